@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The configuration as plain structs; the values here are the defaults, and
+// `configs/default.toml` shows the same (a test compares them).
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::config {
+
+using namespace std::chrono_literals;
+
+struct log_config {
+  std::string level = "info";   ///< trace debug info warn error off
+  std::string format = "text";  ///< text json
+};
+
+struct runtime_config {
+  std::string data_dir = "~/.local/share/riffle";
+  std::uint32_t threads = 0;  ///< 0: one for each core
+  std::uint32_t max_runs = 0;  ///< 0: no limit
+  std::uint32_t max_calls = 64;
+  std::string durability = "process";  ///< process disk
+  log_config log;
+};
+
+struct timeouts_config {
+  duration connect = 10s;
+  duration first_byte = 60s;
+  duration idle = 120s;
+  duration total = 10min;
+};
+
+struct retry_config {
+  std::uint32_t max_attempts = 3;
+  duration base = 1s;
+  duration cap = 60s;
+};
+
+struct price_config {
+  double input = 0;  ///< USD per million tokens
+  double output = 0;
+};
+
+struct model_config {
+  std::string dialect = "openai";  ///< openai scripted (anthropic, ollama are
+                                   ///< not built yet: a clear error says so)
+  std::string base_url = "https://api.openai.com/v1";
+  std::string model = "gpt-4.1-mini";
+  std::string api_key_env = "OPENAI_API_KEY";
+  bool streaming = true;
+  std::optional<double> temperature = 0.2;
+  std::uint32_t max_concurrent = 8;
+  std::uint32_t requests_per_minute = 0;
+  timeouts_config timeouts;
+  retry_config retry;
+  price_config price;
+  std::uint64_t context_window = 128000;
+  std::string script;  ///< dialect = "scripted": the script file
+};
+
+struct budget_config {
+  std::uint32_t tool_calls = 0;
+  std::uint64_t tokens = 0;
+  double cost_usd = 0;
+};
+
+struct agent_config {
+  std::string model = "default";
+  std::string system_prompt
+    = "You are a careful assistant. Use the tools to find facts before you "
+      "answer, and say plainly when something is not known.";
+  std::string system_prompt_file;
+  std::vector<std::string> tools = {"read", "bash"};
+  std::uint32_t max_steps = 30;
+  std::uint32_t max_calls_in_flight = 16;
+  std::uint32_t loop_limit = 5;
+  std::uint32_t recovery_attempts = 3;
+  budget_config budget;
+  std::string completion = "free";  ///< free tool
+  std::uint32_t max_termination_attempts = 2;
+  bool auto_complete = true;
+  std::string phase = "chat";
+  std::vector<std::string> exempt_phases = {"chat", "brainstorm"};
+  bool silent = false;
+};
+
+/// `[tools]` and, with what is set there, each `[tools.NAME]`.
+struct tool_config {
+  duration timeout = 30s;
+  duration idle_timeout = 0s;
+  std::uint32_t concurrency = 4;
+  std::uint32_t attempts = 2;
+  duration queue_timeout = 10min;
+  std::uint64_t output_limit = 65536;
+  std::int32_t priority = 0;
+  bool idempotent = false;
+  std::vector<std::string> keys;
+  bool polling = false;
+  std::string isolation = "thread";  ///< thread process
+  std::uint32_t abandoned_limit = 4;
+  std::vector<std::string> nodes = {"*"};
+  std::string workspace = ".";
+  std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
+};
+
+struct tools_config {
+  tool_config defaults;
+  std::map<std::string, tool_config> by_name;
+
+  /// The settings of a tool: its own table over the defaults.
+  [[nodiscard]] const tool_config& of(const std::string& name) const;
+};
+
+struct supervision_config {
+  std::uint32_t intensity = 5;
+  duration period = 60s;
+  duration backoff_base = 100ms;
+  duration backoff_cap = 30s;
+  duration cool_down = 60s;
+};
+
+struct publish_config {
+  std::string batching = "sentence";  ///< token sentence adaptive
+  duration flush_delay = 100ms;
+  std::uint32_t output_limit = 200;
+};
+
+struct approvals_config {
+  std::string mode = "wait";  ///< wait propose
+  duration expire_after = 24h;
+};
+
+struct server_config {
+  std::string listen = "127.0.0.1:7433";
+  std::string token_env = "RIFFLE_TOKEN";
+};
+
+struct tls_config {
+  std::string certificate;
+  std::string key;
+  std::string ca;
+};
+
+struct cluster_config {
+  std::string listen;
+  std::vector<std::string> join;
+  std::string name;
+  tls_config tls;
+};
+
+struct config {
+  runtime_config runtime;
+  std::map<std::string, model_config> models = {{"default", {}}};
+  std::map<std::string, agent_config> agents = {{"default", {}}};
+  tools_config tools;
+  supervision_config supervision;
+  publish_config publish;
+  approvals_config approvals;
+  server_config server;
+  cluster_config cluster;
+  /// Where relative paths of the file are anchored: its folder, or the
+  /// working directory for built-in defaults and `--set`.
+  std::filesystem::path base_dir;
+  std::filesystem::path file;  ///< empty: built-in defaults
+};
+
+/// One mistake.
+struct mistake {
+  std::string file;  ///< or "--set"
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string message;  ///< what is wrong, and what is allowed
+};
+
+/// `file:line:column: message`.
+std::string render(const mistake& x);
+
+struct load_request {
+  std::optional<std::filesystem::path> file;  ///< `--config`
+  std::vector<std::string> sets;              ///< `--set key=value`, in order
+};
+
+/// Where the configuration is found: `--config`, `$RIFFLE_CONFIG`,
+/// `./riffle.toml`, `$XDG_CONFIG_HOME/riffle/riffle.toml` (default
+/// `~/.config`), else nothing: the built-in defaults.
+std::optional<std::filesystem::path> find_file(const load_request& request);
+
+/// Reads and checks everything, and reports all mistakes at once.
+tl::expected<config, std::vector<mistake>> load(const load_request& request);
+
+/// "250ms", "1.5s", "2m", "24h", "0s" -> duration; nothing if ill-formed.
+std::optional<duration> parse_duration(std::string_view text);
+
+/// The shortest such text that parses to the same.
+std::string to_text(duration x);
+
+/// Replaces a leading "~" by the home directory.
+std::filesystem::path expand_home(const std::string& path);
+
+}  // namespace riffle::config

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The wire format of a model provider: pure codecs, no I/O, no clock.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "messages/turn.hpp"
+
+namespace riffle::model {
+
+/// A tool as the model is told of it.
+struct tool_description {
+  std::string name;
+  std::string description;
+  std::string parameters;  ///< JSON Schema, compact text
+};
+
+/// What stays the same in all requests of a run.
+struct request_options {
+  std::string model;
+  std::optional<double> temperature;
+  bool streaming = true;
+  std::vector<tool_description> tools;
+};
+
+/// One call of an assistant message, as it goes back to the model.
+struct told_call {
+  std::string provider_id;
+  std::string tool;
+  std::string arguments;  ///< JSON object text, as it ran or as it was sent
+};
+
+/// Reads one answer. Any split of the bytes gives the same deltas, joined.
+class decoder {
+ public:
+  virtual ~decoder() = default;
+
+  /// Appends to `out` what the bytes brought. After a failure or the end mark
+  /// further bytes are ignored.
+  virtual void feed(std::string_view bytes, turn_delta& out) = 0;
+
+  /// The body ended cleanly. Sets `out.failure` (stream_interrupted,
+  /// retryable) if the answer is not complete by the dialect's rules.
+  virtual void end(turn_delta& out) = 0;
+};
+
+/// Writes requests and reads answers of one dialect.
+///
+/// The conversation is kept as serialised messages, each made once, so that
+/// a request is a concatenation: `head + join(messages, ",") + tail`.
+class dialect {
+ public:
+  virtual ~dialect() = default;
+
+  /// Path below the provider's base URL, e.g. "/chat/completions".
+  [[nodiscard]] virtual std::string_view path() const noexcept = 0;
+
+  /// Headers without credentials; `api_key` empty: none is sent.
+  [[nodiscard]] virtual std::vector<std::string>
+  headers(std::string_view api_key) const
+    = 0;
+
+  [[nodiscard]] virtual std::string
+  request_head(const request_options& options) const
+    = 0;
+  [[nodiscard]] virtual std::string
+  request_tail(const request_options& options) const
+    = 0;
+
+  [[nodiscard]] virtual std::string
+  system_message(std::string_view text) const
+    = 0;
+  [[nodiscard]] virtual std::string user_message(std::string_view text) const
+    = 0;
+  [[nodiscard]] virtual std::string
+  assistant_message(std::string_view text,
+                    const std::vector<told_call>& calls) const
+    = 0;
+  [[nodiscard]] virtual std::string
+  tool_message(std::string_view provider_id, std::string_view tool,
+               std::string_view text) const
+    = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<decoder> make_decoder() const = 0;
+};
+
+/// The dialect of OpenAI's chat completions and of all who speak it.
+std::unique_ptr<dialect> make_openai_dialect();
+
+}  // namespace riffle::model

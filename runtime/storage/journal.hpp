@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The durable log and the state beside it. One writer for all runs of the
+// process; what one commit unit holds is stored together or not at all, and
+// units of one run are stored in the order of their `append`.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "messages/call.hpp"
+#include "messages/error.hpp"
+#include "messages/event.hpp"
+#include "messages/ids.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::storage {
+
+/// Event lines of one run, numbered without gaps, shared by the journal and
+/// all readers: made once, never changed.
+struct event_block {
+  run_id run;
+  std::uint64_t first_seq = 0;
+  std::uint64_t last_seq = 0;
+  std::shared_ptr<const std::string> lines;  ///< whole lines, each with '\n'
+};
+
+enum class run_state : std::uint8_t { active, completed, failed, cancelled };
+
+std::string_view to_string(run_state x) noexcept;
+
+/// A run. Stored whole at each change; small.
+struct run_record {
+  run_id id;
+  session_id session;
+  std::uint64_t ordinal = 0;  ///< of the run in its session, from 1; given by
+                              ///< `open_run`
+  run_state state = run_state::active;
+  std::string task;
+  std::string agent;
+  std::string model;
+  std::string settings;  ///< JSON: what the run was started with
+  wall_time started;
+  std::uint32_t step = 0;          ///< the step that began last; 0: none
+  std::uint32_t step_attempt = 0;  ///< its attempt, from 1
+  /// `seq` of the step_start or step_restarted that began the attempt.
+  std::uint64_t attempt_seq = 0;
+  bool turn_committed = false;  ///< the step's assistant message is stored
+  std::uint32_t tool_calls = 0;
+  token_usage usage;
+  std::uint32_t recoveries = 0;  ///< restarts of this step by a crash
+  std::uint32_t reminders = 0;   ///< termination reminders used up
+
+  bool operator==(const run_record&) const = default;
+};
+
+enum class message_role : std::uint8_t { user, assistant };
+
+std::string_view to_string(message_role x) noexcept;
+
+/// A message of the conversation, except tool results: those are derived from
+/// the calls, so a call can never be without its result.
+struct message_record {
+  session_id session;
+  run_id run;
+  std::uint32_t step = 0;  ///< 0: the run's task
+  message_role role = message_role::user;
+  std::string text;
+  std::string reasoning;
+  /// Calls of an assistant message in the model's order.
+  std::vector<call_id> calls;
+
+  bool operator==(const message_record&) const = default;
+};
+
+/// The life of a call as recovery sees it (`2-architecture`, the table).
+enum class call_stage : std::uint8_t {
+  waiting,  ///< known; has not begun
+  intent,   ///< mutating: committed before the worker gets it; may have run
+  running,  ///< read-only: began
+  settled,
+};
+
+std::string_view to_string(call_stage x) noexcept;
+
+struct call_record {
+  tool_call call;
+  run_id run;
+  call_stage stage = call_stage::waiting;
+  std::uint32_t attempt = 0;  ///< attempts begun
+  bool announced = false;     ///< its `tool_call` event is in the log
+  outcome how = outcome::ok;  ///< once settled
+  std::string told;           ///< what the model is told, cut to its limit
+  std::optional<error> err;
+
+  bool operator==(const call_record&) const = default;
+};
+
+/// The whole output of a call.
+struct output_record {
+  call_id id;
+  std::string text;
+
+  bool operator==(const output_record&) const = default;
+};
+
+using state_change = std::variant<run_record, message_record, call_record,
+                                  output_record>;
+
+/// What is stored together (rule 6).
+struct commit_unit {
+  run_id run;
+  std::optional<event_block> block;
+  std::vector<state_change> changes;
+};
+
+/// All that is known of a session: its conversation and what runs need.
+struct session_snapshot {
+  session_id session;
+  std::vector<run_record> runs;          ///< by ordinal
+  std::vector<message_record> messages;  ///< in order of arrival
+  std::vector<call_record> calls;        ///< in order of arrival
+};
+
+/// A run together with its session and the end of its log.
+struct run_snapshot {
+  run_record run;
+  std::uint64_t last_seq = 0;  ///< 0: no event yet
+  session_snapshot session;
+};
+
+/// Event lines of a run in order: a contiguous piece of its log.
+struct event_page {
+  std::vector<event_block> blocks;  ///< cut at the front to what was asked for
+  bool end = false;  ///< there was nothing behind it when it was read
+};
+
+using completion = std::function<void(std::optional<error>)>;
+
+/// The port. Thread-safe.
+class journal {
+ public:
+  virtual ~journal() = default;
+
+  /// Stores a unit; returns at once. `done` is called exactly once, on any
+  /// thread, maybe before `append` returned: without an error after the
+  /// commit, else with `storage_unavailable` or `storage_corrupt`. After a
+  /// failure every later unit of the process fails too: the log has no gaps.
+  virtual void append(commit_unit unit, completion done) = 0;
+
+  /// Starts a run: creates the session if it is new, gives the ordinal, and
+  /// makes this process the run's owner, in one commit. Fails with
+  /// `session_busy` (naming run and owner) while the session has an active
+  /// run. Blocks until it is stored.
+  virtual expected<run_snapshot> open_run(run_record run) = 0;
+
+  /// Takes over an active run whose owner is gone (or is this process), after
+  /// all units appended before. Fails with `not_found`, `session_busy` (the
+  /// owner lives), `invalid_request` (the run has finished) or
+  /// `storage_corrupt`. Blocks.
+  virtual expected<run_snapshot> adopt_run(const run_id& id) = 0;
+
+  virtual expected<session_snapshot> load_session(const session_id& id) = 0;
+
+  /// The run's record; `not_found`.
+  virtual expected<run_record> load_run(const run_id& id) = 0;
+
+  /// Newest first, at most `limit`.
+  virtual expected<std::vector<session_id>> list_sessions(std::size_t limit)
+    = 0;
+
+  /// Lines after `after_seq`: at least one block unless at the end, about
+  /// `max_bytes` at most. One read transaction for each page. Only committed
+  /// lines.
+  virtual expected<event_page> read_events(const run_id& run,
+                                           std::uint64_t after_seq,
+                                           std::size_t max_bytes)
+    = 0;
+
+  virtual expected<std::string> load_output(const call_id& id) = 0;
+};
+
+/// How long a commit lasts: "process" survives kill -9, "disk" power loss.
+enum class durability : std::uint8_t { process, disk };
+
+/// Opens (or creates) `data_dir/riffle.db` and holds a lock that tells other
+/// processes that this one lives. Errors name the file.
+expected<std::unique_ptr<journal>>
+open_sqlite_journal(const std::filesystem::path& data_dir, durability mode);
+
+/// The twin in memory: `append` acknowledges at once. Tests use the one with
+/// delays and failures in `tests/support`.
+std::unique_ptr<journal> make_memory_journal();
+
+}  // namespace riffle::storage
