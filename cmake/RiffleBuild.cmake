@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+# Flags, and the function that makes one static library of a folder.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+find_program(RIFFLE_CCACHE ccache)
+if(RIFFLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${RIFFLE_CCACHE})
+endif()
+
+find_program(RIFFLE_MOLD mold)
+if(RIFFLE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(riffle_options INTERFACE)
+target_include_directories(riffle_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(riffle_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Werror -fpch-preprocess)
+target_compile_definitions(riffle_options INTERFACE CAF_ENABLE_TYPE_ID_CHECKS)
+
+if(RIFFLE_SANITIZE)
+  # CAF 0.17 forms references to null in its headers: -fno-sanitize=null.
+  target_compile_options(riffle_options INTERFACE
+    -fsanitize=${RIFFLE_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(riffle_options INTERFACE -fsanitize=${RIFFLE_SANITIZE})
+  if(RIFFLE_SANITIZE MATCHES "undefined")
+    target_compile_options(riffle_options INTERFACE -fno-sanitize=null,vptr)
+  endif()
+endif()
+
+# riffle_layer(NAME FOLDER [RECURSE] [PCH] DEPS …): a static library of all
+# sources of the folder. PCH: it includes CAF, precompiled once.
+function(riffle_layer name folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RECURSE;PCH" "" "DEPS")
+  set(glob GLOB)
+  if(arg_RECURSE)
+    set(glob GLOB_RECURSE)
+  endif()
+  file(${glob} sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(NOT sources)
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE riffle_options ${arg_DEPS})
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE riffle_options)
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  if(arg_PCH)
+    riffle_caf_pch(${name})
+  endif()
+endfunction()
+
+# Uses the precompiled CAF headers for a target.
+function(riffle_caf_pch name)
+  if(NOT TARGET riffle_caf_pch_owner)
+    file(WRITE "${CMAKE_BINARY_DIR}/pch_owner.cpp" "")
+    add_library(riffle_caf_pch_owner OBJECT "${CMAKE_BINARY_DIR}/pch_owner.cpp")
+    target_link_libraries(riffle_caf_pch_owner PRIVATE
+      riffle_options CAF::core riffle_expected nlohmann_json::nlohmann_json)
+    target_precompile_headers(riffle_caf_pch_owner PRIVATE
+      <caf/all.hpp> <nlohmann/json.hpp> <map> <memory> <string> <vector>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM riffle_caf_pch_owner)
+endfunction()
