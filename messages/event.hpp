@@ -6,6 +6,7 @@
 // JSON are texts of one JSON value, compact; an empty text means: left out
 // (or `null` where the contract says so).
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -194,6 +195,16 @@ std::string_view to_string(proposal_status x) noexcept;
 std::string_view to_string(retry_what x) noexcept;
 std::string_view to_string(run_status x) noexcept;
 
+/// The reverse of `to_string`; nothing for an unknown text.
+std::optional<call_status> parse_call_status(std::string_view text) noexcept;
+std::optional<decision> parse_decision(std::string_view text) noexcept;
+std::optional<proposal_source>
+parse_proposal_source(std::string_view text) noexcept;
+std::optional<proposal_status>
+parse_proposal_status(std::string_view text) noexcept;
+std::optional<retry_what> parse_retry_what(std::string_view text) noexcept;
+std::optional<run_status> parse_run_status(std::string_view text) noexcept;
+
 /// The order of the alternatives is the order of the contract's table.
 using body
   = std::variant<run_started, step_start, step_restarted, llm_token,
@@ -203,6 +214,9 @@ using body
 
 /// The contract's event_type of an alternative, by `body::index()`.
 std::string_view type_name(std::size_t index) noexcept;
+
+/// The reverse of `type_name`; nothing for an unknown event_type.
+std::optional<std::size_t> type_index(std::string_view name) noexcept;
 
 }  // namespace riffle::events
 

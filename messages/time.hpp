@@ -22,6 +22,7 @@ struct wall_time {
 };
 
 /// RFC 3339 in UTC with six digits: `2026-01-31T09:30:00.123456Z`.
+/// Times outside of the years 0000 to 9999 become the nearest of them.
 std::string to_string(wall_time x);
 
 /// The reverse of `to_string`; a text of any other form gives false.

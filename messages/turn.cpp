@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "messages/turn.hpp"
+
+#include "messages/enum_text.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr text_table<5> reasons = {
+  "stop", "tool_calls", "length", "content_filter", "missing",
+};
+static_assert(covers(reasons, finish_reason::missing));
+
+template <class T>
+void add_part(std::optional<T>& sum, const std::optional<T>& x) {
+  if (x) sum = sum.value_or(T{}) + *x;
+}
+
+}  // namespace
+
+void add(token_usage& sum, const token_usage& x) {
+  sum.input_tokens += x.input_tokens;
+  sum.output_tokens += x.output_tokens;
+  add_part(sum.cached_tokens, x.cached_tokens);
+  add_part(sum.reasoning_tokens, x.reasoning_tokens);
+  add_part(sum.cost_usd, x.cost_usd);
+  sum.estimated = sum.estimated || x.estimated;
+}
+
+std::string_view to_string(finish_reason x) noexcept {
+  return text_of(reasons, x);
+}
+
+std::optional<finish_reason>
+parse_finish_reason(std::string_view text) noexcept {
+  return enum_of<finish_reason>(reasons, text);
+}
+
+}  // namespace riffle
