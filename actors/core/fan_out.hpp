@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Who gets the blocks of events as they are acknowledged, and who reads pages
+// from the journal instead because it is behind (rule 7).
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace riffle::core {
+
+/// Opaque number of a subscriber, given by the caller, unique while attached.
+using subscriber = std::uint64_t;
+
+enum class standing : std::uint8_t {
+  live,    ///< gets every block from here on
+  behind,  ///< pulls pages from the journal, then attaches again
+};
+
+/// Holds one number for each subscriber, no events. Not thread safe.
+///
+/// A reader may see lines in the journal before their acknowledgement comes
+/// here, so it can attach ahead of what is acknowledged: it is live, gets no
+/// block that it has whole, and of a block that it has in part it drops the
+/// lines up to its own position. That is the only case of overlap.
+class fan_out {
+ public:
+  /// A subscriber that has everything up to `after_seq`, while everything up
+  /// to `acked_seq` is acknowledged. Attaching again replaces what was known.
+  standing attach(subscriber sub, std::uint64_t after_seq,
+                  std::uint64_t acked_seq);
+
+  /// The block first..last was acknowledged. Blocks come in order, without
+  /// gaps. Returns who gets it, in ascending order.
+  std::vector<subscriber> on_acked(std::uint64_t first, std::uint64_t last);
+
+  /// It had no room for what it was given: it is behind, and gets nothing
+  /// until it attaches again.
+  void on_refused(subscriber sub);
+
+  void detach(subscriber sub);
+
+  /// Of all that are attached, those that are live.
+  [[nodiscard]] std::size_t live() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return subs_.size(); }
+
+ private:
+  struct place {
+    standing how = standing::behind;
+    std::uint64_t has = 0;  ///< last event that it has, while live
+  };
+
+  std::map<subscriber, place> subs_;
+};
+
+}  // namespace riffle::core
