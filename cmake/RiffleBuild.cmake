@@ -26,6 +26,7 @@ add_library(riffle_options INTERFACE)
 target_include_directories(riffle_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(riffle_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wno-missing-field-initializers
   -Werror -fpch-preprocess)
 target_compile_definitions(riffle_options INTERFACE CAF_ENABLE_TYPE_ID_CHECKS)
 

@@ -53,6 +53,8 @@ struct run_record {
   /// `seq` of the step_start or step_restarted that began the attempt.
   std::uint64_t attempt_seq = 0;
   bool turn_committed = false;  ///< the step's assistant message is stored
+  bool turn_safe = false;  ///< it ended with a finish that lets mutating calls
+                           ///< start
   std::uint32_t tool_calls = 0;
   token_usage usage;
   std::uint32_t recoveries = 0;  ///< restarts of this step by a crash

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The life of a call: one state machine that running, cancelling and
+// recovering share.
+//
+//   waiting ──► approving ──► ready ──► committing ──► queued ──► running
+//      │            │                  (mutating)                    │
+//      └────────────┴──────────────────────┬─── stopping ◄───────────┤
+//                                          ▼                         ▼
+//                                       settled ◄────────────────────┘
+//
+// Pure: `on_x` and `tick` return what is to be done, in order. The caller
+// tells the muxer of `begin_call` and `settle_call` before it acts on any
+// effect that follows.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/dispatch_effects.hpp"
+#include "messages/call.hpp"
+#include "messages/ids.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::core {
+
+struct dispatch_limits {
+  /// Calls of the run at workers at once.
+  std::uint32_t max_in_flight = 16;
+  /// After this, a stopped call whose worker does not answer settles anyway;
+  /// longer than the kill ladder of process tools needs.
+  duration abandon_after = std::chrono::seconds{8};
+  /// Pause before attempt n + 1: `retry_base` * 2^(n - 1).
+  duration retry_base = std::chrono::milliseconds{100};
+};
+
+/// Why the open calls of a step must end before their time.
+enum class drain_reason : std::uint8_t {
+  cancelled,    ///< the run was cancelled
+  timed_out,    ///< the run's own time limit
+  interrupted,  ///< the model's turn broke; the step starts again
+};
+
+/// What recovery knows of a call that is not settled.
+struct restored_call {
+  tool_call call;
+  std::uint32_t attempt = 0;  ///< begun so far
+  bool announced = false;     ///< its `tool_call` event is in the log
+  bool begun = false;         ///< its worker may have got it
+};
+
+/// The outcome of an earlier attempt of the same step, to be reused.
+struct finished_read {
+  call_id call;
+  std::string tool;
+  std::string arguments;  ///< canonical
+  std::string output;
+};
+
+class dispatch_queue {
+ public:
+  dispatch_queue() = default;
+  explicit dispatch_queue(dispatch_limits limits);
+
+  /// A complete call of the running turn, in the model's order.
+  dispatch_effects on_call(tool_call call, time_point now);
+
+  /// The turn ended well and its assistant message is on its way to the
+  /// journal. `safe`: mutating calls may start; else they settle as `skipped`.
+  dispatch_effects on_gate(bool safe, time_point now);
+
+  dispatch_effects on_decision(const call_id& id, bool approved,
+                               std::string reason, time_point now);
+
+  dispatch_effects on_intent_committed(const call_id& id,
+                                       std::uint32_t attempt, time_point now);
+
+  /// A worker took it from the pool's queue: its time limits run from here.
+  dispatch_effects on_started(const call_id& id, std::uint32_t attempt,
+                              time_point now);
+
+  /// Progress: the idle limit starts anew.
+  void on_progress(const call_id& id, std::uint32_t attempt, time_point now);
+
+  /// The work ended with an answer. Also ends the hold on the keys.
+  dispatch_effects on_result(const call_id& id, std::uint32_t attempt,
+                             call_result result,
+                             std::optional<std::uint64_t> last_progress,
+                             time_point now);
+
+  /// The worker died (exception, lost process); its work has ended.
+  dispatch_effects on_worker_lost(const call_id& id, std::uint32_t attempt,
+                                  std::string reason, time_point now);
+
+  /// What was taken as a complete call turned out not to be one.
+  dispatch_effects on_spoiled(const call_id& id, error why, time_point now);
+
+  /// Cancels one call; settled ones are left alone.
+  dispatch_effects on_cancel(const call_id& id, time_point now);
+
+  /// Ends all open calls of the step; answers with `calls_drained` once they
+  /// are settled (at once if none is open). Settled reads can be reused if the
+  /// step starts again.
+  dispatch_effects on_drain(drain_reason why, time_point now);
+
+  /// After a crash, the assistant message being committed (`committed`) or
+  /// not: what was open. Call `on_gate` (committed) or `on_drain` next.
+  void restore(std::vector<restored_call> open,
+               std::vector<finished_read> finished);
+
+  /// The next step begins: forgets settled calls and reusable results.
+  void on_next_step();
+
+  dispatch_effects tick(time_point now);
+
+  /// When `tick` is needed; nothing: no limit runs.
+  [[nodiscard]] std::optional<time_point> due() const;
+
+  /// Calls not settled.
+  [[nodiscard]] std::size_t open() const noexcept { return open_; }
+  /// Settled calls whose work goes on.
+  [[nodiscard]] std::size_t abandoned() const noexcept;
+  /// Answers that came after the settlement, or of older attempts.
+  [[nodiscard]] std::uint64_t late() const noexcept { return late_; }
+
+ private:
+  enum class phase : std::uint8_t {
+    waiting,
+    approving,
+    ready,
+    committing,
+    queued,
+    running,
+    stopping,
+    backoff,
+    settled,
+  };
+
+  struct entry {
+    tool_call call;
+    phase at = phase::waiting;
+    std::uint32_t attempt = 0;
+    bool announced = false;
+    bool approved = false;
+    bool noted = false;    ///< stored as waiting
+    bool working = false;  ///< a pool or worker has it
+    outcome stop_as = outcome::cancelled;
+    std::optional<error> stop_error;
+    time_point queued_at{};
+    time_point started_at{};
+    time_point last_sign{};
+    time_point stopping_since{};
+    std::optional<time_point> blocked_since;
+    time_point retry_at{};
+  };
+
+  entry* find(const call_id& id);
+  /// The entry if this attempt is under way, else counts a late answer.
+  entry* current(const call_id& id, std::uint32_t attempt);
+  [[nodiscard]] bool held_back(std::size_t position) const;
+  [[nodiscard]] bool may_start(const entry& x) const;
+  void start_what_can(dispatch_effects& out, time_point now);
+  void advance(entry& x, dispatch_effects& out, time_point now);
+  void hand_over(entry& x, dispatch_effects& out, time_point now);
+  void begin(entry& x, dispatch_effects& out, time_point now);
+  void settle(entry& x, call_result result, dispatch_effects& out,
+              std::optional<std::uint64_t> last_progress = {});
+  void stop(entry& x, outcome how, error why, dispatch_effects& out,
+            time_point now);
+  void stop_for(entry& x, drain_reason why, dispatch_effects& out,
+                time_point now);
+  bool reuse(entry& x, dispatch_effects& out);
+  void check_limits(entry& x, dispatch_effects& out, time_point now);
+  [[nodiscard]] std::optional<time_point> due(const entry& x) const;
+  void finish_drain(dispatch_effects& out);
+
+  dispatch_limits limits_;
+  std::deque<entry> calls_;  ///< in the model's order
+  std::vector<finished_read> finished_;
+  std::size_t open_ = 0;
+  std::uint32_t in_flight_ = 0;
+  bool gate_open_ = false;
+  bool draining_ = false;
+  std::uint64_t late_ = 0;
+};
+
+/// The outcome of a drained call as an error for the model.
+error drain_error(drain_reason why, bool may_have_acted);
+
+}  // namespace riffle::core
