@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The tools that change the run and not the world (rule 14): handled by the
+// orchestrator, without a worker.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/call.hpp"
+#include "messages/event.hpp"
+
+namespace riffle::core {
+
+/// What the model is told of a control tool.
+struct control_tool {
+  std::string_view name;
+  std::string_view description;
+  std::string_view parameters;  ///< JSON Schema, compact
+};
+
+/// `complete`, `manage_plan`, `seek_approval`.
+const std::vector<control_tool>& control_tools();
+
+/// Whether a tool of this name is one.
+bool is_control_tool(std::string_view name);
+
+/// What a control call did.
+struct control_outcome {
+  call_result result;
+  std::vector<events::body> events;   ///< plan_updated, proposal
+  std::optional<std::string> answer;  ///< of `complete`
+  std::optional<std::string> plan;    ///< the session's plan from now on
+};
+
+/// Runs a control call whose arguments are valid for its schema. `plan`: the
+/// session's plan, a JSON array, empty if there is none.
+control_outcome run_control(const tool_call& call, const std::string& plan,
+                            const proposal_id& fresh_id);
+
+}  // namespace riffle::core

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/step_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace riffle::core {
+
+namespace {
+
+constexpr const char* op = "orchestrator";
+
+std::uint64_t to_ms(duration x) {
+  return static_cast<std::uint64_t>(
+    std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
+}
+
+}  // namespace
+
+step_machine::step_machine(step_limits limits,
+                           std::function<double()> random01)
+  : limits_{std::move(limits)}, random01_{std::move(random01)} {}
+
+// -- what the outside says ----------------------------------------------------
+
+step_effects step_machine::start(time_point now) {
+  step_effects out;
+  started_ = now;
+  begin_step(out, now);
+  return out;
+}
+
+step_effects step_machine::recover(run_progress progress,
+                                   std::vector<asked_call> calls,
+                                   const std::vector<settled_call>& settled,
+                                   std::string text, wall_time started,
+                                   wall_time wall_now, time_point now) {
+  step_effects out;
+  progress_ = std::move(progress);
+  started_
+    = now - std::chrono::microseconds{std::max<std::int64_t>(
+        0, wall_now.us - started.us)};
+  if (progress_.step == 0) {
+    begin_step(out, now);
+    return out;
+  }
+  ++progress_.recoveries;
+  recovering_ = true;
+  if (!progress_.turn_committed) {
+    phase_ = phase::breaking;
+    break_error_
+      = error{errc::interrupted, op, "the runtime stopped during the step",
+              true};
+    out.emplace_back(drain_calls{drain_reason::interrupted});
+    return out;
+  }
+  text_ = std::move(text);
+  for (auto& c : calls) {
+    calls_.emplace(c.id, false);
+    signatures_.push_back(std::move(c.signature));
+  }
+  out.emplace_back(record_step{});  // one more recovery is on record
+  phase_ = phase::settling;
+  out.emplace_back(open_gate{progress_.turn_safe});
+  if (calls_.empty()) without_calls(out, now);
+  for (const auto& c : settled) {
+    if (phase_ != phase::settling) break;
+    auto more = on_settled(c, now);
+    std::ranges::move(more, std::back_inserter(out));
+  }
+  return out;
+}
+
+step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
+  step_effects out;
+  if (phase_ == phase::stopping_turn) {
+    progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
+    if (turn.shown) {
+      add(progress_.usage, turn.usage);
+      out.emplace_back(
+        record_step{{events::usage{progress_.step, turn.usage}}});
+    }
+    phase_ = phase::draining;
+    out.emplace_back(drain_calls{end_->cancelled ? drain_reason::cancelled
+                                                 : drain_reason::timed_out});
+  } else if (phase_ == phase::streaming) {
+    if (turn.failure || !turn.finish)
+      break_turn(std::move(turn), out);
+    else
+      commit_turn(std::move(turn), out, now);
+  }
+  return out;
+}
+
+step_effects step_machine::on_settled(settled_call call, time_point now) {
+  step_effects out;
+  calls_[call.id] = true;
+  if (call.tool == "complete" && call.how == outcome::ok)
+    answer_ = std::move(call.answer);
+  if (phase_ == phase::settling
+      && std::ranges::all_of(calls_, [](const auto& x) { return x.second; }))
+    step_done(out, now);
+  return out;
+}
+
+step_effects step_machine::on_drained(time_point now) {
+  step_effects out;
+  if (phase_ == phase::draining)
+    end_as_requested(out, now);
+  else if (phase_ == phase::breaking)
+    after_break(out, now);
+  return out;
+}
+
+step_effects step_machine::on_waited(time_point) {
+  step_effects out;
+  if (phase_ == phase::waiting) ask_again(out);
+  return out;
+}
+
+step_effects step_machine::on_end_request(end_request request,
+                                          time_point now) {
+  step_effects out;
+  if (end_ || phase_ == phase::ended) return out;
+  end_ = std::move(request);
+  switch (phase_) {
+    case phase::streaming:
+      phase_ = phase::stopping_turn;
+      out.emplace_back(stop_turn{});
+      break;
+    case phase::settling:
+      phase_ = phase::draining;
+      out.emplace_back(drain_calls{end_->cancelled ? drain_reason::cancelled
+                                                   : drain_reason::timed_out});
+      break;
+    case phase::breaking: phase_ = phase::draining; break;
+    case phase::idle:
+    case phase::waiting: end_as_requested(out, now); break;
+    default: break;
+  }
+  return out;
+}
+
+// -- steps and turns ----------------------------------------------------------
+
+void step_machine::begin_step(step_effects& out, time_point now) {
+  if (progress_.step >= limits_.max_steps) {
+    fail({errc::max_steps_exceeded, op,
+          "the run used up its " + std::to_string(limits_.max_steps)
+            + " steps; allow more with max_steps"},
+         events::run_status::failed, out, now);
+    return;
+  }
+  ++progress_.step;
+  progress_.attempt = 1;
+  progress_.turn_committed = progress_.turn_safe = false;
+  progress_.recoveries = 0;
+  failed_attempts_ = 0;
+  calls_.clear();
+  recovering_ = false;
+  shown_ = false;
+  phase_ = phase::streaming;
+  out.emplace_back(
+    record_step{{events::step_start{progress_.step, limits_.max_steps}}});
+  out.emplace_back(open_turn{progress_.step, progress_.attempt});
+}
+
+void step_machine::commit_turn(turn_summary turn, step_effects& out,
+                               time_point now) {
+  add(progress_.usage, turn.usage);
+  progress_.turn_committed = true;
+  progress_.turn_safe = is_safe(*turn.finish);
+  progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
+  text_ = turn.text;
+  new_message message{true, std::move(turn.text), std::move(turn.reasoning)};
+  signatures_.clear();
+  for (auto& c : turn.calls) {
+    calls_.emplace(c.id, false);  // one that is settled already stays so
+    message.calls.push_back(c.id);
+    signatures_.push_back(std::move(c.signature));
+  }
+  out.emplace_back(record_step{{events::usage{progress_.step, turn.usage}},
+                               std::move(message)});
+  phase_ = phase::settling;
+  out.emplace_back(open_gate{progress_.turn_safe});
+  if (calls_.empty()) {
+    if (turn.finish == finish_reason::content_filter && text_.empty())
+      fail({errc::model_error, op,
+            "the provider's content filter stopped the answer"},
+           events::run_status::failed, out, now);
+    else
+      without_calls(out, now);
+  } else if (std::ranges::all_of(calls_,
+                                 [](const auto& x) { return x.second; })) {
+    step_done(out, now);
+  }
+}
+
+void step_machine::break_turn(turn_summary turn, step_effects& out) {
+  if (turn.shown) {
+    add(progress_.usage, turn.usage);
+    out.emplace_back(
+      record_step{{events::usage{progress_.step, turn.usage}}});
+  }
+  shown_ = shown_ || turn.shown || !turn.calls.empty();
+  progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
+  retry_after_ = turn.retry_after;
+  break_error_ = turn.failure
+                   ? std::move(*turn.failure)
+                   : error{errc::stream_interrupted, op,
+                           "the model's answer ended before it was complete",
+                           true};
+  phase_ = phase::breaking;
+  out.emplace_back(drain_calls{drain_reason::interrupted});
+}
+
+void step_machine::after_break(step_effects& out, time_point now) {
+  calls_.clear();
+  answer_.reset();
+  if (recovering_) {
+    if (progress_.recoveries > limits_.recovery_attempts) {
+      fail({errc::internal, op,
+            "the step was interrupted "
+              + std::to_string(progress_.recoveries)
+              + " times; the run is given up"},
+           events::run_status::failed, out, now);
+      return;
+    }
+    recovering_ = false;
+    restart_step(out, break_error_->message);
+    return;
+  }
+  ++failed_attempts_;
+  const auto next = next_retry(limits_.model_retry, failed_attempts_,
+                               break_error_->retryable, retry_after_,
+                               random01_ ? random01_() : 0.5);
+  if (!next.again) {
+    fail(*break_error_, events::run_status::failed, out, now);
+    return;
+  }
+  phase_ = phase::waiting;
+  out.emplace_back(record_step{
+    {events::retry{events::retry_what::model, {}, failed_attempts_,
+                   limits_.model_retry.max_attempts, to_ms(next.delay),
+                   break_error_->message}}});
+  out.emplace_back(wait_for{next.delay});
+}
+
+void step_machine::ask_again(step_effects& out) {
+  if (shown_) {
+    restart_step(out, break_error_->message);
+  } else {
+    phase_ = phase::streaming;
+    out.emplace_back(open_turn{progress_.step, progress_.attempt});
+  }
+}
+
+void step_machine::restart_step(step_effects& out, std::string reason) {
+  ++progress_.attempt;
+  shown_ = false;
+  phase_ = phase::streaming;
+  out.emplace_back(record_step{{events::step_restarted{
+    progress_.step, progress_.attempt, std::move(reason)}}});
+  out.emplace_back(open_turn{progress_.step, progress_.attempt});
+}
+
+// -- the end of a step --------------------------------------------------------
+
+void step_machine::without_calls(step_effects& out, time_point now) {
+  auto next = on_turn_without_calls(limits_.termination, text_,
+                                    progress_.reminders, progress_.tool_calls);
+  switch (next.step) {
+    case termination_step::finish:
+      complete(std::move(next.text), out, now);
+      break;
+    case termination_step::fail:
+      fail({errc::not_terminated, op, std::move(next.text)},
+           events::run_status::failed, out, now);
+      break;
+    case termination_step::remind:
+      ++progress_.reminders;
+      out.emplace_back(record_step{
+        {events::retry{events::retry_what::termination, {},
+                       progress_.reminders, limits_.termination.max_attempts,
+                       0, "the agent must call `complete`"}},
+        new_message{false, std::move(next.text)}});
+      out.emplace_back(forget_calls{});
+      begin_step(out, now);
+      break;
+  }
+}
+
+void step_machine::step_done(step_effects& out, time_point now) {
+  if (answer_) {
+    complete(std::move(*answer_), out, now);
+    return;
+  }
+  if (auto over = over_budget()) {
+    fail(std::move(*over), events::run_status::failed, out, now);
+    return;
+  }
+  if (looping()) {
+    fail({errc::loop_detected, op,
+          "the model asked for the same calls "
+            + std::to_string(equal_steps_) + " times in a row"},
+         events::run_status::failed, out, now);
+    return;
+  }
+  out.emplace_back(forget_calls{});
+  begin_step(out, now);
+}
+
+std::optional<error> step_machine::over_budget() const {
+  const auto& b = limits_.budget;
+  const auto& u = progress_.usage;
+  std::string what;
+  if (b.tool_calls > 0 && progress_.tool_calls >= b.tool_calls)
+    what = std::to_string(b.tool_calls) + " tool calls";
+  else if (b.tokens > 0 && u.input_tokens + u.output_tokens >= b.tokens)
+    what = std::to_string(b.tokens) + " tokens";
+  else if (b.cost_usd > 0 && u.cost_usd.value_or(0) >= b.cost_usd)
+    what = std::to_string(b.cost_usd) + " USD";
+  else
+    return {};
+  return error{errc::budget_exceeded, op,
+               "the run's budget of " + what + " is used up"};
+}
+
+bool step_machine::looping() {
+  equal_steps_ = signatures_ == last_signatures_ ? equal_steps_ + 1 : 1;
+  last_signatures_ = signatures_;
+  return limits_.loop_limit > 0 && equal_steps_ >= limits_.loop_limit;
+}
+
+void step_machine::complete(std::string answer, step_effects& out,
+                            time_point now) {
+  phase_ = phase::ended;
+  record_step last;
+  last.events.emplace_back(events::final_answer{
+    std::move(answer), progress_.step, progress_.usage, progress_.tool_calls});
+  last.events.emplace_back(
+    finished(events::run_status::completed, {}, now));
+  last.last = true;
+  out.emplace_back(std::move(last));
+}
+
+void step_machine::fail(error why, events::run_status status,
+                        step_effects& out, time_point now) {
+  phase_ = phase::ended;
+  record_step last;
+  std::optional<std::uint32_t> step;
+  if (progress_.step > 0) step = progress_.step;
+  last.events.emplace_back(events::failure{why, step});
+  last.events.emplace_back(finished(status, std::move(why), now));
+  last.last = true;
+  out.emplace_back(std::move(last));
+}
+
+void step_machine::end_as_requested(step_effects& out, time_point now) {
+  fail(end_->why,
+       end_->cancelled ? events::run_status::cancelled
+                       : events::run_status::failed,
+       out, now);
+}
+
+events::run_finished step_machine::finished(events::run_status status,
+                                            std::optional<error> why,
+                                            time_point now) const {
+  return {status,          to_ms(now - started_), progress_.step,
+          progress_.tool_calls, progress_.usage,       std::move(why)};
+}
+
+}  // namespace riffle::core

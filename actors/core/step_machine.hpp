@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The step loop of a run:
+//
+//   begin ─► streaming ─► settling ─► (next step) …            ─► ended
+//               │  ▲          │
+//     the turn  ▼  │ waiting  ▼ cancel, time limit
+//     broke   breaking ──► draining ─────────────────────────► ended
+//
+// Pure. It knows nothing of actors, bytes or records; each function returns
+// what is to be done.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/retry_policy.hpp"
+#include "actors/core/step_effects.hpp"
+#include "actors/core/termination_policy.hpp"
+
+namespace riffle::core {
+
+/// Zero means no limit.
+struct run_budget {
+  std::uint32_t tool_calls = 0;
+  std::uint64_t tokens = 0;
+  double cost_usd = 0;
+};
+
+struct step_limits {
+  std::uint32_t max_steps = 30;
+  retry_limits model_retry;
+  std::uint32_t recovery_attempts = 3;
+  std::uint32_t loop_limit = 0;  ///< equal steps in a row; 0: any number
+  run_budget budget;
+  termination_limits termination;
+};
+
+/// Why a run ends before its time.
+struct end_request {
+  error why;
+  bool cancelled = true;  ///< false: the run's time limit
+};
+
+class step_machine {
+ public:
+  step_machine() = default;
+  /// `random01`: jitter of retries, in [0, 1).
+  step_machine(step_limits limits, std::function<double()> random01);
+
+  /// A new run.
+  step_effects start(time_point now);
+
+  /// A run that was interrupted; `calls`: of the step's committed assistant
+  /// message (empty if there is none), `settled`: those that are settled,
+  /// `text`: of that message. `progress.tool_calls` counts every call on
+  /// record. The caller restores the dispatch queue first.
+  step_effects recover(run_progress progress, std::vector<asked_call> calls,
+                       const std::vector<settled_call>& settled,
+                       std::string text, wall_time started, wall_time wall_now,
+                       time_point now);
+
+  /// The turn ended, whatever way; no call of it follows.
+  step_effects on_turn_over(turn_summary turn, time_point now);
+
+  step_effects on_settled(settled_call call, time_point now);
+  step_effects on_drained(time_point now);
+  step_effects on_waited(time_point now);
+
+  /// Cancel or time limit; only the first one counts.
+  step_effects on_end_request(end_request request, time_point now);
+
+  [[nodiscard]] const run_progress& progress() const noexcept {
+    return progress_;
+  }
+  [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
+
+ private:
+  enum class phase : std::uint8_t {
+    idle,
+    streaming,
+    settling,
+    stopping_turn,  ///< the run ends; the turn is still open
+    draining,       ///< the run ends; calls are still open
+    breaking,       ///< the turn broke; calls are still open
+    waiting,        ///< before the model is asked again
+    ended,
+  };
+
+  void begin_step(step_effects& out, time_point now);
+  void ask_again(step_effects& out);
+  void restart_step(step_effects& out, std::string reason);
+  void commit_turn(turn_summary turn, step_effects& out, time_point now);
+  void break_turn(turn_summary turn, step_effects& out);
+  void after_break(step_effects& out, time_point now);
+  void without_calls(step_effects& out, time_point now);
+  void step_done(step_effects& out, time_point now);
+  void complete(std::string answer, step_effects& out, time_point now);
+  void fail(error why, events::run_status status, step_effects& out,
+            time_point now);
+  void end_as_requested(step_effects& out, time_point now);
+  [[nodiscard]] std::optional<error> over_budget() const;
+  [[nodiscard]] bool looping();
+  [[nodiscard]] events::run_finished
+  finished(events::run_status status, std::optional<error> why,
+           time_point now) const;
+
+  step_limits limits_;
+  std::function<double()> random01_;
+  phase phase_ = phase::idle;
+  run_progress progress_;
+  time_point started_{};
+  std::map<call_id, bool> calls_;  ///< of this step: settled?
+  std::vector<std::string> signatures_;
+  std::vector<std::string> last_signatures_;
+  std::uint32_t equal_steps_ = 0;
+  std::string text_;  ///< visible text of the committed turn
+  std::optional<std::string> answer_;  ///< by `complete`
+  std::uint32_t failed_attempts_ = 0;
+  bool shown_ = false;
+  bool recovering_ = false;
+  std::optional<error> break_error_;
+  std::optional<duration> retry_after_;
+  std::optional<end_request> end_;
+};
+
+}  // namespace riffle::core
