@@ -59,6 +59,7 @@ struct run_record {
   token_usage usage;
   std::uint32_t recoveries = 0;  ///< restarts of this step by a crash
   std::uint32_t reminders = 0;   ///< termination reminders used up
+  std::string plan;  ///< of the session, as this run left it; a JSON array
 
   bool operator==(const run_record&) const = default;
 };
