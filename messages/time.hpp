@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,12 @@ struct wall_time {
 /// RFC 3339 in UTC with six digits: `2026-01-31T09:30:00.123456Z`.
 /// Times outside of the years 0000 to 9999 become the nearest of them.
 std::string to_string(wall_time x);
+
+/// Characters of that text.
+inline constexpr std::size_t time_text_size = 27;
+
+/// The same without an allocation.
+void write(wall_time x, std::span<char, time_text_size> out);
 
 /// The reverse of `to_string`; a text of any other form gives false.
 bool parse(std::string_view text, wall_time& out);
