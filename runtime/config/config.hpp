@@ -66,7 +66,8 @@ struct model_config {
   retry_config retry;
   price_config price;
   std::uint64_t context_window = 128000;
-  std::string script;  ///< dialect = "scripted": the script file
+  /// dialect = "scripted": the script file. `load` makes it absolute.
+  std::string script;
 };
 
 struct budget_config {
@@ -80,6 +81,7 @@ struct agent_config {
   std::string system_prompt
     = "You are a careful assistant. Use the tools to find facts before you "
       "answer, and say plainly when something is not known.";
+  /// Instead of `system_prompt`; `load` makes it absolute. Read by the node.
   std::string system_prompt_file;
   std::vector<std::string> tools = {"read", "bash"};
   std::uint32_t max_steps = 30;
@@ -110,13 +112,18 @@ struct tool_config {
   std::string isolation = "thread";  ///< thread process
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
-  std::string workspace = ".";
+  std::string workspace = ".";  ///< relative to the working directory
   std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
 };
 
+/// What a tool has before its own table is read: `base`, except where a
+/// built-in tool has another default (bash: timeout 2m).
+tool_config with_tool_defaults(const std::string& name, tool_config base);
+
 struct tools_config {
   tool_config defaults;
-  std::map<std::string, tool_config> by_name;
+  std::map<std::string, tool_config> by_name
+    = {{"bash", with_tool_defaults("bash", {})}};
 
   /// The settings of a tool: its own table over the defaults.
   [[nodiscard]] const tool_config& of(const std::string& name) const;
@@ -170,7 +177,8 @@ struct config {
   server_config server;
   cluster_config cluster;
   /// Where relative paths of the file are anchored: its folder, or the
-  /// working directory for built-in defaults and `--set`.
+  /// working directory for built-in defaults and `--set`. `load` has done so
+  /// for `data_dir`, `script` and `system_prompt_file`.
   std::filesystem::path base_dir;
   std::filesystem::path file;  ///< empty: built-in defaults
 };
@@ -189,7 +197,13 @@ std::string render(const mistake& x);
 struct load_request {
   std::optional<std::filesystem::path> file;  ///< `--config`
   std::vector<std::string> sets;              ///< `--set key=value`, in order
+  /// The tools that there are. If set, `agents.*.tools` and `[tools.NAME]`
+  /// may name no other; else only the node checks them when it starts.
+  std::optional<std::vector<std::string>> tools;
 };
+
+/// Names of the tools that are built in.
+std::vector<std::string> builtin_tools();
 
 /// Where the configuration is found: `--config`, `$RIFFLE_CONFIG`,
 /// `./riffle.toml`, `$XDG_CONFIG_HOME/riffle/riffle.toml` (default
@@ -198,6 +212,21 @@ std::optional<std::filesystem::path> find_file(const load_request& request);
 
 /// Reads and checks everything, and reports all mistakes at once.
 tl::expected<config, std::vector<mistake>> load(const load_request& request);
+
+/// One key with its value, e.g. {"publish", "flush_delay", "\"100ms\""}.
+struct setting {
+  std::string section;  ///< "models.default.retry"
+  std::string key;
+  std::string value;  ///< as TOML
+
+  bool operator==(const setting&) const = default;
+};
+
+/// Every key of a configuration, in the order of the contract's page.
+std::vector<setting> settings(const config& x);
+
+/// A TOML text that `load` reads back to the same settings.
+std::string to_toml(const config& x);
 
 /// "250ms", "1.5s", "2m", "24h", "0s" -> duration; nothing if ill-formed.
 std::optional<duration> parse_duration(std::string_view text);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/config/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "runtime/config/assign.hpp"
+#include "runtime/config/near.hpp"
+
+namespace riffle::config {
+
+namespace {
+
+using path = std::vector<std::string>;
+
+/// Names of the contract that this version does not build in.
+constexpr std::array<std::string_view, 8> later_tools
+  = {"write", "edit",        "glob",          "grep",
+     "fetch", "manage_plan", "seek_approval", "complete"};
+
+class checker {
+ public:
+  checker(const config& x, const value& document, const load_request& request,
+          mistake_list& mistakes)
+    : x_{x}, document_{document}, request_{request}, mistakes_{mistakes} {}
+
+  void run() {
+    for (const auto& [name, model] : x_.models) check_model(name, model);
+    for (const auto& [name, agent] : x_.agents) check_agent(name, agent);
+    for (const auto& [name, tool] : x_.tools.by_name) check_tool(name, tool);
+    check_nodes({"tools", "nodes"}, x_.tools.defaults);
+    check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
+                x_.supervision.backoff_cap);
+    if (!x_.cluster.listen.empty()) report_cluster("listen");
+    if (!x_.cluster.join.empty()) report_cluster("join");
+  }
+
+ private:
+  /// The place of a key, or of the closest table around it.
+  place where(const path& keys) const {
+    place out;
+    const auto* here = &document_;
+    for (const auto& key : keys) {
+      here = here->find(key);
+      if (!here) break;
+      out = here->at;
+    }
+    return out;
+  }
+
+  void add(const path& keys, const std::string& message) {
+    std::string name;
+    for (const auto& key : keys) name += (name.empty() ? "" : ".") + key;
+    mistakes_.add(where(keys), name + ": " + message);
+  }
+
+  bool is_set(const path& keys) const {
+    return find_path(document_, keys) != nullptr;
+  }
+
+  void check_model(const std::string& name, const model_config& m) {
+    if (m.dialect == "scripted" && m.script.empty()) {
+      add({"models", name, "dialect"},
+          "\"scripted\" needs the key script: the file that it plays");
+    }
+    if (m.dialect == "scripted" && !m.script.empty()) {
+      check_file({"models", name, "script"}, m.script);
+    }
+    check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
+  }
+
+  void check_agent(const std::string& name, const agent_config& a) {
+    if (!x_.models.contains(a.model)) {
+      add({"agents", name, "model"}, unknown_model(a.model));
+    }
+    if (!a.system_prompt_file.empty()) {
+      if (is_set({"agents", name, "system_prompt"})) {
+        add({"agents", name, "system_prompt_file"},
+            "give either system_prompt or system_prompt_file");
+      }
+      check_file({"agents", name, "system_prompt_file"},
+                 a.system_prompt_file);
+    }
+    for (const auto& tool : a.tools) {
+      check_tool_name({"agents", name, "tools"}, tool);
+    }
+  }
+
+  std::string unknown_model(const std::string& name) const {
+    std::vector<std::string> models;
+    for (const auto& entry : x_.models) models.push_back(entry.first);
+    return "there is no model " + in_quotes(name) + "; known: " + join(models);
+  }
+
+  void check_tool(const std::string& name, const tool_config& t) {
+    if (is_set({"tools", name})) check_tool_name({"tools", name}, name);
+    if (t.nodes != x_.tools.defaults.nodes) {
+      check_nodes({"tools", name, "nodes"}, t);
+    }
+  }
+
+  void check_tool_name(const path& at, const std::string& name) {
+    if (!request_.tools) return;
+    const auto& known = *request_.tools;
+    if (std::ranges::find(known, name) != known.end()) return;
+    if (std::ranges::find(later_tools, name) != later_tools.end()) {
+      add(at, "the tool " + in_quotes(name)
+                + " is not supported by this version; supported: "
+                + join(known));
+      return;
+    }
+    auto text = "there is no tool " + in_quotes(name);
+    const auto near = nearest(name, known);
+    add(at, near.empty() ? text + "; known: " + join(known)
+                         : text + "; did you mean " + in_quotes(near) + "?");
+  }
+
+  void check_nodes(const path& at, const tool_config& t) {
+    if (t.nodes != std::vector<std::string>{"*"}) {
+      add(at, "choosing nodes is not supported by this version; "
+              "supported: [\"*\"]");
+    }
+  }
+
+  void report_cluster(const std::string& key) {
+    add({"cluster", key}, "clusters are not supported by this version; "
+                          "leave it empty");
+  }
+
+  void check_order(path at, duration base, duration cap) {
+    if (base <= cap) return;
+    at.emplace_back("cap");
+    add(at, "cap (" + to_text(cap) + ") must not be smaller than base ("
+              + to_text(base) + ")");
+  }
+
+  void check_file(const path& at, const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(expand_home(file), ignored)) {
+      add(at, "there is no file " + in_quotes(file));
+    }
+  }
+
+  const config& x_;
+  const value& document_;
+  const load_request& request_;
+  mistake_list& mistakes_;
+};
+
+}  // namespace
+
+void check(const config& x, const value& document,
+           const load_request& request, mistake_list& mistakes) {
+  checker{x, document, request, mistakes}.run();
+}
+
+}  // namespace riffle::config

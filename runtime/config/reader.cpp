@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/config/reader.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "runtime/config/assign.hpp"
+#include "runtime/config/near.hpp"
+
+namespace riffle::config {
+
+namespace {
+
+bool has(const std::vector<std::string>& keys, const std::string& key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+/// Keys that people look for here, and where they are instead.
+std::string_view hint(std::string_view key) {
+  if (key == "api_key") {
+    return "keys never stand in files: put it into an environment variable "
+           "and name that in api_key_env";
+  }
+  return {};
+}
+
+std::string unknown_key(const std::string& prefix, const std::string& key,
+                        const std::vector<std::string>& known) {
+  auto out = prefix + key + ": unknown key";
+  if (const auto text = hint(key); !text.empty()) {
+    return out.append("; ").append(text);
+  }
+  if (const auto near = nearest(key, known); !near.empty()) {
+    return out + "; did you mean \"" + near + "\"?";
+  }
+  return out + "; allowed here: " + join(known);
+}
+
+}  // namespace
+
+bool is_name(std::string_view x) noexcept {
+  return !x.empty() && x.size() <= 64 && std::ranges::all_of(x, [](char c) {
+    return c == '_' || c == '-' || (c >= '0' && c <= '9')
+           || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+}
+
+void mistake_list::add(const place& at, std::string message) {
+  all_.push_back({at.set ? "--set" : file_, at.line, at.column,
+                  std::move(message)});
+}
+
+std::vector<mistake> mistake_list::take() {
+  std::ranges::stable_sort(all_, {}, [](const mistake& x) {
+    return std::tuple{x.file == "--set", x.line, x.column};
+  });
+  return std::move(all_);
+}
+
+reader::reader(const value& document, std::filesystem::path folder,
+               mistake_list& mistakes)
+  : folder_{std::move(folder)}, mistakes_{mistakes} {
+  levels_.push_back({&document, "", {}, {}});
+}
+
+const value* reader::take(std::string_view key) {
+  auto& here = levels_.back();
+  here.keys.emplace_back(key);
+  return here.table ? here.table->find(key) : nullptr;
+}
+
+void reader::field(std::string_view key, slot target, const rule& allowed) {
+  const auto* x = take(key);
+  if (!x) return;
+  std::error_code ignored;
+  const auto anchor
+    = x->at.set ? std::filesystem::current_path(ignored) : folder_;
+  const auto problem = assign(target, *x, allowed, anchor);
+  if (!problem.empty()) {
+    mistakes_.add(x->at, levels_.back().prefix + std::string{key} + ": "
+                           + problem);
+  }
+}
+
+void reader::unsupported(std::string_view key) {
+  auto& here = levels_.back();
+  const auto* x = here.table ? here.table->find(key) : nullptr;
+  if (!x) return;
+  here.keys.emplace_back(key);
+  mistakes_.add(x->key_at, here.prefix + std::string{key}
+                             + ": not supported by this version");
+}
+
+void reader::table(std::string_view key, const std::function<void()>& inside) {
+  const auto* x = take(key);
+  if (x && x->type != kind::table) {
+    mistakes_.add(x->at, levels_.back().prefix + std::string{key}
+                           + ": must be a table, not "
+                           + std::string{describe(x->type)});
+    return;
+  }
+  enter(x, key, inside);
+}
+
+void reader::enter(const value* x, std::string_view key,
+                   const std::function<void()>& inside) {
+  levels_.push_back(
+    {x, levels_.back().prefix + std::string{key} + ".", {}, {}});
+  inside();
+  report_unknown(levels_.back());
+  levels_.pop_back();
+}
+
+void reader::rest(const std::vector<std::string>&,
+                  const std::function<void(const std::string&)>& inside) {
+  const auto* table = levels_.back().table;
+  if (!table) return;
+  for (const auto& x : table->items) {
+    auto& here = levels_.back();
+    if (has(here.keys, x.key)) continue;
+    if (x.type != kind::table) continue;
+    here.names.push_back(x.key);
+    if (!is_name(x.key)) {
+      mistakes_.add(x.key_at, here.prefix + x.key
+                                + ": a name holds letters, digits, '_' and "
+                                  "'-', at most 64");
+      continue;
+    }
+    enter(&x, x.key, [&] { inside(x.key); });
+  }
+}
+
+void reader::report_unknown(const level& here) {
+  if (!here.table) return;
+  for (const auto& x : here.table->items) {
+    if (has(here.keys, x.key) || has(here.names, x.key)) continue;
+    // Only tables that users name stand here.
+    const auto problem = here.keys.empty()
+                           ? here.prefix + x.key + ": must be a table, not "
+                               + std::string{describe(x.type)}
+                           : unknown_key(here.prefix, x.key, here.keys);
+    mistakes_.add(x.key_at, problem);
+  }
+}
+
+void reader::finish() { report_unknown(levels_.front()); }
+
+}  // namespace riffle::config

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/config/schema.hpp"
+
+#include <utility>
+
+namespace riffle::config {
+
+rule one_of(std::vector<std::string_view> allowed,
+            std::vector<std::string_view> later) {
+  rule out;
+  out.allowed = std::move(allowed);
+  out.later = std::move(later);
+  return out;
+}
+
+rule from(double least, double most) {
+  rule out;
+  out.least = least;
+  out.most = most;
+  return out;
+}
+
+rule shaped(form x, bool empty_allowed) {
+  rule out;
+  out.shape = x;
+  out.empty_allowed = empty_allowed;
+  return out;
+}
+
+namespace {
+
+constexpr double seconds_of_a_year = 366.0 * 24 * 3600;
+constexpr double millisecond = 0.001;
+
+rule time_limit() { return from(0, seconds_of_a_year); }
+rule interval() { return from(millisecond, seconds_of_a_year); }
+
+template <class Map>
+std::vector<std::string> names(const Map& x) {
+  std::vector<std::string> out;
+  for (const auto& entry : x) out.push_back(entry.first);
+  return out;
+}
+
+void visit(visitor& v, log_config& x) {
+  v.field("level", &x.level,
+          one_of({"trace", "debug", "info", "warn", "error", "off"}));
+  v.field("format", &x.format, one_of({"text", "json"}));
+}
+
+void visit(visitor& v, runtime_config& x) {
+  v.field("data_dir", &x.data_dir, shaped(form::path, false));
+  v.field("threads", &x.threads, from(0, 1024));
+  v.field("max_runs", &x.max_runs);
+  v.field("max_calls", &x.max_calls, from(1, 65536));
+  v.field("durability", &x.durability, one_of({"process", "disk"}));
+  v.table("log", [&] { visit(v, x.log); });
+}
+
+void visit(visitor& v, timeouts_config& x) {
+  v.field("connect", &x.connect, time_limit());
+  v.field("first_byte", &x.first_byte, time_limit());
+  v.field("idle", &x.idle, time_limit());
+  v.field("total", &x.total, time_limit());
+}
+
+void visit(visitor& v, retry_config& x) {
+  v.field("max_attempts", &x.max_attempts, from(1, 1000));
+  v.field("base", &x.base, time_limit());
+  v.field("cap", &x.cap, time_limit());
+}
+
+void visit(visitor& v, price_config& x) {
+  v.field("input", &x.input);
+  v.field("output", &x.output);
+}
+
+void visit(visitor& v, model_config& x) {
+  v.field("dialect", &x.dialect,
+          one_of({"openai", "scripted"}, {"anthropic", "ollama"}));
+  v.field("base_url", &x.base_url, shaped(form::url, false));
+  rule not_empty;
+  not_empty.empty_allowed = false;
+  v.field("model", &x.model, not_empty);
+  v.field("api_key_env", &x.api_key_env, shaped(form::identifier));
+  v.field("streaming", &x.streaming);
+  v.field("temperature", &x.temperature, from(0, 2));
+  v.field("max_concurrent", &x.max_concurrent, from(1, 65536));
+  v.field("requests_per_minute", &x.requests_per_minute);
+  v.field("context_window", &x.context_window, from(1, 1e12));
+  v.field("script", &x.script, shaped(form::path));
+  v.table("timeouts", [&] { visit(v, x.timeouts); });
+  v.table("retry", [&] { visit(v, x.retry); });
+  v.table("price", [&] { visit(v, x.price); });
+}
+
+void visit(visitor& v, budget_config& x) {
+  v.field("tool_calls", &x.tool_calls);
+  v.field("tokens", &x.tokens);
+  v.field("cost_usd", &x.cost_usd);
+}
+
+void visit(visitor& v, agent_config& x) {
+  v.field("model", &x.model);
+  v.field("system_prompt", &x.system_prompt);
+  v.field("system_prompt_file", &x.system_prompt_file, shaped(form::path));
+  v.field("tools", &x.tools);
+  v.field("max_steps", &x.max_steps, from(1, 1e6));
+  v.field("max_calls_in_flight", &x.max_calls_in_flight, from(1, 65536));
+  v.field("loop_limit", &x.loop_limit);
+  v.field("recovery_attempts", &x.recovery_attempts);
+  v.field("completion", &x.completion, one_of({"free"}, {"tool"}));
+  v.field("max_termination_attempts", &x.max_termination_attempts);
+  v.field("auto_complete", &x.auto_complete);
+  v.field("phase", &x.phase);
+  v.field("exempt_phases", &x.exempt_phases);
+  v.field("silent", &x.silent);
+  v.table("budget", [&] { visit(v, x.budget); });
+}
+
+void visit(visitor& v, tool_config& x) {
+  v.field("timeout", &x.timeout, time_limit());
+  v.field("idle_timeout", &x.idle_timeout, time_limit());
+  v.field("concurrency", &x.concurrency, from(1, 1024));
+  v.field("attempts", &x.attempts, from(1, 1000));
+  v.field("queue_timeout", &x.queue_timeout, time_limit());
+  v.field("output_limit", &x.output_limit, from(1, 1e9));
+  v.field("priority", &x.priority, from(-1000, 1000));
+  v.field("idempotent", &x.idempotent);
+  v.field("keys", &x.keys, shaped(form::pointer));
+  v.field("polling", &x.polling);
+  v.field("isolation", &x.isolation, one_of({"thread"}, {"process"}));
+  v.field("abandoned_limit", &x.abandoned_limit);
+  v.field("nodes", &x.nodes);
+  v.field("workspace", &x.workspace, shaped(form::any, false));
+  v.field("approval", &x.approval, one_of({"ask", "allow", "deny"}));
+  for (const auto* key : {"rules", "type", "command", "description",
+                          "parameters", "effect", "env", "cwd"}) {
+    v.unsupported(key);
+  }
+}
+
+void visit(visitor& v, tools_config& x) {
+  visit(v, x.defaults);
+  v.rest(names(x.by_name), [&](const std::string& name) {
+    const auto [entry, added]
+      = x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
+    visit(v, entry->second);
+  });
+}
+
+void visit(visitor& v, supervision_config& x) {
+  v.field("intensity", &x.intensity);
+  v.field("period", &x.period, interval());
+  v.field("cool_down", &x.cool_down, time_limit());
+  v.table("backoff", [&] {
+    v.field("base", &x.backoff_base, time_limit());
+    v.field("cap", &x.backoff_cap, time_limit());
+  });
+}
+
+void visit(visitor& v, publish_config& x) {
+  v.field("batching", &x.batching, one_of({"token", "sentence", "adaptive"}));
+  v.field("flush_delay", &x.flush_delay, from(0, 60));
+  v.field("output_limit", &x.output_limit, from(0, 1e9));
+}
+
+void visit(visitor& v, approvals_config& x) {
+  v.field("mode", &x.mode, one_of({"wait"}, {"propose"}));
+  v.field("expire_after", &x.expire_after, time_limit());
+}
+
+void visit(visitor& v, server_config& x) {
+  v.field("listen", &x.listen, shaped(form::address, false));
+  v.field("token_env", &x.token_env, shaped(form::identifier));
+}
+
+void visit(visitor& v, tls_config& x) {
+  v.field("certificate", &x.certificate, shaped(form::path));
+  v.field("key", &x.key, shaped(form::path));
+  v.field("ca", &x.ca, shaped(form::path));
+}
+
+void visit(visitor& v, cluster_config& x) {
+  v.field("listen", &x.listen, shaped(form::address));
+  v.field("join", &x.join, shaped(form::address));
+  v.field("name", &x.name);
+  v.table("tls", [&] { visit(v, x.tls); });
+}
+
+}  // namespace
+
+void visit(visitor& v, config& x) {
+  v.table("runtime", [&] { visit(v, x.runtime); });
+  v.table("models", [&] {
+    v.rest(names(x.models),
+           [&](const std::string& name) { visit(v, x.models[name]); });
+  });
+  v.table("agents", [&] {
+    v.rest(names(x.agents),
+           [&](const std::string& name) { visit(v, x.agents[name]); });
+  });
+  v.table("tools", [&] { visit(v, x.tools); });
+  v.unsupported("mcp");
+  v.table("supervision", [&] { visit(v, x.supervision); });
+  v.table("publish", [&] { visit(v, x.publish); });
+  v.table("approvals", [&] { visit(v, x.approvals); });
+  v.table("server", [&] { visit(v, x.server); });
+  v.table("cluster", [&] { visit(v, x.cluster); });
+}
+
+}  // namespace riffle::config
