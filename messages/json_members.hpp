@@ -53,7 +53,7 @@ class json_members {
       if (value && !std::isfinite(*value)) return;
     if (!value) return;
     key(name);
-    append_number(out_, *value);
+    append_number(out_, *value + T{});  // no sign for zero
   }
   void flag(std::string_view name, bool value) {
     key(name);
