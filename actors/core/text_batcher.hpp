@@ -59,10 +59,10 @@ class text_batcher {
       }
       const auto reasoning = kind == piece_kind::reasoning;
       if (!buffer_.empty() && reasoning != reasoning_)
-        flush(now, emit);
+        emit_front(buffer_.size(), emit);
       append(reasoning, content);
       if (buffer_.size() >= buffer_limit)
-        flush(now, emit);
+        emit_front(buffer_.size(), emit);
     });
     if (const auto size = due_size(); size != 0)
       emit_front(size, emit);
