@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "tools/arguments.hpp"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/text.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+/// Finds the first key that stands twice in one object.
+class duplicate_finder {
+ public:
+  bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) {
+      open_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      open_.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!open_.back().insert(key).second && !found_) found_ = key;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::optional<std::string>& found() const noexcept {
+    return found_;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::optional<std::string> found_;
+};
+
+/// The library's text without its own numbering.
+std::string reason(std::string_view what) {
+  if (const auto end = what.find("] "); end != what.npos)
+    what.remove_prefix(end + 2);
+  constexpr std::string_view noise = "parse error at ";
+  if (what.starts_with(noise)) what.remove_prefix(noise.size());
+  std::string result;
+  utf8_stream{}.feed(what, result);
+  if (result.size() > 300)
+    result = std::string{cut_utf8(result, 300)} + "...";
+  return result;
+}
+
+bool blank(std::string_view text) noexcept {
+  return text.find_first_not_of(" \t\r\n") == text.npos;
+}
+
+}  // namespace
+
+bool deeper_than(std::string_view text, std::size_t limit) noexcept {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      else if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > limit) return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+tl::expected<json, std::string> parse_object(std::string_view text) {
+  if (blank(text)) return json::object();
+  if (deeper_than(text, max_json_depth))
+    return tl::unexpected{"nested deeper than " +
+                          std::to_string(max_json_depth) + " levels"};
+  duplicate_finder duplicates;
+  json value;
+  try {
+    value = json::parse(text, std::ref(duplicates));
+  } catch (const json::exception& e) {
+    return tl::unexpected{"not valid JSON: " + reason(e.what())};
+  }
+  if (!value.is_object())
+    return tl::unexpected{std::string{"must be one JSON object, but is "} +
+                          value.type_name()};
+  if (duplicates.found())
+    return tl::unexpected{
+      "the key " + json(std::string{cut_utf8(*duplicates.found(), 60)}).dump() +
+      " stands twice in one object"};
+  return value;
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The only file that includes valijson: its headers take seconds to compile.
+#include "tools/schema.hpp"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <utility>
+
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/constraints/concrete_constraints.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "tools/text.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_violations = 10;
+
+/// `pattern`, matched without backtracking.
+class pattern_constraint final : public valijson::constraints::PolyConstraint {
+ public:
+  explicit pattern_constraint(std::string pattern)
+    : pattern_{std::move(pattern)} {}
+
+  bool validate(const valijson::adapters::Adapter& target,
+                const std::vector<std::string>& context,
+                valijson::ValidationResults* results) const override {
+    if (!target.isString() || matches(pattern_, target.asString())) return true;
+    if (results) results->pushError(context, "does not match the pattern");
+    return false;
+  }
+
+ private:
+  Constraint* cloneInto(void* place) const override {
+    return new (place) pattern_constraint(*this);
+  }
+  size_t sizeOf() const override { return sizeof(*this); }
+
+  std::string pattern_;
+};
+
+class pattern_builder final : public valijson::ConstraintBuilder {
+ public:
+  valijson::constraints::Constraint*
+  make(const valijson::adapters::Adapter& x) const override {
+    return new pattern_constraint(x.asString());  // the parser deletes it
+  }
+};
+
+/// valijson's path `<root>`, `[key]`, `[0]` without its brackets.
+std::vector<std::string> path_of(const std::vector<std::string>& context) {
+  std::vector<std::string> result;
+  for (std::size_t i = 1; i < context.size(); ++i) {
+    std::string_view step = context[i];
+    if (step.starts_with('[') && step.ends_with(']'))
+      step = step.substr(1, step.size() - 2);
+    result.emplace_back(step);
+  }
+  return result;
+}
+
+std::string pointer_of(const std::vector<std::string>& path) {
+  json::json_pointer result;
+  for (const auto& step : path) result.push_back(step);
+  return result.to_string();
+}
+
+struct place {
+  std::vector<std::string> path;
+  std::vector<std::string> said;  ///< by valijson
+};
+
+std::string joined(const std::vector<std::string>& said) {
+  std::string result;
+  for (std::size_t i = 0; i < said.size() && i < 4; ++i) {
+    std::string_view text = said[i];
+    if (text.ends_with('.')) text.remove_suffix(1);
+    if (!result.empty()) result += "; ";
+    result += text;
+  }
+  return result;
+}
+
+}  // namespace
+
+struct schema::impl {
+  json source;
+  valijson::Schema compiled;
+};
+
+schema::schema(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
+schema::~schema() = default;
+schema::schema(schema&&) noexcept = default;
+schema& schema::operator=(schema&&) noexcept = default;
+
+tl::expected<schema, std::string> schema::compile(std::string_view text) {
+  auto source = prepare_schema(text);
+  if (!source) return tl::unexpected{std::move(source).error()};
+  auto result = std::make_unique<impl>();
+  result->source = std::move(*source);
+  try {
+    valijson::SchemaParser parser;
+    parser.addConstraintBuilder(pattern_key, new pattern_builder);  // it owns
+    parser.populateSchema(
+      valijson::adapters::NlohmannJsonAdapter{result->source},
+      result->compiled);
+  } catch (const std::exception& e) {
+    return tl::unexpected{std::string{e.what()}};
+  }
+  return schema{std::move(result)};
+}
+
+std::vector<violation> schema::check(const json& value) const {
+  valijson::Validator validator;  // it caches: one for each check
+  valijson::ValidationResults results;
+  if (validator.validate(impl_->compiled,
+                         valijson::adapters::NlohmannJsonAdapter{value},
+                         &results))
+    return {};
+  std::map<std::string, place> places;
+  for (const auto& error : results) {
+    auto path = path_of(error.context);
+    auto& here = places[pointer_of(path)];
+    here.path = std::move(path);
+    here.said.push_back(error.description);
+  }
+  std::vector<violation> result;
+  std::vector<std::string> explained;
+  for (const auto& [pointer, here] : places)
+    for (auto& text : explain(impl_->source, value, here.path)) {
+      explained.push_back(pointer);
+      result.push_back({pointer, std::move(text)});
+    }
+  for (const auto& [pointer, here] : places) {
+    const auto beneath = [&p = pointer](const std::string& x) {
+      return x == p || x.starts_with(p + "/");
+    };
+    if (std::none_of(explained.begin(), explained.end(), beneath))
+      result.push_back({pointer, joined(here.said)});
+  }
+  if (result.size() > most_violations) result.resize(most_violations);
+  return result;
+}
+
+}  // namespace riffle::tools

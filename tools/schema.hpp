@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
+
+namespace riffle::tools {
+
+/// A place in a value that breaks a schema.
+struct violation {
+  std::string pointer;  ///< JSON pointer; empty: the whole value
+  std::string message;  ///< what is wrong there, and what is allowed
+
+  bool operator==(const violation&) const = default;
+};
+
+/// A JSON Schema (drafts 4 to 7 as valijson knows them), compiled once.
+/// Thread-safe after `compile`. Not checked: `format` (an annotation in the
+/// specification), and the keys of an object that has `patternProperties`.
+/// Patterns are matched without backtracking, as they and the texts come
+/// from outside.
+class schema {
+ public:
+  /// Fails, saying why, when `text` is no valid schema of an object.
+  static tl::expected<schema, std::string> compile(std::string_view text);
+
+  ~schema();
+  schema(schema&&) noexcept;
+  schema& operator=(schema&&) noexcept;
+
+  /// Everything that is wrong with `value`, at most ten places; empty: valid.
+  [[nodiscard]] std::vector<violation>
+  check(const nlohmann::json& value) const;
+
+ private:
+  struct impl;
+  explicit schema(std::unique_ptr<impl> x);
+  std::unique_ptr<impl> impl_;
+};
+
+/// The key that `prepare_schema` moves `pattern` to.
+inline constexpr const char* pattern_key = "x-riffle-pattern";
+
+/// Parses a schema's text, refuses what would make a validator recurse
+/// without end, and moves aside what is not left to valijson (see `schema`).
+tl::expected<nlohmann::json, std::string> prepare_schema(std::string_view text);
+
+/// What is wrong with the value at `pointer` of `root`, in words, as far as
+/// the schema's plain keywords say; empty if they find nothing.
+std::vector<std::string> explain(const nlohmann::json& root_schema,
+                                 const nlohmann::json& root,
+                                 const std::vector<std::string>& path);
+
+/// Whether `text` contains a match of `pattern` (ECMAScript): time is linear
+/// in the text. False also for a pattern that `valid_pattern` refuses.
+bool matches(const std::string& pattern, const std::string& text);
+bool valid_pattern(const std::string& pattern);
+
+}  // namespace riffle::tools
