@@ -231,7 +231,8 @@ std::string to_toml(const config& x);
 /// "250ms", "1.5s", "2m", "24h", "0s" -> duration; nothing if ill-formed.
 std::optional<duration> parse_duration(std::string_view text);
 
-/// The shortest such text that parses to the same.
+/// The shortest such text that parses to the same and is at least one unit
+/// ("100ms", not "0.1s").
 std::string to_text(duration x);
 
 /// Replaces a leading "~" by the home directory.

@@ -100,6 +100,7 @@ std::string to_text(duration x) {
   if (ns <= 0) return "0s";
   std::string best;
   for (const auto& u : units) {
+    if (ns < u.ns) continue;  // "100ms", not "0.1s"
     auto text = in_unit(ns, u);
     if (!text.empty() && (best.empty() || text.size() < best.size())) {
       best = std::move(text);

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Every key: what is written in a file arrives in the struct.
+#include <map>
+
+#include "runtime/config/config.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+
+namespace {
+
+/// Another value than the default, for every key. Empty: this version has one
+/// value only, see mistakes_test.cpp.
+const std::map<std::string, std::string> others = {
+  {"runtime.data_dir", R"("/tmp/other")"},
+  {"runtime.threads", "3"},
+  {"runtime.max_runs", "7"},
+  {"runtime.max_calls", "8"},
+  {"runtime.durability", R"("disk")"},
+  {"runtime.log.level", R"("debug")"},
+  {"runtime.log.format", R"("json")"},
+  {"models.default.dialect", R"("scripted")"},
+  {"models.default.base_url", R"("http://127.0.0.1:1/v1")"},
+  {"models.default.model", R"("other")"},
+  {"models.default.api_key_env", R"("OTHER_KEY")"},
+  {"models.default.streaming", "false"},
+  {"models.default.temperature", "1.25"},
+  {"models.default.max_concurrent", "2"},
+  {"models.default.requests_per_minute", "60"},
+  {"models.default.timeouts.connect", R"("11s")"},
+  {"models.default.timeouts.first_byte", R"("12s")"},
+  {"models.default.timeouts.idle", R"("13s")"},
+  {"models.default.timeouts.total", R"("14s")"},
+  {"models.default.retry.max_attempts", "9"},
+  {"models.default.retry.base", R"("15ms")"},
+  {"models.default.retry.cap", R"("16s")"},
+  {"models.default.price.input", "0.4"},
+  {"models.default.price.output", "1.6"},
+  {"models.default.context_window", "4096"},
+  {"models.default.script", R"("/dev/null")"},
+  {"agents.default.model", R"("other")"},
+  {"agents.default.system_prompt", R"("Be brief.")"},
+  {"agents.default.system_prompt_file", R"("/tmp/prompt")"},
+  {"agents.default.tools", R"(["read"])"},
+  {"agents.default.max_steps", "5"},
+  {"agents.default.max_calls_in_flight", "6"},
+  {"agents.default.loop_limit", "0"},
+  {"agents.default.recovery_attempts", "1"},
+  {"agents.default.budget.tool_calls", "10"},
+  {"agents.default.budget.tokens", "1000"},
+  {"agents.default.budget.cost_usd", "0.5"},
+  {"agents.default.completion", ""},
+  {"agents.default.max_termination_attempts", "4"},
+  {"agents.default.auto_complete", "false"},
+  {"agents.default.phase", R"("build")"},
+  {"agents.default.exempt_phases", R"(["build"])"},
+  {"agents.default.silent", "true"},
+  {"timeout", R"("31s")"},
+  {"idle_timeout", R"("32s")"},
+  {"concurrency", "5"},
+  {"attempts", "3"},
+  {"queue_timeout", R"("33s")"},
+  {"output_limit", "1024"},
+  {"priority", "-5"},
+  {"idempotent", "true"},
+  {"keys", R"(["/path"])"},
+  {"polling", "true"},
+  {"isolation", ""},
+  {"abandoned_limit", "2"},
+  {"nodes", ""},
+  {"workspace", R"("/tmp")"},
+  {"approval", R"("deny")"},
+  {"supervision.intensity", "6"},
+  {"supervision.period", R"("61s")"},
+  {"supervision.backoff.base", R"("101ms")"},
+  {"supervision.backoff.cap", R"("31s")"},
+  {"supervision.cool_down", R"("62s")"},
+  {"publish.batching", R"("token")"},
+  {"publish.flush_delay", R"("50ms")"},
+  {"publish.output_limit", "300"},
+  {"approvals.mode", ""},
+  {"approvals.expire_after", R"("1h")"},
+  {"server.listen", R"("127.0.0.1:8080")"},
+  {"server.token_env", R"("OTHER_TOKEN")"},
+  {"cluster.listen", ""},
+  {"cluster.join", ""},
+  {"cluster.name", R"("alpha")"},
+  {"cluster.tls.certificate", R"("/tmp/c.pem")"},
+  {"cluster.tls.key", R"("/tmp/k.pem")"},
+  {"cluster.tls.ca", R"("/tmp/ca.pem")"},
+};
+
+std::string other_value(const config::setting& s) {
+  const bool of_tool = s.section == "tools" || s.section.starts_with("tools.");
+  const auto key = of_tool ? s.key : s.section + "." + s.key;
+  CAPTURE(key);
+  REQUIRE(others.contains(key));
+  return others.at(key);
+}
+
+/// What makes the value of a key valid.
+std::string company(const config::setting& s) {
+  if (s.key == "dialect") return "script = \"prompt\"\n";
+  if (s.section == "agents.default" && s.key == "model") {
+    return "[models.other]\n";
+  }
+  return "";
+}
+
+std::string value_of(const config::config& x, const config::setting& wanted) {
+  for (const auto& s : config::settings(x)) {
+    if (s.section == wanted.section && s.key == wanted.key) return s.value;
+  }
+  return "missing";
+}
+
+}  // namespace
+
+TEST_CASE("every key of a file arrives in the configuration") {
+  const testing::temp_folder folder;
+  const auto prompt = folder.write("prompt", "x").string();
+  for (const auto& s : config::settings(config::config{})) {
+    auto value = other_value(s);
+    if (value.empty()) continue;
+    if (s.key == "system_prompt_file") value = '"' + prompt + '"';
+    const auto text = "[" + s.section + "]\n" + s.key + " = " + value + "\n"
+                      + company(s);
+    CAPTURE(text);
+    const auto x = config::load({folder.write("x.toml", text), {}, {}});
+    REQUIRE(x);
+    CHECK(value != s.value);
+    CHECK(value_of(*x, s) == value);
+  }
+}
+
+TEST_CASE("a tool's table overlays the table of all tools") {
+  const testing::temp_folder folder;
+  const auto file = folder.write("x.toml", R"(
+[tools.read]
+timeout = "1s"
+[tools]
+timeout = "7s"
+attempts = 9
+)");
+  const auto x = config::load({file, {}, {}});
+  REQUIRE(x);
+  CHECK(x->tools.of("read").timeout == std::chrono::seconds{1});
+  CHECK(x->tools.of("read").attempts == 9);
+  CHECK(x->tools.of("anything").timeout == std::chrono::seconds{7});
+  // bash has a default of its own, which [tools] does not touch.
+  CHECK(x->tools.of("bash").timeout == std::chrono::minutes{2});
+  CHECK(x->tools.of("bash").attempts == 9);
+}
+
+TEST_CASE("mutating tools ask by default") {
+  CHECK(config::config{}.tools.of("bash").approval == "ask");
+  CHECK(config::config{}.tools.of("anything").approval == "ask");
+}
+
+TEST_CASE("models and agents are added to the default ones") {
+  const testing::temp_folder folder;
+  const auto file = folder.write("x.toml", R"(
+[models.fast]
+model = "small"
+[agents.writer]
+model = "fast"
+)");
+  const auto x = config::load({file, {}, {}});
+  REQUIRE(x);
+  CHECK(x->models.size() == 2);
+  CHECK(x->models.at("fast").model == "small");
+  CHECK(x->models.at("fast").base_url == config::model_config{}.base_url);
+  CHECK(x->agents.at("writer").model == "fast");
+  CHECK(x->agents.at("default").model == "default");
+}
+
+TEST_CASE("files are relative to the configuration's folder") {
+  const testing::temp_folder folder;
+  const testing::temp_folder elsewhere;
+  folder.write("sub/play.toml", "");
+  folder.write("sub/prompt.md", "");
+  folder.write("sub/x.toml", R"(
+runtime.data_dir = "data"
+tools.workspace = "work"
+[models.default]
+dialect = "scripted"
+script = "play.toml"
+[agents.default]
+system_prompt_file = "./prompt.md"
+)");
+  const testing::scoped_directory there{folder.path()};
+  const auto x = config::load({"sub/x.toml", {}, {}});
+  REQUIRE(x);
+  CHECK(x->models.at("default").script == folder.path() / "sub/play.toml");
+  CHECK(x->agents.at("default").system_prompt_file
+        == folder.path() / "sub/prompt.md");
+  CHECK(x->runtime.data_dir == folder.path() / "sub/data");
+  CHECK(x->base_dir == folder.path() / "sub");
+  CHECK(x->file == folder.path() / "sub/x.toml");
+  // Where tools work is a matter of where Riffle is started.
+  CHECK(x->tools.defaults.workspace == "work");
+}
+
+TEST_CASE("temperature can be left to the provider") {
+  const auto x = config::load({{}, {"models.default.temperature=none"}, {}});
+  REQUIRE(x);
+  CHECK_FALSE(x->models.at("default").temperature);
+}
