@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "tools/process/guard.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "tools/process/process_tree.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+std::atomic<bool> main_asks{false};
+
+/// Signals that a tool might send around (`kill -TERM -1`).
+constexpr int ignored_signals[]
+  = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM};
+
+void close_from(int first) {
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  const auto limit = ::sysconf(_SC_OPEN_MAX);  // kernels before 5.9
+  for (int fd = first; fd < limit; ++fd) ::close(fd);
+}
+
+/// In the tool's process, before it becomes the tool.
+struct launch {
+  const char* folder;
+  char** command;
+  pid_t guard;
+  int report;  ///< pipe; gets a guard_report when the tool cannot start
+
+  [[noreturn]] void run() const {
+    ::setsid();  // `kill 0` of a tool must not reach the guard
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != guard) ::_exit(127);
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (::chdir(folder) != 0) fail(guard_report::what::no_folder);
+    ::execvp(command[0], command);
+    fail(guard_report::what::not_started);
+  }
+
+  [[noreturn]] void fail(guard_report::what kind) const {
+    const guard_report why{kind, errno};
+    const auto ignored = ::write(report, &why, sizeof(why));
+    static_cast<void>(ignored);
+    ::_exit(127);
+  }
+};
+
+/// Runs one command and ends when it has no descendants left.
+class guard {
+ public:
+  explicit guard(milliseconds grace) : grace_{grace} {}
+
+  void run(const char* folder, char** command) {
+    prepare();
+    if (!runtime_lives()) return;
+    start(folder, command);
+    close_output();
+    while (reap()) {
+      advance();
+      wait();
+    }
+    ::send(guard_channel, &report_, sizeof(report_),
+           MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+ private:
+  enum class phase { running, ending, killing };
+
+  void prepare() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::prctl(PR_SET_NAME, "riffle-guard");
+    for (const auto signal : ignored_signals) ::signal(signal, SIG_IGN);
+    ::signal(SIGCHLD, SIG_DFL);
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, nullptr);
+    for (const auto own : {guard_channel, guard_lock})
+      ::fcntl(own, F_SETFD, FD_CLOEXEC);
+    close_from(guard_lock + 1);
+    child_events_
+      = unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
+  }
+
+  [[nodiscard]] static bool runtime_lives() {
+    char order = 0;
+    return ::recv(guard_channel, &order, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+  }
+
+  void start(const char* folder, char** command) {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+      report_ = {guard_report::what::not_started, errno};
+      return;
+    }
+    const unique_fd in{ends[0]};
+    unique_fd out{ends[1]};
+    const launch tool{folder, command, ::getpid(), out.get()};
+    main_ = ::fork();
+    if (main_ == 0) tool.run();
+    if (main_ < 0) report_ = {guard_report::what::not_started, errno};
+    out.reset();
+    guard_report why;
+    if (::read(in.get(), &why, sizeof(why)) == sizeof(why)) report_ = why;
+  }
+
+  /// The guard must not hold the tool's pipes open, nor its folder.
+  static void close_output() {
+    ::dup2(0, 1);
+    ::dup2(0, 2);
+    const auto ignored = ::chdir("/");
+    static_cast<void>(ignored);
+  }
+
+  /// False when no child is left; as a subreaper: no descendant.
+  bool reap() {
+    for (;;) {
+      int status = 0;
+      const auto pid = ::waitpid(-1, &status, WNOHANG);
+      if (pid == 0) return true;
+      if (pid < 0 && errno != EINTR) return false;
+      if (pid != main_) continue;
+      main_ = -1;
+      if (report_.kind == guard_report::what::ended) report_.value = status;
+      end();
+    }
+  }
+
+  void end() {
+    if (phase_ != phase::running) return;
+    phase_ = phase::ending;
+    kill_at_ = steady_clock::now() + grace_;
+  }
+
+  void advance() {
+    if (phase_ == phase::ending && steady_clock::now() >= kill_at_)
+      phase_ = phase::killing;
+    if (phase_ == phase::ending)
+      signal_new_descendants(asked_, {SIGTERM, SIGCONT});
+    if (phase_ == phase::killing) kill_descendants();
+  }
+
+  void wait() {
+    pollfd fds[] = {{child_events_.get(), POLLIN, 0},
+                    {channel_open_ ? guard_channel : -1, POLLIN, 0}};
+    ::poll(fds, 2, poll_timeout());
+    signalfd_siginfo events[8];
+    while (::read(child_events_.get(), events, sizeof(events)) > 0) {
+    }
+    if (fds[1].revents == 0) return;
+    char order = 0;
+    const auto count = ::recv(guard_channel, &order, 1, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) channel_open_ = false;
+    end();
+  }
+
+  [[nodiscard]] int poll_timeout() const {
+    if (phase_ == phase::running) return -1;  // the channel's end wakes it
+    if (phase_ == phase::killing) return 5;
+    const auto left = std::chrono::ceil<milliseconds>(
+      kill_at_ - steady_clock::now());
+    return static_cast<int>(
+      std::clamp<milliseconds::rep>(left.count(), 0, 50));
+  }
+
+  const milliseconds grace_;
+  unique_fd child_events_;
+  pid_t main_ = -1;
+  guard_report report_;
+  phase phase_ = phase::running;
+  steady_clock::time_point kill_at_;
+  std::set<pid_t> asked_;  ///< who got SIGTERM
+  bool channel_open_ = true;
+};
+
+}  // namespace
+
+int run_guard_if_asked(int argc, char** argv) {
+  if (argc < 5 || std::strcmp(argv[1], guard_argument) != 0) {
+    main_asks = true;
+    return -1;
+  }
+  guard{milliseconds{std::atoll(argv[2])}}.run(argv[3], argv + 4);
+  ::_exit(0);  // nothing of the program was set up
+}
+
+bool can_be_guard() noexcept { return main_asks; }
+
+}  // namespace riffle::tools

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "tools/process/guarded_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+namespace riffle::tools {
+
+namespace {
+
+unexpected failure(errc code, std::string message) {
+  return unexpected{error{.code = code,
+                          .op = "process.start",
+                          .message = std::move(message)}};
+}
+
+unexpected no_resource(const char* what) {
+  auto result = failure(errc::tool_execution_error,
+                        std::string{"cannot start a process: no "} + what);
+  result.value().cause = std::strerror(errno);
+  result.value().retryable = true;
+  return result;
+}
+
+/// A pair of descriptors that no other child inherits. The numbers are high,
+/// so that they never lie where the guard's own will be.
+struct fd_pair {
+  unique_fd mine;
+  unique_fd theirs;
+};
+
+constexpr int first_high_fd = 16;
+
+bool lift(unique_fd& fd) {
+  fd = unique_fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, first_high_fd)};
+  return static_cast<bool>(fd);
+}
+
+bool make_pipe(fd_pair& out) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  out = {unique_fd{ends[0]}, unique_fd{ends[1]}};
+  return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 && lift(out.theirs);
+}
+
+bool make_channel(fd_pair& out) {
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return false;
+  out = {unique_fd{ends[0]}, unique_fd{ends[1]}};
+  return lift(out.theirs);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (auto& x : texts) result.push_back(x.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// posix_spawn's two objects.
+struct spawn_plan {
+  spawn_plan() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+    sigset_t all;
+    sigset_t none;
+    ::sigfillset(&all);
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(
+      &attributes,
+      POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  spawn_plan(const spawn_plan&) = delete;
+  spawn_plan& operator=(const spawn_plan&) = delete;
+  ~spawn_plan() {
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+  }
+
+  void give(int fd, int as) {
+    ::posix_spawn_file_actions_adddup2(&actions, fd, as);
+  }
+  void give_null(int as) {
+    ::posix_spawn_file_actions_addopen(&actions, as, "/dev/null", O_RDWR, 0);
+  }
+
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+};
+
+std::vector<std::string> guard_command(const process_request& request) {
+  const auto grace = std::chrono::ceil<std::chrono::milliseconds>(
+    std::max(request.kill_grace, duration::zero()));
+  std::vector<std::string> result = {"riffle-guard", guard_argument,
+                                     std::to_string(grace.count()),
+                                     request.folder.string()};
+  result.insert(result.end(), request.command.begin(), request.command.end());
+  return result;
+}
+
+expected<void> check(const process_request& request) {
+  if (request.guard_program == "/proc/self/exe" && !can_be_guard())
+    return failure(errc::internal,
+                   "this program cannot guard processes: its main must call "
+                   "riffle::tools::run_guard_if_asked first");
+  for (const auto& word : request.command)
+    if (word.find('\0') != word.npos)
+      return failure(errc::invalid_arguments,
+                     "the command holds a NUL byte; no program can get one "
+                     "as an argument");
+  return {};
+}
+
+unexpected spawn_failure(int number) {
+  if (number == E2BIG)
+    return failure(errc::invalid_arguments,
+                   "the command is too long for the system (128 KB); write a "
+                   "script file and run that");
+  errno = number;
+  return no_resource("guard");
+}
+
+}  // namespace
+
+expected<guarded_process>
+guarded_process::start(const process_request& request) {
+  if (auto ok = check(request); !ok) return unexpected{std::move(ok).error()};
+  fd_pair channel;
+  fd_pair out;
+  fd_pair err;
+  if (!make_channel(channel) || !make_pipe(out) || !make_pipe(err))
+    return no_resource("file descriptors");
+  spawn_plan plan;
+  plan.give_null(0);
+  plan.give(out.theirs.get(), 1);
+  plan.give(err.theirs.get(), 2);
+  plan.give(channel.theirs.get(), guard_channel);
+  unique_fd lock;  // locked before anything can act, until the guard ends
+  if (request.lock.empty()) {
+    plan.give_null(guard_lock);
+  } else {
+    auto locked = lock_for_guard(request.lock);
+    if (!locked) return unexpected{std::move(locked).error()};
+    lock = std::move(*locked);
+    if (!lift(lock)) return no_resource("file descriptors");
+    plan.give(lock.get(), guard_lock);
+  }
+  auto command = guard_command(request);
+  auto environment = request.environment;
+  guarded_process result;
+  const auto number
+    = ::posix_spawn(&result.pid_, request.guard_program.c_str(), &plan.actions,
+                    &plan.attributes, pointers(command).data(),
+                    pointers(environment).data());
+  if (number != 0) {
+    result.pid_ = -1;
+    return spawn_failure(number);
+  }
+  result.channel_ = std::move(channel.mine);
+  result.out = std::move(out.mine);
+  result.err = std::move(err.mine);
+  return result;
+}
+
+guarded_process::guarded_process(guarded_process&& other) noexcept
+  : out{std::move(other.out)},
+    err{std::move(other.err)},
+    channel_{std::move(other.channel_)},
+    pid_{std::exchange(other.pid_, -1)} {}
+
+guarded_process::~guarded_process() {
+  channel_.reset();
+  if (pid_ > 0) ::waitpid(pid_, nullptr, WNOHANG);
+}
+
+void guarded_process::ask_end() noexcept {
+  const auto order = guard_order::end;
+  ::send(channel_.get(), &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+std::optional<guard_report> guarded_process::finish() {
+  guard_report report;
+  const auto count = ::recv(channel_.get(), &report, sizeof(report), 0);
+  if (pid_ > 0)
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  pid_ = -1;
+  if (count != sizeof(report)) return std::nullopt;
+  return report;
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "tools/process/process.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "tools/process/guarded_process.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t read_size = 64u << 10;
+constexpr milliseconds quiet_time{100};
+constexpr std::chrono::seconds stuck_after{30};
+/// What a pipe can hold at most without privileges (pipe-max-size).
+constexpr std::size_t most_left_over = 1u << 20;
+
+unexpected failure(errc code, std::string message) {
+  return unexpected{error{.code = code,
+                          .op = "process.run",
+                          .message = std::move(message)}};
+}
+
+/// Moves what a process writes to its listener until it has ended.
+class pump {
+ public:
+  pump(const process_request& request, process_listener& listener,
+       guarded_process& process, std::stop_token stop)
+    : request_{request},
+      listener_{listener},
+      process_{process},
+      buffer_(read_size),
+      stop_{std::move(stop), [this] { ::eventfd_write(wake_.get(), 1); }} {}
+
+  expected<process_end> run() {
+    for (;;) {
+      if (!asked_ && request_.deadline &&
+          steady_clock::now() >= *request_.deadline)
+        ask_end(process_end::why::timed_out);
+      if (asked_ && steady_clock::now() >= stuck_at_)
+        return failure(errc::internal,
+                       "processes of the command do not end, not even by "
+                       "SIGKILL; they stay under guard");
+      if (wait_and_read()) break;
+    }
+    const auto report = process_.finish();
+    drain(process_.out, output_stream::out);
+    drain(process_.err, output_stream::err);
+    if (!report)
+      return failure(errc::interrupted,
+                     "the command's guard was killed; what the command did "
+                     "is unknown");
+    return result(*report);
+  }
+
+ private:
+  /// True when the guard has something to say.
+  bool wait_and_read() {
+    pollfd fds[] = {{process_.channel(), POLLIN, 0},
+                    {process_.out.get(), POLLIN, 0},
+                    {process_.err.get(), POLLIN, 0},
+                    {asked_ ? -1 : wake_.get(), POLLIN, 0}};
+    const auto ready = ::poll(fds, 4, timeout());
+    if (ready == 0) listener_.on_quiet();
+    if (ready <= 0) return false;
+    if (fds[1].revents != 0) read_some(process_.out, output_stream::out);
+    if (fds[2].revents != 0) read_some(process_.err, output_stream::err);
+    if (fds[3].revents != 0) ask_end(process_end::why::cancelled);
+    return fds[0].revents != 0;
+  }
+
+  [[nodiscard]] int timeout() const {
+    auto result = quiet_time;
+    if (!asked_ && request_.deadline)
+      result = std::min(result, std::chrono::ceil<milliseconds>(
+                                  *request_.deadline - steady_clock::now()));
+    return static_cast<int>(std::max<milliseconds::rep>(result.count(), 0));
+  }
+
+  void ask_end(process_end::why how) {
+    asked_ = how;
+    stuck_at_ = steady_clock::now() + request_.kill_grace + stuck_after;
+    process_.ask_end();
+  }
+
+  /// The number of bytes; 0 when there is nothing more (for now).
+  std::size_t read_some(unique_fd& from, output_stream stream) {
+    const auto count = ::read(from.get(), buffer_.data(), buffer_.size());
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    if (count <= 0) {
+      from.reset();
+      return 0;
+    }
+    const auto size = static_cast<std::size_t>(count);
+    listener_.on_output(stream, {buffer_.data(), size});
+    return size;
+  }
+
+  void drain(unique_fd& from, output_stream stream) {
+    std::size_t total = 0;
+    while (from && total < most_left_over) {
+      const auto count = read_some(from, stream);
+      if (count == 0) return;
+      total += count;
+    }
+  }
+
+  [[nodiscard]] expected<process_end> result(const guard_report& report) const {
+    if (report.kind == guard_report::what::no_folder)
+      return failure(errc::tool_execution_error,
+                     "cannot run in the folder " + request_.folder.string() +
+                       ": " + std::strerror(report.value));
+    if (report.kind == guard_report::what::not_started)
+      return failure(errc::tool_execution_error,
+                     "cannot start " + request_.command.front() + ": " +
+                       std::strerror(report.value));
+    process_end end;
+    if (WIFSIGNALED(report.value)) {
+      end.how = process_end::why::signalled;
+      end.signal = WTERMSIG(report.value);
+    } else {
+      end.exit_code = WEXITSTATUS(report.value);
+    }
+    if (asked_) end.how = *asked_;
+    return end;
+  }
+
+  const process_request& request_;
+  process_listener& listener_;
+  guarded_process& process_;
+  std::vector<char> buffer_;
+  std::optional<process_end::why> asked_;
+  time_point stuck_at_;
+  unique_fd wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::stop_callback<std::function<void()>> stop_;  // after what it uses
+};
+
+}  // namespace
+
+expected<process_end> run_process(const process_request& request,
+                                  process_listener& listener,
+                                  std::stop_token stop) {
+  auto process = guarded_process::start(request);
+  if (!process) return unexpected{std::move(process).error()};
+  auto end = pump{request, listener, *process, std::move(stop)}.run();
+  // Otherwise the lock may still be held, or the guard did not end well.
+  const bool orderly = end || end.error().code == errc::tool_execution_error;
+  if (orderly && !request.lock.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove(request.lock, ignored);
+  }
+  return end;
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "tools/process/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tools/process/unique_fd.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+struct close_dir {
+  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
+};
+
+/// The whole of a small file of /proc; false if it cannot be read.
+bool read_file(const std::string& path, std::string& out) {
+  out.clear();
+  const unique_fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!fd) return false;
+  char buffer[4096];
+  for (;;) {
+    const auto count = ::read(fd.get(), buffer, sizeof(buffer));
+    if (count <= 0) return count == 0;
+    out.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+/// The numbers among the names in a folder.
+template <class F>
+void for_each_number(const std::string& folder, F f) {
+  const std::unique_ptr<DIR, close_dir> dir{::opendir(folder.c_str())};
+  if (!dir) return;
+  while (const auto* entry = ::readdir(dir.get()))
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])))
+      f(static_cast<pid_t>(std::atoi(entry->d_name)));
+}
+
+/// From /proc/<pid>/task/<tid>/children; false where the kernel lacks it.
+bool add_children(pid_t pid, std::vector<pid_t>& out) {
+  const auto tasks = "/proc/" + std::to_string(pid) + "/task/";
+  bool known = false;
+  std::string text;
+  for_each_number(tasks, [&](pid_t tid) {
+    if (!read_file(tasks + std::to_string(tid) + "/children", text)) return;
+    known = true;
+    const char* at = text.c_str();
+    char* end = nullptr;
+    for (auto x = std::strtol(at, &end, 10); end != at;
+         x = std::strtol(at, &end, 10)) {
+      out.push_back(static_cast<pid_t>(x));
+      at = end;
+    }
+  });
+  return known;
+}
+
+/// For kernels without CONFIG_PROC_CHILDREN: the parent in each stat file.
+std::vector<pid_t> descendants_by_parent() {
+  std::multimap<pid_t, pid_t> children;
+  std::string text;
+  for_each_number("/proc", [&](pid_t pid) {
+    if (!read_file("/proc/" + std::to_string(pid) + "/stat", text)) return;
+    const auto name_end = text.rfind(')');  // then: " S PPID ..."
+    if (name_end != text.npos && name_end + 4 < text.size())
+      children.emplace(std::atoi(text.c_str() + name_end + 4), pid);
+  });
+  std::vector<pid_t> result;
+  const auto add = [&](pid_t parent) {
+    const auto [begin, end] = children.equal_range(parent);
+    for (auto it = begin; it != end; ++it) result.push_back(it->second);
+  };
+  add(::getpid());
+  for (std::size_t i = 0; i < result.size(); ++i) add(result[i]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants() {
+  std::vector<pid_t> result;
+  if (!add_children(::getpid(), result)) return descendants_by_parent();
+  for (std::size_t i = 0; i < result.size(); ++i)
+    add_children(result[i], result);
+  return result;
+}
+
+void signal_new_descendants(std::set<pid_t>& known,
+                            std::initializer_list<int> signals) {
+  for (const auto pid : descendants())
+    if (known.insert(pid).second)
+      for (const auto signal : signals) ::kill(pid, signal);
+}
+
+// A process with a pending SIGSTOP cannot complete a fork (the kernel
+// restarts the call after the signal), so a round that finds nobody new has
+// found all. The rounds are bounded for the caller must reap, too.
+void kill_descendants() {
+  std::set<pid_t> frozen;
+  for (int round = 0; round < 64; ++round) {
+    const auto before = frozen.size();
+    signal_new_descendants(frozen, {SIGSTOP});
+    if (frozen.size() == before) break;
+  }
+  for (const auto pid : frozen) ::kill(pid, SIGKILL);
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+#include <vector>
+
+namespace riffle::tools {
+
+/// All processes that descend from the calling one, parents before their
+/// children; those that nobody has waited for yet count too. A snapshot:
+/// processes that fork or end meanwhile may be missed, so ask again until
+/// nothing new is found.
+std::vector<pid_t> descendants();
+
+/// Sends `signals` once to every descendant that is not in `known`, and adds
+/// it there.
+void signal_new_descendants(std::set<pid_t>& known,
+                            std::initializer_list<int> signals);
+
+/// Freezes all descendants, until none is found that is not frozen, so that
+/// none can fork past it, then kills them. The caller reaps and calls again
+/// until it has no child left.
+void kill_descendants();
+
+}  // namespace riffle::tools
