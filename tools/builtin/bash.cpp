@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/bash.hpp"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/builtin/kept_output.hpp"
+#include "tools/process/process.hpp"
+#include "tools/text.hpp"
+
+namespace riffle::embedded {
+extern const std::string_view bash_md;
+}
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr const char* parameters = R"({
+  "type": "object",
+  "properties": {
+    "command": {"type": "string", "minLength": 1,
+                "description": "What bash runs, e.g. git status"},
+    "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 3600000,
+                   "description": "Time limit in milliseconds"}
+  },
+  "required": ["command"],
+  "additionalProperties": false
+})";
+
+/// What commands see of the process's environment.
+std::vector<std::string>
+visible_environment(const std::vector<std::string>& hidden) {
+  std::vector<std::string> result;
+  for (char** entry = ::environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto name = text.substr(0, text.find('='));
+    if (std::find(hidden.begin(), hidden.end(), name) == hidden.end())
+      result.emplace_back(text);
+  }
+  return result;
+}
+
+std::string find_shell() {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const auto file = std::string{rest.substr(0, end)} + "/bash";
+    if (file.front() == '/' && ::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return "/bin/sh";
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return "SIG" + (name ? std::string{name} : std::to_string(signal));
+}
+
+/// Output as progress and for the result.
+class output_log final : public process_listener {
+ public:
+  explicit output_log(const tool_context& context)
+    : kept{context.output_cap},
+      out_{{}, {"stdout", context.progress}},
+      err_{{}, {"stderr", context.progress}} {}
+
+  void on_output(output_stream from, std::string_view bytes) override {
+    auto& x = from == output_stream::out ? out_ : err_;
+    text_.clear();
+    x.utf8.feed(bytes, text_);
+    kept.append(text_);
+    x.reporter.append(text_);
+  }
+
+  void on_quiet() override {
+    out_.reporter.flush();
+    err_.reporter.flush();
+  }
+
+  void finish() {
+    for (auto* x : {&out_, &err_}) {
+      text_.clear();
+      x->utf8.finish(text_);
+      kept.append(text_);
+      x->reporter.append(text_);
+      x->reporter.flush();
+    }
+  }
+
+  kept_output kept;
+
+ private:
+  struct source {
+    utf8_stream utf8;
+    line_reporter reporter;
+  };
+  source out_;
+  source err_;
+  std::string text_;
+};
+
+/// How it ended, for the model; nothing if all is well.
+std::optional<error> failure_of(const process_end& end, milliseconds limit) {
+  using why = process_end::why;
+  const auto make = [](errc code, std::string message) {
+    return error{.code = code, .op = "bash", .message = std::move(message)};
+  };
+  switch (end.how) {
+    case why::timed_out:
+      return make(errc::timeout, "ended by its time limit of " +
+                                   std::to_string(limit.count()) + " ms");
+    case why::cancelled: return make(errc::cancelled, "cancelled");
+    case why::signalled:
+      return make(errc::tool_execution_error,
+                  "ended by the signal " + signal_name(end.signal));
+    case why::exited: break;
+  }
+  if (end.exit_code == 0) return std::nullopt;
+  return make(errc::tool_execution_error,
+              "exit status " + std::to_string(end.exit_code));
+}
+
+std::string metadata_of(const process_end& end, const kept_output& output) {
+  json result = {{"lines", output.lines()}, {"bytes", output.bytes()}};
+  if (end.signal != 0) result["signal"] = signal_name(end.signal);
+  else result["exit_code"] = end.exit_code;
+  if (output.truncated()) result["truncated"] = true;
+  return result.dump();
+}
+
+class bash final : public tool {
+ public:
+  explicit bash(bash_options options)
+    : environment_{visible_environment(options.hidden_env)},
+      shell_{find_shell()},
+      guard_program_{std::move(options.guard_program)} {}
+
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    std::string_view command
+      = arguments.at("command").get_ref<const std::string&>();
+    const auto begin = std::min(command.find_first_not_of(" \t\r\n"),
+                                command.size());
+    command.remove_prefix(begin);
+    const auto line = command.substr(0, command.find('\n'));
+    return "Running: " + std::string{cut_utf8(line, 60)};
+  }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    process_request request;
+    request.command = {shell_, "-c", arguments.at("command")};
+    request.folder = context.workspace;
+    request.environment = environment_;
+    request.kill_grace = context.kill_grace;
+    request.lock = context.guard_lock;
+    request.guard_program = guard_program_;
+    milliseconds limit{0};
+    if (const auto it = arguments.find("timeout_ms"); it != arguments.end()) {
+      limit = milliseconds{it->get<std::int64_t>()};
+      request.deadline = std::chrono::steady_clock::now() + limit;
+    }
+    output_log log{context};
+    const auto end = run_process(request, log, context.stop);
+    log.finish();
+    tool_output result{.text = log.kept.text()};
+    if (end) {
+      result.err = failure_of(*end, limit);
+      result.metadata = metadata_of(*end, log.kept);
+    } else {
+      result.err = end.error();
+    }
+    if (result.err) {
+      if (!result.text.empty() && result.text.back() != '\n')
+        result.text += '\n';
+      result.text += result.err->message;
+    }
+    return result;
+  }
+
+ private:
+  const tool_spec spec_{.name = "bash",
+                        .description = std::string{embedded::bash_md},
+                        .parameters = parameters,
+                        .eff = effect::mutating,
+                        .idempotent = false,
+                        .guarded = true};
+  const std::vector<std::string> environment_;
+  const std::string shell_;
+  const std::string guard_program_;
+};
+
+}  // namespace
+
+tool_ptr make_bash(bash_options options) {
+  return std::make_shared<bash>(std::move(options));
+}
+
+}  // namespace riffle::tools

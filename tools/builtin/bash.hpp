@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/tool.hpp"
+
+namespace riffle::tools {
+
+struct bash_options {
+  /// Names of environment variables that commands do not see (API keys).
+  std::vector<std::string> hidden_env;
+  /// The program that is started as guard; see `process_request`.
+  std::string guard_program = "/proc/self/exe";
+};
+
+/// The tool `bash`. Reads the environment now, not at each call.
+tool_ptr make_bash(bash_options options);
+
+}  // namespace riffle::tools

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "messages/error.hpp"
+#include "tools/builtin/bash.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle::tools {
+
+struct builtin_options {
+  bash_options bash;
+};
+
+/// Adds `bash` and `read`. Fails if a name is taken.
+expected<void> add_builtin_tools(registry& tools, builtin_options options);
+
+}  // namespace riffle::tools

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/read.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/builtin/jail.hpp"
+#include "tools/builtin/line_window.hpp"
+#include "tools/builtin/read_failure.hpp"
+#include "tools/text.hpp"
+
+namespace riffle::embedded {
+extern const std::string_view read_md;
+}
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* parameters = R"({
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "minLength": 1,
+             "description": "The file, relative to the workspace"},
+    "offset": {"type": "integer", "minimum": 1, "maximum": 1000000000000,
+               "description": "The first line to read, from 1"},
+    "limit": {"type": "integer", "minimum": 1, "maximum": 1000000000000,
+              "description": "How many lines to read"}
+  },
+  "required": ["path"],
+  "additionalProperties": false
+})";
+
+constexpr std::size_t chunk_size = 256u << 10;
+constexpr std::uint64_t progress_step = 1u << 20;
+constexpr std::size_t probe_size = 8u << 10;
+constexpr std::size_t longest_line = 16u << 10;
+constexpr std::size_t room_for_notes = 256;
+
+struct open_file {
+  std::string name;  ///< relative to the workspace
+  unique_fd fd;
+  std::uint64_t size = 0;
+};
+
+tl::expected<open_file, tool_output> open_text(const json& arguments,
+                                               const tool_context& context) {
+  auto name = relative_path(context.workspace,
+                            arguments.at("path").get_ref<const std::string&>());
+  if (!name)
+    return tl::unexpected{read_failure(name.error().code,
+                                       name.error().message)};
+  const unique_fd root{::open(context.workspace.c_str(),
+                              O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!root) return tl::unexpected{no_workspace(context.workspace, errno)};
+  // Looked at before it is opened: opening a pipe wakes its writer.
+  const auto place = open_beneath(root.get(), *name, O_PATH);
+  if (!place)
+    return tl::unexpected{cannot_open(root.get(), *name, place.error())};
+  struct stat info {};
+  if (::fstat(place->get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
+  auto fd = open_beneath(root.get(), *name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!fd) return tl::unexpected{cannot_open(root.get(), *name, fd.error())};
+  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
+  return open_file{std::move(*name), std::move(*fd),
+                   static_cast<std::uint64_t>(info.st_size)};
+}
+
+/// A NUL in the first bytes, as git and grep decide it.
+bool looks_binary(int fd) {
+  std::string probe(probe_size, ' ');
+  const auto count = ::pread(fd, probe.data(), probe.size(), 0);
+  return count > 0 &&
+         probe.find('\0') < static_cast<std::size_t>(count);
+}
+
+line_window::limits limits_of(const json& arguments,
+                              const tool_context& context) {
+  const auto cap = context.output_cap;
+  line_window::limits result;
+  result.offset = arguments.value("offset", std::uint64_t{1});
+  if (arguments.contains("limit"))
+    result.lines = arguments.at("limit").get<std::uint64_t>();
+  result.bytes = cap > 2 * room_for_notes ? cap - room_for_notes : cap / 2;
+  result.line_bytes = std::min(longest_line, result.bytes / 2);
+  return result;
+}
+
+/// Passes the file through the window; 0 or an errno. ECANCELED: stopped.
+int scan(const open_file& file, line_window& window, tool_context& context) {
+  std::string buffer(chunk_size, '\0');
+  std::uint64_t done = 0;
+  std::uint64_t reported = 0;
+  const auto report = [&] {
+    if (!context.progress || file.size <= progress_step) return;
+    context.progress({.progress = static_cast<double>(done),
+                      .total = static_cast<double>(file.size)});
+    reported = done;
+  };
+  for (;;) {
+    if (context.stop.stop_requested()) return ECANCELED;
+    const auto count = ::read(file.fd.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (count == 0) break;
+    done += static_cast<std::uint64_t>(count);
+    if (done - reported >= progress_step) report();
+    if (!window.feed({buffer.data(), static_cast<std::size_t>(count)})) break;
+  }
+  if (done != reported) report();
+  window.finish();
+  return 0;
+}
+
+tool_output result_of(const open_file& file, const line_window& window,
+                      std::uint64_t offset) {
+  if (window.taken() == 0 && offset > 1)
+    return read_failure(errc::invalid_arguments,
+                        "the offset " + std::to_string(offset) +
+                          " is beyond the end: " + file.name + " has " +
+                          std::to_string(window.seen()) + " lines");
+  tool_output result{.text = window.text()};
+  json metadata = {{"path", file.name},
+                   {"lines", window.taken()},
+                   {"bytes", window.text().size()}};
+  std::string notes;
+  if (window.taken() == 0) notes = "[the file is empty]";
+  if (window.next()) {
+    metadata["truncated"] = true;
+    metadata["next_offset"] = *window.next();
+    metadata["total_bytes"] = file.size;
+    notes = "[the file goes on; next: offset " +
+            std::to_string(*window.next()) + "]";
+  }
+  if (window.replaced())
+    notes += "[some bytes were not UTF-8; they are shown as U+FFFD]";
+  if (!notes.empty() && !result.text.empty() && result.text.back() != '\n')
+    result.text += '\n';
+  result.text += notes;
+  result.metadata = metadata.dump();
+  return result;
+}
+
+class read final : public tool {
+ public:
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    const auto& path = arguments.at("path").get_ref<const std::string&>();
+    return "Reading " + std::string{cut_utf8(path, 200)};
+  }
+
+  [[nodiscard]] std::vector<std::string>
+  keys(const json& arguments,
+       const std::filesystem::path& workspace) const override {
+    return {path_key(workspace,
+                     arguments.at("path").get_ref<const std::string&>())};
+  }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    auto file = open_text(arguments, context);
+    if (!file) return std::move(file).error();
+    if (looks_binary(file->fd.get()))
+      return read_failure(errc::tool_execution_error,
+                          file->name + " is a binary file of " +
+                            human_size(file->size) +
+                            ", which has no lines to read; a program may "
+                            "show what is in it, e.g. `file` or `xxd`");
+    const auto limits = limits_of(arguments, context);
+    line_window window{limits};
+    const auto number = scan(*file, window, context);
+    if (number == ECANCELED) return read_failure(errc::cancelled, "cancelled");
+    if (number != 0) return cannot_read(file->name, number);
+    return result_of(*file, window, limits.offset);
+  }
+
+ private:
+  const tool_spec spec_{.name = "read",
+                        .description = std::string{embedded::read_md},
+                        .parameters = parameters,
+                        .eff = effect::read_only,
+                        .idempotent = true,
+                        .guarded = false};
+};
+
+}  // namespace
+
+tool_ptr make_read() { return std::make_shared<read>(); }
+
+}  // namespace riffle::tools
