@@ -74,6 +74,13 @@ void dispatch_queue::start_what_can(dispatch_effects& out, time_point now) {
     if (!may_start(x)) continue;
     // An approval may be asked for while others still run; it is an open
     // call, nothing more.
+    if (x.denied) {
+      settle(x,
+             failed(outcome::denied, {errc::approval_denied, op, *x.denied},
+                    0),
+             out);
+      continue;
+    }
     if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
       x.at = phase::approving;
       out.emplace_back(request_approval{x.call});

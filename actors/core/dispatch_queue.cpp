@@ -9,6 +9,18 @@ namespace riffle::core {
 
 using namespace dispatch_detail;
 
+namespace {
+
+outcome outcome_of(const error& defect) {
+  switch (defect.code) {
+    case errc::truncated: return outcome::skipped;
+    case errc::approval_denied: return outcome::denied;
+    default: return outcome::failed;
+  }
+}
+
+}  // namespace
+
 error drain_error(drain_reason why, bool may_have_acted) {
   const std::string tail
     = may_have_acted ? "; it may have taken effect, check before you repeat it"
@@ -45,9 +57,7 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     return out;
   }
   if (x.call.defect) {
-    const auto how = x.call.defect->code == errc::truncated ? outcome::skipped
-                                                            : outcome::failed;
-    settle(x, failed(how, *x.call.defect, 0), out);
+    settle(x, failed(outcome_of(*x.call.defect), *x.call.defect, 0), out);
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
@@ -244,6 +254,8 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     x.attempt = r.attempt;
     x.announced = r.announced;
     x.noted = true;
+    x.approved = r.approved.value_or(false);
+    if (!r.approved.value_or(true)) x.denied = std::move(r.decision_reason);
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;

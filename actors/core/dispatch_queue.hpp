@@ -50,6 +50,8 @@ struct restored_call {
   std::uint32_t attempt = 0;  ///< begun so far
   bool announced = false;     ///< its `tool_call` event is in the log
   bool begun = false;         ///< its worker may have got it
+  std::optional<bool> approved;  ///< what was decided, if it was
+  std::string decision_reason;
 };
 
 /// The outcome of an earlier attempt of the same step, to be reused.
@@ -145,6 +147,7 @@ class dispatch_queue {
     std::uint32_t attempt = 0;
     bool announced = false;
     bool approved = false;
+    std::optional<std::string> denied;  ///< before a crash; the reason
     bool noted = false;    ///< stored as waiting
     bool working = false;  ///< a pool or worker has it
     outcome stop_as = outcome::cancelled;

@@ -47,6 +47,7 @@ struct record_step {
   std::vector<events::body> events;
   std::optional<new_message> message;
   bool last = false;
+  run_progress progress;  ///< as it is with these events
   bool operator==(const record_step&) const = default;
 };
 

@@ -59,7 +59,7 @@ step_effects step_machine::recover(run_progress progress,
     calls_.emplace(c.id, false);
     signatures_.push_back(std::move(c.signature));
   }
-  out.emplace_back(record_step{});  // one more recovery is on record
+  record(out, {});  // one more recovery is on record
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
   if (calls_.empty()) without_calls(out, now);
@@ -77,8 +77,7 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
     progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
     if (turn.shown) {
       add(progress_.usage, turn.usage);
-      out.emplace_back(
-        record_step{{events::usage{progress_.step, turn.usage}}});
+      record(out, {events::usage{progress_.step, turn.usage}});
     }
     phase_ = phase::draining;
     out.emplace_back(drain_calls{end_->cancelled ? drain_reason::cancelled
@@ -143,6 +142,12 @@ step_effects step_machine::on_end_request(end_request request,
 
 // -- steps and turns ----------------------------------------------------------
 
+void step_machine::record(step_effects& out, std::vector<events::body> events,
+                          std::optional<new_message> message, bool last) {
+  out.emplace_back(record_step{std::move(events), std::move(message), last,
+                               progress_});
+}
+
 void step_machine::begin_step(step_effects& out, time_point now) {
   if (progress_.step >= limits_.max_steps) {
     fail({errc::max_steps_exceeded, op,
@@ -160,8 +165,7 @@ void step_machine::begin_step(step_effects& out, time_point now) {
   recovering_ = false;
   shown_ = false;
   phase_ = phase::streaming;
-  out.emplace_back(
-    record_step{{events::step_start{progress_.step, limits_.max_steps}}});
+  record(out, {events::step_start{progress_.step, limits_.max_steps}});
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
 }
 
@@ -179,8 +183,7 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
     message.calls.push_back(c.id);
     signatures_.push_back(std::move(c.signature));
   }
-  out.emplace_back(record_step{{events::usage{progress_.step, turn.usage}},
-                               std::move(message)});
+  record(out, {events::usage{progress_.step, turn.usage}}, std::move(message));
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
   if (calls_.empty()) {
@@ -199,8 +202,7 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
 void step_machine::break_turn(turn_summary turn, step_effects& out) {
   if (turn.shown) {
     add(progress_.usage, turn.usage);
-    out.emplace_back(
-      record_step{{events::usage{progress_.step, turn.usage}}});
+    record(out, {events::usage{progress_.step, turn.usage}});
   }
   shown_ = shown_ || turn.shown || !turn.calls.empty();
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
@@ -239,10 +241,9 @@ void step_machine::after_break(step_effects& out, time_point now) {
     return;
   }
   phase_ = phase::waiting;
-  out.emplace_back(record_step{
-    {events::retry{events::retry_what::model, {}, failed_attempts_,
-                   limits_.model_retry.max_attempts, to_ms(next.delay),
-                   break_error_->message}}});
+  record(out, {events::retry{events::retry_what::model, {}, failed_attempts_,
+                             limits_.model_retry.max_attempts,
+                             to_ms(next.delay), break_error_->message}});
   out.emplace_back(wait_for{next.delay});
 }
 
@@ -259,8 +260,8 @@ void step_machine::restart_step(step_effects& out, std::string reason) {
   ++progress_.attempt;
   shown_ = false;
   phase_ = phase::streaming;
-  out.emplace_back(record_step{{events::step_restarted{
-    progress_.step, progress_.attempt, std::move(reason)}}});
+  record(out, {events::step_restarted{progress_.step, progress_.attempt,
+                                      std::move(reason)}});
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
 }
 
@@ -279,11 +280,12 @@ void step_machine::without_calls(step_effects& out, time_point now) {
       break;
     case termination_step::remind:
       ++progress_.reminders;
-      out.emplace_back(record_step{
-        {events::retry{events::retry_what::termination, {},
-                       progress_.reminders, limits_.termination.max_attempts,
-                       0, "the agent must call `complete`"}},
-        new_message{false, std::move(next.text)}});
+      record(out,
+             {events::retry{events::retry_what::termination, {},
+                            progress_.reminders,
+                            limits_.termination.max_attempts, 0,
+                            "the agent must call `complete`"}},
+             new_message{false, std::move(next.text)});
       out.emplace_back(forget_calls{});
       begin_step(out, now);
       break;
@@ -335,25 +337,20 @@ bool step_machine::looping() {
 void step_machine::complete(std::string answer, step_effects& out,
                             time_point now) {
   phase_ = phase::ended;
-  record_step last;
-  last.events.emplace_back(events::final_answer{
-    std::move(answer), progress_.step, progress_.usage, progress_.tool_calls});
-  last.events.emplace_back(
-    finished(events::run_status::completed, {}, now));
-  last.last = true;
-  out.emplace_back(std::move(last));
+  record(out,
+         {events::final_answer{std::move(answer), progress_.step,
+                               progress_.usage, progress_.tool_calls},
+          finished(events::run_status::completed, {}, now)},
+         {}, true);
 }
 
 void step_machine::fail(error why, events::run_status status,
                         step_effects& out, time_point now) {
   phase_ = phase::ended;
-  record_step last;
   std::optional<std::uint32_t> step;
   if (progress_.step > 0) step = progress_.step;
-  last.events.emplace_back(events::failure{why, step});
-  last.events.emplace_back(finished(status, std::move(why), now));
-  last.last = true;
-  out.emplace_back(std::move(last));
+  record(out, {events::failure{why, step}, finished(status, why, now)}, {},
+         true);
 }
 
 void step_machine::end_as_requested(step_effects& out, time_point now) {

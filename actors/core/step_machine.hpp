@@ -91,6 +91,8 @@ class step_machine {
     ended,
   };
 
+  void record(step_effects& out, std::vector<events::body> events,
+              std::optional<new_message> message = {}, bool last = false);
   void begin_step(step_effects& out, time_point now);
   void ask_again(step_effects& out);
   void restart_step(step_effects& out, std::string reason);

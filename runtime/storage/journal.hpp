@@ -99,6 +99,9 @@ struct call_record {
   call_stage stage = call_stage::waiting;
   std::uint32_t attempt = 0;  ///< attempts begun
   bool announced = false;     ///< its `tool_call` event is in the log
+  /// Whether it was approved; nothing: not decided, or nobody was asked.
+  std::optional<bool> approved;
+  std::string decision_reason;
   outcome how = outcome::ok;  ///< once settled
   std::string told;           ///< what the model is told, cut to its limit
   std::optional<error> err;

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "actors/dispatcher.hpp"
+
+#include "actors/call_records.hpp"
+#include "actors/handler.hpp"
+
+namespace riffle {
+
+namespace {
+
+storage::call_record make_record(const run_spec& spec, const tool_call& call,
+                                 storage::call_stage stage,
+                                 std::uint32_t attempt, bool announced) {
+  storage::call_record record;
+  record.call = call;
+  record.run = spec.run;
+  record.stage = stage;
+  record.attempt = attempt;
+  record.announced = announced;
+  return record;
+}
+
+}  // namespace
+
+// -- what comes in ------------------------------------------------------------
+
+void dispatcher_state::on_restored(restored_calls& x) {
+  queue.restore(std::move(x.open), std::move(x.finished));
+}
+
+/// The turn passes through here so that all its calls are known, and on
+/// record, before the orchestrator hears of its end.
+void dispatcher_state::on_turn_over(turn_over& x) {
+  x.turn.calls = std::exchange(asked, {});
+  self->send(peers.orchestrator, std::move(x));
+}
+
+// -- what follows -------------------------------------------------------------
+
+void dispatcher_state::apply(core::dispatch_effects effects) {
+  for (auto& effect : effects)
+    std::visit([this](auto& x) { act(x); }, effect);
+  schedule_tick();
+}
+
+void dispatcher_state::act(core::request_approval& x) {
+  self->send(peers.tracker, approval_request{std::move(x.call)});
+}
+
+void dispatcher_state::act(core::note_waiting& x) {
+  run_entry entry;
+  entry.changes.emplace_back(
+    make_record(*spec, x.call, storage::call_stage::waiting, 0, false));
+  self->send(peers.muxer, std::move(entry));
+}
+
+void dispatcher_state::act(core::begin_call& x) {
+  const auto stage = x.await_commit ? storage::call_stage::intent
+                                    : storage::call_stage::running;
+  run_entry entry;
+  if (x.announce) entry.events.emplace_back(call_event(x.call, true));
+  entry.changes.emplace_back(
+    make_record(*spec, x.call, stage, x.attempt, true));
+  if (x.await_commit) entry.notice = intent_committed{x.call.id, x.attempt};
+  self->send(peers.muxer,
+             call_begun{x.call.id, x.attempt, std::move(entry)});
+}
+
+void dispatcher_state::act(core::start_work& x) {
+  const auto pool = peers.pools.find(x.call.tool);
+  const auto id = x.call.id;
+  const auto attempt = x.attempt;
+  if (pool == peers.pools.end()) {
+    call_result result;
+    result.how = outcome::failed;
+    result.err = error{errc::tool_unavailable, "dispatcher",
+                       "no worker serves the tool `" + x.call.tool + "`"};
+    self->send(self, work_done{id, attempt, std::move(result), {}, {}});
+    return;
+  }
+  self->send(pool->second,
+             assignment{spec->run, std::move(x.call), attempt,
+                        caf::actor_cast<dispatcher_actor>(self), peers.muxer});
+}
+
+void dispatcher_state::act(core::start_control& x) {
+  self->send(peers.orchestrator, control_request{std::move(x.call)});
+}
+
+void dispatcher_state::act(core::stop_work& x) {
+  if (const auto pool = peers.pools.find(x.tool); pool != peers.pools.end())
+    self->send(pool->second, stop_assignment{x.call, x.attempt});
+}
+
+void dispatcher_state::act(core::cancel_approval& x) {
+  self->send(peers.tracker, approval_withdrawn{x.call});
+}
+
+void dispatcher_state::act(core::retry_call& x) {
+  run_entry entry;
+  entry.events.emplace_back(events::retry{
+    events::retry_what::tool, x.call.id, x.failed_attempt, x.max_attempts,
+    static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(x.delay).count()),
+    std::move(x.reason)});
+  self->send(peers.muxer, std::move(entry));
+}
+
+void dispatcher_state::act(core::settle_call& x) {
+  const auto id = x.call.id;
+  auto answer = answers.extract(id);
+  auto entry = settlement_entry(*spec, x.call, std::move(x.result),
+                                x.announced, x.attempt,
+                                answer ? std::move(answer.mapped()) : "");
+  self->send(peers.muxer,
+             call_settled{id, x.attempt, x.last_progress, std::move(entry)});
+}
+
+void dispatcher_state::act(core::calls_drained&) {
+  run_entry entry;
+  entry.notice = drain_committed{};
+  self->send(peers.muxer, std::move(entry));
+}
+
+void dispatcher_state::schedule_tick() {
+  const auto due = queue.due();
+  if (!due || (next_tick && *next_tick <= *due)) return;
+  next_tick = due;
+  self->scheduled_send(self, *due, tick{});
+}
+
+dispatcher_actor::behavior_type
+dispatcher(dispatcher_actor::stateful_pointer<dispatcher_state> self,
+           run_spec_ptr spec) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  core::dispatch_limits limits;
+  limits.max_in_flight = st.spec->agent.max_calls_in_flight;
+  limits.retry_base = st.spec->retry_base;
+  st.queue = core::dispatch_queue{limits};
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+    [&st](run_peers& x) { st.peers = std::move(x); },
+    [&st, run](restored_calls& x) {
+      run("dispatcher.restored_calls", [&] { st.on_restored(x); });
+    },
+    [&st, run](parsed_calls& x) {
+      run("dispatcher.parsed_calls", [&] {
+        for (auto& call : x.calls) {
+          st.asked.push_back({call.id, call.tool + " " + call.arguments});
+          st.apply(st.queue.on_call(std::move(call), st.now()));
+        }
+      });
+    },
+    [&st, run](spoiled_call& x) {
+      run("dispatcher.spoiled_call", [&] {
+        st.apply(st.queue.on_spoiled(x.id, std::move(x.why), st.now()));
+      });
+    },
+    [&st, run](turn_over& x) {
+      run("dispatcher.turn_over", [&] { st.on_turn_over(x); });
+    },
+    [&st, run](gate_opened& x) {
+      run("dispatcher.gate_opened",
+          [&] { st.apply(st.queue.on_gate(x.safe, st.now())); });
+    },
+    [&st, run](drain_request& x) {
+      run("dispatcher.drain_request",
+          [&] { st.apply(st.queue.on_drain(x.why, st.now())); });
+    },
+    [&st, run](step_forgotten&) {
+      run("dispatcher.step_forgotten", [&] {
+        st.asked.clear();
+        st.queue.on_next_step();
+      });
+    },
+    [&st, run](approval_decision& x) {
+      run("dispatcher.approval_decision", [&] {
+        st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
+                                      st.now()));
+      });
+    },
+    [&st, run](intent_committed& x) {
+      run("dispatcher.intent_committed", [&] {
+        st.apply(st.queue.on_intent_committed(x.id, x.attempt, st.now()));
+      });
+    },
+    [&st, run](work_started& x) {
+      run("dispatcher.work_started", [&] {
+        st.apply(st.queue.on_started(x.id, x.attempt, st.now()));
+      });
+    },
+    [&st, run](work_progressed& x) {
+      run("dispatcher.work_progressed",
+          [&] { st.queue.on_progress(x.id, x.attempt, st.now()); });
+    },
+    [&st, run](work_done& x) {
+      run("dispatcher.work_done", [&] {
+        if (!x.answer.empty()) st.answers[x.id] = std::move(x.answer);
+        st.apply(st.queue.on_result(x.id, x.attempt, std::move(x.result),
+                                    x.last_progress, st.now()));
+      });
+    },
+    [&st, run](work_lost& x) {
+      run("dispatcher.work_lost", [&] {
+        st.apply(st.queue.on_worker_lost(x.id, x.attempt, std::move(x.reason),
+                                         st.now()));
+      });
+    },
+    [&st, run](tick&) {
+      run("dispatcher.tick", [&] {
+        st.next_tick.reset();
+        st.apply(st.queue.tick(st.now()));
+      });
+    },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+struct dispatcher_state {
+  static inline const char* name = "dispatcher";
+  explicit dispatcher_state(dispatcher_actor::pointer self) : self{self} {}
+
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+  void on_restored(restored_calls& x);
+  void on_turn_over(turn_over& x);
+
+  /// The only place that sends.
+  void apply(core::dispatch_effects effects);
+  void act(core::request_approval& x);
+  void act(core::note_waiting& x);
+  void act(core::begin_call& x);
+  void act(core::start_work& x);
+  void act(core::start_control& x);
+  void act(core::stop_work& x);
+  void act(core::cancel_approval& x);
+  void act(core::retry_call& x);
+  void act(core::settle_call& x);
+  void act(core::calls_drained& x);
+  void schedule_tick();
+
+  dispatcher_actor::pointer self;
+  run_spec_ptr spec;
+  run_peers peers;
+  core::dispatch_queue queue;
+  std::vector<core::asked_call> asked;  ///< of this turn, in order
+  std::map<call_id, std::string> answers;  ///< of ok `complete` calls
+  std::optional<time_point> next_tick;
+};
+
+dispatcher_actor::behavior_type
+dispatcher(dispatcher_actor::stateful_pointer<dispatcher_state> self,
+           run_spec_ptr spec);
+
+}  // namespace riffle

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include <caf/all.hpp>
+
+#include "actors/run_spec.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+/// Runs one handler of a run actor. An exception ends the actor, and by its
+/// links the run's other actors (rule 12); its text goes to the log, since CAF
+/// would lose it. `name`: "actor.handler", for the log and for tests.
+template <class Self, class F>
+void run_handler(Self* self, const fault_hook& faults, const char* name, F f) {
+  std::string what;
+  try {
+    if (faults) faults(name);
+    f();
+    return;
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "unknown exception";
+  }
+  log_error(name, what);
+  self->quit(caf::make_error(caf::sec::runtime_error, std::string{name}, what));
+}
+
+}  // namespace riffle

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "actors/orchestrator.hpp"
+
+#include <utility>
+
+#include "actors/core/control_tools.hpp"
+#include "actors/handler.hpp"
+#include "actors/recovery.hpp"
+
+namespace riffle {
+
+core::step_limits run_spec::step_limits() const {
+  core::step_limits x;
+  x.max_steps = agent.max_steps;
+  x.model_retry
+    = {model.retry.max_attempts, model.retry.base, model.retry.cap};
+  x.recovery_attempts = agent.recovery_attempts;
+  x.loop_limit = agent.loop_limit;
+  x.budget
+    = {agent.budget.tool_calls, agent.budget.tokens, agent.budget.cost_usd};
+  x.termination = {core::needs_complete(agent.completion == "tool",
+                                        agent.phase, agent.exempt_phases),
+                   agent.max_termination_attempts, agent.auto_complete};
+  return x;
+}
+
+// -- begin --------------------------------------------------------------------
+
+void orchestrator_state::begin(run_peers& x) {
+  peers = std::move(x);
+  base = start.snapshot->run;
+  machine = core::step_machine{spec->step_limits(), spec->random01};
+  plan = session_plan(start.snapshot->session);
+  if (!spec->agent.system_prompt.empty())
+    tell(spec->dialect->system_message(spec->agent.system_prompt));
+  remember_session();
+  if (spec->time_limit > duration{}) {
+    const error why{errc::timeout, "run",
+                    "the run did not end within its time limit"};
+    self->delayed_send(self, spec->time_limit, end_run{{why, false}});
+  }
+  if (start.fresh || start.snapshot->last_seq == 0)
+    begin_fresh();
+  else
+    begin_recovered();
+  start.snapshot.reset();
+}
+
+void orchestrator_state::begin_fresh() {
+  tell_last();
+  run_entry entry;
+  entry.events.emplace_back(
+    events::run_started{spec->session, spec->agent_name, spec->model.model,
+                        base.task, spec->agent.max_steps, {}});
+  entry.changes.emplace_back(make_record(machine.progress()));
+  entry.changes.emplace_back(storage::message_record{
+    spec->session, spec->run, 0, storage::message_role::user, base.task, {}, {}});
+  self->send(peers.muxer, std::move(entry));
+  tell(spec->dialect->user_message(base.task));
+  apply(machine.start(now()));
+}
+
+void orchestrator_state::begin_recovered() {
+  auto found = plan_recovery(*start.snapshot);
+  log_info("orchestrator", "recovering " + spec->run.value + " at step "
+                             + std::to_string(found.progress.step));
+  self->send(peers.dispatcher, restored_calls{std::move(found.open),
+                                              std::move(found.finished)});
+  apply(machine.recover(std::move(found.progress), std::move(found.calls),
+                        found.settled, std::move(found.text), base.started,
+                        spec->wall(), now()));
+}
+
+/// Tells what was said before; the last message of the model waits for its
+/// results.
+void orchestrator_state::remember_session() {
+  const auto& session = start.snapshot->session;
+  for (const auto& call : session.calls)
+    if (call.stage == storage::call_stage::settled)
+      results.emplace(call.call.id, call);
+  for (const auto& m : session.messages) {
+    tell_last();
+    if (m.role == storage::message_role::user)
+      tell(spec->dialect->user_message(m.text));
+    else
+      last = core::new_message{true, m.text, m.reasoning, m.calls};
+  }
+}
+
+// -- the conversation ---------------------------------------------------------
+
+void orchestrator_state::tell(const std::string& message) {
+  if (!messages.empty()) messages += ',';
+  messages += message;
+}
+
+/// From committed records only, results in the order of the calls (rule 5).
+void orchestrator_state::tell_last() {
+  if (!last) return;
+  const auto message = std::exchange(last, {});
+  if (message->text.empty() && message->calls.empty()) return;
+  std::vector<model::told_call> calls;
+  for (const auto& id : message->calls) {
+    const auto& call = results.at(id).call;
+    calls.push_back({call.provider_id, call.tool,
+                     call.arguments.empty() ? "{}" : call.arguments});
+  }
+  tell(spec->dialect->assistant_message(message->text, calls));
+  for (const auto& id : message->calls) {
+    const auto& r = results.at(id);
+    tell(spec->dialect->tool_message(r.call.provider_id, r.call.tool, r.told));
+    results.erase(id);
+  }
+}
+
+// -- what comes in ------------------------------------------------------------
+
+void orchestrator_state::on_settled(settlement_committed& x) {
+  core::settled_call settled{x.call.call.id, x.call.call.tool, x.call.how,
+                             std::move(x.answer)};
+  results.insert_or_assign(settled.id, std::move(x.call));
+  apply(machine.on_settled(std::move(settled), now()));
+}
+
+void orchestrator_state::on_control(control_request& x) {
+  auto done = core::run_control(x.call, plan, spec->ids->next<proposal_id>());
+  if (done.plan) plan = std::move(*done.plan);
+  if (!done.events.empty()) {
+    run_entry entry;
+    entry.events = std::move(done.events);
+    entry.changes.emplace_back(make_record(machine.progress()));
+    self->send(peers.muxer, std::move(entry));
+  }
+  done.result.attempts = 1;
+  self->send(peers.dispatcher,
+             work_done{x.call.id, 1, std::move(done.result), 0,
+                       std::move(done.answer).value_or("")});
+}
+
+void orchestrator_state::on_end_committed() {
+  self->send(peers.registry, run_ended{spec->run});
+  self->quit(caf::exit_reason::user_shutdown);  // takes its peers along
+}
+
+// -- what follows -------------------------------------------------------------
+
+void orchestrator_state::apply(core::step_effects effects) {
+  for (auto& effect : effects)
+    std::visit([this](auto& x) { act(x); }, effect);
+}
+
+void orchestrator_state::act(core::record_step& x) {
+  run_entry entry;
+  if (x.message) {
+    entry.changes.emplace_back(storage::message_record{
+      spec->session, spec->run, x.progress.step,
+      x.message->from_model ? storage::message_role::assistant
+                            : storage::message_role::user,
+      x.message->text, x.message->reasoning, x.message->calls});
+    if (x.message->from_model) {
+      last = std::move(x.message);
+    } else {
+      tell_last();
+      tell(spec->dialect->user_message(x.message->text));
+    }
+  }
+  if (x.last) {
+    entry.notice = end_committed{};
+    const auto& end = std::get<events::run_finished>(x.events.back());
+    switch (end.status) {
+      case events::run_status::completed:
+        ended_as = storage::run_state::completed;
+        break;
+      case events::run_status::failed:
+        ended_as = storage::run_state::failed;
+        break;
+      case events::run_status::cancelled:
+        ended_as = storage::run_state::cancelled;
+        break;
+    }
+  }
+  entry.events = std::move(x.events);
+  entry.changes.emplace_back(make_record(x.progress));
+  self->send(peers.muxer, std::move(entry));
+}
+
+void orchestrator_state::act(core::open_turn& x) {
+  tell_last();
+  auto body = spec->dialect->request_head(spec->request);
+  const auto tail = spec->dialect->request_tail(spec->request);
+  body.reserve(body.size() + messages.size() + tail.size());
+  body += messages;
+  body += tail;
+  consumer = spawn_turn(self, spec, x, std::move(body), peers);
+}
+
+void orchestrator_state::act(core::stop_turn&) {
+  self->send(consumer, stop_asking{});
+}
+
+void orchestrator_state::act(core::open_gate& x) {
+  self->send(peers.dispatcher, gate_opened{x.safe});
+}
+
+void orchestrator_state::act(core::drain_calls& x) {
+  self->send(peers.dispatcher, drain_request{x.why});
+}
+
+void orchestrator_state::act(core::forget_calls&) {
+  self->send(peers.dispatcher, step_forgotten{});
+}
+
+void orchestrator_state::act(core::wait_for& x) {
+  self->delayed_send(self, x.delay, pause_over{});
+}
+
+storage::run_record
+orchestrator_state::make_record(const core::run_progress& p) const {
+  auto record = base;
+  record.state = ended_as;
+  record.step = p.step;
+  record.step_attempt = p.attempt;
+  record.turn_committed = p.turn_committed;
+  record.turn_safe = p.turn_safe;
+  record.tool_calls = p.tool_calls;
+  record.usage = p.usage;
+  record.recoveries = p.recoveries;
+  record.reminders = p.reminders;
+  record.plan = plan;
+  return record;
+}
+
+orchestrator_actor::behavior_type
+orchestrator(orchestrator_actor::stateful_pointer<orchestrator_state> self,
+             run_spec_ptr spec, run_start start, turn_spawner spawn_turn) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  st.start = std::move(start);
+  st.spawn_turn = std::move(spawn_turn);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+    [&st, run](run_peers& x) {
+      run("orchestrator.run_peers", [&] { st.begin(x); });
+    },
+    [&st, run](turn_over& x) {
+      run("orchestrator.turn_over", [&] {
+        st.consumer = nullptr;
+        st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
+      });
+    },
+    [&st, run](settlement_committed& x) {
+      run("orchestrator.settlement_committed", [&] { st.on_settled(x); });
+    },
+    [&st, run](drain_committed&) {
+      run("orchestrator.drain_committed",
+          [&] { st.apply(st.machine.on_drained(st.now())); });
+    },
+    [&st, run](end_committed&) {
+      run("orchestrator.end_committed", [&] { st.on_end_committed(); });
+    },
+    [&st, run](control_request& x) {
+      run("orchestrator.control_request", [&] { st.on_control(x); });
+    },
+    [&st, run](end_run& x) {
+      run("orchestrator.end_run", [&] {
+        st.apply(st.machine.on_end_request(std::move(x.request), st.now()));
+      });
+    },
+    [&st, run](pause_over&) {
+      run("orchestrator.pause_over",
+          [&] { st.apply(st.machine.on_waited(st.now())); });
+    },
+  };
+}
+
+}  // namespace riffle

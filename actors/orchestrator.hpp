@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "actors/core/step_machine.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+/// What the orchestrator starts from.
+struct run_start {
+  std::shared_ptr<storage::run_snapshot> snapshot;
+  bool fresh = true;  ///< false: recovery
+};
+
+/// Spawns the two actors of a turn, linked to the orchestrator. Placement is
+/// the spawner's business.
+using turn_spawner = std::function<stream_consumer_actor(
+  caf::scheduled_actor* parent, const run_spec_ptr& spec, core::open_turn turn,
+  std::string body, const run_peers& peers)>;
+
+struct orchestrator_state {
+  static inline const char* name = "orchestrator";
+  explicit orchestrator_state(orchestrator_actor::pointer self)
+    : self{self} {}
+
+  void begin(run_peers& x);
+  void begin_fresh();
+  void begin_recovered();
+  void remember_session();
+  void on_settled(settlement_committed& x);
+  void on_control(control_request& x);
+  void on_end_committed();
+
+  /// The only place that sends.
+  void apply(core::step_effects effects);
+  void act(core::record_step& x);
+  void act(core::open_turn& x);
+  void act(core::stop_turn& x);
+  void act(core::open_gate& x);
+  void act(core::drain_calls& x);
+  void act(core::forget_calls& x);
+  void act(core::wait_for& x);
+  void tell(const std::string& message);
+  void tell_last();
+  [[nodiscard]] storage::run_record
+  make_record(const core::run_progress& p) const;
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+
+  orchestrator_actor::pointer self;
+  run_spec_ptr spec;
+  run_start start;
+  turn_spawner spawn_turn;
+  run_peers peers;
+  core::step_machine machine;
+  storage::run_record base;  ///< what of the record does not change
+  storage::run_state ended_as = storage::run_state::active;
+  /// The conversation as the dialect writes it, joined by ','. Each message is
+  /// written once.
+  std::string messages;
+  /// The model's last message; told once all its calls have settled.
+  std::optional<core::new_message> last;
+  std::map<call_id, storage::call_record> results;  ///< committed ones
+  std::string plan;  ///< of the session
+  stream_consumer_actor consumer;
+};
+
+orchestrator_actor::behavior_type
+orchestrator(orchestrator_actor::stateful_pointer<orchestrator_state> self,
+             run_spec_ptr spec, run_start start, turn_spawner spawn_turn);
+
+}  // namespace riffle

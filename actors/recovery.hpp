@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// From records to where a run goes on. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/core/step_effects.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle {
+
+/// Where an interrupted run goes on.
+struct recovery_plan {
+  core::run_progress progress;
+  /// Of the step's committed assistant message; empty if there is none.
+  std::vector<core::asked_call> calls;
+  std::vector<core::settled_call> settled;
+  std::string text;
+  std::vector<core::restored_call> open;
+  std::vector<core::finished_read> finished;
+};
+
+recovery_plan plan_recovery(const storage::run_snapshot& snapshot);
+
+/// The session's plan, as its last run left it.
+std::string session_plan(const storage::session_snapshot& session);
+
+}  // namespace riffle

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the actors of a process say to each other beside the vocabulary of
+// messages/. They stay in one process, so they may hold pointers.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <caf/actor_control_block.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/core/progress_merge.hpp"
+#include "actors/core/step_effects.hpp"
+#include "actors/run_spec.hpp"
+#include "actors/subscriber.hpp"
+#include "messages/call.hpp"
+#include "messages/event.hpp"
+#include "messages/turn.hpp"
+#include "runtime/model/transport.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle {
+
+// -- transport thread -> stream consumer --------------------------------------
+
+struct model_bytes {
+  std::string bytes;
+};
+
+struct model_end {
+  model::transport_end end;
+};
+
+/// publisher -> stream consumer: what came of these bytes is committed.
+struct credit {
+  std::uint64_t bytes = 0;
+};
+
+/// orchestrator -> stream consumer: end the turn.
+struct stop_asking {};
+
+// -- the turn, passed down: consumer -> parser -> dispatcher -> orchestrator --
+
+struct call_fragments {
+  std::vector<call_fragment> fragments;
+};
+
+struct turn_over {
+  core::turn_summary turn;
+};
+
+/// parser -> dispatcher, in the model's order.
+struct parsed_calls {
+  std::vector<tool_call> calls;
+};
+
+/// parser -> dispatcher: text came behind what was taken for the whole call.
+struct spoiled_call {
+  call_id id;
+  error why;
+};
+
+// -- everything that becomes an event: -> progress muxer -> publisher ---------
+
+/// Text of the model; `bytes`: credit to give back once it is committed.
+struct turn_text {
+  std::uint32_t step = 0;
+  piece_list pieces;
+  std::uint64_t bytes = 0;
+  caf::strong_actor_ptr consumer;  ///< gets the credit
+};
+
+/// publisher -> dispatcher: the intent is durable, the call may act.
+struct intent_committed {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// publisher -> orchestrator: the settlement is durable.
+struct settlement_committed {
+  storage::call_record call;
+  std::string answer;  ///< of an ok `complete`
+};
+
+/// publisher -> orchestrator: all settlements of a drained step are durable.
+struct drain_committed {};
+
+/// publisher -> orchestrator: the run's last event is durable.
+struct end_committed {};
+
+/// What the publisher says to whom once a record is durable.
+using commit_notice = std::variant<std::monostate, intent_committed,
+                                   settlement_committed, drain_committed,
+                                   end_committed>;
+
+/// Events and state that belong together: one commit (rule 6).
+struct run_entry {
+  std::vector<events::body> events;
+  std::vector<storage::state_change> changes;
+  commit_notice notice;
+};
+
+/// dispatcher -> muxer: a call begins, or begins again.
+struct call_begun {
+  call_id id;
+  std::uint32_t attempt = 0;
+  run_entry entry;
+};
+
+/// dispatcher -> muxer: a call is settled.
+struct call_settled {
+  call_id id;
+  std::uint32_t attempt = 0;
+  std::optional<std::uint64_t> last_progress;
+  run_entry entry;
+};
+
+/// muxer -> muxer, later: do not wait for a lost report any longer.
+struct give_up_waiting {
+  call_id id;
+};
+
+// -- calls: orchestrator, dispatcher, tracker, pools, workers -----------------
+
+struct gate_opened {
+  bool safe = false;
+};
+
+struct drain_request {
+  core::drain_reason why = core::drain_reason::cancelled;
+};
+
+struct step_forgotten {};
+
+/// orchestrator -> dispatcher, once, before anything else of a recovery.
+struct restored_calls {
+  std::vector<core::restored_call> open;
+  std::vector<core::finished_read> finished;
+};
+
+/// dispatcher -> proposal tracker.
+struct approval_request {
+  tool_call call;
+};
+
+struct approval_withdrawn {
+  call_id id;
+};
+
+/// proposal tracker -> dispatcher.
+struct approval_decision {
+  call_id id;
+  bool approved = false;
+  std::string reason;
+};
+
+/// dispatcher -> orchestrator: a control tool's call.
+struct control_request {
+  tool_call call;
+};
+
+/// orchestrator -> dispatcher, and worker -> dispatcher.
+struct work_done {
+  call_id id;
+  std::uint32_t attempt = 0;
+  call_result result;
+  std::optional<std::uint64_t> last_progress;
+  std::string answer;  ///< of an ok `complete`
+};
+
+/// worker -> dispatcher.
+struct work_started {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// pool -> dispatcher: the worker died; its work has ended.
+struct work_lost {
+  call_id id;
+  std::uint32_t attempt = 0;
+  std::string reason;
+};
+
+/// muxer -> dispatcher: a sign of life.
+struct work_progressed {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// dispatcher -> pool -> worker.
+struct stop_assignment {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// worker -> pool.
+struct worker_idle {
+  call_id id;
+};
+
+/// registry -> pool: end all work of a run whose actors failed. The answer
+/// comes once none of it is left.
+struct abandon_run {
+  run_id run;
+};
+
+struct run_abandoned {
+  run_id run;
+};
+
+// -- lane thread -> worker ----------------------------------------------------
+
+struct lane_progress {
+  std::uint64_t number = 0;
+  tool_progress_report report;
+};
+
+/// `died`: what the tool threw.
+struct lane_done {
+  call_id id;
+  call_result result;
+  std::uint64_t last_progress = 0;
+  std::optional<std::string> died;
+};
+
+/// publisher -> worker: a report is committed, or was dropped.
+struct progress_ack {
+  call_id id;
+};
+
+// -- publisher ----------------------------------------------------------------
+
+/// journal -> publisher.
+struct commit_done {
+  std::optional<error> failure;
+};
+
+struct flush_due {};
+
+/// anyone -> registry -> publisher: the subscriber has everything up to its
+/// position and wants what follows.
+struct attach_subscriber {
+  run_id run;
+  subscriber_ptr who;
+};
+
+// -- front door ---------------------------------------------------------------
+
+struct start_run {
+  run_spec_ptr spec;
+  subscriber_ptr who;  ///< may be null
+};
+
+struct resume_run {
+  run_spec_ptr spec;
+  subscriber_ptr who;
+};
+
+struct run_opened {
+  run_id run;
+  session_id session;
+  std::optional<error> failure;  ///< then nothing was started
+};
+
+struct cancel_run {
+  run_id run;
+  error why;
+  bool cancelled = true;  ///< false: the time limit
+};
+
+/// cancel_run for the run's own orchestrator.
+struct end_run {
+  core::end_request request;
+};
+
+/// orchestrator -> registry.
+struct run_ended {
+  run_id run;
+};
+
+/// publisher -> registry: the journal refused; the run cannot go on.
+struct run_broken {
+  run_id run;
+  error why;
+};
+
+/// registry -> session store.
+struct open_run_request {
+  storage::run_record run;
+};
+
+struct adopt_run_request {
+  run_id run;
+};
+
+/// session store -> registry.
+struct opened_run {
+  std::shared_ptr<storage::run_snapshot> snapshot;  ///< null: `failure` is set
+  std::optional<error> failure;
+};
+
+/// anyone -> registry: cancel all runs and answer when they have ended.
+struct shut_down {};
+
+struct all_ended {};
+
+/// A timer of the actor itself.
+struct tick {};
+
+/// orchestrator's own: the pause before the model is asked again is over.
+struct pause_over {};
+
+}  // namespace riffle
+
+#define RIFFLE_LOCAL(T) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::T)
+RIFFLE_LOCAL(model_bytes)
+RIFFLE_LOCAL(model_end)
+RIFFLE_LOCAL(credit)
+RIFFLE_LOCAL(stop_asking)
+RIFFLE_LOCAL(call_fragments)
+RIFFLE_LOCAL(turn_over)
+RIFFLE_LOCAL(parsed_calls)
+RIFFLE_LOCAL(spoiled_call)
+RIFFLE_LOCAL(turn_text)
+RIFFLE_LOCAL(intent_committed)
+RIFFLE_LOCAL(settlement_committed)
+RIFFLE_LOCAL(drain_committed)
+RIFFLE_LOCAL(end_committed)
+RIFFLE_LOCAL(run_entry)
+RIFFLE_LOCAL(call_begun)
+RIFFLE_LOCAL(call_settled)
+RIFFLE_LOCAL(give_up_waiting)
+RIFFLE_LOCAL(gate_opened)
+RIFFLE_LOCAL(drain_request)
+RIFFLE_LOCAL(step_forgotten)
+RIFFLE_LOCAL(restored_calls)
+RIFFLE_LOCAL(approval_request)
+RIFFLE_LOCAL(approval_withdrawn)
+RIFFLE_LOCAL(approval_decision)
+RIFFLE_LOCAL(control_request)
+RIFFLE_LOCAL(work_done)
+RIFFLE_LOCAL(work_started)
+RIFFLE_LOCAL(work_lost)
+RIFFLE_LOCAL(work_progressed)
+RIFFLE_LOCAL(stop_assignment)
+RIFFLE_LOCAL(worker_idle)
+RIFFLE_LOCAL(abandon_run)
+RIFFLE_LOCAL(run_abandoned)
+RIFFLE_LOCAL(lane_progress)
+RIFFLE_LOCAL(lane_done)
+RIFFLE_LOCAL(progress_ack)
+RIFFLE_LOCAL(commit_done)
+RIFFLE_LOCAL(flush_due)
+RIFFLE_LOCAL(attach_subscriber)
+RIFFLE_LOCAL(start_run)
+RIFFLE_LOCAL(resume_run)
+RIFFLE_LOCAL(run_opened)
+RIFFLE_LOCAL(cancel_run)
+RIFFLE_LOCAL(end_run)
+RIFFLE_LOCAL(run_ended)
+RIFFLE_LOCAL(run_broken)
+RIFFLE_LOCAL(open_run_request)
+RIFFLE_LOCAL(adopt_run_request)
+RIFFLE_LOCAL(opened_run)
+RIFFLE_LOCAL(shut_down)
+RIFFLE_LOCAL(all_ended)
+RIFFLE_LOCAL(tick)
+RIFFLE_LOCAL(pause_over)

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run_registry.hpp"
+
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "run_registry";
+
+storage::run_record to_record(const run_spec& spec) {
+  storage::run_record record;
+  record.id = spec.run;
+  record.session = spec.session;
+  record.task = spec.task;
+  record.agent = spec.agent_name;
+  record.model = spec.model.model;
+  record.settings = spec.settings;
+  record.started = spec.wall();
+  return record;
+}
+
+run_opened refused(const run_spec& spec, error why) {
+  return {spec.run, spec.session, std::move(why)};
+}
+
+}  // namespace
+
+// -- start --------------------------------------------------------------------
+
+caf::result<run_opened> run_registry_state::on_start(start_run& x) {
+  if (closing)
+    return refused(*x.spec, {errc::cancelled, op, "the runtime is closing"});
+  if (setup.max_runs > 0 && runs.size() + opening >= setup.max_runs)
+    return refused(*x.spec,
+                   {errc::budget_exceeded, op,
+                    "there are " + std::to_string(setup.max_runs)
+                      + " runs already; raise runtime.max_runs or wait"});
+  auto promise = self->make_response_promise<run_opened>();
+  open(x.spec, x.who, promise, true);
+  return promise;
+}
+
+caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
+  if (closing || runs.contains(x.spec->run))
+    return refused(*x.spec, {errc::session_busy, op,
+                             "the run is under way in this process"});
+  auto promise = self->make_response_promise<run_opened>();
+  open(x.spec, x.who, promise, false);
+  return promise;
+}
+
+void run_registry_state::open(const run_spec_ptr& spec,
+                              const subscriber_ptr& who,
+                              opened_promise promise, bool fresh) {
+  ++opening;
+  const auto opened = [this, spec, who, promise,
+                       fresh](opened_run& answer) mutable {
+    --opening;
+    if (answer.failure) {
+      promise.deliver(refused(*spec, std::move(*answer.failure)));
+      answer_shut_down();
+      return;
+    }
+    entry run{spec, {}, {}, {},
+              core::restart_policy{setup.supervision.intensity,
+                                   setup.supervision.period}};
+    if (who) run.readers.push_back(who);
+    auto& mine = runs.insert_or_assign(spec->run, std::move(run)).first->second;
+    begin(mine, std::move(answer.snapshot), fresh);
+    promise.deliver(run_opened{spec->run, spec->session, {}});
+    if (closing) {
+      cancel_run end{spec->run, {errc::cancelled, op, "the runtime is closing"}};
+      on_cancel(end);
+    }
+  };
+  const auto lost = [this, spec, promise](caf::error& e) mutable {
+    --opening;
+    promise.deliver(refused(*spec, {errc::storage_unavailable, op,
+                                    "the store did not answer: "
+                                      + self->system().render(e)}));
+    answer_shut_down();
+  };
+  if (fresh)
+    self->request(setup.store, setup.store_deadline,
+                  open_run_request{to_record(*spec)})
+      .then(opened, lost);
+  else
+    self->request(setup.store, setup.store_deadline,
+                  adopt_run_request{spec->run})
+      .then(opened, lost);
+}
+
+void run_registry_state::begin(entry& run,
+                               std::shared_ptr<storage::run_snapshot> snapshot,
+                               bool fresh) {
+  run.peers = spawn_run(self->system(), run.spec, std::move(snapshot), fresh,
+                        caf::actor_cast<run_registry_actor>(self),
+                        setup.pools);
+  const auto watch = [&](const auto& actor) {
+    self->monitor(actor);
+    run.alive.insert(actor.address());
+    owners.emplace(actor.address(), run.spec->run);
+  };
+  watch(run.peers.publisher);
+  watch(run.peers.orchestrator);
+  watch(run.peers.dispatcher);
+  watch(run.peers.muxer);
+  watch(run.peers.tracker);
+  for (const auto& who : run.readers)
+    self->send(run.peers.publisher, attach_subscriber{run.spec->run, who});
+  self->send(run.peers.orchestrator, run_peers{run.peers});
+  if (run.end) self->send(run.peers.orchestrator, end_run{*run.end});
+}
+
+// -- while it runs ------------------------------------------------------------
+
+void run_registry_state::on_attach(attach_subscriber& x) {
+  const auto i = runs.find(x.run);
+  if (i == runs.end()) {
+    x.who->closed({});
+    return;
+  }
+  auto& readers = i->second.readers;
+  if (std::ranges::find(readers, x.who) == readers.end())
+    readers.push_back(x.who);
+  self->send(i->second.peers.publisher, std::move(x));
+}
+
+void run_registry_state::on_cancel(cancel_run& x) {
+  const auto i = runs.find(x.run);
+  if (i == runs.end() || i->second.end) return;
+  i->second.end = end_run{{std::move(x.why), x.cancelled}};
+  self->send(i->second.peers.orchestrator, end_run{*i->second.end});
+}
+
+void run_registry_state::on_broken(run_broken& x) {
+  const auto i = runs.find(x.run);
+  if (i == runs.end()) return;
+  i->second.broken = std::move(x.why);
+  self->send_exit(i->second.peers.orchestrator,
+                  caf::exit_reason::user_shutdown);
+}
+
+// -- the end, or another try --------------------------------------------------
+
+void run_registry_state::on_down(const caf::down_msg& x) {
+  const auto owner = owners.find(x.source);
+  if (owner == owners.end()) return;
+  const auto id = owner->second;
+  owners.erase(owner);
+  auto& run = runs.at(id);
+  run.alive.erase(x.source);
+  if (run.failure.empty()) run.failure = self->system().render(x.reason);
+  if (run.alive.empty()) all_down(id);
+}
+
+void run_registry_state::all_down(const run_id& id) {
+  auto& run = runs.at(id);
+  if (!run.ending && !run.broken) {
+    restart(id);
+    return;
+  }
+  for (const auto& who : run.readers) who->closed(run.broken);
+  runs.erase(id);
+  answer_shut_down();
+}
+
+void run_registry_state::restart(const run_id& id) {
+  auto& run = runs.at(id);
+  log_warning(op, id.value + " failed: " + run.failure);
+  if (!run.restarts.allow(self->clock().now())) {
+    run.end = end_run{{{errc::internal, op,
+                        "the run failed too often: " + run.failure},
+                       false}};
+    if (!run.restarts.recent()) {
+      give_up(id, run.end->request.why);
+      return;
+    }
+  }
+  // Its work must have ended before its calls are settled.
+  auto left = std::make_shared<std::size_t>(setup.pools.size());
+  const auto done = [this, id, left] {
+    if (--*left == 0) adopt_again(id);
+  };
+  for (const auto& [name, pool] : setup.pools)
+    self->request(pool, setup.abandon_deadline, abandon_run{id})
+      .then([done](run_abandoned&) { done(); },
+            [done](caf::error&) { done(); });
+  if (setup.pools.empty()) adopt_again(id);
+}
+
+void run_registry_state::adopt_again(const run_id& id) {
+  self->request(setup.store, setup.store_deadline, adopt_run_request{id})
+    .then(
+      [this, id](opened_run& answer) {
+        const auto i = runs.find(id);
+        if (i == runs.end()) return;
+        if (answer.failure) {
+          give_up(id, *answer.failure);
+          return;
+        }
+        i->second.failure.clear();
+        begin(i->second, std::move(answer.snapshot), false);
+      },
+      [this, id](caf::error& e) {
+        give_up(id, {errc::storage_unavailable, op, self->system().render(e)});
+      });
+}
+
+void run_registry_state::give_up(const run_id& id, const error& why) {
+  const auto i = runs.find(id);
+  if (i == runs.end()) return;
+  log_error(op, id.value + ": " + render(why));
+  for (const auto& who : i->second.readers) who->closed(why);
+  runs.erase(i);
+  answer_shut_down();
+}
+
+caf::result<all_ended> run_registry_state::on_shut_down() {
+  closing = true;
+  if (runs.empty() && opening == 0) return all_ended{};
+  auto promise = self->make_response_promise<all_ended>();
+  waiting.push_back(promise);
+  for (auto& [id, run] : runs) {
+    cancel_run end{id, {errc::cancelled, op, "the runtime is closing"}};
+    on_cancel(end);
+  }
+  return promise;
+}
+
+void run_registry_state::answer_shut_down() {
+  if (!closing || !runs.empty() || opening > 0) return;
+  for (auto& promise : std::exchange(waiting, {})) promise.deliver(all_ended{});
+}
+
+run_registry_actor::behavior_type
+run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
+             registry_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  return {
+    [&st](start_run& x) { return st.on_start(x); },
+    [&st](resume_run& x) { return st.on_resume(x); },
+    [&st](attach_subscriber& x) { st.on_attach(x); },
+    [&st](cancel_run& x) { st.on_cancel(x); },
+    [&st](run_ended& x) {
+      if (auto i = st.runs.find(x.run); i != st.runs.end())
+        i->second.ending = true;
+    },
+    [&st](run_broken& x) { st.on_broken(x); },
+    [&st](shut_down&) { return st.on_shut_down(); },
+  };
+}
+
+}  // namespace riffle

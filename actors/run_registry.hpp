@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <random>
+#include <set>
+
+#include "actors/core/restart_policy.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/spawn.hpp"
+
+namespace riffle {
+
+/// The supervisor of runs (rule 12): when one actor of a run fails, all fail;
+/// the run then starts again from the journal, by the code that recovers it
+/// after a crash of the process.
+struct run_registry_state {
+  static inline const char* name = "run_registry";
+  explicit run_registry_state(run_registry_actor::pointer self) : self{self} {}
+
+  struct entry {
+    run_spec_ptr spec;
+    run_peers peers;
+    std::set<caf::actor_addr> alive;  ///< its actors
+    std::vector<subscriber_ptr> readers;
+    core::restart_policy restarts;
+    bool ending = false;             ///< its last event is stored
+    std::optional<error> broken;     ///< the journal refused
+    std::optional<end_run> end;      ///< asked for; survives a restart
+    std::string failure;             ///< of the actor that failed first
+  };
+
+  caf::result<run_opened> on_start(start_run& x);
+  caf::result<run_opened> on_resume(resume_run& x);
+  void on_attach(attach_subscriber& x);
+  void on_cancel(cancel_run& x);
+  void on_broken(run_broken& x);
+  void on_down(const caf::down_msg& x);
+  caf::result<all_ended> on_shut_down();
+
+  using opened_promise = caf::typed_response_promise<run_opened>;
+  void open(const run_spec_ptr& spec, const subscriber_ptr& who,
+            opened_promise promise, bool fresh);
+  void begin(entry& run, std::shared_ptr<storage::run_snapshot> snapshot,
+             bool fresh);
+  void all_down(const run_id& id);
+  void restart(const run_id& id);
+  void adopt_again(const run_id& id);
+  void give_up(const run_id& id, const error& why);
+  void answer_shut_down();
+
+  run_registry_actor::pointer self;
+  registry_setup setup;
+  std::map<run_id, entry> runs;
+  std::map<caf::actor_addr, run_id> owners;
+  std::vector<caf::typed_response_promise<all_ended>> waiting;
+  bool closing = false;
+  std::size_t opening = 0;
+};
+
+run_registry_actor::behavior_type
+run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
+             registry_setup setup);
+
+}  // namespace riffle

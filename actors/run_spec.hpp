@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/core/step_machine.hpp"
+#include "messages/call.hpp"
+#include "messages/ids.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/id_source.hpp"
+#include "runtime/config/config.hpp"
+#include "runtime/model/dialect.hpp"
+#include "runtime/model/transport.hpp"
+#include "runtime/storage/journal.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle {
+
+/// What tests put into handlers: called at the begin of each handler of each
+/// run actor with "actor.handler"; may throw.
+using fault_hook = std::function<void(const std::string& handler)>;
+
+/// Everything that the actors of one run share and never change. Made by the
+/// composition root.
+struct run_spec {
+  run_id run;
+  session_id session;
+  std::string task;
+  std::string agent_name;
+  config::agent_config agent;
+  config::model_config model;
+  config::publish_config publish;
+  config::tools_config tool_settings;
+  duration retry_base{};  ///< of tool attempts
+  /// The decision for every call that needs approval, and who takes it.
+  bool approve_all = false;
+  std::string approved_by;
+  duration time_limit{};  ///< of the run; 0: none
+  std::string settings;   ///< JSON; stored with the run, enough to resume it
+
+  std::string url;
+  std::vector<std::string> headers;
+  model::request_options request;
+  std::shared_ptr<const model::dialect> dialect;
+  std::shared_ptr<model::transport> transport;
+  std::shared_ptr<const tools::registry> registry;
+  std::shared_ptr<storage::journal> journal;
+  std::shared_ptr<id_source> ids;
+  wall_clock wall = system_wall_time;
+  std::function<double()> random01;
+  fault_hook faults;
+
+  [[nodiscard]] core::step_limits step_limits() const;
+};
+
+using run_spec_ptr = std::shared_ptr<const run_spec>;
+
+}  // namespace riffle

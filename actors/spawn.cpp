@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "actors/spawn.hpp"
+
+#include "actors/core/control_tools.hpp"
+#include "actors/dispatcher.hpp"
+#include "actors/orchestrator.hpp"
+#include "actors/progress_muxer.hpp"
+#include "actors/proposal_tracker.hpp"
+#include "actors/publisher.hpp"
+#include "actors/run_registry.hpp"
+#include "actors/stream_consumer.hpp"
+#include "actors/tool_call_parser.hpp"
+#include "actors/tool_pool.hpp"
+
+namespace riffle {
+
+namespace {
+
+stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
+                                 const run_spec_ptr& spec,
+                                 core::open_turn turn, std::string body,
+                                 const run_peers& peers) {
+  auto& system = parent->system();
+  auto parser
+    = system.spawn(tool_call_parser, spec, turn.step, peers.dispatcher);
+  auto consumer = system.spawn(stream_consumer, spec, turn, std::move(body),
+                               parser, peers.muxer);
+  parent->link_to(parser);
+  parent->link_to(consumer);
+  return consumer;
+}
+
+}  // namespace
+
+session_store_actor spawn_session_store(caf::actor_system& system,
+                                        placement where,
+                                        std::shared_ptr<storage::journal> journal,
+                                        guard_waiter wait_for_guard) {
+  if (where.detach_store)
+    return system.spawn<caf::detached>(session_store, std::move(journal),
+                                       std::move(wait_for_guard));
+  return system.spawn(session_store, std::move(journal),
+                      std::move(wait_for_guard));
+}
+
+std::map<std::string, tool_pool_actor>
+spawn_pools(caf::actor_system& system, const tools::registry& registry,
+            const config::tools_config& settings,
+            const config::supervision_config& supervision,
+            const worker_setup& setup) {
+  std::map<std::string, tool_pool_actor> pools;
+  for (const auto& name : registry.names()) {
+    if (core::is_control_tool(name)) continue;
+    auto spawn_worker = [tool = *registry.find(name), setup](
+                          tool_pool_actor::pointer pool) {
+      auto worker
+        = pool->system().spawn(tool_worker, tool, setup,
+                               caf::actor_cast<tool_pool_actor>(pool));
+      pool->monitor(worker);
+      return worker;
+    };
+    pools.emplace(name, system.spawn(tool_pool, name,
+                                     settings.of(name).concurrency,
+                                     supervision, std::move(spawn_worker)));
+  }
+  return pools;
+}
+
+run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
+                    std::shared_ptr<storage::run_snapshot> snapshot,
+                    bool fresh, const run_registry_actor& registry,
+                    const std::map<std::string, tool_pool_actor>& pools) {
+  run_peers peers;
+  peers.registry = registry;
+  peers.pools = pools;
+  peers.publisher = system.spawn(publisher, spec, snapshot->last_seq,
+                                 snapshot->run.attempt_seq);
+  peers.muxer = system.spawn(progress_muxer, spec);
+  peers.dispatcher = system.spawn(dispatcher, spec);
+  peers.tracker = system.spawn(proposal_tracker, spec);
+  peers.orchestrator
+    = system.spawn(orchestrator, spec, run_start{std::move(snapshot), fresh},
+                   turn_spawner{spawn_turn});
+  const auto link = [&](const auto& actor) {
+    auto* self = caf::actor_cast<caf::abstract_actor*>(peers.orchestrator);
+    static_cast<caf::monitorable_actor*>(self)->link_to(actor);
+    caf::anon_send(actor, run_peers{peers});
+  };
+  link(peers.publisher);
+  link(peers.muxer);
+  link(peers.dispatcher);
+  link(peers.tracker);
+  return peers;
+}
+
+run_registry_actor spawn_run_registry(caf::actor_system& system,
+                                      registry_setup setup) {
+  return system.spawn(run_registry, std::move(setup));
+}
+
+}  // namespace riffle

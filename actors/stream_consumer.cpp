@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "actors/stream_consumer.hpp"
+
+#include "actors/handler.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// Hands what the transport brings to the consumer, in order.
+class to_consumer final : public model::transfer_listener {
+ public:
+  explicit to_consumer(stream_consumer_actor target)
+    : target_{std::move(target)} {}
+
+  void on_bytes(std::string bytes) override {
+    caf::anon_send(target_, model_bytes{std::move(bytes)});
+  }
+  void on_end(model::transport_end end) override {
+    caf::anon_send(target_, model_end{std::move(end)});
+    target_ = nullptr;
+  }
+
+ private:
+  stream_consumer_actor target_;
+};
+
+}  // namespace
+
+stream_consumer_state::~stream_consumer_state() {
+  if (transfer != 0 && !over) spec->transport->cancel(transfer);
+}
+
+void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
+                                  std::string body,
+                                  tool_call_parser_actor next,
+                                  progress_muxer_actor out) {
+  spec = std::move(run);
+  turn = which;
+  parser = std::move(next);
+  muxer = std::move(out);
+  decoder = spec->dialect->make_decoder();
+  message = core::message_assembler{body.size()};
+  model::transport_request request;
+  request.url = spec->url;
+  request.headers = spec->headers;
+  request.body = std::move(body);
+  const auto& limits = spec->model.timeouts;
+  request.timeouts
+    = {limits.connect, limits.first_byte, limits.idle, limits.total};
+  request.credit = model_credit;
+  transfer = spec->transport->open(
+    std::move(request), std::make_shared<to_consumer>(
+                          caf::actor_cast<stream_consumer_actor>(self)));
+}
+
+void stream_consumer_state::on_bytes(const model_bytes& x) {
+  if (over) return;
+  turn_delta delta;
+  decoder->feed(x.bytes, delta);
+  pass_on(delta, x.bytes.size());
+  if (delta.failure)
+    finish(std::move(delta.failure));
+  else if (delta.done)
+    finish({});
+}
+
+void stream_consumer_state::on_end(model_end& x) {
+  transfer = 0;
+  if (over) return;
+  retry_after = x.end.retry_after;
+  turn_delta delta;
+  if (!x.end.failure) decoder->end(delta);
+  pass_on(delta, 0);
+  finish(x.end.failure ? std::move(x.end.failure) : std::move(delta.failure));
+}
+
+void stream_consumer_state::on_stop() {
+  if (over) return;
+  finish(error{errc::cancelled, "stream_consumer", "the turn was stopped"});
+}
+
+/// `bytes`: credit that comes back when what they brought is committed.
+void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes) {
+  message.add(delta);
+  if (!delta.fragments.empty()) {
+    self->send(parser, call_fragments{std::move(delta.fragments)});
+  }
+  if (!delta.pieces.empty()) {
+    shown = true;
+    self->send(muxer,
+               turn_text{turn.step, std::move(delta.pieces), bytes,
+                         caf::actor_cast<caf::strong_actor_ptr>(self)});
+  } else if (bytes > 0 && transfer != 0) {
+    spec->transport->grant(transfer, bytes);
+  }
+}
+
+void stream_consumer_state::finish(std::optional<error> failure) {
+  over = true;
+  if (transfer != 0) spec->transport->cancel(transfer);
+  transfer = 0;
+  core::turn_summary summary;
+  summary.text = message.text();
+  summary.reasoning = message.reasoning();
+  summary.finish = message.finish();
+  summary.usage = message.usage();
+  summary.failure = std::move(failure);
+  summary.retry_after = retry_after;
+  summary.shown = shown;
+  const auto& price = spec->model.price;
+  if (price.input > 0 || price.output > 0)
+    summary.usage.cost_usd
+      = (static_cast<double>(summary.usage.input_tokens) * price.input
+         + static_cast<double>(summary.usage.output_tokens) * price.output)
+        / 1e6;
+  self->send(parser, turn_over{std::move(summary)});
+  self->quit();
+}
+
+stream_consumer_actor::behavior_type
+stream_consumer(stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
+                run_spec_ptr spec, core::open_turn turn, std::string body,
+                tool_call_parser_actor parser, progress_muxer_actor muxer) {
+  auto& st = self->state;
+  st.begin(std::move(spec), turn, std::move(body), std::move(parser),
+           std::move(muxer));
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+    [&st, run](model_bytes& x) {
+      run("stream_consumer.model_bytes", [&] { st.on_bytes(x); });
+    },
+    [&st, run](model_end& x) {
+      run("stream_consumer.model_end", [&] { st.on_end(x); });
+    },
+    [&st, run](credit& x) {
+      run("stream_consumer.credit", [&] {
+        if (st.transfer != 0) st.spec->transport->grant(st.transfer, x.bytes);
+      });
+    },
+    [&st, run](stop_asking&) {
+      run("stream_consumer.stop_asking", [&] { st.on_stop(); });
+    },
+  };
+}
+
+}  // namespace riffle

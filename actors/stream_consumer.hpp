@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "actors/core/message_assembler.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+/// Bytes that may be on their way from a transport to committed events.
+inline constexpr std::size_t model_credit = 512u << 10;
+
+struct stream_consumer_state {
+  static inline const char* name = "stream_consumer";
+  explicit stream_consumer_state(stream_consumer_actor::pointer self)
+    : self{self} {}
+  ~stream_consumer_state();
+
+  void begin(run_spec_ptr run, core::open_turn which, std::string body,
+             tool_call_parser_actor next, progress_muxer_actor out);
+  void on_bytes(const model_bytes& x);
+  void on_end(model_end& x);
+  void on_stop();
+  void pass_on(turn_delta& delta, std::size_t bytes);
+  void finish(std::optional<error> failure);
+
+  stream_consumer_actor::pointer self;
+  run_spec_ptr spec;
+  core::open_turn turn;
+  tool_call_parser_actor parser;
+  progress_muxer_actor muxer;
+  std::unique_ptr<model::decoder> decoder;
+  core::message_assembler message;
+  model::transfer_id transfer = 0;
+  std::optional<duration> retry_after;
+  bool shown = false;
+  bool over = false;
+};
+
+/// Opens the transfer at once. `body`: the request.
+stream_consumer_actor::behavior_type
+stream_consumer(stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
+                run_spec_ptr spec, core::open_turn turn, std::string body,
+                tool_call_parser_actor parser, progress_muxer_actor muxer);
+
+}  // namespace riffle

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <set>
+
+#include "actors/core/tool_call_assembler.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+/// Makes calls of argument deltas. A read-only call leaves as soon as its
+/// arguments are whole, any other when it is certainly complete; calls leave
+/// in the model's order, so that the dispatcher knows all that is before one.
+struct tool_call_parser_state {
+  static inline const char* name = "tool_call_parser";
+  explicit tool_call_parser_state(tool_call_parser_actor::pointer self)
+    : self{self} {}
+
+  void on_fragments(const call_fragments& x);
+  void on_over(turn_over& x);
+  void apply(const std::vector<core::assembly_event>& news);
+  void emit_in_order();
+  void send_out();
+  [[nodiscard]] tool_call make_call(const core::assembled_call& x,
+                                    core::assembly_step how);
+  [[nodiscard]] std::optional<error> check(tool_call& call,
+                                           const std::string& text) const;
+  [[nodiscard]] bool may_go_early(const tool_call& call) const;
+
+  /// A call that has not left yet.
+  struct pending {
+    core::assembled_call raw;
+    core::assembly_step how = core::assembly_step::whole;
+  };
+
+  tool_call_parser_actor::pointer self;
+  run_spec_ptr spec;
+  std::uint32_t step = 0;
+  dispatcher_actor dispatcher;
+  core::tool_call_assembler assembler;
+  std::map<std::uint32_t, pending> waiting;
+  std::map<std::uint32_t, call_id> sent;
+  std::set<std::string> provider_ids;
+  std::vector<tool_call> ready;
+};
+
+tool_call_parser_actor::behavior_type
+tool_call_parser(tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
+                 run_spec_ptr spec, std::uint32_t step,
+                 dispatcher_actor dispatcher);
+
+}  // namespace riffle

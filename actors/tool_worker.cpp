@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "actors/tool_worker.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+call_result to_result(tools::tool_output x) {
+  call_result result;
+  result.output = std::move(x.text);
+  result.metadata = std::move(x.metadata);
+  if (x.err) {
+    result.how = x.err->code == errc::timeout     ? outcome::timed_out
+                 : x.err->code == errc::cancelled ? outcome::cancelled
+                                                  : outcome::failed;
+    result.err = std::move(x.err);
+  }
+  return result;
+}
+
+/// The lane's job: runs the tool, then tells the worker. An exception of the
+/// tool is caught at this border and costs the worker (rule 11).
+void run_on_lane(const tools::tool_ptr& tool, const tool_call& call,
+                 tools::tool_context context,
+                 const std::shared_ptr<progress_relay>& relay,
+                 const tool_worker_actor& worker) {
+  lane_done done;
+  done.id = call.id;
+  context.progress = [relay](tool_progress_report x) {
+    relay->offer(std::move(x));
+  };
+  try {
+    const auto arguments = nlohmann::json::parse(call.arguments);
+    done.result = to_result(tool->run(arguments, context));
+  } catch (const std::exception& e) {
+    done.died = e.what();
+  } catch (...) {
+    done.died = "unknown exception";
+  }
+  done.last_progress = relay->close();
+  caf::anon_send(worker, std::move(done));
+}
+
+}  // namespace
+
+std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
+                                 const call_id& call, std::uint32_t attempt) {
+  return guard_dir / (call.value + "-" + std::to_string(attempt) + ".lock");
+}
+
+void progress_relay::send(std::optional<tool_progress_report> x) {
+  if (x) caf::anon_send(worker_, lane_progress{window_.sent(), std::move(*x)});
+}
+
+void progress_relay::offer(tool_progress_report x) {
+  std::lock_guard lock{mutex_};
+  send(window_.offer(std::move(x)));
+}
+
+std::uint64_t progress_relay::close() {
+  std::lock_guard lock{mutex_};
+  send(window_.last());
+  return window_.sent();
+}
+
+void progress_relay::on_ack() {
+  std::lock_guard lock{mutex_};
+  send(window_.on_ack());
+}
+
+void tool_worker_state::on_assignment(assignment& x) {
+  current = std::move(x);
+  stop = std::stop_source{};
+  auto me = caf::actor_cast<tool_worker_actor>(self);
+  relay = std::make_shared<progress_relay>(me, setup.progress_window);
+  self->send(current->dispatcher,
+             work_started{current->call.id, current->attempt});
+  tools::tool_context context;
+  context.call = current->call.id;
+  context.attempt = current->attempt;
+  context.stop = stop.get_token();
+  context.workspace = setup.workspace;
+  if (tool->spec().guarded && !setup.guard_dir.empty())
+    context.guard_lock
+      = guard_file(setup.guard_dir, current->call.id, current->attempt);
+  setup.lane->submit([tool = tool, call = current->call,
+                      context = std::move(context), relay = relay, me] {
+    run_on_lane(tool, call, context, relay, me);
+  });
+}
+
+void tool_worker_state::on_done(lane_done& x) {
+  if (!current || current->call.id != x.id) return;
+  auto done = std::move(*current);
+  current.reset();
+  relay.reset();
+  if (x.died) {
+    log_error("tool_worker", done.call.tool + ": " + *x.died);
+    self->quit(caf::make_error(caf::sec::runtime_error, *x.died));
+    return;
+  }
+  self->send(done.dispatcher,
+             work_done{x.id, done.attempt, std::move(x.result),
+                       x.last_progress, {}});
+  self->send(pool, worker_idle{x.id});
+}
+
+tool_worker_actor::behavior_type
+tool_worker(tool_worker_actor::stateful_pointer<tool_worker_state> self,
+            tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool) {
+  auto& st = self->state;
+  st.tool = std::move(tool);
+  st.setup = std::move(setup);
+  st.pool = std::move(pool);
+  return {
+    [&st](assignment& x) { st.on_assignment(x); },
+    [&st](stop_assignment& x) {
+      if (st.current && st.current->call.id == x.id) st.stop.request_stop();
+    },
+    [&st](lane_progress& x) {
+      if (!st.current) return;
+      st.self->send(st.current->muxer,
+                    core::progress_item{
+                      st.current->call.id, st.current->attempt, x.number,
+                      {st.current->call.id, st.current->call.tool,
+                       std::move(x.report)}});
+    },
+    [&st](lane_done& x) { st.on_done(x); },
+    [&st](progress_ack& x) {
+      if (st.relay && st.current && st.current->call.id == x.id)
+        st.relay->on_ack();
+    },
+  };
+}
+
+}  // namespace riffle

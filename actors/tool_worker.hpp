@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <stop_token>
+
+#include "actors/core/progress_window.hpp"
+#include "actors/interfaces.hpp"
+#include "runtime/base/executor.hpp"
+
+namespace riffle {
+
+/// Where and how workers run calls; made by the composition root.
+struct worker_setup {
+  std::shared_ptr<executor> lane;
+  std::filesystem::path workspace;
+  /// Folder of the lock files of guarded tools; empty: none.
+  std::filesystem::path guard_dir;
+  std::size_t progress_window = 16;
+};
+
+/// The lock file of an attempt of a guarded call.
+std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
+                                 const call_id& call, std::uint32_t attempt);
+
+/// Carries reports from the lane's thread to the worker, a bounded number at
+/// a time. Shared by both.
+class progress_relay {
+ public:
+  progress_relay(tool_worker_actor worker, std::size_t window)
+    : worker_{std::move(worker)}, window_{window} {}
+
+  void offer(tool_progress_report x);  ///< lane
+  std::uint64_t close();               ///< lane: the end; number of the last
+  void on_ack();                       ///< worker
+
+ private:
+  void send(std::optional<tool_progress_report> x);
+
+  std::mutex mutex_;
+  tool_worker_actor worker_;
+  core::progress_window window_;
+};
+
+struct tool_worker_state {
+  static inline const char* name = "tool_worker";
+  explicit tool_worker_state(tool_worker_actor::pointer self) : self{self} {}
+  ~tool_worker_state() { stop.request_stop(); }
+
+  void on_assignment(assignment& x);
+  void on_done(lane_done& x);
+
+  tool_worker_actor::pointer self;
+  tools::tool_ptr tool;
+  worker_setup setup;
+  tool_pool_actor pool;
+  std::optional<assignment> current;
+  std::stop_source stop;
+  std::shared_ptr<progress_relay> relay;
+};
+
+tool_worker_actor::behavior_type
+tool_worker(tool_worker_actor::stateful_pointer<tool_worker_state> self,
+            tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool);
+
+}  // namespace riffle
