@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+// The fast path: simdjson on demand, one walk, nothing built. Whatever is not
+// plain and expected is left to `read_any`.
+#include <cstdint>
+#include <cstring>
+
+#include <simdjson.h>
+
+#include "runtime/model/openai_chunk.hpp"
+
+namespace riffle::model::openai {
+
+namespace {
+
+namespace od = simdjson::ondemand;
+using od::json_type;
+
+// Keys are compared as written. The document is padded, so that a comparison
+// may look beyond a shorter key.
+template <std::size_t N>
+bool is(const od::raw_json_string& key, const char (&name)[N]) {
+  return std::memcmp(key.raw(), name, N - 1) == 0 && key.raw()[N - 1] == '"';
+}
+
+// Calls `f(key, value)` for each member; stops with false when `f` does.
+template <class F>
+bool each_member(od::value& x, F f) {
+  od::object object;
+  if (x.get_object().get(object)) return false;
+  for (auto member : object) {
+    od::raw_json_string key;
+    od::value value;
+    if (member.key().get(key) || member.value().get(value)) return false;
+    if (!f(key, value)) return false;
+  }
+  return true;
+}
+
+template <class F>
+bool each_element(od::value& x, F f) {
+  od::array array;
+  if (x.get_array().get(array)) return false;
+  for (auto element : array) {
+    od::value value;
+    if (std::move(element).get(value) || !f(value)) return false;
+  }
+  return true;
+}
+
+// Nothing for null; false if it is neither null nor a string.
+bool get_text(od::value& x, std::string_view& out) {
+  json_type type{};
+  if (x.type().get(type)) return false;
+  if (type == json_type::null) return !x.is_null().error();
+  return type == json_type::string && !x.get_string().get(out);
+}
+
+bool is_null(od::value& x) {
+  json_type type{};
+  return !x.type().get(type) && type == json_type::null
+         && !x.is_null().error();
+}
+
+class common_reader {
+ public:
+  common_reader(chunk& x, const char* begin) : x_{x}, begin_{begin} {}
+
+  bool root(od::document& document) {
+    od::value value;
+    return !document.get_value().get(value)
+           && each_member(value, [this](auto key, auto& v) {
+                return root_member(key, v);
+              })
+           && x_.known && at_end(document);
+  }
+
+  /// The place of the only text, if nothing else came.
+  std::optional<text_place> only_text(std::size_t pieces_before,
+                                      std::size_t fragments_before) const {
+    const bool one = texts_ == 1 && !x_.finish
+                     && x_.out.pieces.pieces.size() == pieces_before + 1
+                     && x_.out.fragments.size() == fragments_before;
+    return one ? std::optional{place_} : std::nullopt;
+  }
+
+ private:
+  // Where a choice began, to take it back.
+  struct mark {
+    std::size_t bytes, pieces, fragments;
+    std::optional<finish_reason> finish;
+  };
+
+  static bool at_end(od::document& document) {
+    const char* position = nullptr;
+    return document.current_location().get(position)
+           == simdjson::OUT_OF_BOUNDS;
+  }
+
+  bool root_member(od::raw_json_string key, od::value& value) {
+    switch (key.raw()[0]) {
+      case 'c':
+        if (is(key, "choices")) {
+          x_.known = true;
+          return each_element(value, [this](auto& v) { return choice(v); });
+        }
+        return true;
+      case 'u': return !is(key, "usage") || is_null(value);
+      case 'e': return !is(key, "error") || is_null(value);
+      case 'x': return !is(key, "x_groq") || is_null(value);
+      case 't': return !is(key, "type") || not_error(value);
+      case 'o': return !is(key, "object") || not_error(value);
+      default: return true;
+    }
+  }
+
+  static bool not_error(od::value& value) {
+    od::raw_json_string text;
+    return !value.get_raw_json_string().get(text) && !is(text, "error");
+  }
+
+  bool choice(od::value& value) {
+    auto& p = x_.out.pieces;
+    const mark begin{p.bytes.size(), p.pieces.size(),
+                     x_.out.fragments.size(), x_.finish};
+    index_ = 0;
+    has_delta_ = has_message_ = has_text_ = has_reasoning_ = false;
+    if (!each_member(value, [this](auto key, auto& v) {
+          return choice_member(key, v);
+        }))
+      return false;
+    if (index_ != 0) {
+      p.bytes.resize(begin.bytes);
+      p.pieces.resize(begin.pieces);
+      x_.out.fragments.resize(begin.fragments);
+      x_.finish = begin.finish;
+      return true;
+    }
+    return has_delta_ || !has_message_;
+  }
+
+  bool choice_member(od::raw_json_string key, od::value& value) {
+    switch (key.raw()[0]) {
+      case 'i': return !is(key, "index") || !value.get_uint64().get(index_);
+      case 'd': return !is(key, "delta") || delta(value);
+      case 'f': return !is(key, "finish_reason") || finish(value);
+      case 'm':
+        if (is(key, "message")) has_message_ = !is_null(value);
+        return true;
+      case 'e': return !is(key, "error") || is_null(value);
+      case 'u': return !is(key, "usage") || is_null(value);
+      default: return true;
+    }
+  }
+
+  bool finish(od::value& value) {
+    std::string_view word;
+    if (!get_text(value, word) || word == "error") return false;
+    if (!word.empty()) x_.finish = parse_finish(word);
+    return true;
+  }
+
+  bool delta(od::value& value) {
+    if (is_null(value)) return true;
+    has_delta_ = true;
+    return each_member(value, [this](auto key, auto& v) {
+      return delta_member(key, v);
+    });
+  }
+
+  bool delta_member(od::raw_json_string key, od::value& value) {
+    switch (key.raw()[0]) {
+      case 'c': return !is(key, "content") || text(value);
+      case 't': return !is(key, "tool_calls") || calls(value);
+      case 'f': return !is(key, "function_call") || is_null(value);
+      case 'r': break;
+      default: return true;
+    }
+    if (is(key, "role")) return true;
+    if (is(key, "reasoning_content") || is(key, "reasoning"))
+      return reasoning(value);
+    if (is(key, "reasoning_details")) return details(value);
+    if (!is(key, "refusal")) return true;
+    std::string_view refusal;
+    if (!get_text(value, refusal)) return false;
+    if (!refusal.empty()) {
+      has_text_ = true;
+      x_.out.pieces.add(piece_kind::refusal, refusal);
+    }
+    return true;
+  }
+
+  bool text(od::value& value) {
+    std::string_view text;
+    const char* const token = value.raw_json_token().data();
+    if (!get_text(value, text)) return false;
+    if (text.empty()) return true;
+    if (has_text_) return false;
+    has_text_ = true;
+    add(piece_kind::text, text, token);
+    return true;
+  }
+
+  bool reasoning(od::value& value) {
+    std::string_view text;
+    const char* const token = value.raw_json_token().data();
+    if (!get_text(value, text)) return false;
+    if (text.empty()) return true;
+    if (has_reasoning_ || has_text_) return false;
+    has_reasoning_ = true;
+    add(piece_kind::reasoning, text, token);
+    return true;
+  }
+
+  // `token` begins with the quotation mark.
+  void add(piece_kind kind, std::string_view text, const char* token) {
+    ++texts_;
+    place_ = {static_cast<std::size_t>(token + 1 - begin_), text.size(), kind};
+    x_.out.pieces.add(kind, text);
+  }
+
+  // The same text in parts, for those who send no other.
+  bool details(od::value& value) {
+    if (is_null(value) || has_reasoning_) return true;
+    bool empty = false;
+    od::array array;
+    return !value.get_array().get(array) && !array.is_empty().get(empty)
+           && empty;
+  }
+
+  bool calls(od::value& value) {
+    return is_null(value)
+           || each_element(value, [this](auto& v) { return call(v); });
+  }
+
+  bool call(od::value& value) {
+    auto& fragment = x_.out.fragments.emplace_back();
+    return each_member(value, [&fragment](auto key, auto& v) {
+      if (is(key, "index")) return index(v, fragment);
+      if (is(key, "id")) return assign(v, fragment.id);
+      if (is(key, "function")) return function(v, fragment);
+      return !is(key, "name") && !is(key, "arguments");
+    });
+  }
+
+  static bool index(od::value& value, call_fragment& fragment) {
+    std::uint64_t number = 0;
+    if (value.get_uint64().get(number) || number > UINT32_MAX) return false;
+    fragment.index = static_cast<std::uint32_t>(number);
+    return true;
+  }
+
+  static bool function(od::value& value, call_fragment& fragment) {
+    return is_null(value)
+           || each_member(value, [&fragment](auto key, auto& v) {
+                if (is(key, "name")) return assign(v, fragment.name);
+                if (is(key, "arguments")) return assign(v, fragment.arguments);
+                return true;
+              });
+  }
+
+  static bool assign(od::value& value, std::string& to) {
+    std::string_view text;
+    if (!get_text(value, text)) return false;
+    to.assign(text);
+    return true;
+  }
+
+  chunk& x_;
+  const char* begin_;
+  text_place place_;
+  std::uint32_t texts_ = 0;  ///< of all choices
+  std::uint64_t index_ = 0;
+  bool has_delta_ = false;
+  bool has_message_ = false;
+  bool has_text_ = false;
+  bool has_reasoning_ = false;
+};
+
+// One for each thread: a parser's buffers are several times as large as the
+// document, and thousands of decoders may be alive.
+struct thread_parser {
+  static constexpr std::size_t usual = 16u << 10;
+  static constexpr std::size_t keep = 1u << 20;
+
+  od::parser parser;
+  std::string padded;  ///< a copy, for documents that end with the read
+
+  thread_parser() { reset(); }
+
+  // Without memory the next `iterate` says so.
+  void reset() {
+    parser = od::parser{};
+    if (parser.allocate(usual) != simdjson::SUCCESS) parser = od::parser{};
+  }
+
+  void shrink() {
+    if (parser.capacity() > keep) reset();
+    if (padded.capacity() > keep) padded = {};
+  }
+};
+
+simdjson::padded_string_view pad(thread_parser& p, std::string_view json,
+                                 std::size_t readable) {
+  using view = simdjson::padded_string_view;
+  if (readable >= simdjson::SIMDJSON_PADDING)
+    return view{json.data(), json.size(), json.size() + readable};
+  p.padded.assign(json);
+  p.padded.append(simdjson::SIMDJSON_PADDING, '\0');
+  return view{p.padded.data(), json.size(), p.padded.size()};
+}
+
+}  // namespace
+
+bool read_common(std::string_view json, std::size_t readable, chunk& x) {
+  thread_local thread_parser p;
+  auto& pieces = x.out.pieces;
+  const auto bytes = pieces.bytes.size();
+  const auto count = pieces.pieces.size();
+  const auto fragments = x.out.fragments.size();
+  od::document document;
+  const auto padded = pad(p, json, readable);
+  common_reader reader{x, padded.data()};
+  const bool understood = !p.parser.iterate(padded).get(document)
+                          && reader.root(document);
+  if (understood) x.only_text = reader.only_text(count, fragments);
+  p.shrink();
+  if (understood) return true;
+  pieces.bytes.resize(bytes);
+  pieces.pieces.resize(count);
+  x.out.fragments.resize(fragments);
+  x.finish.reset();
+  x.known = false;
+  return false;
+}
+
+}  // namespace riffle::model::openai

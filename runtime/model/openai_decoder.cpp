@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/model/openai_decoder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace riffle::model {
+
+namespace {
+
+constexpr std::string_view end_mark = "[DONE]";
+constexpr std::size_t head_size = 256;
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+error interrupted(std::string message, std::string cause = {}) {
+  return {errc::stream_interrupted, "model", std::move(message), true,
+          std::move(cause)};
+}
+
+// Printable, for a log line.
+std::string printable(std::string_view text) {
+  std::string out{text.substr(0, head_size)};
+  std::replace_if(
+    out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '.');
+  return out;
+}
+
+// Once the turn was cut by a limit or a filter, no later word makes it safe.
+bool is_cut(finish_reason x) {
+  return x == finish_reason::length || x == finish_reason::content_filter;
+}
+
+}  // namespace
+
+openai_decoder::openai_decoder(openai_limits limits)
+  : limits_{limits}, events_{limits.event} {}
+
+void openai_decoder::feed(std::string_view bytes, turn_delta& out) {
+  if (over_) return;
+  received_ += bytes.size();
+  if (received_ > limits_.answer) {
+    return fail(out, {errc::model_error, "model",
+                      "the answer is longer than "
+                        + std::to_string(limits_.answer) + " bytes",
+                      false, {}});
+  }
+  if (body_ == body::unknown) sniff(bytes);
+  if (body_ == body::json) return feed_json(bytes, out);
+  if (body_ != body::html) feed_events(bytes, out);
+}
+
+// A field of an event cannot begin with these, a document must.
+void openai_decoder::sniff(std::string_view bytes) {
+  if (head_.size() < head_size)
+    head_.append(bytes.substr(0, head_size - head_.size()));
+  std::string_view seen{head_};
+  if (seen.starts_with("\xEF\xBB\xBF")) seen.remove_prefix(3);
+  seen = trim(seen);
+  if (seen.empty()) return;
+  if (seen[0] == '{' || seen[0] == '[')
+    body_ = body::json;
+  else if (seen[0] == '<')
+    body_ = body::html;
+  else if (seen[0] != '\xEF')
+    body_ = body::events;
+}
+
+void openai_decoder::feed_json(std::string_view bytes, turn_delta& out) {
+  document_.append(bytes);
+  if (document_.size() > limits_.event)
+    fail(out, interrupted("the model server sent a document that is too long"));
+}
+
+void openai_decoder::feed_events(std::string_view bytes, turn_delta& out) {
+  const bool good
+    = events_.feed(bytes, [&](const sse_event& x) { on_event(x, out); });
+  if (!good && !over_) {
+    fail(out, interrupted("the model server sent an event of more than "
+                          + std::to_string(limits_.event) + " bytes"));
+  }
+}
+
+void openai_decoder::on_event(const sse_event& x, turn_delta& out) {
+  if (over_) return;
+  any_event_ = true;
+  const bool is_error = x.type == "error";
+  if (!is_error && mould_.read(x.data, out)) return;
+  openai::chunk chunk{out, {}, {}, false, {}};
+  if (!is_error && openai::read_common(x.data, x.readable, chunk)) {
+    if (chunk.only_text) mould_.learn(x.data, *chunk.only_text);
+    return apply(chunk);
+  }
+  const auto data = trim(x.data);
+  if (data.starts_with(end_mark)) return on_end_mark(out);
+  if (data.empty()) return;
+  on_odd_event(x, chunk);
+  apply(chunk);
+}
+
+void openai_decoder::on_odd_event(const sse_event& x, openai::chunk& chunk) {
+  if (x.type == "error") {
+    chunk.failure = openai::any_error(x.data);
+    return;
+  }
+  const auto json = openai::parse_json(x.data);
+  if (json) return openai::read_any(*json, chunk);
+  // Events of a foreign kind (pings) need not be JSON.
+  if (!x.type.empty() && x.type != "message") return;
+  chunk.failure = interrupted("the model server sent an event that is no JSON",
+                              printable(x.data));
+}
+
+void openai_decoder::apply(const openai::chunk& chunk) {
+  if (chunk.finish && (!finish_ || !is_cut(*finish_))) finish_ = chunk.finish;
+  if (chunk.finish) chunk.out.finish = finish_;
+  if (chunk.failure) fail(chunk.out, *chunk.failure);
+}
+
+void openai_decoder::on_end_mark(turn_delta& out) {
+  if (!finish_) {
+    finish_ = finish_reason::missing;
+    out.finish = finish_;
+  }
+  out.done = true;
+  over_ = true;
+}
+
+void openai_decoder::end(turn_delta& out) {
+  if (over_) return;
+  over_ = true;
+  if (body_ == body::json) return read_document(out);
+  if (!finish_) fail_cut(out);
+}
+
+void openai_decoder::fail_cut(turn_delta& out) {
+  if (body_ == body::html) {
+    return fail(out, {errc::model_error, "model",
+                      "the model server answered with a web page; check "
+                      "base_url and what stands between",
+                      true, printable(head_)});
+  }
+  if (received_ == 0)
+    return fail(out, interrupted("the model server sent an empty answer"));
+  if (!any_event_) {
+    return fail(out, interrupted("the model server's answer is no event stream",
+                                 printable(head_)));
+  }
+  fail(out, interrupted(events_.half_event()
+                          ? "the answer ended inside an event"
+                          : "the answer ended before the model finished"));
+}
+
+// A whole `chat.completion`, or an error with status 200.
+void openai_decoder::read_document(turn_delta& out) {
+  const auto json = openai::parse_json(document_);
+  document_ = {};
+  if (!json) {
+    return fail(out, interrupted("the model server's answer is no event stream "
+                                 "and no JSON",
+                                 printable(head_)));
+  }
+  openai::chunk chunk{out, {}, {}, false, {}};
+  openai::read_any(*json, chunk);
+  if (!chunk.failure && !chunk.known) chunk.failure = openai::any_error(*json);
+  apply(chunk);
+  if (!out.failure) on_end_mark(out);
+}
+
+void openai_decoder::fail(turn_delta& out, error why) {
+  over_ = true;
+  out.failure = std::move(why);
+}
+
+}  // namespace riffle::model

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/model/dialect.hpp"
+#include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/sse_decoder.hpp"
+
+namespace riffle::model {
+
+/// Limits of one answer, in bytes as received.
+struct openai_limits {
+  std::size_t event = sse_decoder::default_limit;
+  std::size_t answer = 256u << 20;
+};
+
+/// Reads one answer of chat completions: server-sent events, or, from servers
+/// that do not stream, one JSON document. The rules for odd streams are in
+/// this folder's README.
+class openai_decoder final : public decoder {
+ public:
+  explicit openai_decoder(openai_limits limits = {});
+
+  void feed(std::string_view bytes, turn_delta& out) override;
+  void end(turn_delta& out) override;
+
+ private:
+  /// What the first byte that is no white space tells.
+  enum class body : std::uint8_t { unknown, events, json, html };
+
+  void sniff(std::string_view bytes);
+  void feed_events(std::string_view bytes, turn_delta& out);
+  void feed_json(std::string_view bytes, turn_delta& out);
+  void on_event(const sse_event& x, turn_delta& out);
+  void on_odd_event(const sse_event& x, openai::chunk& chunk);
+  void apply(const openai::chunk& chunk);
+  void on_end_mark(turn_delta& out);
+  void read_document(turn_delta& out);
+  void fail(turn_delta& out, error why);
+  void fail_cut(turn_delta& out);
+
+  openai_limits limits_;
+  sse_decoder events_;
+  openai::chunk_mould mould_;
+  std::string head_;  ///< start of the body, for the log when nothing came
+  std::string document_;
+  std::optional<finish_reason> finish_;
+  std::size_t received_ = 0;
+  body body_ = body::unknown;
+  bool any_event_ = false;
+  bool over_ = false;  ///< a failure or the end mark: nothing more is read
+};
+
+}  // namespace riffle::model

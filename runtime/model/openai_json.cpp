@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// JSON as providers really send it: repaired, bounded, then parsed.
+#include <array>
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/model/openai_chunk.hpp"
+
+namespace riffle::model::openai {
+
+namespace {
+
+constexpr std::size_t max_depth = 256;
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+std::uint8_t byte_at(std::string_view text, std::size_t i) {
+  return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0;
+}
+
+// Length of the well-formed character at `i`, or 0; and how many bytes an
+// ill-formed one takes (Unicode, table 3-7 and "maximal subparts").
+struct utf8_step {
+  std::size_t length;
+  std::size_t skip;
+};
+
+utf8_step next_character(std::string_view text, std::size_t i) {
+  const auto first = byte_at(text, i);
+  if (first < 0x80) return {1, 0};
+  if (first < 0xC2 || first > 0xF4) return {0, 1};
+  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  std::uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  std::uint8_t high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  for (std::size_t k = 1; k < length; ++k) {
+    const auto x = byte_at(text, i + k);
+    if (x < low || x > high) return {0, k};
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {length, 0};
+}
+
+// The code unit of `\uXXXX` at `i`, or nothing.
+std::optional<unsigned> read_escape(std::string_view text, std::size_t i) {
+  if (i + 6 > text.size() || text[i] != '\\' || text[i + 1] != 'u')
+    return std::nullopt;
+  unsigned unit = 0;
+  for (std::size_t k = i + 2; k < i + 6; ++k) {
+    const char c = text[k];
+    const auto digit = c >= '0' && c <= '9'   ? c - '0'
+                       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                              : -1;
+    if (digit < 0) return std::nullopt;
+    unit = unit * 16 + static_cast<unsigned>(digit);
+  }
+  return unit;
+}
+
+class repairer {
+ public:
+  explicit repairer(std::string_view text) : text_{text} {
+    out_.reserve(text.size());
+  }
+
+  std::optional<std::string> run() {
+    while (i_ < text_.size()) {
+      const char c = text_[i_];
+      if (in_string_ && c == '\\') {
+        escape();
+      } else if (in_string_ && byte_at(text_, i_) < 0x20) {
+        control(byte_at(text_, i_++));
+      } else if (byte_at(text_, i_) >= 0x80) {
+        character();
+      } else {
+        if (c == '"') in_string_ = !in_string_;
+        if (!in_string_ && !count(c)) return std::nullopt;
+        out_.push_back(c);
+        ++i_;
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool count(char c) {
+    if (c == '{' || c == '[') return ++depth_ <= max_depth;
+    if ((c == '}' || c == ']') && depth_ > 0) --depth_;
+    return true;
+  }
+
+  void escape() {
+    const auto unit = read_escape(text_, i_);
+    if (!unit) {
+      out_.append(text_.substr(i_, 2));
+      i_ += 2;
+      return;
+    }
+    const bool high = *unit >= 0xD800 && *unit < 0xDC00;
+    const bool low = *unit >= 0xDC00 && *unit < 0xE000;
+    const auto next = high ? read_escape(text_, i_ + 6) : std::nullopt;
+    const bool pair = next && *next >= 0xDC00 && *next < 0xE000;
+    if (pair) {
+      out_.append(text_.substr(i_, 12));
+      i_ += 12;
+      return;
+    }
+    out_.append(high || low ? std::string_view{"\\ufffd"}
+                            : text_.substr(i_, 6));
+    i_ += 6;
+  }
+
+  void control(std::uint8_t c) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out_.append("\\u00");
+    out_.push_back(digits[c >> 4]);
+    out_.push_back(digits[c & 15]);
+  }
+
+  void character() {
+    const auto step = next_character(text_, i_);
+    if (step.length != 0) {
+      out_.append(text_.substr(i_, step.length));
+      i_ += step.length;
+    } else {
+      out_.append(replacement);
+      i_ += step.skip;
+    }
+  }
+
+  std::string_view text_;
+  std::string out_;
+  std::size_t i_ = 0;
+  std::size_t depth_ = 0;
+  bool in_string_ = false;
+};
+
+}  // namespace
+
+std::optional<nlohmann::json> parse_json(std::string_view text) {
+  const auto repaired = repairer{text}.run();
+  if (!repaired) return std::nullopt;
+  auto json = nlohmann::json::parse(*repaired, nullptr, false);
+  if (json.is_discarded()) return std::nullopt;
+  return json;
+}
+
+}  // namespace riffle::model::openai
