@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/commit_queue.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "runtime/storage/unit_check.hpp"
+
+namespace riffle::storage {
+
+commit_queue::commit_queue(limits most, store_group store)
+  : limits_{most}, store_{std::move(store)}, thread_{[this] { work(); }} {}
+
+commit_queue::~commit_queue() {
+  {
+    std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void commit_queue::append(commit_unit unit, completion done) {
+  const auto bytes = weight(unit);
+  push(queued_unit{std::move(unit), std::move(done)}, bytes);
+}
+
+std::optional<error> commit_queue::run(std::function<void()> call) {
+  if (std::this_thread::get_id() == thread_.get_id())
+    return error{errc::internal, "storage",
+                 "a completion must not wait for the journal", false, {}};
+  std::promise<std::optional<error>> result;
+  auto answer = result.get_future();
+  push(job{[&result, call = std::move(call)](std::optional<error> failure) {
+         if (!failure) call();
+         result.set_value(std::move(failure));
+       }},
+       0);
+  return answer.get();
+}
+
+queue_counts commit_queue::counts() const {
+  std::lock_guard lock{mutex_};
+  return counts_;
+}
+
+void commit_queue::push(entry x, std::size_t bytes) {
+  bool wake = false;
+  {
+    std::lock_guard lock{mutex_};
+    if (std::holds_alternative<queued_unit>(x)) ++counts_.waiting_units;
+    counts_.waiting_bytes += bytes;
+    counts_.most_waiting_bytes
+      = std::max(counts_.most_waiting_bytes, counts_.waiting_bytes);
+    entries_.emplace_back(std::move(x), bytes);
+    wake = std::exchange(idle_, false);
+  }
+  // A wake-up is a system call: only for a thread that sleeps.
+  if (wake) wake_.notify_one();
+}
+
+void commit_queue::work() {
+  std::unique_lock lock{mutex_};
+  while (true) {
+    while (entries_.empty() && !stopping_) {
+      idle_ = true;
+      wake_.wait(lock);
+    }
+    if (entries_.empty()) return;
+    if (auto* x = std::get_if<job>(&entries_.front().first)) {
+      auto call = std::move(x->call);
+      entries_.pop_front();
+      auto failure = failure_;
+      lock.unlock();
+      call(std::move(failure));
+    } else {
+      auto group = take_group();
+      lock.unlock();
+      store(std::move(group));
+    }
+    lock.lock();
+  }
+}
+
+/// The units in front, up to the limits or the first job.
+std::vector<queued_unit> commit_queue::take_group() {
+  std::vector<queued_unit> group;
+  std::size_t bytes = 0;
+  while (!entries_.empty() && group.size() < limits_.units
+         && bytes < limits_.bytes) {
+    auto* unit = std::get_if<queued_unit>(&entries_.front().first);
+    if (unit == nullptr) break;
+    group.push_back(std::move(*unit));
+    bytes += entries_.front().second;
+    entries_.pop_front();
+  }
+  counts_.waiting_units -= group.size();
+  counts_.waiting_bytes -= bytes;
+  return group;
+}
+
+void commit_queue::store(std::vector<queued_unit> group) {
+  stored result;
+  // Only this thread writes `failure_`.
+  if (failure_) result.failure = failure_;
+  else result = store_(group);
+  {
+    std::lock_guard lock{mutex_};
+    failure_ = result.failure;
+    ++counts_.commits;
+    counts_.units += result.units;
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    auto unit = std::move(group[i]);
+    if (i < result.units) unit.done(std::nullopt);
+    else unit.done(result.failure);
+  }
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/memory_journal.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "runtime/storage/memory_store.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+/// No thread, no hop: a unit is stored and acknowledged within `append`.
+class memory_journal final : public journal {
+ public:
+  explicit memory_journal(std::size_t finished_runs) : store_{finished_runs} {}
+
+  void append(commit_unit unit, completion done) override {
+    std::optional<error> failure;
+    {
+      std::lock_guard lock{mutex_};
+      if (!failure_) failure_ = store_.apply(std::move(unit));
+      failure = failure_;
+    }
+    done(std::move(failure));
+  }
+
+  expected<run_snapshot> open_run(run_record run) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.open_run(std::move(run));
+  }
+
+  expected<run_snapshot> adopt_run(const run_id& id) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.adopt_run(id);
+  }
+
+  expected<session_snapshot> load_session(const session_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.load_session(id);
+  }
+
+  expected<run_record> load_run(const run_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.load_run(id);
+  }
+
+  expected<std::vector<session_id>>
+  list_sessions(std::size_t limit) override {
+    std::lock_guard lock{mutex_};
+    return store_.list_sessions(limit);
+  }
+
+  expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
+                                   std::size_t max_bytes) override {
+    std::lock_guard lock{mutex_};
+    return store_.read_events(run, after_seq, max_bytes);
+  }
+
+  expected<std::string> load_output(const call_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.load_output(id);
+  }
+
+ private:
+  std::mutex mutex_;
+  memory_store store_;
+  std::optional<error> failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<journal> make_memory_journal() {
+  return make_memory_journal(0);
+}
+
+std::unique_ptr<journal> make_memory_journal(std::size_t finished_runs) {
+  return std::make_unique<memory_journal>(finished_runs);
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/memory_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/storage/storage_error.hpp"
+#include "runtime/storage/unit_check.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+error fail(errc code, const char* op, const std::string& message) {
+  return {code, op, message, code == errc::session_busy, {}};
+}
+
+unexpected missing(const char* op, const std::string& what) {
+  return unexpected{fail(errc::not_found, op, "there is no " + what)};
+}
+
+}  // namespace
+
+std::optional<error> memory_store::apply(commit_unit unit) {
+  const auto i = runs_.find(unit.run);
+  if (i == runs_.end())
+    return fail(errc::storage_corrupt, "append",
+                "run " + unit.run.value + " was never opened");
+  auto& run = i->second;
+  const auto& record = run.record;
+  if (const auto fault = find_fault(
+        unit, {record.session, record.ordinal, run.last_seq()}))
+    return fail(errc::storage_corrupt, "append", *fault);
+  if (unit.block) run.blocks.push_back(std::move(*unit.block));
+  for (auto& change_of : unit.changes)
+    std::visit([&](auto& x) { change(run, std::move(x)); }, change_of);
+  return std::nullopt;
+}
+
+void memory_store::change(kept_run& run, run_record x) {
+  const bool ends = run.record.state == run_state::active
+                    && x.state != run_state::active;
+  run.record = std::move(x);
+  if (ends) finished_.push_back(run.record.id);
+  drop_old_logs();
+}
+
+void memory_store::change(kept_run& run, message_record x) {
+  run.messages.push_back(std::move(x));
+}
+
+void memory_store::change(kept_run& run, call_record x) {
+  const auto [i, is_new]
+    = run.call_places.try_emplace(x.call.id.value, run.calls.size());
+  if (is_new) run.calls.push_back(std::move(x));
+  else run.calls[i->second] = std::move(x);
+}
+
+void memory_store::change(kept_run& run, output_record x) {
+  run.outputs.push_back(x.id);
+  outputs_[x.id] = std::move(x.text);
+}
+
+void memory_store::drop_old_logs() {
+  while (keep_finished_ != 0 && finished_.size() > keep_finished_) {
+    auto& run = runs_.at(finished_.front());
+    finished_.pop_front();
+    // The end stays known: a later block must go on after it.
+    for (auto& block : run.blocks) block.lines = nullptr;
+    run.blocks.erase(run.blocks.begin(),
+                     run.blocks.end() - (run.blocks.empty() ? 0 : 1));
+    for (const auto& id : std::exchange(run.outputs, {})) outputs_.erase(id);
+    run.log_dropped = true;
+  }
+}
+
+session_snapshot memory_store::session_of(const session_id& id) const {
+  session_snapshot x{id, {}, {}, {}};
+  for (const auto& run_id : sessions_.at(id)) {
+    const auto& run = runs_.at(run_id);
+    x.runs.push_back(run.record);
+    x.messages.insert(x.messages.end(), run.messages.begin(),
+                      run.messages.end());
+    x.calls.insert(x.calls.end(), run.calls.begin(), run.calls.end());
+  }
+  return x;
+}
+
+run_snapshot memory_store::snapshot_of(const kept_run& run) const {
+  return {run.record, run.last_seq(), session_of(run.record.session)};
+}
+
+expected<run_snapshot> memory_store::open_run(run_record run) {
+  if (auto problem = find_open_fault(run)) return unexpected{*problem};
+  if (runs_.count(run.id) != 0)
+    return unexpected{fail(errc::invalid_request, "open_run",
+                           "run " + run.id.value + " exists")};
+  const auto [i, is_new] = sessions_.try_emplace(run.session);
+  for (const auto& id : i->second)
+    if (runs_.at(id).record.state == run_state::active)
+      return unexpected{fail(errc::session_busy, "open_run",
+                             "session " + run.session.value
+                               + " has the active run " + id.value
+                               + ", owned by this process")};
+  if (is_new) session_order_.push_back(run.session);
+  i->second.push_back(run.id);
+  run.ordinal = i->second.size();
+  const auto id = run.id;
+  auto& kept = runs_[id];
+  kept.record = std::move(run);
+  return snapshot_of(kept);
+}
+
+expected<run_snapshot> memory_store::adopt_run(const run_id& id) const {
+  const auto i = runs_.find(id);
+  if (i == runs_.end()) return missing("adopt_run", "run " + id.value);
+  if (i->second.record.state != run_state::active)
+    return unexpected{fail(errc::invalid_request, "adopt_run",
+                           "run " + id.value + " has finished")};
+  return snapshot_of(i->second);
+}
+
+expected<session_snapshot>
+memory_store::load_session(const session_id& id) const {
+  if (sessions_.count(id) == 0)
+    return missing("load_session", "session " + id.value);
+  return session_of(id);
+}
+
+expected<run_record> memory_store::load_run(const run_id& id) const {
+  const auto i = runs_.find(id);
+  if (i == runs_.end()) return missing("load_run", "run " + id.value);
+  return i->second.record;
+}
+
+std::vector<session_id> memory_store::list_sessions(std::size_t limit) const {
+  const auto n = std::min(limit, session_order_.size());
+  return {session_order_.rbegin(),
+          session_order_.rbegin() + static_cast<std::ptrdiff_t>(n)};
+}
+
+expected<event_page> memory_store::read_events(const run_id& id,
+                                               std::uint64_t after_seq,
+                                               std::size_t max_bytes) const {
+  const auto i = runs_.find(id);
+  if (i == runs_.end()) return missing("read_events", "run " + id.value);
+  const auto& run = i->second;
+  if (run.log_dropped)
+    return missing("read_events", "log of run " + id.value + " any more");
+  event_page page;
+  std::size_t bytes = 0;
+  auto block = std::partition_point(
+    run.blocks.begin(), run.blocks.end(),
+    [&](const event_block& x) { return x.last_seq <= after_seq; });
+  for (; block != run.blocks.end(); ++block) {
+    auto cut = cut_front(*block, after_seq);
+    if (!page.blocks.empty() && bytes + cut.lines->size() > max_bytes) break;
+    bytes += cut.lines->size();
+    page.blocks.push_back(std::move(cut));
+    if (bytes >= max_bytes) {
+      ++block;
+      break;
+    }
+  }
+  page.end = block == run.blocks.end();
+  return page;
+}
+
+expected<std::string> memory_store::load_output(const call_id& id) const {
+  const auto i = outputs_.find(id);
+  if (i == outputs_.end())
+    return missing("load_output", "output of call " + id.value);
+  return i->second;
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::storage {
+
+/// The state of a journal in memory, with the rules of the port. Copyable (a
+/// copy shares the lines). Not thread-safe. What it does not do: delays,
+/// completions, and other processes.
+class memory_store {
+ public:
+  /// Keeps log and outputs of at most so many finished runs, those that
+  /// finished last; `read_events` of others is `not_found`. 0: of all.
+  explicit memory_store(std::size_t finished_runs = 0)
+    : keep_finished_{finished_runs} {}
+
+  /// Stores a unit, or says why not; then nothing of it is stored.
+  std::optional<error> apply(commit_unit unit);
+
+  expected<run_snapshot> open_run(run_record run);
+  expected<run_snapshot> adopt_run(const run_id& id) const;
+  expected<session_snapshot> load_session(const session_id& id) const;
+  expected<run_record> load_run(const run_id& id) const;
+  std::vector<session_id> list_sessions(std::size_t limit) const;
+  expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
+                                   std::size_t max_bytes) const;
+  expected<std::string> load_output(const call_id& id) const;
+
+ private:
+  struct kept_run {
+    run_record record;
+    std::vector<event_block> blocks;
+    std::vector<message_record> messages;
+    std::vector<call_record> calls;
+    std::unordered_map<std::string, std::size_t> call_places;
+    std::vector<call_id> outputs;
+    bool log_dropped = false;
+
+    [[nodiscard]] std::uint64_t last_seq() const {
+      return blocks.empty() ? 0 : blocks.back().last_seq;
+    }
+  };
+
+  run_snapshot snapshot_of(const kept_run& run) const;
+  session_snapshot session_of(const session_id& id) const;
+  void change(kept_run& run, run_record x);
+  void change(kept_run& run, message_record x);
+  void change(kept_run& run, call_record x);
+  void change(kept_run& run, output_record x);
+  void drop_old_logs();
+
+  std::size_t keep_finished_;
+  std::unordered_map<run_id, kept_run> runs_;
+  std::unordered_map<session_id, std::vector<run_id>> sessions_;
+  std::vector<session_id> session_order_;
+  std::deque<run_id> finished_;
+  std::unordered_map<call_id, std::string> outputs_;
+};
+
+}  // namespace riffle::storage

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which processes live: each holds a lock (flock) on a file of its own for as
+// long as it lives. The kernel frees it at any death, so there are no pids to
+// be reused and no heartbeats to be missed.
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "messages/error.hpp"
+
+namespace riffle::storage {
+
+/// A file descriptor that is closed at the end of its life.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) noexcept : fd_{fd} {}
+  unique_fd(unique_fd&& x) noexcept : fd_{x.release()} {}
+  unique_fd& operator=(unique_fd&& x) noexcept;
+  ~unique_fd();
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+  int release() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// This process's mark of life: `folder/<id>`, locked until the end of this
+/// object's life (then removed) or of the process. Children do not inherit it.
+class owner_lock {
+ public:
+  /// Makes the folder (mode 0700) if it is missing, and a new id.
+  static expected<owner_lock> create(const std::filesystem::path& folder);
+
+  owner_lock(owner_lock&&) noexcept = default;
+  owner_lock& operator=(owner_lock&&) noexcept = delete;
+  ~owner_lock();
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+
+ private:
+  owner_lock(std::filesystem::path file, std::string id, unique_fd fd);
+
+  std::filesystem::path file_;
+  std::string id_;
+  unique_fd fd_;
+};
+
+/// Whether the process with this mark lives. A missing file: no. A file that
+/// cannot be asked: yes, to be safe.
+bool owner_lives(const std::filesystem::path& folder, std::string_view id);
+
+/// What people read about an owner, e.g. "process 4711"; the file holds it.
+std::string describe_owner(const std::filesystem::path& folder,
+                           std::string_view id);
+
+/// Removes the marks of dead owners, a few hundred at most. Returns whether
+/// any other owner than `self` lives. Callers of this and of `create` hold the
+/// lock of a folder that all of them share (`lock_folder`).
+bool sweep_owners(const std::filesystem::path& folder, std::string_view self);
+
+/// Makes a folder with its parents; the folder itself gets mode 0700.
+expected<void> make_private_folder(const std::filesystem::path& folder);
+
+/// Locks a folder itself, waiting for at most `patience`.
+expected<unique_fd> lock_folder(const std::filesystem::path& folder,
+                                std::chrono::milliseconds patience);
+
+}  // namespace riffle::storage

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/record_json.hpp"
+
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+namespace riffle::storage {
+
+namespace {
+
+using nlohmann::json;
+
+std::string dump(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+template <class T>
+void get(const json& from, const char* key, T& to) {
+  if (const auto i = from.find(key); i != from.end()) i->get_to(to);
+}
+
+template <class Tag>
+void get(const json& from, const char* key, strong_id<Tag>& to) {
+  get(from, key, to.value);
+}
+
+template <class T>
+void get(const json& from, const char* key, std::optional<T>& to) {
+  if (const auto i = from.find(key); i != from.end()) to = i->get<T>();
+}
+
+void get(const json& from, const char* key, duration& to) {
+  std::int64_t count = to.count();
+  get(from, key, count);
+  to = duration{count};
+}
+
+template <class T>
+void put(json& to, const char* key, const std::optional<T>& x) {
+  if (x) to[key] = *x;
+}
+
+/// Enums whose texts are listed by `to_string` from the first to `last`.
+template <class Enum>
+void get_enum(const json& from, const char* key, Enum last, Enum& to) {
+  const auto i = from.find(key);
+  if (i == from.end()) return;
+  const auto& text = i->get_ref<const std::string&>();
+  for (int k = 0; k <= static_cast<int>(last); ++k) {
+    to = static_cast<Enum>(k);
+    if (to_string(to) == text) return;
+  }
+  throw std::invalid_argument{"unknown " + std::string{key} + ": " + text};
+}
+
+json to_value(const token_usage& x) {
+  json to{{"input_tokens", x.input_tokens},
+          {"output_tokens", x.output_tokens}};
+  put(to, "cached_tokens", x.cached_tokens);
+  put(to, "reasoning_tokens", x.reasoning_tokens);
+  put(to, "cost_usd", x.cost_usd);
+  if (x.estimated) to["estimated"] = true;
+  return to;
+}
+
+token_usage usage_from(const json& from) {
+  token_usage x;
+  get(from, "input_tokens", x.input_tokens);
+  get(from, "output_tokens", x.output_tokens);
+  get(from, "cached_tokens", x.cached_tokens);
+  get(from, "reasoning_tokens", x.reasoning_tokens);
+  get(from, "cost_usd", x.cost_usd);
+  get(from, "estimated", x.estimated);
+  return x;
+}
+
+json to_value(const error& x) {
+  return {{"op", x.op},
+          {"code", to_string(x.code)},
+          {"message", x.message},
+          {"retryable", x.retryable},
+          {"cause", x.cause}};
+}
+
+std::optional<error> error_from(const json& from, const char* key) {
+  const auto i = from.find(key);
+  if (i == from.end()) return std::nullopt;
+  error x;
+  get(*i, "op", x.op);
+  get_enum(*i, "code", errc::internal, x.code);
+  get(*i, "message", x.message);
+  get(*i, "retryable", x.retryable);
+  get(*i, "cause", x.cause);
+  return x;
+}
+
+json to_value(const call_limits& x) {
+  return {{"timeout", x.timeout.count()},
+          {"idle_timeout", x.idle_timeout.count()},
+          {"queue_timeout", x.queue_timeout.count()},
+          {"attempts", x.attempts},
+          {"priority", x.priority}};
+}
+
+call_limits limits_from(const json& from) {
+  call_limits x;
+  get(from, "timeout", x.timeout);
+  get(from, "idle_timeout", x.idle_timeout);
+  get(from, "queue_timeout", x.queue_timeout);
+  get(from, "attempts", x.attempts);
+  get(from, "priority", x.priority);
+  return x;
+}
+
+json to_value(const tool_call& x) {
+  json to{{"id", x.id.value},
+          {"provider_id", x.provider_id},
+          {"tool", x.tool},
+          {"title", x.title},
+          {"arguments", x.arguments},
+          {"arguments_text", x.arguments_text},
+          {"effect", to_string(x.eff)},
+          {"idempotent", x.idempotent},
+          {"control", x.control},
+          {"needs_approval", x.needs_approval},
+          {"step", x.step},
+          {"index", x.index},
+          {"keys", x.keys},
+          {"limits", to_value(x.limits)}};
+  if (x.defect) to["defect"] = to_value(*x.defect);
+  return to;
+}
+
+tool_call tool_call_from(const json& from) {
+  tool_call x;
+  get(from, "id", x.id);
+  get(from, "provider_id", x.provider_id);
+  get(from, "tool", x.tool);
+  get(from, "title", x.title);
+  get(from, "arguments", x.arguments);
+  get(from, "arguments_text", x.arguments_text);
+  get_enum(from, "effect", effect::mutating, x.eff);
+  get(from, "idempotent", x.idempotent);
+  get(from, "control", x.control);
+  get(from, "needs_approval", x.needs_approval);
+  get(from, "step", x.step);
+  get(from, "index", x.index);
+  get(from, "keys", x.keys);
+  if (const auto i = from.find("limits"); i != from.end())
+    x.limits = limits_from(*i);
+  x.defect = error_from(from, "defect");
+  return x;
+}
+
+}  // namespace
+
+std::string to_json(const run_record& x) {
+  return dump({{"id", x.id.value},
+               {"session", x.session.value},
+               {"ordinal", x.ordinal},
+               {"state", to_string(x.state)},
+               {"task", x.task},
+               {"agent", x.agent},
+               {"model", x.model},
+               {"settings", x.settings},
+               {"started", x.started.us},
+               {"step", x.step},
+               {"step_attempt", x.step_attempt},
+               {"attempt_seq", x.attempt_seq},
+               {"turn_committed", x.turn_committed},
+               {"turn_safe", x.turn_safe},
+               {"tool_calls", x.tool_calls},
+               {"usage", to_value(x.usage)},
+               {"recoveries", x.recoveries},
+               {"reminders", x.reminders},
+               {"plan", x.plan}});
+}
+
+run_record run_from_json(std::string_view text) {
+  const auto from = json::parse(text);
+  run_record x;
+  get(from, "id", x.id);
+  get(from, "session", x.session);
+  get(from, "ordinal", x.ordinal);
+  get_enum(from, "state", run_state::cancelled, x.state);
+  get(from, "task", x.task);
+  get(from, "agent", x.agent);
+  get(from, "model", x.model);
+  get(from, "settings", x.settings);
+  get(from, "started", x.started.us);
+  get(from, "step", x.step);
+  get(from, "step_attempt", x.step_attempt);
+  get(from, "attempt_seq", x.attempt_seq);
+  get(from, "turn_committed", x.turn_committed);
+  get(from, "turn_safe", x.turn_safe);
+  get(from, "tool_calls", x.tool_calls);
+  if (const auto i = from.find("usage"); i != from.end())
+    x.usage = usage_from(*i);
+  get(from, "recoveries", x.recoveries);
+  get(from, "reminders", x.reminders);
+  get(from, "plan", x.plan);
+  return x;
+}
+
+std::string to_json(const message_record& x) {
+  auto calls = json::array();
+  for (const auto& id : x.calls) calls.push_back(id.value);
+  return dump({{"session", x.session.value},
+               {"run", x.run.value},
+               {"step", x.step},
+               {"role", to_string(x.role)},
+               {"text", x.text},
+               {"reasoning", x.reasoning},
+               {"calls", std::move(calls)}});
+}
+
+message_record message_from_json(std::string_view text) {
+  const auto from = json::parse(text);
+  message_record x;
+  get(from, "session", x.session);
+  get(from, "run", x.run);
+  get(from, "step", x.step);
+  get_enum(from, "role", message_role::assistant, x.role);
+  get(from, "text", x.text);
+  get(from, "reasoning", x.reasoning);
+  if (const auto i = from.find("calls"); i != from.end())
+    for (const auto& id : *i) x.calls.push_back({id.get<std::string>()});
+  return x;
+}
+
+std::string to_json(const call_record& x) {
+  json to{{"call", to_value(x.call)},
+          {"run", x.run.value},
+          {"stage", to_string(x.stage)},
+          {"attempt", x.attempt},
+          {"announced", x.announced},
+          {"how", to_string(x.how)},
+          {"told", x.told}};
+  if (x.err) to["err"] = to_value(*x.err);
+  if (x.approved) to["approved"] = *x.approved;
+  if (!x.decision_reason.empty()) to["decision_reason"] = x.decision_reason;
+  return dump(to);
+}
+
+call_record call_from_json(std::string_view text) {
+  const auto from = json::parse(text);
+  call_record x;
+  x.call = tool_call_from(from.at("call"));
+  get(from, "run", x.run);
+  get_enum(from, "stage", call_stage::settled, x.stage);
+  get(from, "attempt", x.attempt);
+  get(from, "announced", x.announced);
+  get_enum(from, "how", outcome::timed_out, x.how);
+  get(from, "told", x.told);
+  if (const auto a = from.find("approved"); a != from.end())
+    x.approved = a->get<bool>();
+  get(from, "decision_reason", x.decision_reason);
+  x.err = error_from(from, "err");
+  return x;
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/row_reader.hpp"
+
+#include <algorithm>
+
+#include "runtime/storage/record_json.hpp"
+#include "runtime/storage/unit_check.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+constexpr std::string_view run_columns
+  = "SELECT n, id, session, ordinal, state, owner, crc, data FROM runs ";
+
+std::string select_run(std::string_view rest) {
+  return std::string{run_columns}.append(rest);
+}
+
+constexpr std::string_view bad_checksum = " fails its checksum";
+
+[[noreturn]] void lost(const run_row& run, std::uint64_t seq) {
+  throw damaged{"run " + run.id, "its event " + std::to_string(seq)
+                                   + " is lost"};
+}
+
+}  // namespace
+
+row_reader::row_reader(sqlite::database& db)
+  : run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
+    run_by_id_again_{db, "SELECT count(*) FROM runs INDEXED BY "
+                         "runs_by_id_again WHERE id = ?"},
+    runs_by_session_{db, select_run("INDEXED BY runs_by_session "
+                                    "WHERE session = ? ORDER BY ordinal")},
+    runs_by_session_again_{db, "SELECT count(*) FROM runs INDEXED BY "
+                               "runs_by_session_again WHERE session = ?"},
+    active_run_{db, select_run("INDEXED BY runs_active "
+                               "WHERE session = ? AND state = 0")},
+    sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
+                             "ORDER BY n DESC LIMIT ?")},
+    head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
+    messages_{db, "SELECT key, crc, data FROM messages WHERE key > ? AND "
+                  "key < ? ORDER BY key"},
+    calls_{db, "SELECT key, crc, data FROM calls WHERE key > ? AND key < ? "
+               "ORDER BY key"},
+    block_at_{db, "SELECT key, last_seq, crc, lines FROM blocks WHERE "
+                  "key <= ? ORDER BY key DESC LIMIT 1"},
+    blocks_after_{db, "SELECT key, last_seq, crc, lines FROM blocks WHERE "
+                      "key > ? AND key < ? ORDER BY key"},
+    output_by_id_{db, "SELECT crc, text FROM outputs INDEXED BY "
+                      "outputs_by_id WHERE id = ?"},
+    output_by_id_again_{db, "SELECT count(*) FROM outputs INDEXED BY "
+                            "outputs_by_id_again WHERE id = ?"} {}
+
+run_row row_reader::read_run(const sqlite::rows& from,
+                             const std::string& whose) {
+  run_row x;
+  x.n = from.integer(0);
+  x.id = from.text(1);
+  x.session = from.text(2);
+  x.ordinal = from.number(3);
+  const auto state = from.integer(4);
+  x.state = static_cast<run_state>(state & 3);
+  x.owner = from.text(5);
+  x.data = from.text(7);
+  if (state != (state & 3) || crc_of(x) != from.number(6))
+    throw damaged{whose, "the row of a run" + std::string{bad_checksum}};
+  return x;
+}
+
+std::size_t row_reader::count(sqlite::statement& s, std::string_view key) {
+  auto found = s.query(key);
+  return found.next() ? static_cast<std::size_t>(found.integer(0)) : 0;
+}
+
+std::optional<run_row> row_reader::find_run(const run_id& id) {
+  {
+    auto found = run_by_id_.query(id.value);
+    if (found.next()) return read_run(found, "run " + id.value);
+  }
+  if (count(run_by_id_again_, id.value) != 0)
+    throw damaged{"run " + id.value, "an index has lost it"};
+  return std::nullopt;
+}
+
+std::vector<run_row> row_reader::runs_of(const session_id& id) {
+  const auto whose = "session " + id.value;
+  std::vector<run_row> runs;
+  {
+    auto found = runs_by_session_.query(id.value);
+    while (found.next()) {
+      runs.push_back(read_run(found, whose));
+      if (runs.back().ordinal != runs.size())
+        throw damaged{whose, "it has no run " + std::to_string(runs.size())};
+    }
+  }
+  if (count(runs_by_session_again_, id.value) != runs.size())
+    throw damaged{whose, "an index has lost one of its runs"};
+  return runs;
+}
+
+std::optional<run_row> row_reader::active_run(const session_id& id) {
+  auto found = active_run_.query(id.value);
+  if (!found.next()) return std::nullopt;
+  return read_run(found, "session " + id.value);
+}
+
+head_row row_reader::read_head(const run_row& run) {
+  auto found = head_.query(run.n);
+  if (!found.next()) throw damaged{"run " + run.id, "its head is lost"};
+  const head_row x{found.number(0), found.number(1), found.number(2)};
+  if (crc_of(run.n, x) != found.number(3))
+    throw damaged{"run " + run.id, "its head" + std::string{bad_checksum}};
+  return x;
+}
+
+template <class F>
+void row_reader::for_each_part(sqlite::statement& s, std::string_view table,
+                               const run_row& run, std::uint64_t count, F f) {
+  const auto whose = "run " + run.id;
+  std::uint64_t place = 0;
+  auto found = s.query(part_key(run.n, 0), part_key(run.n + 1, 0));
+  while (found.next()) {
+    const auto key = found.integer(0);
+    const auto name = std::string{table} + " " + std::to_string(++place);
+    if (key != part_key(run.n, place)) throw damaged{whose, name + " is lost"};
+    const auto data = found.bytes(2);
+    if (crc_of_part(table, key, data) != found.number(1))
+      throw damaged{whose, name.data() + std::string{bad_checksum}};
+    try {
+      f(place, data);
+    } catch (const std::exception& problem) {
+      throw damaged{whose, name + ": " + problem.what()};
+    }
+  }
+  if (place != count)
+    throw damaged{whose, "it has " + std::to_string(place) + " of "
+                           + std::to_string(count) + " " + std::string{table}
+                           + "s"};
+}
+
+void row_reader::for_each_message(
+  const run_row& run, std::uint64_t count,
+  const std::function<void(message_record)>& f) {
+  for_each_part(messages_, "message", run, count,
+                [&f](std::uint64_t, std::string_view data) {
+                  f(message_from_json(data));
+                });
+}
+
+void row_reader::for_each_call(
+  const run_row& run, std::uint64_t count,
+  const std::function<void(std::uint64_t, call_record)>& f) {
+  for_each_part(calls_, "call", run, count,
+                [&f](std::uint64_t place, std::string_view data) {
+                  f(place, call_from_json(data));
+                });
+}
+
+session_snapshot row_reader::read_session(const session_id& id) {
+  session_snapshot x{id, {}, {}, {}};
+  for (const auto& run : runs_of(id)) {
+    const auto head = read_head(run);
+    x.runs.push_back(record_of(run));
+    for_each_message(run, head.messages, [&x](message_record m) {
+      x.messages.push_back(std::move(m));
+    });
+    for_each_call(run, head.calls, [&x](std::uint64_t, call_record c) {
+      x.calls.push_back(std::move(c));
+    });
+  }
+  return x;
+}
+
+std::vector<session_id> row_reader::list_sessions(std::size_t limit,
+                                                  std::size_t& left_out) {
+  std::vector<session_id> all;
+  left_out = 0;
+  auto found = sessions_.query(static_cast<std::int64_t>(
+    std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs))));
+  while (found.next()) {
+    try {
+      all.push_back({read_run(found, "a session").session});
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  }
+  return all;
+}
+
+event_block row_reader::read_block(const sqlite::rows& from,
+                                   const run_row& run,
+                                   std::uint64_t last_seq) {
+  const auto key = from.integer(0);
+  event_block block{{run.id},
+                    static_cast<std::uint64_t>(key - block_key(run.n, 0)),
+                    from.number(1),
+                    nullptr};
+  const auto lines = from.bytes(3);
+  const auto name = "its block at event " + std::to_string(block.first_seq);
+  if (crc_of_block(key, block.last_seq, lines) != from.number(2))
+    throw damaged{"run " + run.id, name + std::string{bad_checksum}};
+  if (block.last_seq > last_seq)
+    throw damaged{"run " + run.id, name + " goes beyond its end"};
+  block.lines = std::make_shared<const std::string>(lines);
+  return block;
+}
+
+event_page row_reader::read_events(const run_row& run, std::uint64_t after_seq,
+                                   std::size_t max_bytes) {
+  event_page page;
+  const auto end = read_head(run).last_seq;
+  page.end = after_seq >= end;
+  if (page.end) return page;
+  auto next = after_seq + 1;
+  std::size_t bytes = 0;
+  const auto add = [&](const sqlite::rows& from) {
+    const bool first = page.blocks.empty();
+    if (from.integer(0) < block_key(run.n, 0)
+        || (first ? from.integer(0) > block_key(run.n, next)
+                  : from.integer(0) != block_key(run.n, next)))
+      lost(run, next);
+    auto block = read_block(from, run, end);
+    if (block.last_seq < next) lost(run, next);
+    block = cut_front(block, next - 1);
+    if (!first && bytes + block.lines->size() > max_bytes) return false;
+    bytes += block.lines->size();
+    next = block.last_seq + 1;
+    page.blocks.push_back(std::move(block));
+    return bytes < max_bytes;
+  };
+  const auto from_key = block_key(run.n, next);
+  auto at = block_at_.query(from_key);
+  if (!at.next()) lost(run, next);
+  bool more = add(at);
+  auto rest = blocks_after_.query(from_key, block_key(run.n + 1, 0));
+  while (more && rest.next()) more = add(rest);
+  page.end = next > end;
+  if (more && !page.end) lost(run, next);
+  return page;
+}
+
+std::optional<std::string> row_reader::find_output(const call_id& id) {
+  const auto whose = "the output of call " + id.value;
+  {
+    auto found = output_by_id_.query(id.value);
+    if (found.next()) {
+      if (crc_of_output(id.value, found.bytes(1)) != found.number(0))
+        throw damaged{whose, "it" + std::string{bad_checksum}};
+      return found.text(1);
+    }
+  }
+  if (count(output_by_id_again_, id.value) != 0)
+    throw damaged{whose, "an index has lost it"};
+  return std::nullopt;
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/storage/rows.hpp"
+#include "runtime/storage/sqlite.hpp"
+
+namespace riffle::storage {
+
+/// Reads rows over one connection and checks each one. Each function wants a
+/// transaction around it if it must see one state. They throw
+/// `sqlite::failure` and `damaged`.
+class row_reader {
+ public:
+  explicit row_reader(sqlite::database& db);
+
+  std::optional<run_row> find_run(const run_id& id);
+  /// The session's runs by ordinal; none: there is no such session.
+  std::vector<run_row> runs_of(const session_id& id);
+  /// The active run of a session.
+  std::optional<run_row> active_run(const session_id& id);
+  head_row read_head(const run_row& run);
+
+  /// Calls `f(place, record)` in order of arrival; `count` must be there.
+  void for_each_message(const run_row& run, std::uint64_t count,
+                        const std::function<void(message_record)>& f);
+  void for_each_call(
+    const run_row& run, std::uint64_t count,
+    const std::function<void(std::uint64_t, call_record)>& f);
+
+  session_snapshot read_session(const session_id& id);
+
+  /// Newest first. Damaged rows are left out and counted.
+  std::vector<session_id> list_sessions(std::size_t limit,
+                                        std::size_t& left_out);
+
+  event_page read_events(const run_row& run, std::uint64_t after_seq,
+                         std::size_t max_bytes);
+
+  std::optional<std::string> find_output(const call_id& id);
+
+ private:
+  run_row read_run(const sqlite::rows& from, const std::string& whose);
+  std::size_t count(sqlite::statement& s, std::string_view key);
+  template <class F>
+  void for_each_part(sqlite::statement& s, std::string_view table,
+                     const run_row& run, std::uint64_t count, F f);
+  event_block read_block(const sqlite::rows& from, const run_row& run,
+                         std::uint64_t last_seq);
+
+  sqlite::statement run_by_id_;
+  sqlite::statement run_by_id_again_;
+  sqlite::statement runs_by_session_;
+  sqlite::statement runs_by_session_again_;
+  sqlite::statement active_run_;
+  sqlite::statement sessions_;
+  sqlite::statement head_;
+  sqlite::statement messages_;
+  sqlite::statement calls_;
+  sqlite::statement block_at_;
+  sqlite::statement blocks_after_;
+  sqlite::statement output_by_id_;
+  sqlite::statement output_by_id_again_;
+};
+
+}  // namespace riffle::storage

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/schema.hpp"
+
+#include <array>
+
+namespace riffle::storage {
+
+namespace {
+
+// The texts are compared with what the file holds, so they stand exactly as
+// SQLite stores them. Why some indexes exist twice: see README.md.
+constexpr std::array<std::string_view, 14> tables{
+  "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
+  " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
+  "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
+  "CREATE INDEX runs_by_id_again ON runs(id)",
+  "CREATE UNIQUE INDEX runs_by_session ON runs(session, ordinal)",
+  "CREATE INDEX runs_by_session_again ON runs(session, ordinal)",
+  "CREATE UNIQUE INDEX runs_active ON runs(session) WHERE state = 0",
+  "CREATE INDEX runs_first ON runs(n) WHERE ordinal = 1",
+  "CREATE TABLE heads(n INTEGER PRIMARY KEY, last_seq INTEGER,"
+  " messages INTEGER, calls INTEGER, crc INTEGER)",
+  "CREATE TABLE blocks(key INTEGER PRIMARY KEY, last_seq INTEGER,"
+  " crc INTEGER, lines BLOB)",
+  "CREATE TABLE messages(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
+  "CREATE TABLE calls(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
+  "CREATE TABLE outputs(n INTEGER PRIMARY KEY, id TEXT, crc INTEGER,"
+  " text BLOB)",
+  "CREATE UNIQUE INDEX outputs_by_id ON outputs(id)",
+  "CREATE INDEX outputs_by_id_again ON outputs(id)",
+};
+
+void create(sqlite::database& db) {
+  for (const auto sql : tables) db.execute(std::string{sql});
+  db.execute("PRAGMA application_id = " + std::to_string(application_id));
+  db.execute("PRAGMA user_version = " + std::to_string(schema_version));
+}
+
+void check_tables(sqlite::database& db) {
+  sqlite::statement list{db, "SELECT sql FROM sqlite_schema ORDER BY rowid"};
+  auto found = list.query();
+  for (const auto sql : tables)
+    if (!found.next() || found.bytes(0) != sql)
+      throw unusable_schema{true, "its list of tables is damaged: restore the "
+                                  "file from a copy, or use another data_dir"};
+  if (found.next())
+    throw unusable_schema{true, "it holds a table that is not Riffle's"};
+}
+
+}  // namespace
+
+void prepare_schema(sqlite::database& db) {
+  sqlite::transactions begin{db};
+  auto scope = begin.begin_write();
+  const auto version = db.integer("PRAGMA user_version");
+  const auto id = db.integer("PRAGMA application_id");
+  const auto count = db.integer("SELECT count(*) FROM sqlite_schema");
+  if (version == 0 && id == 0 && count == 0) {
+    create(db);
+  } else if (id != application_id) {
+    throw unusable_schema{true, "it is a database, but not Riffle's: use "
+                                "another data_dir"};
+  } else if (version > schema_version) {
+    throw unusable_schema{
+      false, "it was written by a newer Riffle (version "
+               + std::to_string(version) + ", this program knows "
+               + std::to_string(schema_version)
+               + "): use that program, or another data_dir"};
+  } else if (version < schema_version) {
+    throw unusable_schema{true, "its version is damaged"};
+  }
+  check_tables(db);
+  scope.commit();
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The journal over SQLite. `journal.hpp` has the port; this header is for
+// those who tune or test it.
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/storage/commit_queue.hpp"
+#include "runtime/storage/journal.hpp"
+#include "runtime/storage/owner.hpp"
+#include "runtime/storage/reader_pool.hpp"
+#include "runtime/storage/unit_writer.hpp"
+
+namespace riffle::storage {
+
+struct sqlite_options {
+  durability mode = durability::process;
+  commit_queue::limits group;
+  /// Longest wait for locks of other processes.
+  std::chrono::milliseconds patience{10'000};
+  std::size_t readers = 4;
+  /// Pages in the write-ahead log at which it is copied into the main file.
+  int checkpoint_pages = 4000;
+  /// Told what was lost or left out, e.g. by damage to the write-ahead log.
+  /// Any thread; empty: the log, as a warning.
+  std::function<void(const std::string&)> on_note;
+};
+
+class sqlite_journal final : public journal {
+ public:
+  static expected<std::unique_ptr<sqlite_journal>>
+  open(const std::filesystem::path& data_dir, sqlite_options options);
+
+  /// Stores and completes what was appended, then frees the mark of life.
+  ~sqlite_journal() override;
+
+  void append(commit_unit unit, completion done) override;
+  expected<run_snapshot> open_run(run_record run) override;
+  expected<run_snapshot> adopt_run(const run_id& id) override;
+  expected<session_snapshot> load_session(const session_id& id) override;
+  expected<run_record> load_run(const run_id& id) override;
+  expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
+  expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
+                                   std::size_t max_bytes) override;
+  expected<std::string> load_output(const call_id& id) override;
+
+  [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
+
+  /// The writing connection; made before the object so that all errors of
+  /// opening come from one place.
+  struct write_connection {
+    write_connection(const std::filesystem::path& file,
+                     const sqlite_options& options, std::string owner);
+    sqlite::database db;
+    sqlite::transactions transactions;
+    unit_writer units;
+  };
+
+  /// Use `open`.
+  sqlite_journal(std::filesystem::path data_dir, sqlite_options options,
+                 owner_lock owner,
+                 std::unique_ptr<write_connection> connection);
+
+ private:
+  commit_queue::stored store(const std::vector<queued_unit>& group);
+  void note(const std::string& text) const;
+
+  /// Calls `f` and turns its exceptions into errors of `op`.
+  template <class F>
+  auto guarded(const char* op, F f) -> decltype(f());
+  /// Like `guarded`, on the queue's thread in a write transaction, which is
+  /// committed unless `f` returns an error.
+  template <class T, class F>
+  expected<T> write(const char* op, F f);
+
+  expected<run_snapshot> open_in_transaction(run_record run);
+  expected<run_snapshot> adopt_in_transaction(const run_id& id);
+  error busy(const run_row& run) const;
+
+  const std::filesystem::path data_dir_;
+  const std::filesystem::path file_;
+  const sqlite_options options_;
+  owner_lock owner_;  // freed last: after the database was closed
+  std::unique_ptr<write_connection> writer_;
+  reader_pool readers_;
+  commit_queue queue_;  // ends first: its thread uses all the others
+};
+
+}  // namespace riffle::storage

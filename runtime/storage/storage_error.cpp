@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/storage_error.hpp"
+
+#include "runtime/storage/rows.hpp"
+#include "runtime/storage/schema.hpp"
+#include "runtime/storage/sqlite.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+std::string advice(const sqlite::failure& problem) {
+  switch (problem.code() & 0xFF) {
+    case SQLITE_BUSY: return ": another process holds its lock for too long";
+    case SQLITE_FULL: return ": make room on the disk";
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM: return ": check who may write there";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ": restore the file from a copy, or use another data_dir";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+error describe_problem(const char* op, const std::filesystem::path& file,
+                       const std::exception& problem) {
+  error x{errc::storage_unavailable, op,
+          file.string() + ": " + problem.what(), false, {}};
+  if (const auto* said = dynamic_cast<const sqlite::failure*>(&problem)) {
+    if (said->is_corrupt()) x.code = errc::storage_corrupt;
+    x.retryable = (said->code() & 0xFF) == SQLITE_BUSY;
+    x.message += advice(*said);
+  } else if (dynamic_cast<const damaged*>(&problem) != nullptr) {
+    x.code = errc::storage_corrupt;
+  } else if (const auto* bad = dynamic_cast<const unusable_schema*>(&problem)) {
+    if (bad->damaged) x.code = errc::storage_corrupt;
+  }
+  return x;
+}
+
+std::optional<error> find_open_fault(const run_record& run) {
+  const auto refused = [](const char* why) {
+    return error{errc::invalid_request, "open_run", why, false, {}};
+  };
+  if (run.id.empty()) return refused("the run has no id");
+  if (run.session.empty()) return refused("the run has no session");
+  if (run.state != run_state::active) return refused("the run has finished");
+  return std::nullopt;
+}
+
+}  // namespace riffle::storage

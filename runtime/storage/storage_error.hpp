@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <exception>
+#include <filesystem>
+#include <optional>
+
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::storage {
+
+/// An exception of this folder as an error that names the file:
+/// `storage_corrupt` for damage, else `storage_unavailable`.
+error describe_problem(const char* op, const std::filesystem::path& file,
+                       const std::exception& problem);
+
+/// What is wrong with a run to open, apart from what is stored; `ordinal` is
+/// not looked at.
+std::optional<error> find_open_fault(const run_record& run);
+
+}  // namespace riffle::storage

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/unit_writer.hpp"
+
+#include <utility>
+
+#include "runtime/storage/record_json.hpp"
+#include "runtime/storage/unit_check.hpp"
+
+namespace riffle::storage {
+
+unit_writer::unit_writer(sqlite::database& db, std::string owner)
+  : owner_{std::move(owner)},
+    reader_{db},
+    insert_run_{db, "INSERT INTO runs(n, id, session, ordinal, state, owner, "
+                    "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
+    update_run_{db, "UPDATE runs SET state = ?, owner = ?, crc = ?, data = ? "
+                    "WHERE n = ?"},
+    last_run_{db, "SELECT max(n) FROM runs"},
+    put_head_{db, "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
+                  "VALUES(?, ?, ?, ?, ?)"},
+    insert_block_{db, "INSERT INTO blocks(key, last_seq, crc, lines) "
+                      "VALUES(?, ?, ?, ?)"},
+    insert_message_{db, "INSERT INTO messages(key, crc, data) "
+                        "VALUES(?, ?, ?)"},
+    put_call_{db, "REPLACE INTO calls(key, crc, data) VALUES(?, ?, ?)"},
+    put_output_{db, "INSERT INTO outputs(id, crc, text) VALUES(?1, ?2, ?3) "
+                    "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"} {}
+
+unit_writer::known_run& unit_writer::load(const run_id& id) {
+  if (const auto i = runs_.find(id.value); i != runs_.end()) return i->second;
+  auto row = reader_.find_run(id);
+  if (!row) throw damaged{"run " + id.value, "it was never opened"};
+  if (row->owner != owner_)
+    throw damaged{"run " + id.value, "this process does not own it"};
+  known_run run;
+  run.head = reader_.read_head(*row);
+  reader_.for_each_call(*row, run.head.calls,
+                        [&run](std::uint64_t place, call_record x) {
+                          run.calls.emplace(std::move(x.call.id.value), place);
+                        });
+  run.row = std::move(*row);
+  return runs_.emplace(id.value, std::move(run)).first->second;
+}
+
+std::optional<std::string> unit_writer::find_fault(const commit_unit& unit) {
+  try {
+    const auto& run = load(unit.run);
+    return storage::find_fault(unit, {{run.row.session},
+                                      run.row.ordinal,
+                                      run.head.last_seq});
+  } catch (const damaged& problem) {
+    return problem.what();
+  }
+}
+
+void unit_writer::apply(const commit_unit& unit) {
+  auto& run = load(unit.run);
+  if (!std::exchange(run.dirty, true)) dirty_.push_back(&run);
+  if (unit.block) {
+    const auto& block = *unit.block;
+    const auto key = block_key(run.row.n, block.first_seq);
+    insert_block_.run(key, block.last_seq,
+                      crc_of_block(key, block.last_seq, *block.lines),
+                      sqlite::blob{*block.lines});
+    run.head.last_seq = block.last_seq;
+  }
+  for (const auto& change : unit.changes)
+    std::visit([&](const auto& x) { update(run, x); }, change);
+}
+
+void unit_writer::flush() {
+  for (auto* run : dirty_) {
+    const auto& head = run->head;
+    put_head_.run(run->row.n, head.last_seq, head.messages, head.calls,
+                  crc_of(run->row.n, head));
+  }
+}
+
+void unit_writer::settle() {
+  for (auto* run : std::exchange(dirty_, {})) {
+    run->dirty = false;
+    if (run->row.state != run_state::active) {
+      const auto id = run->row.id;
+      runs_.erase(id);
+    }
+  }
+}
+
+void unit_writer::insert_run(run_record run) {
+  run_row row;
+  {
+    auto last = last_run_.query();
+    row.n = (last.next() ? last.integer(0) : 0) + 1;
+  }
+  if (row.n >= max_runs) throw damaged{"the database", "it is full"};
+  row.id = run.id.value;
+  row.session = run.session.value;
+  row.ordinal = run.ordinal;
+  row.state = run.state;
+  row.owner = owner_;
+  row.data = to_json(run);
+  insert_run_.run(row.n, row.id, row.session, row.ordinal,
+                  static_cast<int>(row.state), row.owner, crc_of(row),
+                  row.data);
+  const head_row head;
+  put_head_.run(row.n, head.last_seq, head.messages, head.calls,
+                crc_of(row.n, head));
+}
+
+void unit_writer::take(run_row run) {
+  run.owner = owner_;
+  update_run_.run(static_cast<int>(run.state), run.owner, crc_of(run),
+                  run.data, run.n);
+  runs_.erase(run.id);
+}
+
+void unit_writer::update(known_run& run, const run_record& x) {
+  run.row.state = x.state;
+  run.row.data = to_json(x);
+  update_run_.run(static_cast<int>(run.row.state), run.row.owner,
+                  crc_of(run.row), run.row.data, run.row.n);
+}
+
+void unit_writer::update(known_run& run, const message_record& x) {
+  const auto key = part_key(run.row.n, ++run.head.messages);
+  const auto data = to_json(x);
+  insert_message_.run(key, crc_of_part("message", key, data), data);
+}
+
+void unit_writer::update(known_run& run, const call_record& x) {
+  const auto [i, is_new]
+    = run.calls.try_emplace(x.call.id.value, run.head.calls + 1);
+  if (is_new) ++run.head.calls;
+  const auto key = part_key(run.row.n, i->second);
+  const auto data = to_json(x);
+  put_call_.run(key, crc_of_part("call", key, data), data);
+}
+
+void unit_writer::update(known_run&, const output_record& x) {
+  put_output_.run(x.id.value, crc_of_output(x.id.value, x.text),
+                  sqlite::blob{x.text});
+}
+
+}  // namespace riffle::storage

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Hidden: measures, checks nothing. `test_storage "[.bench]"`.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <ctime>
+
+#include "tests/storage/storage_fixture.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+
+using namespace riffle;
+using namespace riffle::testing;
+using clock_type = std::chrono::steady_clock;
+
+double cpu_us() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return double(t.tv_sec) * 1e6 + double(t.tv_nsec) / 1e3;
+}
+
+struct load {
+  std::size_t runs;
+  std::size_t events_per_block;
+  std::size_t events;   ///< of all runs
+  std::size_t window;   ///< units of a run without acknowledgement
+};
+
+void measure(storage::durability mode, load x) {
+  scratch_folder folder;
+  storage::sqlite_options options;
+  options.mode = mode;
+  if (const char* pages = std::getenv("RIFFLE_BENCH_CHECKPOINT"))
+    options.checkpoint_pages = std::atoi(pages);
+  auto opened = storage::sqlite_journal::open(folder.path(), options);
+  REQUIRE(opened);
+  auto& journal = **opened;
+  std::vector<std::string> names;
+  std::vector<std::vector<storage::commit_unit>> units(x.runs);
+  const auto blocks = x.events / x.runs / x.events_per_block;
+  for (std::size_t r = 0; r < x.runs; ++r) {
+    names.push_back("run_" + std::to_string(r));
+    REQUIRE(journal.open_run(make_run("ses_" + names[r], names[r])));
+    for (std::size_t b = 0; b < blocks; ++b)
+      units[r].push_back({{names[r]},
+                          make_block(names[r], b * x.events_per_block + 1,
+                                     (b + 1) * x.events_per_block, 200),
+                          {}});
+  }
+  std::vector<std::atomic<std::size_t>> acknowledged(x.runs);
+  const auto wall = clock_type::now();
+  const auto cpu = cpu_us();
+  std::atomic<bool> ok{true};
+  for (std::size_t b = 0; b < blocks; ++b)
+    for (std::size_t r = 0; r < x.runs; ++r) {
+      for (auto n = acknowledged[r].load(); b >= n + x.window;
+           n = acknowledged[r].load())
+        acknowledged[r].wait(n);
+      journal.append(std::move(units[r][b]), [&, r](auto failure) {
+        if (failure) ok = false;
+        ++acknowledged[r];
+        acknowledged[r].notify_one();
+      });
+    }
+  for (std::size_t r = 0; r < x.runs; ++r)
+    for (auto n = acknowledged[r].load(); n < blocks;
+         n = acknowledged[r].load())
+      acknowledged[r].wait(n);
+  const auto cpu_used = cpu_us() - cpu;
+  const std::chrono::duration<double, std::micro> took
+    = clock_type::now() - wall;
+  REQUIRE(ok);
+  const auto events = double(blocks * x.runs * x.events_per_block);
+  std::printf("| %s | %zu | %zu | %zu | %.2f | %.2f | %zu |\n",
+              mode == storage::durability::disk ? "disk" : "process", x.runs,
+              x.events_per_block, x.window, took.count() / events,
+              cpu_used / events, journal.counts().commits);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+TEST_CASE("what an event costs", "[.bench]") {
+  std::puts("| durability | runs | events a block | window | wall us/event | "
+            "cpu us/event | commits |\n|---|---|---|---|---|---|---|");
+  using storage::durability;
+  for (const std::size_t runs : {1, 100}) {
+    measure(durability::process, {runs, 1, 20'000, 1});
+    measure(durability::process, {runs, 1, 100'000, 64});
+    measure(durability::process, {runs, 10, 200'000, 8});
+    measure(durability::process, {runs, 250, 500'000, 4});
+    measure(durability::disk, {runs, 1, 2'000, 1});
+    measure(durability::disk, {runs, 1, 20'000, 64});
+    measure(durability::disk, {runs, 10, 50'000, 8});
+    measure(durability::disk, {runs, 250, 500'000, 4});
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/test_journal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace riffle::testing {
+
+void test_journal::append(storage::commit_unit unit,
+                          storage::completion done) {
+  duration delay{};
+  auto run = unit.run;
+  {
+    std::lock_guard lock{mutex_};
+    if (dead_) return;
+    const auto span = options_.max_delay - options_.min_delay;
+    std::uniform_int_distribution<duration::rep> pick{
+      0, std::max<duration::rep>(span.count(), 0)};
+    delay = options_.min_delay + duration{pick(random_)};
+    auto& queue = waiting_[run];
+    auto due = now_ + delay;
+    if (!queue.empty()) due = std::max(due, queue.back().due);
+    queue.push_back({std::move(unit), std::move(done), due, ++appended_});
+  }
+  if (options_.timer != nullptr)
+    options_.timer->after(delay, [self = weak_from_this(), run] {
+      if (auto alive = self.lock()) alive->release_front_of(run);
+    });
+}
+
+bool test_journal::release_front_of(const run_id& run) {
+  waiting unit;
+  std::optional<error> failure;
+  {
+    std::lock_guard lock{mutex_};
+    const auto i = waiting_.find(run);
+    if (dead_ || i == waiting_.end()) return false;
+    if (!completing_.insert(run).second) return false;
+    unit = std::move(i->second.front());
+    i->second.pop_front();
+    if (i->second.empty()) waiting_.erase(i);
+    if (!failure_ && unit.number == fail_at_)
+      failure_ = error{errc::storage_unavailable, "append",
+                       "the test wants it", false, {}};
+    if (!failure_) failure_ = store_.apply(std::move(unit.unit));
+    failure = failure_;
+  }
+  unit.done(std::move(failure));
+  std::lock_guard lock{mutex_};
+  completing_.erase(run);
+  return true;
+}
+
+bool test_journal::release_first(bool only_due) {
+  run_id run;
+  {
+    std::lock_guard lock{mutex_};
+    std::vector<const run_id*> candidates;
+    for (const auto& [id, queue] : waiting_)
+      if (completing_.count(id) == 0
+          && (!only_due || queue.front().due <= now_))
+        candidates.push_back(&id);
+    if (candidates.empty()) return false;
+    if (only_due) {
+      run = **std::min_element(
+        candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
+          return waiting_.at(*a).front().due < waiting_.at(*b).front().due;
+        });
+    } else {
+      std::uniform_int_distribution<std::size_t> pick{0,
+                                                      candidates.size() - 1};
+      run = *candidates[pick(random_)];
+    }
+  }
+  return release_front_of(run);
+}
+
+std::size_t test_journal::pending() const {
+  std::lock_guard lock{mutex_};
+  std::size_t n = 0;
+  for (const auto& [id, queue] : waiting_) n += queue.size();
+  return n;
+}
+
+std::size_t test_journal::appended() const {
+  std::lock_guard lock{mutex_};
+  return appended_;
+}
+
+void test_journal::advance(duration time) {
+  {
+    std::lock_guard lock{mutex_};
+    now_ += time;
+  }
+  while (release_first(true)) {}
+}
+
+bool test_journal::release_one() { return release_first(false); }
+
+void test_journal::release_all() {
+  while (release_first(false)) {}
+}
+
+void test_journal::fail_at(std::size_t k) {
+  std::lock_guard lock{mutex_};
+  fail_at_ = k;
+}
+
+std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
+  std::lock_guard lock{mutex_};
+  dead_ = true;
+  std::mt19937_64 random{seed};
+  auto store = store_;
+  for (auto& [run, queue] : waiting_) {
+    std::uniform_int_distribution<std::size_t> pick{0, queue.size()};
+    auto keep = failure_ ? 0 : pick(random);
+    for (std::size_t i = 0; i < keep && queue[i].number != fail_at_; ++i)
+      if (store.apply(std::move(queue[i].unit))) break;
+  }
+  waiting_.clear();
+  auto how = options_;
+  how.seed = seed + 1;
+  return std::shared_ptr<test_journal>{
+    new test_journal{how, std::move(store)}};
+}
+
+expected<storage::run_snapshot>
+test_journal::open_run(storage::run_record run) {
+  std::lock_guard lock{mutex_};
+  if (failure_) return unexpected{*failure_};
+  return store_.open_run(std::move(run));
+}
+
+expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {
+  release_all();
+  std::lock_guard lock{mutex_};
+  if (failure_) return unexpected{*failure_};
+  return store_.adopt_run(id);
+}
+
+expected<storage::session_snapshot>
+test_journal::load_session(const session_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.load_session(id);
+}
+
+expected<storage::run_record> test_journal::load_run(const run_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.load_run(id);
+}
+
+expected<std::vector<session_id>>
+test_journal::list_sessions(std::size_t limit) {
+  std::lock_guard lock{mutex_};
+  return store_.list_sessions(limit);
+}
+
+expected<storage::event_page>
+test_journal::read_events(const run_id& run, std::uint64_t after_seq,
+                          std::size_t max_bytes) {
+  std::lock_guard lock{mutex_};
+  return store_.read_events(run, after_seq, max_bytes);
+}
+
+expected<std::string> test_journal::load_output(const call_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.load_output(id);
+}
+
+}  // namespace riffle::testing
