@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/support/skip.hpp"
+#include "tools/process/guard.hpp"
 
 namespace {
 
@@ -64,4 +65,9 @@ struct counts : listener_base {
 
 CATCH_REGISTER_LISTENER(counts)
 
-int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+int main(int argc, char** argv) {
+  if (const int status = riffle::tools::run_guard_if_asked(argc, argv);
+      status != -1)
+    return status;
+  return Catch::Session().run(argc, argv);
+}
