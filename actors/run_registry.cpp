@@ -171,15 +171,15 @@ void run_registry_state::all_down(const run_id& id) {
 
 void run_registry_state::restart(const run_id& id) {
   auto& run = runs.at(id);
-  log_warning(op, id.value + " failed: " + run.failure);
+  log_warn(op, id.value + " failed: " + run.failure);
   if (!run.restarts.allow(self->clock().now())) {
-    run.end = end_run{{{errc::internal, op,
-                        "the run failed too often: " + run.failure},
-                       false}};
-    if (!run.restarts.recent()) {
-      give_up(id, run.end->request.why);
+    const error why{errc::internal, op,
+                    "the run failed too often: " + run.failure};
+    if (std::exchange(run.last_try, true)) {
+      give_up(id, why);
       return;
     }
+    run.end = end_run{{why, false}};  // settle what is open, then end
   }
   // Its work must have ended before its calls are settled.
   auto left = std::make_shared<std::size_t>(setup.pools.size());

@@ -26,6 +26,7 @@ struct run_registry_state {
     bool ending = false;             ///< its last event is stored
     std::optional<error> broken;     ///< the journal refused
     std::optional<end_run> end;      ///< asked for; survives a restart
+    bool last_try = false;           ///< over the restart intensity
     std::string failure;             ///< of the actor that failed first
   };
 
