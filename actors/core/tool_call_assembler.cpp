@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/tool_call_assembler.hpp"
+
+#include <algorithm>
+
+namespace riffle::core {
+
+namespace {
+
+bool is_space(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+bool is_blank(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), is_space);
+}
+
+}  // namespace
+
+void object_tracker::feed(std::string_view text) noexcept {
+  for (const char c : text) feed(c);
+}
+
+void object_tracker::feed(char c) noexcept {
+  switch (state_) {
+    case state::blank:
+      if (is_space(c)) return;
+      state_ = c == '{' ? state::inside : state::invalid;
+      depth_ = 1;
+      return;
+    case state::inside:
+      if (c == '"') state_ = state::string;
+      if (c == '{' || c == '[') ++depth_;
+      if ((c == '}' || c == ']') && --depth_ == 0) state_ = state::whole;
+      return;
+    case state::string:
+      if (c == '"') state_ = state::inside;
+      if (c == '\\') state_ = state::escape;
+      return;
+    case state::escape: state_ = state::string; return;
+    case state::whole:
+      if (!is_space(c)) state_ = state::invalid;
+      return;
+    case state::invalid: return;
+  }
+}
+
+// Rules 1, 3 and 9: of the calls with the fragment's choice and index the one
+// with its id, else the newest. Without an index only an id that is known
+// points to a call, and no id at all to the last one.
+std::optional<std::size_t>
+tool_call_assembler::find(const call_fragment& x) const noexcept {
+  std::optional<std::size_t> newest;
+  for (auto i = progress_.size(); i-- > 0;) {
+    const auto& p = progress_[i];
+    if (p.choice != x.choice || (x.index && p.key != x.index)) continue;
+    if (x.id.empty() || calls_[i].provider_id == x.id) return i;
+    if (!newest && x.index) newest = i;
+  }
+  return newest;
+}
+
+// The same event twice: it names the same call with the same whole arguments.
+// Without an index or an id it cannot be told from a second call (rule 4).
+bool tool_call_assembler::is_repeated(std::size_t at,
+                                      const call_fragment& x) const {
+  const auto& call = calls_[at];
+  const bool same_id = x.id == call.provider_id;
+  const bool identified = same_id && (x.index || !x.id.empty());
+  return progress_[at].tracker.whole() && identified && x.name == call.name
+         && x.arguments == call.arguments;
+}
+
+// Whether a fragment that points to a call begins another one.
+bool tool_call_assembler::is_new(std::size_t at,
+                                 const call_fragment& x) const {
+  const auto& call = calls_[at];
+  if (!x.id.empty() && !call.provider_id.empty()
+      && x.id != call.provider_id)
+    return true;  // rule 2
+  if (!x.name.empty() && progress_[at].tracker.whole()
+      && !is_blank(x.arguments))
+    return true;  // rule 4
+  // Nobody renames a call: without an id that says it is the same one, another
+  // name means another call.
+  return x.id.empty() && !x.name.empty() && !call.name.empty()
+         && x.name != call.name;
+}
+
+std::vector<assembly_event>
+tool_call_assembler::on_fragment(const call_fragment& x) {
+  std::vector<assembly_event> out;
+  if (ended_) return out;
+  auto at = find(x);
+  if (at && is_repeated(*at, x)) return out;
+  if (!at || is_new(*at, x)) {
+    const bool empty
+      = x.id.empty() && x.name.empty() && is_blank(x.arguments);
+    if (empty || calls_.size() == max_calls) return out;
+    at = begin(x, out);
+  }
+  append(*at, x, out);
+  return out;
+}
+
+// Another call began: the one before it is complete if it is whole. (Those
+// before that one were told so when they became whole.)
+std::size_t tool_call_assembler::begin(const call_fragment& x,
+                                       std::vector<assembly_event>& out) {
+  for (auto i = calls_.size(); i-- > 0;) {
+    if (progress_[i].choice != x.choice) continue;
+    if (progress_[i].said_whole) close(i, out);
+    break;
+  }
+  const auto at = calls_.size();
+  auto& call = calls_.emplace_back();
+  call.index = static_cast<std::uint32_t>(at);
+  auto& p = progress_.emplace_back();
+  p.choice = x.choice;
+  p.key = x.index;
+  return at;
+}
+
+void tool_call_assembler::append(std::size_t at, const call_fragment& x,
+                                 std::vector<assembly_event>& out) {
+  auto& call = calls_[at];
+  auto& p = progress_[at];
+  if (p.over) return;
+  if (call.provider_id.empty()) call.provider_id = x.id;
+  if (call.name.empty()) call.name = x.name;  // rule 5
+  call.arguments += x.arguments;
+  p.tracker.feed(x.arguments);
+  if ((p.said_whole || p.said_closed) && !is_blank(x.arguments)) {
+    p.over = true;
+    return say(at, assembly_step::spoiled, out);
+  }
+  if (p.tracker.whole() && !call.name.empty() && !p.said_whole) {
+    p.said_whole = true;
+    say(at, assembly_step::whole, out);
+    if (another_began(at)) close(at, out);
+  }
+  if (x.closes) close(at, out);
+}
+
+bool tool_call_assembler::another_began(std::size_t at) const noexcept {
+  const auto rest = progress_.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  return std::any_of(rest, progress_.end(), [&](const progress& p) {
+    return p.choice == progress_[at].choice;
+  });
+}
+
+void tool_call_assembler::close(std::size_t at,
+                                std::vector<assembly_event>& out) {
+  auto& p = progress_[at];
+  if (p.said_closed || p.over) return;
+  p.said_closed = true;
+  say(at, assembly_step::closed, out);
+}
+
+void tool_call_assembler::say(std::size_t at, assembly_step step,
+                              std::vector<assembly_event>& out) const {
+  out.push_back({step, calls_[at]});
+}
+
+std::vector<assembly_event>
+tool_call_assembler::on_turn_end(std::optional<finish_reason> finish) {
+  std::vector<assembly_event> out;
+  if (ended_) return out;
+  ended_ = true;
+  const bool limited = finish == finish_reason::length
+                       || finish == finish_reason::content_filter;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    auto& p = progress_[i];
+    if (p.said_closed || p.over) continue;
+    if (finish && (!limited || p.tracker.whole())) {
+      close(i, out);
+    } else {
+      p.over = true;
+      say(i, assembly_step::cut, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace riffle::core

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Makes calls of the fragments that providers stream, by the ten rules of the
+// tolerant accumulator. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/turn.hpp"
+
+namespace riffle::core {
+
+/// Follows JSON text byte by byte and tells when it is one whole object:
+/// braces balanced outside of strings. Whether it is valid JSON is for the
+/// registry to say.
+class object_tracker {
+ public:
+  void feed(std::string_view text) noexcept;
+
+  /// Nothing but white space came.
+  [[nodiscard]] bool blank() const noexcept { return state_ == state::blank; }
+  /// One object, then at most white space.
+  [[nodiscard]] bool whole() const noexcept { return state_ == state::whole; }
+
+ private:
+  enum class state : std::uint8_t { blank, inside, string, escape, whole,
+                                    invalid };
+
+  void feed(char c) noexcept;
+
+  state state_ = state::blank;
+  std::uint32_t depth_ = 0;
+};
+
+/// One call being assembled; `index` counts calls by first appearance.
+struct assembled_call {
+  std::uint32_t index = 0;
+  std::string provider_id;  ///< empty: the provider sent none
+  std::string name;
+  std::string arguments;  ///< raw text as sent
+
+  bool operator==(const assembled_call&) const = default;
+};
+
+enum class assembly_step : std::uint8_t {
+  /// Its arguments are one whole JSON object and its name is known. May come
+  /// long before the call is closed; at most once.
+  whole,
+  /// Certainly complete: whole and another call began, or the dialect marked
+  /// its end, or the turn ended with a finish or end mark. At most once. The
+  /// arguments may be blank (which means `{}`) or no JSON.
+  closed,
+  /// After `whole` (or `closed`) more text came that is not white space: the
+  /// arguments are invalid. Nothing follows.
+  spoiled,
+  /// The turn ended before the call was complete. Nothing follows.
+  cut,
+};
+
+struct assembly_event {
+  assembly_step step = assembly_step::whole;
+  assembled_call call;
+
+  bool operator==(const assembly_event&) const = default;
+};
+
+/// The calls of one turn.
+class tool_call_assembler {
+ public:
+  /// Calls beyond this many are dropped: no sane turn has them, and a broken
+  /// server must not cost unbounded work.
+  static constexpr std::size_t max_calls = 4096;
+
+  std::vector<assembly_event> on_fragment(const call_fragment& x);
+
+  /// The turn ended; nothing: it was cut (no finish, no end mark). Fragments
+  /// that come later are ignored.
+  std::vector<assembly_event> on_turn_end(std::optional<finish_reason> finish);
+
+  /// In order of first appearance.
+  [[nodiscard]] const std::vector<assembled_call>& calls() const noexcept {
+    return calls_;
+  }
+
+ private:
+  /// What is known of `calls_[i]` beside its text.
+  struct progress {
+    std::uint32_t choice = 0;
+    std::optional<std::uint32_t> key;  ///< the provider's index
+    object_tracker tracker;
+    bool said_whole = false;
+    bool said_closed = false;
+    bool over = false;  ///< spoiled or cut
+  };
+
+  [[nodiscard]] std::optional<std::size_t>
+  find(const call_fragment& x) const noexcept;
+  [[nodiscard]] bool is_new(std::size_t at, const call_fragment& x) const;
+  [[nodiscard]] bool is_repeated(std::size_t at, const call_fragment& x) const;
+  std::size_t begin(const call_fragment& x, std::vector<assembly_event>& out);
+  void append(std::size_t at, const call_fragment& x,
+              std::vector<assembly_event>& out);
+  void close(std::size_t at, std::vector<assembly_event>& out);
+  void say(std::size_t at, assembly_step step,
+           std::vector<assembly_event>& out) const;
+  [[nodiscard]] bool another_began(std::size_t at) const noexcept;
+
+  std::vector<assembled_call> calls_;
+  std::vector<progress> progress_;
+  bool ended_ = false;
+};
+
+}  // namespace riffle::core
