@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// An observer of the dispatch queue that knows the promises and nothing of the
+// queue's states: it is told what the world did, sees every effect, and fails
+// the test at the first effect that breaks a promise.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/core/dispatch_effects.hpp"
+
+namespace riffle::testing {
+
+/// One letter for each effect, in order; of one call, or of all if `only` is
+/// empty: a(pproval asked) n(oted) b(egun) c(ommit awaited) w(ork) k (control)
+/// x (stop) v (approval withdrawn) r(etry) D(rained), and for a settlement one
+/// of + (ok) ! (failed) 0 (denied) / (skipped) C(ancelled) I(nterrupted)
+/// T(imed out).
+std::string letters(const core::dispatch_effects& effects,
+                    const call_id& only = {});
+
+/// Whether two calls must keep the model's order; written a second time, so
+/// that the queue is not measured by itself.
+bool must_keep_order(const tool_call& a, const tool_call& b);
+
+class dispatch_watch {
+ public:
+  struct seen_call {
+    tool_call call;
+    bool asked = false;      ///< approval requested and not yet withdrawn
+    bool approved = false;
+    bool denied = false;
+    bool announced = false;  ///< its one tool_call event
+    bool acked = false;      ///< the intent of this attempt is durable
+    bool restored = false;   ///< it was under way when the process died
+    bool working = false;    ///< a pool, a worker or the orchestrator has it
+    bool settled = false;
+    bool recorded = false;   ///< recovery would know of it
+    std::uint32_t attempt = 0;
+    outcome how = outcome::ok;
+  };
+
+  explicit dispatch_watch(std::uint32_t max_in_flight = 16)
+      : max_in_flight_{max_in_flight} {}
+
+  void call(const tool_call& x);  ///< before `on_call`, in the model's order
+  void restored(const tool_call& x, std::uint32_t attempt, bool announced,
+                bool begun);
+  void gate(bool safe);
+  void decided(const call_id& id, bool approved);
+  void committed(const call_id& id, std::uint32_t attempt);
+  void ended(const call_id& id);  ///< its work, whatever the way
+  void next_step();
+
+  void take(const core::dispatch_effects& effects);
+
+  [[nodiscard]] const seen_call& of(const call_id& id) const;
+  [[nodiscard]] std::vector<call_id> open() const;
+  [[nodiscard]] std::uint32_t in_flight() const;
+
+ private:
+  seen_call& at(const call_id& id);
+  void see(const core::request_approval& x);
+  void see(const core::note_waiting& x);
+  void see(const core::begin_call& x);
+  void see(const core::start_work& x);
+  void see(const core::start_control& x);
+  void see(const core::stop_work& x);
+  void see(const core::cancel_approval& x);
+  void see(const core::retry_call& x);
+  void see(const core::settle_call& x);
+  void see(const core::calls_drained& x);
+  void check_order(const seen_call& x) const;
+
+  std::uint32_t max_in_flight_;
+  bool gate_safe_ = false;
+  std::vector<seen_call> calls_;  ///< in the model's order
+};
+
+}  // namespace riffle::testing
