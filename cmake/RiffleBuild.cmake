@@ -42,7 +42,7 @@ if(RIFFLE_SANITIZE)
 endif()
 
 # riffle_layer(NAME FOLDER [RECURSE] [PCH] DEPS …): a static library of all
-# sources of the folder. PCH: it includes CAF, precompiled once.
+# sources of the folder. PCH: it includes CAF.
 function(riffle_layer name folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "RECURSE;PCH" "" "DEPS")
   set(glob GLOB)
@@ -60,19 +60,37 @@ function(riffle_layer name folder)
   target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE riffle_options)
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   if(arg_PCH)
-    riffle_caf_pch(${name})
+    riffle_pch(${name} caf)
+  else()
+    riffle_pch(${name} plain)
   endif()
 endfunction()
 
-# Uses the precompiled CAF headers for a target.
-function(riffle_caf_pch name)
-  if(NOT TARGET riffle_caf_pch_owner)
-    file(WRITE "${CMAKE_BINARY_DIR}/pch_owner.cpp" "")
-    add_library(riffle_caf_pch_owner OBJECT "${CMAKE_BINARY_DIR}/pch_owner.cpp")
-    target_link_libraries(riffle_caf_pch_owner PRIVATE
-      riffle_options CAF::core riffle_expected nlohmann_json::nlohmann_json)
-    target_precompile_headers(riffle_caf_pch_owner PRIVATE
-      <caf/all.hpp> <nlohmann/json.hpp> <map> <memory> <string> <vector>)
+# Precompiled once for all targets: half of the build time. They hold headers
+# of libraries only, so that a change of ours never rebuilds everything.
+set(riffle_pch_plain <algorithm> <chrono> <filesystem> <functional> <map>
+    <memory> <mutex> <optional> <string> <string_view> <thread> <variant>
+    <vector> <nlohmann/json.hpp> <tl/expected.hpp>)
+set(riffle_pch_caf ${riffle_pch_plain} <caf/all.hpp>)
+set(riffle_pch_test ${riffle_pch_plain} "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp")
+set(riffle_pch_caf_test ${riffle_pch_test} <caf/all.hpp>)
+
+# riffle_pch(TARGET plain|caf|test|caf_test)
+function(riffle_pch name kind)
+  set(owner riffle_pch_${kind}_owner)
+  if(NOT TARGET ${owner})
+    set(source "${CMAKE_BINARY_DIR}/${owner}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "")
+    add_library(${owner} OBJECT "${source}")
+    target_link_libraries(${owner} PRIVATE
+      riffle_options riffle_expected nlohmann_json::nlohmann_json)
+    if(kind MATCHES "caf")
+      target_link_libraries(${owner} PRIVATE CAF::core)
+    endif()
+    if(kind MATCHES "test")
+      target_link_libraries(${owner} PRIVATE Catch2::Catch2)
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${riffle_pch_${kind}})
   endif()
-  target_precompile_headers(${name} REUSE_FROM riffle_caf_pch_owner)
+  target_precompile_headers(${name} REUSE_FROM ${owner})
 endfunction()
