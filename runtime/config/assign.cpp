@@ -20,8 +20,8 @@ std::string wrong_type(std::string_view wanted, const value& x) {
 
 bool is_identifier(std::string_view x) {
   return std::ranges::all_of(x, [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z')
-           || (c >= 'a' && c <= 'z');
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z');
   });
 }
 
@@ -30,10 +30,10 @@ bool is_address(std::string_view x) {
   if (colon == std::string_view::npos || colon == 0) return false;
   const auto port = x.substr(colon + 1);
   unsigned number = 0;
-  const auto [end, error]
-    = std::from_chars(port.data(), port.data() + port.size(), number);
-  return error == std::errc{} && end == port.data() + port.size()
-         && number <= 65535;
+  const auto [end, error] =
+      std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc{} && end == port.data() + port.size() &&
+         number <= 65535;
 }
 
 std::string_view form_problem(form shape, std::string_view x) {
@@ -44,8 +44,9 @@ std::string_view form_problem(form shape, std::string_view x) {
     case form::address:
       return is_address(x) ? "" : "must be host:port, such as 127.0.0.1:7433";
     case form::identifier:
-      return is_identifier(x) ? "" : "must be the name of an environment "
-                                     "variable, not a key itself";
+      return is_identifier(x) ? ""
+                              : "must be the name of an environment "
+                                "variable, not a key itself";
     case form::pointer:
       return x.starts_with('/') ? "" : "must be a JSON pointer, such as /path";
     case form::any:
@@ -65,11 +66,11 @@ std::string list_of(const std::vector<std::string_view>& words) {
 
 std::string text_problem(const std::string& x, const rule& r) {
   if (std::ranges::find(r.later, x) != r.later.end()) {
-    return in_quotes(x) + " is not supported by this version; supported: "
-           + list_of(r.allowed);
+    return in_quotes(x) + " is not supported by this version; supported: " +
+           list_of(r.allowed);
   }
-  if (!r.allowed.empty()
-      && std::ranges::find(r.allowed, x) == r.allowed.end()) {
+  if (!r.allowed.empty() &&
+      std::ranges::find(r.allowed, x) == r.allowed.end()) {
     return in_quotes(x) + " is not known; allowed: " + list_of(r.allowed);
   }
   if (x.empty()) return r.empty_allowed ? "" : "must not be empty";
@@ -106,11 +107,12 @@ std::string store_integer(Integer* target, const value& x, rule r) {
   if (x.type != kind::integer) return wrong_type("a whole number", x);
   using limits = std::numeric_limits<Integer>;
   constexpr auto most = std::min<std::uint64_t>(
-    static_cast<std::uint64_t>(limits::max()),
-    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-  const bool fits = x.integer < 0
-                      ? limits::is_signed && x.integer >= std::int64_t{limits::min()}
-                      : static_cast<std::uint64_t>(x.integer) <= most;
+      static_cast<std::uint64_t>(limits::max()),
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const bool fits =
+      x.integer < 0
+          ? limits::is_signed && x.integer >= std::int64_t{limits::min()}
+          : static_cast<std::uint64_t>(x.integer) <= most;
   if (!fits) r.most = std::min(r.most, static_cast<double>(most));
   auto problem = range_problem(static_cast<double>(x.integer), r,
                                std::to_string(x.integer), number_text);
@@ -134,8 +136,8 @@ std::string store(double* target, const value& x, const rule& r) {
   if (x.type != kind::integer && x.type != kind::real) {
     return wrong_type("a number", x);
   }
-  const auto number
-    = x.type == kind::real ? x.real : static_cast<double>(x.integer);
+  const auto number =
+      x.type == kind::real ? x.real : static_cast<double>(x.integer);
   if (!std::isfinite(number)) return "must be a finite number";
   auto problem = range_problem(number, r, number_text(number), number_text);
   if (problem.empty()) *target = number;
@@ -158,8 +160,9 @@ std::string store(std::optional<double>* target, const value& x,
 }
 
 std::string store(duration* target, const value& x, const rule& r) {
-  constexpr auto wanted = "a duration such as \"250ms\", \"1.5s\", \"2m\" or "
-                          "\"24h\"";
+  constexpr auto wanted =
+      "a duration such as \"250ms\", \"1.5s\", \"2m\" or "
+      "\"24h\"";
   if (x.type != kind::text) return wrong_type(wanted, x);
   const auto parsed = parse_duration(x.text);
   if (!parsed) return in_quotes(x.text) + " is not " + wanted;
@@ -201,8 +204,8 @@ bool is_relative(const std::string& x) {
 
 std::string assign(const slot& target, const value& x, const rule& allowed,
                    const std::filesystem::path& folder) {
-  auto problem
-    = std::visit([&](auto* to) { return store(to, x, allowed); }, target);
+  auto problem =
+      std::visit([&](auto* to) { return store(to, x, allowed); }, target);
   if (!problem.empty() || allowed.shape != form::path) return problem;
   auto* text = std::get<std::string*>(target);
   if (is_relative(*text)) {
@@ -232,12 +235,12 @@ std::string in_quotes(std::string_view text) {
 std::string number_text(double x) {
   std::array<char, 64> buffer{};
   const auto whole = std::abs(x) < 1e15 && x == std::floor(x);
-  const auto end
-    = whole ? std::to_chars(buffer.data(), buffer.data() + buffer.size(),
-                            static_cast<std::int64_t>(x))
+  const auto end =
+      whole
+          ? std::to_chars(buffer.data(), buffer.data() + buffer.size(),
+                          static_cast<std::int64_t>(x))
                 .ptr
-            : std::to_chars(buffer.data(), buffer.data() + buffer.size(), x)
-                .ptr;
+          : std::to_chars(buffer.data(), buffer.data() + buffer.size(), x).ptr;
   return {buffer.data(), end};
 }
 

@@ -15,15 +15,15 @@ namespace {
 using path = std::vector<std::string>;
 
 /// Names of the contract that this version does not build in.
-constexpr std::array<std::string_view, 8> later_tools
-  = {"write", "edit",        "glob",          "grep",
-     "fetch", "manage_plan", "seek_approval", "complete"};
+constexpr std::array<std::string_view, 8> later_tools = {
+    "write", "edit",        "glob",          "grep",
+    "fetch", "manage_plan", "seek_approval", "complete"};
 
 class checker {
  public:
   checker(const config& x, const value& document, const load_request& request,
           mistake_list& mistakes)
-    : x_{x}, document_{document}, request_{request}, mistakes_{mistakes} {}
+      : x_{x}, document_{document}, request_{request}, mistakes_{mistakes} {}
 
   void run() {
     for (const auto& [name, model] : x_.models) check_model(name, model);
@@ -79,8 +79,7 @@ class checker {
         add({"agents", name, "system_prompt_file"},
             "give either system_prompt or system_prompt_file");
       }
-      check_file({"agents", name, "system_prompt_file"},
-                 a.system_prompt_file);
+      check_file({"agents", name, "system_prompt_file"}, a.system_prompt_file);
     }
     for (const auto& tool : a.tools) {
       check_tool_name({"agents", name, "tools"}, tool);
@@ -105,9 +104,9 @@ class checker {
     const auto& known = *request_.tools;
     if (std::ranges::find(known, name) != known.end()) return;
     if (std::ranges::find(later_tools, name) != later_tools.end()) {
-      add(at, "the tool " + in_quotes(name)
-                + " is not supported by this version; supported: "
-                + join(known));
+      add(at,
+          "the tool " + in_quotes(name) +
+              " is not supported by this version; supported: " + join(known));
       return;
     }
     auto text = "there is no tool " + in_quotes(name);
@@ -118,21 +117,23 @@ class checker {
 
   void check_nodes(const path& at, const tool_config& t) {
     if (t.nodes != std::vector<std::string>{"*"}) {
-      add(at, "choosing nodes is not supported by this version; "
-              "supported: [\"*\"]");
+      add(at,
+          "choosing nodes is not supported by this version; "
+          "supported: [\"*\"]");
     }
   }
 
   void report_cluster(const std::string& key) {
-    add({"cluster", key}, "clusters are not supported by this version; "
-                          "leave it empty");
+    add({"cluster", key},
+        "clusters are not supported by this version; "
+        "leave it empty");
   }
 
   void check_order(path at, duration base, duration cap) {
     if (base <= cap) return;
     at.emplace_back("cap");
-    add(at, "cap (" + to_text(cap) + ") must not be smaller than base ("
-              + to_text(base) + ")");
+    add(at, "cap (" + to_text(cap) + ") must not be smaller than base (" +
+                to_text(base) + ")");
   }
 
   void check_file(const path& at, const std::string& file) {
@@ -150,8 +151,8 @@ class checker {
 
 }  // namespace
 
-void check(const config& x, const value& document,
-           const load_request& request, mistake_list& mistakes) {
+void check(const config& x, const value& document, const load_request& request,
+           mistake_list& mistakes) {
   checker{x, document, request, mistakes}.run();
 }
 

@@ -48,8 +48,8 @@ std::optional<std::filesystem::path> find_file(const load_request& request) {
   }
   if (is_there("riffle.toml")) return "riffle.toml";
   const auto xdg = environment("XDG_CONFIG_HOME");
-  const auto base = xdg.empty() ? expand_home("~/.config")
-                                : std::filesystem::path{xdg};
+  const auto base =
+      xdg.empty() ? expand_home("~/.config") : std::filesystem::path{xdg};
   if (auto x = base / "riffle" / "riffle.toml"; is_there(x)) return x;
   return std::nullopt;
 }

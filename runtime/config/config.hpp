@@ -27,7 +27,7 @@ struct log_config {
 
 struct runtime_config {
   std::string data_dir = "~/.local/share/riffle";
-  std::uint32_t threads = 0;  ///< 0: one for each core
+  std::uint32_t threads = 0;   ///< 0: one for each core
   std::uint32_t max_runs = 0;  ///< 0: no limit
   std::uint32_t max_calls = 64;
   std::string durability = "process";  ///< process disk
@@ -78,8 +78,8 @@ struct budget_config {
 
 struct agent_config {
   std::string model = "default";
-  std::string system_prompt
-    = "You are a careful assistant. Use the tools to find facts before you "
+  std::string system_prompt =
+      "You are a careful assistant. Use the tools to find facts before you "
       "answer, and say plainly when something is not known.";
   /// Instead of `system_prompt`; `load` makes it absolute. Read by the node.
   std::string system_prompt_file;
@@ -112,7 +112,7 @@ struct tool_config {
   std::string isolation = "thread";  ///< thread process
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
-  std::string workspace = ".";  ///< relative to the working directory
+  std::string workspace = ".";   ///< relative to the working directory
   std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
 };
 
@@ -122,8 +122,8 @@ tool_config with_tool_defaults(const std::string& name, tool_config base);
 
 struct tools_config {
   tool_config defaults;
-  std::map<std::string, tool_config> by_name
-    = {{"bash", with_tool_defaults("bash", {})}};
+  std::map<std::string, tool_config> by_name = {
+      {"bash", with_tool_defaults("bash", {})}};
 
   /// The settings of a tool: its own table over the defaults.
   [[nodiscard]] const tool_config& of(const std::string& name) const;

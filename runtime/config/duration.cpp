@@ -19,9 +19,12 @@ struct unit {
 // Longest unit first, so that of two texts of equal length the larger unit
 // is taken.
 constexpr std::array units = {
-  unit{"h", 3'600'000'000'000}, unit{"m", 60'000'000'000},
-  unit{"s", 1'000'000'000},     unit{"ms", 1'000'000},
-  unit{"us", 1'000},            unit{"ns", 1},
+    unit{"h", 3'600'000'000'000},
+    unit{"m", 60'000'000'000},
+    unit{"s", 1'000'000'000},
+    unit{"ms", 1'000'000},
+    unit{"us", 1'000},
+    unit{"ns", 1},
 };
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -89,8 +92,8 @@ std::optional<duration> parse_duration(std::string_view text) {
   const auto* u = find_unit(text);
   if (!u || *whole > (most - u->ns) / u->ns) return std::nullopt;
   // fraction < scale <= 1e9, so the quotient and the remainder fit.
-  const auto part = fraction * (u->ns / scale)
-                    + fraction * (u->ns % scale) / scale;
+  const auto part =
+      fraction * (u->ns / scale) + fraction * (u->ns % scale) / scale;
   if (fraction * (u->ns % scale) % scale != 0) return std::nullopt;
   return duration{*whole * u->ns + part};
 }

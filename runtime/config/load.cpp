@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uintmax_t largest_file = 4u << 20;
 
-tl::expected<std::string, std::string>
-read_text(const std::filesystem::path& file) {
+tl::expected<std::string, std::string> read_text(
+    const std::filesystem::path& file) {
   std::error_code error;
   const auto type = std::filesystem::status(file, error).type();
   if (type == std::filesystem::file_type::directory) {
@@ -27,8 +27,8 @@ read_text(const std::filesystem::path& file) {
   std::ifstream in{file, std::ios::binary};
   if (!in) {
     const int why = errno != 0 ? errno : EIO;
-    return tl::unexpected{std::string{"cannot be read: "}
-                          + std::generic_category().message(why)};
+    return tl::unexpected{std::string{"cannot be read: "} +
+                          std::generic_category().message(why)};
   }
   std::string text;
   std::string piece(64u << 10, '\0');
@@ -74,8 +74,8 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request) {
   config out;
   const auto file = find_file(request);
   if (file) out.file = std::filesystem::absolute(*file, ignored);
-  out.base_dir = file ? out.file.parent_path()
-                      : std::filesystem::current_path(ignored);
+  out.base_dir =
+      file ? out.file.parent_path() : std::filesystem::current_path(ignored);
 
   mistake_list mistakes{file ? file->string() : "built-in defaults"};
   value document;
@@ -87,8 +87,8 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request) {
   visit(r, out);
   r.finish();
   for (const auto& [name, unused] : tools_config{}.by_name) {
-    out.tools.by_name.try_emplace(
-      name, with_tool_defaults(name, out.tools.defaults));
+    out.tools.by_name.try_emplace(name,
+                                  with_tool_defaults(name, out.tools.defaults));
   }
   check(out, document, request, mistakes);
   if (!mistakes.empty()) return tl::unexpected{mistakes.take()};

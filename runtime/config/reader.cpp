@@ -42,14 +42,14 @@ std::string unknown_key(const std::string& prefix, const std::string& key,
 
 bool is_name(std::string_view x) noexcept {
   return !x.empty() && x.size() <= 64 && std::ranges::all_of(x, [](char c) {
-    return c == '_' || c == '-' || (c >= '0' && c <= '9')
-           || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return c == '_' || c == '-' || (c >= '0' && c <= '9') ||
+           (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
 }
 
 void mistake_list::add(const place& at, std::string message) {
-  all_.push_back({at.set ? "--set" : file_, at.line, at.column,
-                  std::move(message)});
+  all_.push_back(
+      {at.set ? "--set" : file_, at.line, at.column, std::move(message)});
 }
 
 std::vector<mistake> mistake_list::take() {
@@ -61,7 +61,7 @@ std::vector<mistake> mistake_list::take() {
 
 reader::reader(const value& document, std::filesystem::path folder,
                mistake_list& mistakes)
-  : folder_{std::move(folder)}, mistakes_{mistakes} {
+    : folder_{std::move(folder)}, mistakes_{mistakes} {
   levels_.push_back({&document, "", {}, {}});
 }
 
@@ -75,12 +75,12 @@ void reader::field(std::string_view key, slot target, const rule& allowed) {
   const auto* x = take(key);
   if (!x) return;
   std::error_code ignored;
-  const auto anchor
-    = x->at.set ? std::filesystem::current_path(ignored) : folder_;
+  const auto anchor =
+      x->at.set ? std::filesystem::current_path(ignored) : folder_;
   const auto problem = assign(target, *x, allowed, anchor);
   if (!problem.empty()) {
-    mistakes_.add(x->at, levels_.back().prefix + std::string{key} + ": "
-                           + problem);
+    mistakes_.add(x->at,
+                  levels_.back().prefix + std::string{key} + ": " + problem);
   }
 }
 
@@ -89,16 +89,16 @@ void reader::unsupported(std::string_view key) {
   const auto* x = here.table ? here.table->find(key) : nullptr;
   if (!x) return;
   here.keys.emplace_back(key);
-  mistakes_.add(x->key_at, here.prefix + std::string{key}
-                             + ": not supported by this version");
+  mistakes_.add(x->key_at, here.prefix + std::string{key} +
+                               ": not supported by this version");
 }
 
 void reader::table(std::string_view key, const std::function<void()>& inside) {
   const auto* x = take(key);
   if (x && x->type != kind::table) {
-    mistakes_.add(x->at, levels_.back().prefix + std::string{key}
-                           + ": must be a table, not "
-                           + std::string{describe(x->type)});
+    mistakes_.add(x->at, levels_.back().prefix + std::string{key} +
+                             ": must be a table, not " +
+                             std::string{describe(x->type)});
     return;
   }
   enter(x, key, inside);
@@ -107,7 +107,7 @@ void reader::table(std::string_view key, const std::function<void()>& inside) {
 void reader::enter(const value* x, std::string_view key,
                    const std::function<void()>& inside) {
   levels_.push_back(
-    {x, levels_.back().prefix + std::string{key} + ".", {}, {}});
+      {x, levels_.back().prefix + std::string{key} + ".", {}, {}});
   inside();
   report_unknown(levels_.back());
   levels_.pop_back();
@@ -123,8 +123,8 @@ void reader::rest(const std::vector<std::string>&,
     if (x.type != kind::table) continue;
     here.names.push_back(x.key);
     if (!is_name(x.key)) {
-      mistakes_.add(x.key_at, here.prefix + x.key
-                                + ": a name holds letters, digits, '_' and "
+      mistakes_.add(x.key_at, here.prefix + x.key +
+                                  ": a name holds letters, digits, '_' and "
                                   "'-', at most 64");
       continue;
     }
@@ -138,9 +138,9 @@ void reader::report_unknown(const level& here) {
     if (has(here.keys, x.key) || has(here.names, x.key)) continue;
     // Only tables that users name stand here.
     const auto problem = here.keys.empty()
-                           ? here.prefix + x.key + ": must be a table, not "
-                               + std::string{describe(x.type)}
-                           : unknown_key(here.prefix, x.key, here.keys);
+                             ? here.prefix + x.key + ": must be a table, not " +
+                                   std::string{describe(x.type)}
+                             : unknown_key(here.prefix, x.key, here.keys);
     mistakes_.add(x.key_at, problem);
   }
 }

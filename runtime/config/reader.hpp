@@ -49,8 +49,8 @@ class reader final : public visitor {
 
  private:
   struct level {
-    const value* table;  ///< null: not in the document
-    std::string prefix;  ///< "agents.default."
+    const value* table;              ///< null: not in the document
+    std::string prefix;              ///< "agents.default."
     std::vector<std::string> keys;   ///< that descriptions asked for
     std::vector<std::string> names;  ///< of tables that users named
   };

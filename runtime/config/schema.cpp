@@ -143,8 +143,8 @@ void visit(visitor& v, tool_config& x) {
 void visit(visitor& v, tools_config& x) {
   visit(v, x.defaults);
   v.rest(names(x.by_name), [&](const std::string& name) {
-    const auto [entry, added]
-      = x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
+    const auto [entry, added] =
+        x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
     visit(v, entry->second);
   });
 }

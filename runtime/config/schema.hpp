@@ -18,10 +18,9 @@
 namespace riffle::config {
 
 /// Where the value of a key goes.
-using slot
-  = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*, double*,
-                 std::optional<double>*, std::string*, duration*,
-                 std::vector<std::string>*>;
+using slot = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*,
+                          double*, std::optional<double>*, std::string*,
+                          duration*, std::vector<std::string>*>;
 
 /// Form of a text.
 enum class form : std::uint8_t {
@@ -39,9 +38,9 @@ struct rule {
   double least = 0;
   double most = std::numeric_limits<double>::infinity();
   form shape = form::any;
-  bool empty_allowed = true;                ///< of texts and lists
-  std::vector<std::string_view> allowed;    ///< empty: any
-  std::vector<std::string_view> later;      ///< in the contract, not built
+  bool empty_allowed = true;              ///< of texts and lists
+  std::vector<std::string_view> allowed;  ///< empty: any
+  std::vector<std::string_view> later;    ///< in the contract, not built
 };
 
 rule one_of(std::vector<std::string_view> allowed,
@@ -54,22 +53,21 @@ class visitor {
   virtual ~visitor() = default;
 
   /// A key with a value.
-  virtual void field(std::string_view key, slot target, const rule& allowed)
-    = 0;
+  virtual void field(std::string_view key, slot target,
+                     const rule& allowed) = 0;
   void field(std::string_view key, slot target) { field(key, target, rule{}); }
 
   /// A key of the contract that this version does not have.
   virtual void unsupported(std::string_view key) = 0;
 
   /// A table; `inside` visits its keys.
-  virtual void table(std::string_view key, const std::function<void()>& inside)
-    = 0;
+  virtual void table(std::string_view key,
+                     const std::function<void()>& inside) = 0;
 
   /// All other keys of this table are names that users chose, of tables.
   /// `known`: those that are there already. Last in its table.
   virtual void rest(const std::vector<std::string>& known,
-                    const std::function<void(const std::string&)>& inside)
-    = 0;
+                    const std::function<void(const std::string&)>& inside) = 0;
 };
 
 /// Visits everything in the order of the contract's page. Names that `rest`

@@ -125,25 +125,26 @@ tl::expected<value, mistake> parse_toml(std::string_view text,
     return convert_table(table);
   } catch (const toml::parse_error& e) {
     const auto at = e.source().begin;
-    return tl::unexpected{mistake{file, at.line, at.column,
-                                  std::string{e.description()}}};
+    return tl::unexpected{
+        mistake{file, at.line, at.column, std::string{e.description()}}};
   }
 }
 
 tl::expected<value, mistake> parse_set(std::string_view argument) {
   const auto equals = argument.find('=');
   if (equals == std::string_view::npos) {
-    return tl::unexpected{
-      set_mistake(argument, "write it as key=value, for example "
-                            "agents.default.max_steps=5")};
+    return tl::unexpected{set_mistake(argument,
+                                      "write it as key=value, for example "
+                                      "agents.default.max_steps=5")};
   }
   const std::string key{argument.substr(0, equals)};
   auto tree = parse_toml(key + " = 0", "--set");
   auto* leaf = tree ? only_leaf(*tree) : nullptr;
   if (!leaf) {
     return tl::unexpected{
-      set_mistake(argument, "what stands before '=' is no dotted key such as "
-                            "agents.default.max_steps")};
+        set_mistake(argument,
+                    "what stands before '=' is no dotted key such as "
+                    "agents.default.max_steps")};
   }
   auto name = std::move(leaf->key);
   *leaf = set_value(std::string{argument.substr(equals + 1)});

@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::filesystem::path default_file
-  = std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs" / "default.toml";
+const std::filesystem::path default_file =
+    std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs" / "default.toml";
 
 config::config load_file(const std::filesystem::path& file) {
   auto x = config::load({file, {}, config::builtin_tools()});

@@ -22,10 +22,28 @@ TEST_CASE("durations are numbers with a unit") {
 }
 
 TEST_CASE("what is no duration is refused") {
-  for (const auto* text :
-       {"", "s", "5", "-1s", "+1s", " 1s", "1s ", "1 s", "1,5s", ".5s", "1.s",
-        "1m30s", "1d", "1S", "0x1s", "1e3s", "nan", "infs", "1.5ns",
-        "0.0000000001s", "9223372036854775807s", "99999999999999999999h"}) {
+  for (const auto* text : {"",
+                           "s",
+                           "5",
+                           "-1s",
+                           "+1s",
+                           " 1s",
+                           "1s ",
+                           "1 s",
+                           "1,5s",
+                           ".5s",
+                           "1.s",
+                           "1m30s",
+                           "1d",
+                           "1S",
+                           "0x1s",
+                           "1e3s",
+                           "nan",
+                           "infs",
+                           "1.5ns",
+                           "0.0000000001s",
+                           "9223372036854775807s",
+                           "99999999999999999999h"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text));
   }

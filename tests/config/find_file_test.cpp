@@ -40,9 +40,9 @@ TEST_CASE("a named file that is not there is a mistake, not the defaults") {
   const auto x = config::load({folder.path() / "no.toml", {}, {}});
   REQUIRE_FALSE(x);
   REQUIRE(x.error().size() == 1);
-  CHECK(config::render(x.error()[0])
-        == (folder.path() / "no.toml").string()
-             + ": cannot be read: No such file or directory");
+  CHECK(config::render(x.error()[0]) ==
+        (folder.path() / "no.toml").string() +
+            ": cannot be read: No such file or directory");
 }
 
 TEST_CASE("a folder is no configuration") {

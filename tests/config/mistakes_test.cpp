@@ -38,8 +38,8 @@ max_steps = 0
 
 [tool]
 )",
-                    {"publish.batching=word", "nonsense"})
-        == R"(r.toml:2:13: runtime.max_calls: must be a whole number, not a text
+                    {"publish.batching=word", "nonsense"}) ==
+        R"(r.toml:2:13: runtime.max_calls: must be a whole number, not a text
 r.toml:3:1: runtime.thread: unknown key; did you mean "threads"?
 r.toml:6:11: models.default.dialect: "anthropic" is not supported by this version; supported: openai, scripted
 r.toml:7:24: models.default.timeouts.connect: "soon" is not a duration such as "250ms", "1.5s", "2m" or "24h"
@@ -58,21 +58,21 @@ TEST_CASE("a syntax error is reported with its position") {
 }
 
 TEST_CASE("a key that is far from all others lists what is allowed") {
-  CHECK(mistakes_of("[approvals]\nxyzzy = 1\n")
-        == "r.toml:2:1: approvals.xyzzy: unknown key; allowed here: mode, "
-           "expire_after\n");
+  CHECK(mistakes_of("[approvals]\nxyzzy = 1\n") ==
+        "r.toml:2:1: approvals.xyzzy: unknown key; allowed here: mode, "
+        "expire_after\n");
 }
 
 TEST_CASE("keys stay out of files") {
-  CHECK(mistakes_of("[models.default]\napi_key = \"sk-1\"\n")
-        == "r.toml:2:1: models.default.api_key: unknown key; keys never stand "
-           "in files: put it into an environment variable and name that in "
-           "api_key_env\n");
-  const auto text
-    = mistakes_of("[models.default]\napi_key_env = \"sk-secret\"\n");
-  CHECK(text
-        == "r.toml:2:15: models.default.api_key_env: must be the name of an "
-           "environment variable, not a key itself\n");
+  CHECK(mistakes_of("[models.default]\napi_key = \"sk-1\"\n") ==
+        "r.toml:2:1: models.default.api_key: unknown key; keys never stand "
+        "in files: put it into an environment variable and name that in "
+        "api_key_env\n");
+  const auto text =
+      mistakes_of("[models.default]\napi_key_env = \"sk-secret\"\n");
+  CHECK(text ==
+        "r.toml:2:15: models.default.api_key_env: must be the name of an "
+        "environment variable, not a key itself\n");
 }
 
 TEST_CASE("wrong types name what is wanted") {
@@ -81,45 +81,48 @@ TEST_CASE("wrong types name what is wanted") {
     std::string message;
   };
   const std::vector<sample> samples = {
-    {"runtime.threads = 1.5", "must be a whole number, not a number"},
-    {"runtime.threads = -1", "-1 is out of range; allowed: 0 to 1024"},
-    {"runtime.max_runs = 4294967296",
-     "4294967296 is out of range; allowed: 0 to 4294967295"},
-    {"runtime.data_dir = 3", "must be a text, not a whole number"},
-    {"runtime.data_dir = \"\"", "must not be empty"},
-    {"runtime = 3", "must be a table, not a whole number"},
-    {"runtime.log = \"info\"", "must be a table, not a text"},
-    {"models.default = 3", "must be a table, not a whole number"},
-    {"models.default.streaming = 1",
-     "must be true or false, not a whole number"},
-    {"models.default.temperature = \"hot\"",
-     "must be a number or \"none\", not a text"},
-    {"models.default.temperature = 2.5", "2.5 is out of range; allowed: 0 to 2"},
-    {"models.default.price.input = inf", "must be a finite number"},
-    {"models.default.price.input = -0.5",
-     "-0.5 is out of range; allowed: at least 0"},
-    {"models.default.base_url = \"api.example\"",
-     "\"api.example\" must begin with http:// or https://"},
-    {"tools.timeout = 30", "must be a duration such as \"250ms\", \"1.5s\", "
-                           "\"2m\" or \"24h\", not a whole number"},
-    {"supervision.period = \"0s\"",
-     "\"0s\" is out of range; allowed: 1ms to 8784h"},
-    {"agents.default.tools = \"read\"", "must be a list of texts, not a text"},
-    {"agents.default.exempt_phases = [\"a\", 2]",
-     "item 2: must be a text, not a whole number"},
-    {"tools.keys = [\"path\"]",
-     "item 1: \"path\" must be a JSON pointer, such as /path"},
-    {"server.listen = \"7433\"",
-     "\"7433\" must be host:port, such as 127.0.0.1:7433"},
-    {"server.listen = \"a:70000\"",
-     "\"a:70000\" must be host:port, such as 127.0.0.1:7433"},
-    {"runtime.data_dir = 2026-01-31", "must be a text, not a date or time"},
-    {"models.default.retry = { base = \"2s\", cap = \"1s\" }",
-     "cap (1s) must not be smaller than base (2s)"},
-    {"models.default.dialect = \"scripted\"",
-     "\"scripted\" needs the key script: the file that it plays"},
-    {"models.\"a b\" = {}",
-     "a name holds letters, digits, '_' and '-', at most 64"},
+      {"runtime.threads = 1.5", "must be a whole number, not a number"},
+      {"runtime.threads = -1", "-1 is out of range; allowed: 0 to 1024"},
+      {"runtime.max_runs = 4294967296",
+       "4294967296 is out of range; allowed: 0 to 4294967295"},
+      {"runtime.data_dir = 3", "must be a text, not a whole number"},
+      {"runtime.data_dir = \"\"", "must not be empty"},
+      {"runtime = 3", "must be a table, not a whole number"},
+      {"runtime.log = \"info\"", "must be a table, not a text"},
+      {"models.default = 3", "must be a table, not a whole number"},
+      {"models.default.streaming = 1",
+       "must be true or false, not a whole number"},
+      {"models.default.temperature = \"hot\"",
+       "must be a number or \"none\", not a text"},
+      {"models.default.temperature = 2.5",
+       "2.5 is out of range; allowed: 0 to 2"},
+      {"models.default.price.input = inf", "must be a finite number"},
+      {"models.default.price.input = -0.5",
+       "-0.5 is out of range; allowed: at least 0"},
+      {"models.default.base_url = \"api.example\"",
+       "\"api.example\" must begin with http:// or https://"},
+      {"tools.timeout = 30",
+       "must be a duration such as \"250ms\", \"1.5s\", "
+       "\"2m\" or \"24h\", not a whole number"},
+      {"supervision.period = \"0s\"",
+       "\"0s\" is out of range; allowed: 1ms to 8784h"},
+      {"agents.default.tools = \"read\"",
+       "must be a list of texts, not a text"},
+      {"agents.default.exempt_phases = [\"a\", 2]",
+       "item 2: must be a text, not a whole number"},
+      {"tools.keys = [\"path\"]",
+       "item 1: \"path\" must be a JSON pointer, such as /path"},
+      {"server.listen = \"7433\"",
+       "\"7433\" must be host:port, such as 127.0.0.1:7433"},
+      {"server.listen = \"a:70000\"",
+       "\"a:70000\" must be host:port, such as 127.0.0.1:7433"},
+      {"runtime.data_dir = 2026-01-31", "must be a text, not a date or time"},
+      {"models.default.retry = { base = \"2s\", cap = \"1s\" }",
+       "cap (1s) must not be smaller than base (2s)"},
+      {"models.default.dialect = \"scripted\"",
+       "\"scripted\" needs the key script: the file that it plays"},
+      {"models.\"a b\" = {}",
+       "a name holds letters, digits, '_' and '-', at most 64"},
   };
   for (const auto& x : samples) {
     CAPTURE(x.text);
@@ -135,26 +138,27 @@ TEST_CASE("what this version does not do is said, not ignored") {
     std::string message;
   };
   const std::vector<sample> samples = {
-    {"models.default.dialect = \"ollama\"",
-     "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
-    {"agents.default.completion = \"tool\"",
-     "agents.default.completion: \"tool\"" + later + "free"},
-    {"tools.isolation = \"process\"",
-     "tools.isolation: \"process\"" + later + "thread"},
-    {"approvals.mode = \"propose\"",
-     "approvals.mode: \"propose\"" + later + "wait"},
-    {"agents.default.tools = [\"read\", \"grep\"]",
-     "agents.default.tools: the tool \"grep\"" + later + "read, bash"},
-    {"tools.nodes = [\"a\"]", "tools.nodes: choosing nodes" + later + "[\"*\"]"},
-    {"cluster.listen = \"127.0.0.1:1\"",
-     "cluster.listen: clusters are not supported by this version; leave it "
-     "empty"},
-    {"cluster.join = [\"127.0.0.1:1\"]",
-     "cluster.join: clusters are not supported by this version; leave it "
-     "empty"},
-    {"mcp.files.command = [\"x\"]", "mcp: not supported by this version"},
-    {"tools.bash.rules = []",
-     "tools.bash.rules: not supported by this version"},
+      {"models.default.dialect = \"ollama\"",
+       "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
+      {"agents.default.completion = \"tool\"",
+       "agents.default.completion: \"tool\"" + later + "free"},
+      {"tools.isolation = \"process\"",
+       "tools.isolation: \"process\"" + later + "thread"},
+      {"approvals.mode = \"propose\"",
+       "approvals.mode: \"propose\"" + later + "wait"},
+      {"agents.default.tools = [\"read\", \"grep\"]",
+       "agents.default.tools: the tool \"grep\"" + later + "read, bash"},
+      {"tools.nodes = [\"a\"]",
+       "tools.nodes: choosing nodes" + later + "[\"*\"]"},
+      {"cluster.listen = \"127.0.0.1:1\"",
+       "cluster.listen: clusters are not supported by this version; leave it "
+       "empty"},
+      {"cluster.join = [\"127.0.0.1:1\"]",
+       "cluster.join: clusters are not supported by this version; leave it "
+       "empty"},
+      {"mcp.files.command = [\"x\"]", "mcp: not supported by this version"},
+      {"tools.bash.rules = []",
+       "tools.bash.rules: not supported by this version"},
   };
   for (const auto& x : samples) {
     CAPTURE(x.text);
@@ -166,34 +170,35 @@ TEST_CASE("what this version does not do is said, not ignored") {
 TEST_CASE("every key of command tools is known and refused") {
   for (const std::string key : {"type", "command", "description", "parameters",
                                 "effect", "env", "cwd", "rules"}) {
-    CHECK(mistakes_of("[tools.bash]\n" + key + " = \"x\"\n")
-          == "r.toml:2:1: tools.bash." + key
-               + ": not supported by this version\n");
+    CHECK(mistakes_of("[tools.bash]\n" + key + " = \"x\"\n") ==
+          "r.toml:2:1: tools.bash." + key +
+              ": not supported by this version\n");
   }
 }
 
 TEST_CASE("tools that do not exist are found where they are named") {
-  CHECK(mistakes_of("[agents.default]\ntools = [\"raed\"]\n[tools.bsh]\n")
-        == "r.toml:2:9: agents.default.tools: there is no tool \"raed\"; did "
-           "you mean \"read\"?\n"
-           "r.toml:3:1: tools.bsh: there is no tool \"bsh\"; did you mean "
-           "\"bash\"?\n");
-  CHECK(mistakes_of("agents.default.tools = [\"mine\"]", {}, {"mine"})
-        == "none");
+  CHECK(mistakes_of("[agents.default]\ntools = [\"raed\"]\n[tools.bsh]\n") ==
+        "r.toml:2:9: agents.default.tools: there is no tool \"raed\"; did "
+        "you mean \"read\"?\n"
+        "r.toml:3:1: tools.bsh: there is no tool \"bsh\"; did you mean "
+        "\"bash\"?\n");
+  CHECK(mistakes_of("agents.default.tools = [\"mine\"]", {}, {"mine"}) ==
+        "none");
   const testing::temp_folder folder;
-  const auto file
-    = folder.write("x.toml", "agents.default.tools = [\"anything\"]");
+  const auto file =
+      folder.write("x.toml", "agents.default.tools = [\"anything\"]");
   CHECK(config::load({file, {}, {}}));
 }
 
 TEST_CASE("files that a configuration names must be there") {
-  const auto text = mistakes_of("[models.default]\ndialect = \"scripted\"\n"
-                                "script = \"gone.toml\"\n"
-                                "[agents.default]\n"
-                                "system_prompt = \"a\"\n"
-                                "system_prompt_file = \"gone.md\"\n");
+  const auto text = mistakes_of(
+      "[models.default]\ndialect = \"scripted\"\n"
+      "script = \"gone.toml\"\n"
+      "[agents.default]\n"
+      "system_prompt = \"a\"\n"
+      "system_prompt_file = \"gone.md\"\n");
   CHECK_THAT(text, Catch::Matchers::Contains(
-                     "r.toml:3:10: models.default.script: there is no file"));
+                       "r.toml:3:10: models.default.script: there is no file"));
   CHECK_THAT(text,
              Catch::Matchers::Contains("r.toml:6:22: agents.default."
                                        "system_prompt_file: give either"));
@@ -202,16 +207,17 @@ TEST_CASE("files that a configuration names must be there") {
 
 TEST_CASE("--set changes any key, the last one wins") {
   const testing::temp_folder folder;
-  const auto file = folder.write("x.toml", "agents.default.max_steps = 3\n"
-                                           "agents.default.loop_limit = 4\n");
+  const auto file = folder.write("x.toml",
+                                 "agents.default.max_steps = 3\n"
+                                 "agents.default.loop_limit = 4\n");
   const auto x = config::load(
-    {file,
-     {"agents.default.max_steps=4", "agents.default.max_steps=5",
-      "publish.batching=token", "tools.bash.timeout=90s",
-      "agents.default.tools=[\"read\"]", "models.default.model=7",
-      "models.default.base_url=http://h/?a=b", "agents.default.phase=\"x y\"",
-      "models.default.retry={ max_attempts = 1 }"},
-     {}});
+      {file,
+       {"agents.default.max_steps=4", "agents.default.max_steps=5",
+        "publish.batching=token", "tools.bash.timeout=90s",
+        "agents.default.tools=[\"read\"]", "models.default.model=7",
+        "models.default.base_url=http://h/?a=b", "agents.default.phase=\"x y\"",
+        "models.default.retry={ max_attempts = 1 }"},
+       {}});
   REQUIRE(x);
   CHECK(x->agents.at("default").max_steps == 5);
   CHECK(x->agents.at("default").loop_limit == 4);
@@ -225,12 +231,12 @@ TEST_CASE("--set changes any key, the last one wins") {
 }
 
 TEST_CASE("mistakes of --set say so") {
-  CHECK(mistakes_of("", {"agents.default.max_step=5"})
-        == "--set: agents.default.max_step: unknown key; did you mean "
-           "\"max_steps\"?\n");
-  CHECK(mistakes_of("", {"agents.default.max_steps=five"})
-        == "--set: agents.default.max_steps: must be a whole number, not a "
-           "text\n");
+  CHECK(mistakes_of("", {"agents.default.max_step=5"}) ==
+        "--set: agents.default.max_step: unknown key; did you mean "
+        "\"max_steps\"?\n");
+  CHECK(mistakes_of("", {"agents.default.max_steps=five"}) ==
+        "--set: agents.default.max_steps: must be a whole number, not a "
+        "text\n");
   CHECK_THAT(mistakes_of("", {"a b=5"}),
              Catch::Matchers::Contains("no dotted key"));
   CHECK_THAT(mistakes_of("", {"a=1\nb.c=5"}),

@@ -15,8 +15,8 @@ namespace riffle::testing {
 class temp_folder {
  public:
   temp_folder() {
-    auto name
-      = (std::filesystem::temp_directory_path() / "riffle-XXXXXX").string();
+    auto name =
+        (std::filesystem::temp_directory_path() / "riffle-XXXXXX").string();
     if (::mkdtemp(name.data())) path_ = name;
   }
   ~temp_folder() {
@@ -45,7 +45,7 @@ class temp_folder {
 class scoped_env {
  public:
   scoped_env(std::string name, const std::optional<std::string>& value)
-    : name_{std::move(name)} {
+      : name_{std::move(name)} {
     if (const char* old = std::getenv(name_.c_str())) old_ = old;
     put(value);
   }
@@ -70,7 +70,7 @@ class scoped_env {
 class scoped_directory {
  public:
   explicit scoped_directory(const std::filesystem::path& to)
-    : old_{std::filesystem::current_path()} {
+      : old_{std::filesystem::current_path()} {
     std::filesystem::current_path(to);
   }
   ~scoped_directory() {

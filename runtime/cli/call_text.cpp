@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/call_text.hpp"
+
+#include <array>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/safe_text.hpp"
+#include "runtime/cli/trace_writer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t longest_subject = 72;
+
+/// The arguments that say most, best first.
+constexpr std::array subject_keys = {"path", "file",  "command", "pattern",
+                                     "url",  "query", "name",    "id"};
+
+nlohmann::json parse_object(std::string_view text) {
+  auto x = nlohmann::json::parse(text, nullptr, false);
+  return x.is_object() ? x : nlohmann::json::object();
+}
+
+std::string subject(const events::tool_call& x) {
+  const auto arguments = parse_object(x.arguments);
+  for (const auto* key : subject_keys) {
+    const auto found = arguments.find(key);
+    if (found != arguments.end() && found->is_string()) {
+      return found->get<std::string>();
+    }
+  }
+  return x.title.empty() ? x.arguments_text : x.title;
+}
+
+std::optional<std::uint64_t> number(const nlohmann::json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_number_unsigned()) return std::nullopt;
+  return found->get<std::uint64_t>();
+}
+
+std::string count(std::uint64_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+}  // namespace
+
+std::string call_label(const events::tool_call& x) {
+  auto out = safe_line(x.tool, 64);
+  const auto text = safe_line(subject(x), longest_subject);
+  return text.empty() ? out : out + ": " + text;
+}
+
+std::string result_detail(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  if (const auto n = number(x, "matches")) {
+    return " → " + count(*n, "match", "matches");
+  }
+  std::string inside;
+  if (const auto n = number(x, "lines")) inside = count(*n, "line", "lines");
+  if (const auto n = number(x, "bytes")) {
+    inside += (inside.empty() ? "" : ", ") + size_text(*n);
+  }
+  return inside.empty() ? "" : " (" + inside + ")";
+}
+
+}  // namespace riffle::cli

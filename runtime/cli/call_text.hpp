@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a call is about, and what came of it, in a few words.
+
+#include <string>
+#include <string_view>
+
+#include "messages/event.hpp"
+
+namespace riffle::cli {
+
+/// "read: README.md": the tool and the argument that says most; the title if
+/// there is none. Harmless for a terminal, one line.
+std::string call_label(const events::tool_call& x);
+
+/// " (42 lines, 1.3 KB)", " → 45 matches", or nothing, from a result's
+/// metadata.
+std::string result_detail(std::string_view metadata);
+
+}  // namespace riffle::cli

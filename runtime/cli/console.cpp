@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include <string>
+#include <utility>
+
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/safe_text.hpp"
+
+namespace riffle::cli {
+
+void console::complain(std::string_view message) {
+  err.write("riffle: " + safe_text(message) + "\n");
+}
+
+std::optional<config::config> load_config(const common_options& options,
+                                          console& io) {
+  auto x =
+      config::load({options.config, options.sets, config::builtin_tools()});
+  if (x) return std::move(*x);
+  for (const auto& mistake : x.error()) {
+    io.err.write(safe_text(config::render(mistake)) + "\n");
+  }
+  const auto n = x.error().size();
+  io.complain((n == 1 ? "1 mistake" : std::to_string(n) + " mistakes") +
+              " in the configuration, nothing was started");
+  return std::nullopt;
+}
+
+int report(const error& x, console& io) {
+  io.complain(x.message + " (" + std::string{to_string(x.code)} + ")");
+  return status_of(x.code);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "messages/error.hpp"
+#include "messages/event.hpp"
+
+namespace riffle::cli {
+
+/// The exit statuses of the contract.
+enum exit_status : int {
+  completed = 0,
+  failed = 1,
+  usage = 2,
+  denied = 3,
+  out_of_time = 124,
+  interrupted_by_user = 130,
+};
+
+/// For a run that ended, by its status and the error it ended with.
+exit_status status_of(events::run_status status,
+                      std::optional<errc> failure) noexcept;
+
+/// For something that never became a run.
+exit_status status_of(errc failure) noexcept;
+
+}  // namespace riffle::cli

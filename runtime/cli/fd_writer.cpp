@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/fd_writer.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace riffle::cli {
+
+bool fd_writer::write(std::string_view text) {
+  while (good() && !text.empty()) {
+    const auto n = ::write(fd_, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {
+      if (!wait_for_room()) error_ = errno;
+    } else if (errno != EINTR) {
+      error_ = errno;
+    }
+  }
+  return good();
+}
+
+bool fd_writer::wait_for_room() const {
+  // Somebody made it non-blocking: wait, and look again each second.
+  constexpr int milliseconds = 1000;
+  pollfd x{fd_, POLLOUT, 0};
+  return ::poll(&x, 1, milliseconds) >= 0 || errno == EINTR;
+}
+
+bool fd_writer::closed() const noexcept { return error_ == EPIPE; }
+
+std::string fd_writer::problem() const {
+  if (good() || closed()) return {};
+  return std::generic_category().message(error_);
+}
+
+bool fd_writer::is_terminal() const noexcept { return ::isatty(fd_) == 1; }
+
+}  // namespace riffle::cli

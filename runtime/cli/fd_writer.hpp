@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace riffle::cli {
+
+/// Writes to a file descriptor that it does not own. Whole texts; waits while
+/// the reader is slow. SIGPIPE must be caught (see interrupts.hpp).
+class fd_writer {
+ public:
+  explicit fd_writer(int fd) noexcept : fd_{fd} {}
+
+  /// False once nothing more can be written, now or by an earlier call.
+  bool write(std::string_view text);
+
+  /// The reader went away: no reason for a message.
+  [[nodiscard]] bool closed() const noexcept;
+  /// Why writing failed, for people; empty: it did not, or `closed`.
+  [[nodiscard]] std::string problem() const;
+  [[nodiscard]] bool good() const noexcept { return error_ == 0; }
+  [[nodiscard]] bool is_terminal() const noexcept;
+
+ private:
+  bool wait_for_room() const;
+
+  int fd_;
+  int error_ = 0;  ///< errno of the failure
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace riffle::cli {
+
+/// Catches SIGINT and SIGTERM while it lives; at most one object at a time.
+/// The first of them asks for an end (`on_stop`), a SIGINT after it ends the
+/// process at once with 130. A second SIGTERM does nothing more. SIGPIPE is
+/// caught and has no effect: writes report it. (Handlers, not SIG_IGN: child
+/// processes must not inherit an ignored signal.)
+class interrupts {
+ public:
+  interrupts();
+  ~interrupts();
+  interrupts(const interrupts&) = delete;
+  interrupts& operator=(const interrupts&) = delete;
+
+  /// `f` is called once, on a thread of this object (or right here if the
+  /// signal came before), with a name such as "Ctrl-C". It must return soon.
+  /// After a call with nothing the old one is not called any more.
+  void on_stop(std::function<void(const char*)> f);
+
+  [[nodiscard]] bool asked_to_stop() const noexcept;
+
+ private:
+  void listen();
+  void tell();
+
+  std::mutex mutex_;
+  std::function<void(const char*)> on_stop_;
+  bool told_ = false;
+  std::thread listener_;
+};
+
+}  // namespace riffle::cli

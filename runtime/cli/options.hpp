@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a command line asked for, as plain values.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "messages/time.hpp"
+#include "runtime/api/riffle.hpp"
+
+namespace riffle::cli {
+
+enum class output_kind : std::uint8_t {
+  text,   ///< the answer
+  json,   ///< one object
+  jsonl,  ///< a line for each event or item
+};
+
+enum class verbosity : std::uint8_t {
+  quiet,    ///< errors only
+  normal,   ///< tool traces
+  verbose,  ///< steps, arguments, output
+};
+
+/// What every subcommand takes.
+struct common_options {
+  std::optional<std::filesystem::path> config;
+  std::vector<std::string> sets;
+  output_kind output = output_kind::text;
+  verbosity level = verbosity::normal;
+  bool color = true;  ///< where the terminal can show it
+};
+
+struct run_command {
+  common_options common;
+  std::string task;  ///< "-": standard input
+  std::optional<std::string> session;
+  std::string agent = "default";
+  std::optional<std::string> model;
+  std::optional<std::uint32_t> max_steps;
+  duration timeout{};  ///< 0: none
+  approve approval = approve::none;
+};
+
+struct resume_command {
+  common_options common;
+  std::string session;
+};
+
+struct sessions_command {
+  enum class what : std::uint8_t { list, show, events };
+  common_options common;
+  what action = what::list;
+  std::string session;     ///< of show and events
+  std::size_t limit = 20;  ///< of list
+};
+
+struct events_check_command {
+  common_options common;
+  std::string file;  ///< "-": standard input
+  bool allow_unfinished = false;
+};
+
+struct config_command {
+  enum class what : std::uint8_t { check, show };
+  common_options common;
+  what action = what::check;
+};
+
+/// Nothing to do but to print something and to leave.
+struct leave_command {
+  int status = 0;
+  std::string out;  ///< for standard output
+  std::string err;  ///< for standard error
+};
+
+using command =
+    std::variant<leave_command, run_command, resume_command, sessions_command,
+                 events_check_command, config_command>;
+
+}  // namespace riffle::cli

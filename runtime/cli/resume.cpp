@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// riffle sessions resume ID
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/watch.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+const storage::run_record* unfinished(const storage::session_snapshot& x) {
+  const auto found = std::ranges::find(x.runs, storage::run_state::active,
+                                       &storage::run_record::state);
+  return found == x.runs.end() ? nullptr : &*found;
+}
+
+error no_session(const std::string& name) {
+  return {
+      errc::not_found,
+      "sessions",
+      "there is no session \"" + name + "\"; 'riffle sessions list' shows all",
+      false,
+      {}};
+}
+
+int nothing_to_do(const storage::session_snapshot& x, console& io,
+                  const common_options& options) {
+  if (options.level == verbosity::quiet) return completed;
+  const auto& last = x.runs.back();
+  io.complain("nothing is unfinished in session " + x.session.value +
+              "; its last run is " + std::string{to_string(last.state)} +
+              ". 'riffle sessions show " + x.session.value +
+              "' prints the conversation");
+  return completed;
+}
+
+}  // namespace
+
+int execute(const resume_command& x, console& io) {
+  auto settings = load_config(x.common, io);
+  if (!settings) return usage;
+  interrupts signals;
+  auto rt = runtime::create(std::move(*settings));
+  if (!rt) return report(rt.error(), io);
+  const auto session = rt->journal().load_session(session_id{x.session});
+  const bool missing =
+      session ? session->runs.empty() : session.error().code == errc::not_found;
+  if (missing) return report(no_session(x.session), io);
+  if (!session) return report(session.error(), io);
+  const auto* active = unfinished(*session);
+  if (!active) return nothing_to_do(*session, io, x.common);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto resumed = rt->resume(active->id);
+  if (!resumed) return report(resumed.error(), io);
+  return watch(*resumed, x.common, signals, io);
+}
+
+}  // namespace riffle::cli

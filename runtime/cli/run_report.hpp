@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/error.hpp"
+#include "messages/event.hpp"
+
+namespace riffle::cli {
+
+/// What a run came to, collected from its events.
+class run_report {
+ public:
+  /// `line`: the event as it stands in the log.
+  void on(const event& x, std::string_view line);
+
+  /// Set once run_finished came.
+  [[nodiscard]] const std::optional<events::run_finished>& finished()
+      const noexcept {
+    return finished_;
+  }
+  [[nodiscard]] const std::string& answer() const noexcept { return answer_; }
+  [[nodiscard]] const std::string& session() const noexcept { return session_; }
+  /// The error that the run ended with.
+  [[nodiscard]] std::optional<error> failure() const;
+
+  /// One object: run_id, session_id, status, answer, error?, usage, steps,
+  /// tool_calls, tools, duration_ms.
+  [[nodiscard]] std::string to_json() const;
+
+ private:
+  std::string run_;
+  std::string session_;
+  std::string answer_;
+  std::optional<error> failure_;
+  std::optional<events::run_finished> finished_;
+  nlohmann::ordered_json usage_ = nlohmann::ordered_json::object();
+  nlohmann::ordered_json tools_ = nlohmann::ordered_json::array();
+  std::unordered_map<call_id, std::string> titles_;  ///< of open calls
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Texts from models and tools, made harmless for a terminal.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace riffle::cli {
+
+/// Several lines: keeps '\n' and '\t'; "\r\n" becomes '\n', ESC becomes ^[,
+/// other controls \xNN, characters that turn the reading direction \u{NNNN},
+/// what is not UTF-8 U+FFFD.
+std::string safe_text(std::string_view text);
+
+/// One line: line ends and tabs become one space, and after `most` characters
+/// it is cut, with "…" at its end.
+std::string safe_line(std::string_view text, std::size_t most);
+
+}  // namespace riffle::cli

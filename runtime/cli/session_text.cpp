@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/session_text.hpp"
+
+#include <algorithm>
+
+#include "runtime/cli/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string runs_text(std::size_t n) {
+  return std::to_string(n) + (n == 1 ? " run" : " runs");
+}
+
+const storage::call_record* find_call(const storage::session_snapshot& x,
+                                      const call_id& id) {
+  const auto found = std::ranges::find(
+      x.calls, id, [](const auto& c) -> const call_id& { return c.call.id; });
+  return found == x.calls.end() ? nullptr : &*found;
+}
+
+std::string call_state(const storage::call_record& x) {
+  const bool settled = x.stage == storage::call_stage::settled;
+  return std::string{settled ? to_string(x.how) : to_string(x.stage)};
+}
+
+std::string call_text(const storage::call_record& x) {
+  return "  [" + safe_line(x.call.tool, 64) + "] " +
+         safe_line(x.call.title, 100) + ": " + call_state(x) + "\n";
+}
+
+void append_message(std::string& out, const storage::session_snapshot& x,
+                    const storage::message_record& m) {
+  const bool user = m.role == storage::message_role::user;
+  if (!m.text.empty()) {
+    out += (user ? "> " : "") + safe_text(m.text);
+    if (!out.ends_with('\n')) out += '\n';
+  }
+  for (const auto& id : m.calls) {
+    if (const auto* call = find_call(x, id)) out += call_text(*call);
+  }
+}
+
+json run_json(const storage::run_record& r) {
+  return {{"run_id", r.id.value},
+          {"ordinal", r.ordinal},
+          {"status", to_string(r.state)},
+          {"task", r.task},
+          {"agent", r.agent},
+          {"model", r.model},
+          {"started", to_string(r.started)},
+          {"tool_calls", r.tool_calls}};
+}
+
+json call_json(const storage::call_record& c) {
+  return {{"id", c.call.id.value},
+          {"tool", c.call.tool},
+          {"title", c.call.title},
+          {"state", call_state(c)}};
+}
+
+json message_json(const storage::session_snapshot& x,
+                  const storage::message_record& m) {
+  json out = {{"run_id", m.run.value},
+              {"step", m.step},
+              {"role", to_string(m.role)},
+              {"text", m.text}};
+  auto calls = json::array();
+  for (const auto& id : m.calls) {
+    if (const auto* call = find_call(x, id)) calls.push_back(call_json(*call));
+  }
+  if (!calls.empty()) out["calls"] = std::move(calls);
+  return out;
+}
+
+}  // namespace
+
+std::string summary_text(const storage::session_snapshot& x) {
+  auto out = safe_line(x.session.value, 128) + "  " + runs_text(x.runs.size());
+  if (!x.runs.empty()) {
+    const auto& last = x.runs.back();
+    out += ", " + std::string{to_string(last.state)} + ": " +
+           safe_line(last.task, 60);
+  }
+  return out + "\n";
+}
+
+json summary_json(const storage::session_snapshot& x) {
+  json out = {{"session_id", x.session.value}, {"runs", x.runs.size()}};
+  if (!x.runs.empty()) out["last_run"] = run_json(x.runs.back());
+  return out;
+}
+
+std::string conversation_text(const storage::session_snapshot& x) {
+  std::string out;
+  for (const auto& r : x.runs) {
+    out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
+           to_string(r.started) + ", " + std::string{to_string(r.state)} + "\n";
+    for (const auto& m : x.messages) {
+      if (m.run == r.id) append_message(out, x, m);
+    }
+  }
+  return out;
+}
+
+json conversation_json(const storage::session_snapshot& x) {
+  json out = {{"session_id", x.session.value}};
+  out["runs"] = json::array();
+  for (const auto& r : x.runs) out["runs"].push_back(run_json(r));
+  out["messages"] = json::array();
+  for (const auto& m : x.messages) {
+    out["messages"].push_back(message_json(x, m));
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

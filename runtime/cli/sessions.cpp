@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// riffle sessions list|show|events
+#include <memory>
+#include <utility>
+
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/session_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using journal_ptr = std::unique_ptr<storage::journal>;
+
+constexpr std::size_t page_bytes = 256u << 10;
+
+std::string dump(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+/// The journal, or null if there is none yet: looking must not make one.
+expected<journal_ptr> open_journal(const config::config& settings) {
+  const auto folder = config::expand_home(settings.runtime.data_dir);
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "riffle.db", ignored)) {
+    return journal_ptr{};
+  }
+  return storage::open_sqlite_journal(folder, storage::durability::process);
+}
+
+expected<storage::session_snapshot> load(const journal_ptr& journal,
+                                         const std::string& session) {
+  const error unknown{errc::not_found,
+                      "sessions",
+                      "there is no session \"" + session +
+                          "\"; 'riffle sessions list' shows all",
+                      false,
+                      {}};
+  if (!journal) return unexpected{unknown};
+  auto x = journal->load_session(session_id{session});
+  if (!x && x.error().code == errc::not_found) return unexpected{unknown};
+  if (x && x->runs.empty()) return unexpected{unknown};
+  return x;
+}
+
+int list(const sessions_command& x, storage::journal* journal, console& io) {
+  auto all = json::array();
+  std::vector<session_id> ids;
+  if (journal) {
+    auto found = journal->list_sessions(x.limit);
+    if (!found) return report(found.error(), io);
+    ids = std::move(*found);
+  }
+  for (const auto& id : ids) {
+    const auto session = journal->load_session(id);
+    if (!session) return report(session.error(), io);
+    switch (x.common.output) {
+      case output_kind::text: io.out.write(summary_text(*session)); break;
+      case output_kind::jsonl:
+        io.out.write(dump(summary_json(*session)));
+        break;
+      case output_kind::json: all.push_back(summary_json(*session)); break;
+    }
+  }
+  if (x.common.output == output_kind::json) io.out.write(dump(all));
+  return io.out.good() ? completed : failed;
+}
+
+int show(const sessions_command& x, const storage::session_snapshot& session,
+         console& io) {
+  io.out.write(x.common.output == output_kind::text
+                   ? conversation_text(session)
+                   : dump(conversation_json(session)));
+  return io.out.good() ? completed : failed;
+}
+
+expected<void> print_events(storage::journal& journal, const run_id& run,
+                            console& io) {
+  std::uint64_t after = 0;
+  while (io.out.good()) {
+    auto page = journal.read_events(run, after, page_bytes);
+    if (!page) return unexpected{std::move(page.error())};
+    for (const auto& block : page->blocks) {
+      io.out.write(*block.lines);
+      after = block.last_seq;
+    }
+    if (page->end || page->blocks.empty()) return {};
+  }
+  return {};
+}
+
+int print_all(const storage::session_snapshot& session,
+              storage::journal& journal, console& io) {
+  for (const auto& run : session.runs) {
+    const auto printed = print_events(journal, run.id, io);
+    if (!printed) return report(printed.error(), io);
+  }
+  return io.out.good() ? completed : failed;
+}
+
+}  // namespace
+
+int execute(const sessions_command& x, console& io) {
+  const auto settings = load_config(x.common, io);
+  if (!settings) return usage;
+  const auto journal = open_journal(*settings);
+  if (!journal) return report(journal.error(), io);
+  using what = sessions_command::what;
+  if (x.action == what::list) return list(x, journal->get(), io);
+  const auto session = load(*journal, x.session);
+  if (!session) return report(session.error(), io);
+  return x.action == what::show ? show(x, *session, io)
+                                : print_all(*session, **journal, io);
+}
+
+}  // namespace riffle::cli

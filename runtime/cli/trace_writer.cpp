@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/trace_writer.hpp"
+
+#include <utility>
+
+#include "runtime/cli/call_text.hpp"
+#include "runtime/cli/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::int64_t between_progress_us = 500'000;
+constexpr std::size_t longest_message = 200;
+constexpr std::size_t longest_detail = 1000;
+
+/// The last line of a report that is not blank: the newest.
+std::string_view last_line(std::string_view text) {
+  const auto end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  text = text.substr(0, end + 1);
+  const auto begin = text.find_last_of("\r\n");
+  return begin == std::string_view::npos ? text : text.substr(begin + 1);
+}
+
+std::string number(double x) {
+  auto out = std::to_string(x);
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out;
+}
+
+std::string progress_text(const tool_progress_report& x) {
+  std::string out;
+  if (x.progress && x.total) {
+    out = number(*x.progress) + "/" + number(*x.total);
+  } else if (x.progress) {
+    out = number(*x.progress);
+  }
+  const auto message = safe_line(last_line(x.message), longest_message);
+  if (!out.empty() && !message.empty()) out += ": ";
+  return out + message;
+}
+
+/// Each line of a text behind a bar, so that it cannot pass for a trace.
+std::string indented(std::string_view text) {
+  std::string out;
+  auto rest = safe_text(text);
+  std::string_view view = rest;
+  while (!view.empty()) {
+    const auto end = view.find('\n');
+    out.append("       | ").append(view.substr(0, end)).append("\n");
+    if (end == std::string_view::npos) break;
+    view.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+std::string count(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
+std::string failure_text(const events::tool_result& x) {
+  const auto message =
+      x.err ? safe_line(x.err->message, longest_message) : std::string{};
+  if (x.how == outcome::failed && !message.empty()) return message;
+  std::string out{to_string(x.how)};
+  for (auto& c : out) c = c == '_' ? ' ' : c;
+  return message.empty() ? out : out + ": " + message;
+}
+
+}  // namespace
+
+std::string trace_writer::on(const event& x) {
+  const bool is_error = std::holds_alternative<events::failure>(x.body);
+  if (options_.level == verbosity::quiet && !is_error) return {};
+  run_ = x.run.value;
+  return std::visit([&](const auto& body) { return on(body, x.at); }, x.body);
+}
+
+std::string trace_writer::tag(std::string_view name, bool bad) const {
+  std::string text = "[" + std::string{name} + "] ";
+  if (!options_.color) return text;
+  text.pop_back();
+  return (bad ? "\x1b[31m" : "\x1b[2m") + text + "\x1b[0m ";
+}
+
+std::string trace_writer::label_of(const call_id& id) const {
+  const auto found = open_.find(id);
+  return found == open_.end() ? safe_line(id.value, 64) : found->second.label;
+}
+
+std::string trace_writer::on(const events::run_started& x, wall_time) {
+  return tag("RUN") + safe_line(run_, 64) + ", session " +
+         safe_line(x.session.value, 128) + "\n";
+}
+
+std::string trace_writer::on(const events::step_start& x, wall_time) {
+  if (options_.level != verbosity::verbose) return {};
+  return tag("STEP") + std::to_string(x.step) + " of " +
+         std::to_string(x.max_steps) + "\n";
+}
+
+std::string trace_writer::on(const events::step_restarted& x, wall_time) {
+  return tag("STEP") + std::to_string(x.step) + " starts again (attempt " +
+         std::to_string(x.attempt) +
+         "): " + safe_line(x.reason, longest_message) + "\n";
+}
+
+std::string trace_writer::on(const events::tool_call& x, wall_time at) {
+  auto label = call_label(x);
+  std::string out;
+  if (options_.level == verbosity::verbose) {
+    const auto& arguments =
+        x.arguments.empty() ? x.arguments_text : x.arguments;
+    out = tag("CALL") + safe_line(x.tool, 64) + " " +
+          safe_line(arguments, longest_detail) + "\n";
+  }
+  open_.insert_or_assign(x.id, open_call{std::move(label), at});
+  return out;
+}
+
+std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
+  const auto found = open_.find(x.id);
+  if (found == open_.end()) return {};
+  auto& call = found->second;
+  const bool all = options_.level == verbosity::verbose;
+  if (!all && at.us - call.shown.us < between_progress_us) return {};
+  const auto text = progress_text(x.report);
+  if (text.empty()) return {};
+  call.shown = at;
+  return tag("TOOL") + call.label + " (" + text + ")\n";
+}
+
+std::string trace_writer::on(const events::tool_result& x, wall_time) {
+  const bool good = x.how == outcome::ok;
+  auto out = tag("TOOL", !good) + label_of(x.id);
+  open_.erase(x.id);
+  out += good ? result_detail(x.metadata) : " ✗ " + failure_text(x);
+  if (x.attempts > 0) out += " — " + duration_text(x.duration_ms);
+  out += '\n';
+  if (options_.level == verbosity::verbose) out += indented(x.output);
+  return out;
+}
+
+std::string trace_writer::on(const events::approval_required& x, wall_time) {
+  return tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
+         safe_line(x.title, longest_message) + " (" +
+         safe_line(x.reason, longest_message) + ")\n";
+}
+
+std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
+  auto out = tag("APPROVAL") + std::string{to_string(x.how)} + " by " +
+             safe_line(x.by, 64);
+  if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);
+  return out + "\n";
+}
+
+std::string trace_writer::on(const events::retry& x, wall_time) {
+  auto out = tag("RETRY") + std::string{to_string(x.what)};
+  if (x.id) out += " " + label_of(*x.id);
+  return out + ": attempt " + std::to_string(x.attempt) + " of " +
+         std::to_string(x.max_attempts) +
+         " failed: " + safe_line(x.reason, longest_message) + "; again in " +
+         duration_text(x.delay_ms) + "\n";
+}
+
+std::string trace_writer::on(const events::failure& x, wall_time) {
+  return tag("ERROR", true) + safe_line(x.err.message, longest_detail) + " (" +
+         std::string{to_string(x.err.code)} + ")\n";
+}
+
+std::string trace_writer::on(const events::run_finished& x, wall_time) {
+  const bool good = x.status == events::run_status::completed;
+  if (good && options_.level != verbosity::verbose) return {};
+  return tag("RUN", !good) + std::string{to_string(x.status)} + ": " +
+         count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
+         ", " + count(x.usage.input_tokens, "token") + " in, " +
+         count(x.usage.output_tokens, "token") + " out — " +
+         duration_text(x.duration_ms) + "\n";
+}
+
+}  // namespace riffle::cli

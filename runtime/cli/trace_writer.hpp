@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Events as lines that a person reads while a run works. Pure: no I/O, no
+// clock.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "messages/event.hpp"
+#include "runtime/cli/options.hpp"
+
+namespace riffle::cli {
+
+struct trace_options {
+  verbosity level = verbosity::normal;
+  bool color = false;
+};
+
+/// Renders the events of one run, in order. Remembers the calls that are
+/// open, nothing else.
+class trace_writer {
+ public:
+  explicit trace_writer(trace_options options) : options_{options} {}
+
+  /// Whole lines, or an empty text if there is nothing to show.
+  std::string on(const event& x);
+
+ private:
+  struct open_call {
+    std::string label;  ///< "read: README.md"
+    wall_time shown;    ///< when a line about it was shown last
+  };
+
+  std::string on(const events::run_started& x, wall_time at);
+  std::string on(const events::step_start& x, wall_time at);
+  std::string on(const events::step_restarted& x, wall_time at);
+  std::string on(const events::tool_call& x, wall_time at);
+  std::string on(const events::tool_progress& x, wall_time at);
+  std::string on(const events::tool_result& x, wall_time at);
+  std::string on(const events::approval_required& x, wall_time at);
+  std::string on(const events::approval_resolved& x, wall_time at);
+  std::string on(const events::retry& x, wall_time at);
+  std::string on(const events::failure& x, wall_time at);
+  std::string on(const events::run_finished& x, wall_time at);
+  /// Everything else is no matter of traces.
+  template <class T>
+  std::string on(const T&, wall_time) {
+    return {};
+  }
+
+  [[nodiscard]] std::string label_of(const call_id& id) const;
+  [[nodiscard]] std::string tag(std::string_view name, bool bad = false) const;
+
+  trace_options options_;
+  std::string run_;  ///< of the event that is being shown
+  std::unordered_map<call_id, open_call> open_;
+};
+
+/// "0.1s", "59.9s", "1m 05s", "2h 00m".
+std::string duration_text(std::uint64_t ms);
+
+/// "512 B", "1.3 KB", "35 KB", "2.5 MB" (1 KB is 1024 B).
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace riffle::cli
