@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+// Odd streams, each made by hand.
+#include "runtime/model/openai_decoder.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using model::openai_decoder;
+
+namespace {
+
+turn_delta read(std::string_view bytes, std::size_t piece = 1u << 20,
+                model::openai_limits limits = {}) {
+  openai_decoder decoder{limits};
+  turn_delta out;
+  for (std::size_t at = 0; at < bytes.size(); at += piece)
+    decoder.feed(bytes.substr(at, piece), out);
+  decoder.end(out);
+  return out;
+}
+
+std::string event(std::string_view json) {
+  return "data: " + std::string{json} + "\n\n";
+}
+
+/// A chunk with one choice that has this delta.
+std::string delta(std::string_view json) {
+  return event(R"({"choices":[{"index":0,"delta":)" + std::string{json}
+               + "}]}");
+}
+
+const std::string stop
+  = event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})");
+const std::string done = event("[DONE]");
+
+std::string texts(const turn_delta& x, piece_kind kind = piece_kind::text) {
+  std::string out;
+  x.pieces.for_each([&](piece_kind k, std::string_view text) {
+    if (k == kind) out += text;
+  });
+  return out;
+}
+
+void check_failure(const turn_delta& x, errc code, bool retryable,
+                   std::string_view message = {}) {
+  REQUIRE(x.failure);
+  CHECK(x.failure->code == code);
+  CHECK(x.failure->retryable == retryable);
+  CAPTURE(x.failure->message);
+  CHECK(x.failure->message.find(message) != std::string::npos);
+}
+
+finish_reason finish_of(std::string_view word) {
+  const auto x = read(event(R"({"choices":[{"delta":{},"finish_reason":")"
+                            + std::string{word} + "\"}]}"));
+  return x.finish.value_or(finish_reason::missing);
+}
+
+}  // namespace
+
+TEST_CASE("text, a finish and the end mark make a turn") {
+  const auto x = read(delta(R"({"role":"assistant","content":"Hel"})")
+                      + delta(R"({"content":"lo\n\u00e9"})") + stop + done);
+  CHECK(texts(x) == "Hello\n\xC3\xA9");
+  CHECK(x.pieces.pieces.size() == 2);
+  CHECK(x.finish == finish_reason::stop);
+  CHECK(x.done);
+  CHECK_FALSE(x.failure);
+}
+
+TEST_CASE("an end without an end mark is accepted after a finish") {
+  const auto x = read(delta(R"({"content":"x"})") + stop + "data: {\"hal");
+  CHECK_FALSE(x.failure);
+  CHECK_FALSE(x.done);
+  CHECK(x.finish == finish_reason::stop);
+}
+
+TEST_CASE("an end mark without a finish is a missing one") {
+  const auto x = read(delta(R"({"content":"x"})") + done + stop);
+  CHECK(x.finish == finish_reason::missing);
+  CHECK(x.done);
+  CHECK_FALSE(x.failure);
+}
+
+TEST_CASE("an end with neither is an interruption that may be retried") {
+  const auto text = delta(R"({"content":"x"})");
+  check_failure(read(text), errc::stream_interrupted, true, "before");
+  check_failure(read(text + "data: [DONE]"), errc::stream_interrupted, true,
+                "inside an event");
+  check_failure(read(""), errc::stream_interrupted, true, "empty");
+  check_failure(read("\n\n"), errc::stream_interrupted, true);
+  check_failure(read("upstream gone"), errc::stream_interrupted, true,
+                "no event stream");
+  CHECK(read("upstream gone").failure->cause == "upstream gone");
+}
+
+TEST_CASE("nothing after the end mark is read") {
+  const auto x = read(stop + done + delta(R"({"content":"GHOST"})")
+                      + event("garbage"));
+  CHECK(texts(x).empty());
+  CHECK_FALSE(x.failure);
+}
+
+TEST_CASE("a garbage event fails the turn and keeps its text") {
+  const auto x = read(delta(R"({"content":"x"})") + event("{malformed <<<")
+                      + delta(R"({"content":"y"})") + stop + done);
+  check_failure(x, errc::stream_interrupted, true, "no JSON");
+  CHECK(texts(x) == "x");
+  for (const char* json :
+       {R"({"choices":[{"delta":{"content":"x"}}])", R"({"choices":[]}})",
+        R"({"choices":[{"delta":{"content":"x"}}]} tail)"}) {
+    const auto broken = read(event(json) + stop + done);
+    check_failure(broken, errc::stream_interrupted, true);
+    CHECK(texts(broken).empty());
+  }
+}
+
+TEST_CASE("JSON that is no chunk is passed over") {
+  const auto x
+    = read(event("[]") + event("null") + event("7") + event("\"x\"")
+           + event("{}") + event(R"({"type":"ping"})") + "data:\n\n"
+           + "event: ping\ndata: now\n\n" + delta("null")
+           + event(R"({"choices":null,"usage":null})")
+           + event(R"({"choices":[null,3]})") + stop + done);
+  CHECK_FALSE(x.failure);
+  CHECK(x.pieces.empty());
+  CHECK(x.fragments.empty());
+}
+
+TEST_CASE("content may be a list of parts") {
+  const auto x = read(
+    delta(R"({"content":[{"type":"thinking","thinking":[{"type":"text",)"
+          R"("text":"a"}]},{"type":"thinking","thinking":"b"},)"
+          R"({"type":"text","text":"c"},{"type":"reference","ids":[1]},)"
+          R"({"type":"refusal","refusal":"d"}]})")
+    + delta(R"({"content":"e"})") + stop);
+  CHECK(texts(x) == "ce");
+  CHECK(texts(x, piece_kind::reasoning) == "ab");
+  CHECK(texts(x, piece_kind::refusal) == "d");
+}
+
+TEST_CASE("reasoning has three names, and one of them counts") {
+  const auto reasoning = [](std::string_view json) {
+    return texts(read(delta(json) + stop), piece_kind::reasoning);
+  };
+  CHECK(reasoning(R"({"reasoning_content":"a"})") == "a");
+  CHECK(reasoning(R"({"reasoning":"a"})") == "a");
+  CHECK(reasoning(R"({"content":"","reasoning":"a","reasoning_details":)"
+                  R"([{"type":"reasoning.text","text":"a"}]})")
+        == "a");
+  CHECK(reasoning(R"({"reasoning":null,"reasoning_details":)"
+                  R"([{"type":"reasoning.summary","summary":"s"},)"
+                  R"({"type":"reasoning.encrypted","data":"zzz"}]})")
+        == "s");
+  CHECK(reasoning(R"({"reasoning":"a","reasoning_content":"a"})") == "a");
+}
+
+TEST_CASE("refusals are pieces of their own") {
+  const auto x = read(delta(R"({"content":null,"refusal":"No."})") + stop);
+  CHECK(texts(x, piece_kind::refusal) == "No.");
+  CHECK(texts(x).empty());
+}
+
+TEST_CASE("a message stands in for a missing delta, never beside it") {
+  const auto both = read(event(
+    R"({"choices":[{"message":{"content":"m"},"delta":{"content":"d"}}]})"));
+  CHECK(texts(both) == "d");
+  const auto alone
+    = read(event(R"({"choices":[{"delta":null,"message":{"content":"m"}}]})"));
+  CHECK(texts(alone) == "m");
+}
+
+TEST_CASE("only choice 0 is read, wherever its index stands") {
+  const auto x = read(
+    event(R"({"choices":[{"index":1,"delta":{"content":"no"}},)"
+          R"({"delta":{"content":"yes"},"index":0}]})")
+    + event(R"({"choices":[{"delta":{"content":"no","tool_calls":)"
+            R"([{"index":0,"id":"a"}]},"finish_reason":"length","index":2}]})")
+    + stop);
+  CHECK(texts(x) == "yes");
+  CHECK(x.fragments.empty());
+  CHECK(x.finish == finish_reason::stop);
+}
+
+TEST_CASE("call fragments are read as they come") {
+  const auto x = read(
+    delta(R"({"tool_calls":[{"index":0,"id":"a","type":"function",)"
+          R"("function":{"name":"read","arguments":""}}]})")
+    + delta(R"({"tool_calls":[{"index":0,"id":null,"function":)"
+            R"({"name":null,"arguments":"{\"a\":1}"}},{"id":"b","function":)"
+            R"({"name":"grep","arguments":{"z":1,"a":"x"}}}]})")
+    + delta(R"({"tool_calls":[{"index":1,"name":"flat","arguments":null}]})")
+    + delta(R"({"tool_calls":null})") + delta(R"({"tool_calls":[]})")
+    + delta(R"({"function_call":{"name":"old","arguments":"{}"}})") + stop);
+  const std::vector<call_fragment> expected{
+    {0, 0u, "a", "read", "", false, false},
+    {0, 0u, "", "", "{\"a\":1}", false, false},
+    {0, {}, "b", "grep", R"({"a":"x","z":1})", true, false},
+    {0, 1u, "", "flat", "", false, false},
+    {0, 0u, "", "old", "{}", false, false},
+  };
+  CHECK(x.fragments == expected);
+}
+
+TEST_CASE("finish reasons are understood, and unknown ones are unsafe") {
+  CHECK(finish_of("stop") == finish_reason::stop);
+  CHECK(finish_of("tool_calls") == finish_reason::tool_calls);
+  CHECK(finish_of("function_call") == finish_reason::tool_calls);
+  CHECK(finish_of("length") == finish_reason::length);
+  CHECK(finish_of("content_filter") == finish_reason::content_filter);
+  CHECK(finish_of("who_knows") == finish_reason::missing);
+  CHECK_FALSE(is_safe(finish_of("who_knows")));
+  CHECK_FALSE(read(event(R"({"choices":[{"delta":{},"finish_reason":""}]})"))
+                .finish);
+}
+
+TEST_CASE("the last finish counts, but a cut turn stays cut") {
+  const auto finish = [](std::string_view word) {
+    return event(R"({"choices":[{"delta":{},"finish_reason":")"
+                 + std::string{word} + "\"}]}");
+  };
+  CHECK(read(finish("stop") + finish("tool_calls")).finish
+        == finish_reason::tool_calls);
+  CHECK(read(finish("stop") + finish("length")).finish
+        == finish_reason::length);
+  CHECK(read(finish("length") + finish("stop")).finish
+        == finish_reason::length);
+  CHECK(read(finish("what") + finish("stop")).finish == finish_reason::stop);
+}
+
+TEST_CASE("usage is read wherever it stands, the last one counts") {
+  const auto usage = [](std::string_view json) {
+    return read(event(json) + stop).usage;
+  };
+  CHECK(usage(R"({"choices":[],"usage":{"prompt_tokens":9,)"
+              R"("completion_tokens":12,"cost":0.5,)"
+              R"("prompt_tokens_details":{"cached_tokens":4},)"
+              R"("completion_tokens_details":{"reasoning_tokens":3}}})")
+        == token_usage{9, 12, 4, 3, 0.5, false});
+  CHECK(usage(R"({"usage":{"prompt_tokens":1,"completion_tokens":2}})")
+        == token_usage{1, 2, {}, {}, {}, false});
+  CHECK(usage(R"({"choices":[{"delta":{},"usage":{"prompt_tokens":1}}]})")
+        == token_usage{1, 0, {}, {}, {}, false});
+  CHECK(usage(R"({"choices":[],"x_groq":{"usage":{"prompt_tokens":1,)"
+              R"("completion_tokens":2}}})")
+        == token_usage{1, 2, {}, {}, {}, false});
+  CHECK_FALSE(usage(R"({"choices":[],"usage":{}})"));
+  const auto twice = read(
+    event(R"({"choices":[],"usage":{"prompt_tokens":1}})")
+    + event(R"({"choices":[],"usage":{"prompt_tokens":2}})") + stop);
+  REQUIRE(twice.usage);
+  CHECK(twice.usage->input_tokens == 2);
+}
+
+TEST_CASE("errors in the stream are found in every shape") {
+  check_failure(read(event(R"({"error":{"message":"m","type":"t"}})")),
+                errc::model_error, true, "m");
+  check_failure(read(event(R"({"error":"boom"})")), errc::model_error, true,
+                "boom");
+  check_failure(read(event(R"({"error":true})")), errc::model_error, true);
+  check_failure(read(event(R"({"object":"error","message":"m","code":400})")),
+                errc::model_error, false, "m");
+  check_failure(read(event(R"({"type":"error","message":"m"})")),
+                errc::model_error, true, "m");
+  check_failure(
+    read(event(R"({"error":{"code":502,"message":"m"},"choices":[{"delta":)"
+               R"({},"finish_reason":"error"}]})")),
+    errc::model_error, true, "m");
+  check_failure(
+    read(event(R"({"choices":[{"delta":{},"finish_reason":"error"}]})")),
+    errc::model_error, true);
+  check_failure(read(event(R"({"choices":[{"error":{"message":"m"}}]})")),
+                errc::model_error, true, "m");
+  check_failure(read(event(R"([{"error":{"message":"m","code":403}}])")),
+                errc::model_error, false, "m");
+  check_failure(read("event: error\ndata: {\"message\":\"m\"}\n\n"),
+                errc::model_error, true, "m");
+  check_failure(read("event: error\ndata: it \xFF broke\n\n"),
+                errc::model_error, true, "it \xEF\xBF\xBD broke");
+  CHECK_FALSE(read(event(R"({"error":null,"choices":[]})") + stop).failure);
+  CHECK_FALSE(read(event(R"({"error":{},"choices":[]})") + stop).failure);
+}
+
+TEST_CASE("codes and types say whether an error may be retried") {
+  const auto with = [](std::string_view members) {
+    return read(event(R"({"error":{"message":"m",)" + std::string{members}
+                      + "}}"));
+  };
+  check_failure(with(R"("code":429)"), errc::model_rate_limited, true);
+  check_failure(with(R"("code":"429")"), errc::model_rate_limited, true);
+  check_failure(with(R"("type":"rate_limit_error")"),
+                errc::model_rate_limited, true);
+  check_failure(with(R"("code":"insufficient_quota","status":429)"),
+                errc::model_rate_limited, false);
+  check_failure(with(R"("type":"overloaded_error")"), errc::model_error, true);
+  check_failure(with(R"("code":503)"), errc::model_error, true);
+  check_failure(with(R"("status_code":408)"), errc::model_error, true);
+  check_failure(with(R"("code":400)"), errc::model_error, false);
+  check_failure(with(R"("type":"invalid_request_error","code":null)"),
+                errc::model_error, false);
+  check_failure(with(R"("type":"new_kind")"), errc::model_error, true);
+  check_failure(with(R"("code":"tool_use_failed","status_code":400)"),
+                errc::model_error, true);
+}
+
+TEST_CASE("a document instead of a stream is an answer or an error") {
+  const auto x = read(
+    R"({"object":"chat.completion","choices":[{"index":0,"message":{"role":)"
+    R"("assistant","content":"Hi","tool_calls":[{"id":"a","type":"function",)"
+    R"("function":{"name":"read","arguments":"{}"}},{"function":)"
+    R"({"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],)"
+    R"("usage":{"prompt_tokens":1,"completion_tokens":2}})",
+    3);
+  CHECK(texts(x) == "Hi");
+  const std::vector<call_fragment> expected{
+    {0, 0u, "a", "read", "{}", false, true},
+    {0, 1u, "", "read", "{}", false, true},
+  };
+  CHECK(x.fragments == expected);
+  CHECK(x.finish == finish_reason::tool_calls);
+  CHECK(x.usage == token_usage{1, 2, {}, {}, {}, false});
+  CHECK(x.done);
+  CHECK_FALSE(x.failure);
+
+  check_failure(read(R"( {"error":{"message":"no key","code":401}})"),
+                errc::model_error, false, "no key");
+  check_failure(read(R"({"detail":"Not here"})"), errc::model_error, true,
+                "Not here");
+  check_failure(read("{malformed json: <<<chaos>>>"), errc::stream_interrupted,
+                true, "no JSON");
+  check_failure(read("\xEF\xBB\xBF\n<!DOCTYPE html><p>Hi", 1),
+                errc::model_error, true, "web page");
+}
+
+TEST_CASE("what is no Unicode becomes U+FFFD and nothing else changes") {
+  const std::string no = "\xEF\xBF\xBD";
+  CHECK(texts(read(delta("{\"content\":\"a\xFF\xE2\x82z\"}") + stop))
+        == "a" + no + no + "z");
+  CHECK(texts(read(delta(R"({"content":"\ud83d"})")
+                   + delta(R"({"content":"\ude00x\ud83d\ude00"})") + stop))
+        == no + no + "x\xF0\x9F\x98\x80");
+  CHECK(texts(read(delta(R"({"content":"\ud83d\u0041\\ud83d"})") + stop))
+        == no + "A\\ud83d");
+  CHECK(texts(read(delta("{\"content\":\"a\tb\x01\"}") + stop)) == "a\tb\x01");
+}
+
+TEST_CASE("nesting without end is refused, not followed") {
+  const std::string open(100000, '[');
+  check_failure(read(event(R"({"error":)" + open)), errc::stream_interrupted,
+                true);
+  check_failure(read(open), errc::stream_interrupted, true);
+}
+
+TEST_CASE("an answer beyond the limits fails") {
+  const std::string big(1000, 'x');
+  const auto text = delta("{\"content\":\"" + big + "\"}");
+  check_failure(read(text, 1u << 20, {500, 1u << 20}),
+                errc::stream_interrupted, true, "500 bytes");
+  check_failure(read(text + text, 64, {1u << 20, 1500}), errc::model_error,
+                false, "1500 bytes");
+  check_failure(read("{\"a\":\"" + big, 64, {500, 1u << 20}),
+                errc::stream_interrupted, true);
+}
+
+TEST_CASE("chunks that fit the mould of an earlier one mean what they say") {
+  const auto chunk = [](std::string_view text) {
+    return event(R"({"id":"c","choices":[{"index":0,"delta":{"content":")"
+                 + std::string{text} + R"("},"finish_reason":null}]})");
+  };
+  const auto x = read(chunk("a") + chunk("b\xC3\xA9") + chunk("\\\"q\\\"")
+                      + chunk("") + chunk("\xFF") + chunk("d") + stop);
+  CHECK(texts(x) == "ab\xC3\xA9\"q\"\xEF\xBF\xBD" "d");
+  CHECK(x.pieces.pieces.size() == 5);
+  const auto tricky = read(
+    chunk("a")
+    + chunk(R"("},"finish_reason":"stop"}],"x":[{"index":0,"delta":{"c":")")
+    + done);
+  CHECK(tricky.finish == finish_reason::stop);
+  CHECK(texts(tricky) == "a");
+}
+
+TEST_CASE("random chunks read the same in any pieces, with and without a mould") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  const auto upto = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>{0, n}(random);
+  };
+  const std::vector<std::string> parts{
+    delta(R"({"content":"plain"})"),
+    delta(R"({"content":"other"})"),
+    delta(R"({"content":"esc\n\"aped\""})"),
+    delta("{\"content\":\"\xC3\xA9\xF0\x9F\x98\x80\"}"),
+    delta(R"({"reasoning":"why","content":""})"),
+    delta(R"({"refusal":"no"})"),
+    delta(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f",)"
+          R"("arguments":"{\"x\":"}}]})"),
+    delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]})"),
+    event(R"({"choices":[{"index":1,"delta":{"content":"no"}}]})"),
+    ": comment\n\n",
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (auto n = upto(30); n > 0; --n) text += parts[upto(parts.size() - 1)];
+    text += stop;
+    const auto whole = read(text);
+    REQUIRE_FALSE(whole.failure);
+    openai_decoder decoder;
+    turn_delta out;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto length = 1 + upto(200);
+      decoder.feed(std::string_view{text}.substr(at, length), out);
+      at += length;
+    }
+    decoder.end(out);
+    CAPTURE(round, text);
+    REQUIRE(out == whole);
+    // A fresh decoder for each event has no mould.
+    turn_delta single;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto next = text.find("\n\n", at) + 2;
+      openai_decoder{}.feed(std::string_view{text}.substr(at, next - at),
+                            single);
+      at = next;
+    }
+    REQUIRE(single.pieces == whole.pieces);
+    REQUIRE(single.fragments == whole.fragments);
+  }
+}
