@@ -20,8 +20,8 @@ http_reply http_reply::sse() {
 http_reply http_reply::text(std::string body, int code,
                             std::string content_type) {
   return http_reply{code}
-    .header("content-type", std::move(content_type))
-    .send(std::move(body));
+      .header("content-type", std::move(content_type))
+      .send(std::move(body));
 }
 
 http_reply http_reply::json(std::string body, int code) {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/http_server.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <stdexcept>
+#include <sys/socket.h>
 
 #include "tests/support/http_server_loop.hpp"
 
 namespace riffle::testing {
 
 http_server::http_server(handler decide)
-  : state_{std::make_unique<shared>()},
-    loop_{std::make_unique<loop>(*state_, std::move(decide))},
-    port_{loop_->port()},
-    thread_{[this] { loop_->run(); }} {}
+    : state_{std::make_unique<shared>()},
+      loop_{std::make_unique<loop>(*state_, std::move(decide))},
+      port_{loop_->port()},
+      thread_{[this] { loop_->run(); }} {}
 
 namespace {
 
@@ -32,7 +31,7 @@ http_server::handler play(std::vector<http_reply> replies) {
 }  // namespace
 
 http_server::http_server(std::initializer_list<http_reply> replies)
-  : http_server{play(replies)} {}
+    : http_server{play(replies)} {}
 
 http_server::~http_server() {
   {
@@ -76,13 +75,14 @@ bool http_server::wait_for_requests(std::size_t n,
                                     std::chrono::milliseconds limit) const {
   std::unique_lock lock{state_->mutex};
   return state_->changed.wait_for(lock, limit,
-                           [&] { return state_->requests.size() >= n; });
+                                  [&] { return state_->requests.size() >= n; });
 }
 
 bool http_server::wait_for_open_connections(
-  std::size_t n, std::chrono::milliseconds limit) const {
+    std::size_t n, std::chrono::milliseconds limit) const {
   std::unique_lock lock{state_->mutex};
-  return state_->changed.wait_for(lock, limit, [&] { return state_->open <= n; });
+  return state_->changed.wait_for(lock, limit,
+                                  [&] { return state_->open <= n; });
 }
 
 void http_server::release(std::string gate) {

@@ -73,7 +73,7 @@ class http_reply {
   using step = std::variant<send_step, pause_step, stall_step, close_step>;
 
   explicit http_reply(int code = 200, framing body = framing::length)
-    : status{code}, how{body} {}
+      : status{code}, how{body} {}
 
   /// 200, `text/event-stream`, chunked, nothing sent yet.
   static http_reply sse();
@@ -174,12 +174,13 @@ class http_server {
   [[nodiscard]] std::size_t bytes_sent() const;
 
   /// Waits until `n` requests have come; false after the limit.
-  bool wait_for_requests(std::size_t n, std::chrono::milliseconds limit
-                                        = std::chrono::seconds{10}) const;
+  bool wait_for_requests(std::size_t n,
+                         std::chrono::milliseconds limit = std::chrono::seconds{
+                             10}) const;
   /// Waits until at most `n` connections are open; false after the limit.
-  bool wait_for_open_connections(std::size_t n, std::chrono::milliseconds limit
-                                                = std::chrono::seconds{10})
-    const;
+  bool wait_for_open_connections(
+      std::size_t n,
+      std::chrono::milliseconds limit = std::chrono::seconds{10}) const;
 
   /// Lets all replies go on that stall at this gate, now and later.
   void release(std::string gate = {});

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/http_server_loop.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <system_error>
+#include <unistd.h>
 
 #include "tests/support/http_wire.hpp"
 
@@ -42,17 +41,17 @@ std::uint16_t bind_any(int fd) {
   auto address = loopback();
   socklen_t size = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(fd, generic, size) != 0
-      || ::getsockname(fd, generic, &size) != 0) {
+  if (::bind(fd, generic, size) != 0 ||
+      ::getsockname(fd, generic, &size) != 0) {
     throw std::system_error{errno, std::generic_category(), "bind"};
   }
   return ntohs(address.sin_port);
 }
 
 http_server::loop::loop(shared& state, handler decide)
-  : state_{state},
-    decide_{std::move(decide)},
-    port_{bind_any(listener_.get())} {
+    : state_{state},
+      decide_{std::move(decide)},
+      port_{bind_any(listener_.get())} {
   if (::listen(listener_.get(), 4096) != 0) {
     throw std::system_error{errno, std::generic_category(), "listen"};
   }
@@ -91,7 +90,7 @@ void http_server::loop::wait() {
   for (auto& c : connections_) {
     auto writes = c.written < c.out.size() && !c.due;
     polled_.push_back({c.socket.get(),
-                      static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
+                       static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0});
     due = std::min(due, c.due.value_or(due));
   }
   auto left = std::chrono::ceil<std::chrono::milliseconds>(due - clock::now());
@@ -149,6 +148,7 @@ void http_server::loop::answer(connection& c) {
   }
   auto request = wire::take_request(c.in);
   if (!request) {
+    c.dead = !wire::looks_like_http(c.in);
     return;
   }
   c.told_continue = false;
@@ -177,7 +177,7 @@ void http_server::loop::advance(connection& c) {
     }
     if (!c.reply) {
       answer(c);
-      if (c.out.empty()) {
+      if (!c.reply && c.out.empty()) {
         return;
       }
     } else if (!run_step(c)) {
@@ -213,8 +213,8 @@ void http_server::loop::send_more(connection& c,
   do {
     block += step.unit;
     ++c.repeated;
-  } while (c.repeated < step.times
-           && block.size() + step.unit.size() <= block_size);
+  } while (c.repeated < step.times &&
+           block.size() + step.unit.size() <= block_size);
   if (c.repeated == step.times) {
     c.repeated = 0;
     ++c.step;

@@ -3,14 +3,13 @@
 
 // The test server's thread: accepts, reads, plays replies.
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-
 #include <chrono>
 #include <list>
 #include <optional>
+#include <poll.h>
 #include <string>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <vector>
 
 #include "tests/support/http_server.hpp"
@@ -76,7 +75,7 @@ class http_server::loop {
   shared& state_;
   handler decide_;
   fd_owner listener_{
-    ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+      ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   fd_owner waker_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   std::uint16_t port_ = 0;
   std::list<connection> connections_;

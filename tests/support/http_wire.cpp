@@ -46,6 +46,10 @@ std::size_t body_size(const http_reply& reply) {
 
 }  // namespace
 
+bool looks_like_http(std::string_view in) {
+  return in.empty() || (in.front() >= 'A' && in.front() <= 'Z');
+}
+
 std::optional<http_request> take_request(std::string& in) {
   auto head_end = in.find("\r\n\r\n");
   if (head_end == std::string::npos) {
@@ -64,11 +68,11 @@ std::optional<http_request> take_request(std::string& in) {
     auto line = next_line(head);
     auto colon = std::min(line.find(':'), line.size());
     out.headers.emplace_back(
-      lower(line.substr(0, colon)),
-      trim(line.substr(std::min(colon + 1, line.size()))));
+        lower(line.substr(0, colon)),
+        trim(line.substr(std::min(colon + 1, line.size()))));
   }
-  auto length = std::strtoul(
-    std::string{out.header("content-length")}.c_str(), nullptr, 10);
+  auto length = std::strtoul(std::string{out.header("content-length")}.c_str(),
+                             nullptr, 10);
   auto total = head_end + 4 + length;
   if (in.size() < total) {
     return std::nullopt;

@@ -11,6 +11,9 @@
 
 namespace riffle::testing::wire {
 
+/// Whether this can become a request (a TLS client's first byte cannot).
+bool looks_like_http(std::string_view in);
+
 /// Takes one whole request from the front of `in`, if it is there.
 std::optional<http_request> take_request(std::string& in);
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include <string>
+#include <vector>
+
+#include "tests/model/http_fixture.hpp"
+#include "tests/support/catch.hpp"
+
+namespace riffle::model {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// "data: squeezed\n\n", by gzip.
+std::string squeezed() {
+  constexpr char bytes[] =
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x49\x2c\x49\xb4\x52"
+      "\x28\x2e\x2c\x4d\x4d\xad\x4a\x4d\xe1\xe2\x02\x00\x0c\x6c\xf5\xd7"
+      "\x10\x00\x00\x00";
+  return {bytes, sizeof(bytes) - 1};
+}
+
+/// The start of a gzip file of `blocks` * 64 KiB of x: the header, then one
+/// deflate block that ends at a byte, again and again.
+std::string gzip_bomb(int blocks) {
+  constexpr char header[] = "\x1f\x8b\x08\0\0\0\0\0\0\xff";
+  constexpr char block[] =
+      "\xec\xc1\x01\x01\x00\x00\x00\x80\x90\xdb\xcd\xef\x08\x0a\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x6a\x00\x00"
+      "\x00\xff\xff";
+  std::string out{header, sizeof(header) - 1};
+  for (int i = 0; i < blocks; ++i) {
+    out.append(block, sizeof(block) - 1);
+  }
+  return out;
+}
+
+http_reply gzipped(std::string bytes) {
+  return http_reply{200}
+      .header("content-encoding", "gzip")
+      .send(std::move(bytes));
+}
+
+}  // namespace
+
+TEST_CASE("a stream arrives whole and ends cleanly") {
+  http_server server{testing::respond_sse("data: a\n\ndata: b\n\n")};
+  http_client client;
+  auto x = client.post(server.url("/v1/chat/completions"));
+  auto end = x->end();
+  CHECK(end.http_status == 200);
+  CHECK(code_of(end) == "none");
+  CHECK(end.content_type == "text/event-stream");
+  CHECK_FALSE(end.retry_after);
+  CHECK(x->body() == "data: a\n\ndata: b\n\n");
+  CHECK(x->ends() == 1);
+}
+
+TEST_CASE("the request goes out as it was given") {
+  http_server server{http_reply::json("{}")};
+  http_client client;
+  transport_request request;
+  request.url = server.url("/v1/x?y=1");
+  request.headers = {"Authorization: Bearer k",
+                     "Content-Type: application/json"};
+  request.body = std::string(300'000, 'b') + std::string("\0end", 4);
+  auto body = request.body;
+  CHECK(client.post(request)->end().http_status == 200);
+  auto seen = server.requests().at(0);
+  CHECK(seen.method == "POST");
+  CHECK(seen.target == "/v1/x?y=1");
+  CHECK(seen.header("authorization") == "Bearer k");
+  CHECK(seen.header("content-type") == "application/json");
+  CHECK(seen.header("user-agent") == "riffle");
+  CHECK(seen.header("accept-encoding") == "identity");
+  CHECK(seen.header("expect").empty());
+  CHECK(seen.body == body);
+}
+
+TEST_CASE("an empty body and an empty answer are fine") {
+  http_server server{http_reply{200}};
+  http_client client;
+  auto x = client.post(server.url(), "");
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->reads() == 0);
+  CHECK(server.requests().at(0).header("content-length") == "0");
+}
+
+TEST_CASE("the media type comes in lower case without parameters") {
+  http_server server{
+      http_reply::text("{}", 200, "Application/JSON ; charset=utf-8")};
+  http_client client;
+  CHECK(client.post(server.url())->end().content_type == "application/json");
+}
+
+TEST_CASE("requests one after the other share a connection") {
+  http_server server{testing::respond_sse("data: a\n\n")};
+  http_client client;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(code_of(client.post(server.url())->end()) == "none");
+  }
+  CHECK(server.request_count() == 3);
+  CHECK(server.connection_count() == 1);
+}
+
+TEST_CASE("a refusal keeps the connection") {
+  http_server server{http_reply::json(R"({"error":{"message":"x"}})", 500),
+                     http_reply::json("{}")};
+  http_client client;
+  CHECK(client.post(server.url())->end().http_status == 500);
+  CHECK(client.post(server.url())->end().http_status == 200);
+  CHECK(server.connection_count() == 1);
+}
+
+TEST_CASE("a connection that the server has closed is replaced") {
+  http_server server{
+      http_reply{200, http_reply::framing::until_close}.send("a"),
+      http_reply::json("{}")};
+  http_client client;
+  auto first = client.post(server.url());
+  CHECK(code_of(first->end()) == "none");
+  CHECK(first->body() == "a");
+  REQUIRE(server.wait_for_open_connections(0));
+  CHECK(code_of(client.post(server.url())->end()) == "none");
+  CHECK(server.connection_count() == 2);
+}
+
+TEST_CASE("an answer in pieces of one byte arrives whole") {
+  std::string text;
+  for (int i = 0; i < 50; ++i) {
+    text += "data: " + std::to_string(i) + "\n\n";
+  }
+  http_server server{testing::respond_sse(text).pieces(1)};
+  http_client client;
+  auto x = client.post(server.url());
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->body() == text);
+}
+
+TEST_CASE("many chunks of one read come in one call") {
+  http_server server{
+      http_reply::sse().stall().send("1").send("2").send("3").repeat("x", 9)};
+  http_client client;
+  transport_request request;
+  request.url = server.url();
+  auto x = client.post(request);
+  REQUIRE(server.wait_for_requests(1));
+  server.release();
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->body() == "123xxxxxxxxx");
+}
+
+TEST_CASE("a large stream takes far fewer calls than it has chunks") {
+  auto reply = http_reply::sse();
+  for (int i = 0; i < 20'000; ++i) {
+    reply.send(std::string(150, 'c'));
+  }
+  http_server server{reply};
+  http_client client;
+  transport_request request;
+  request.url = server.url();
+  request.credit = 1u << 30;
+  auto x = client.post(request);
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->size() == 3'000'000);
+  CHECK(x->reads() < 5'000);
+}
+
+TEST_CASE("200 streams at once each get their own bytes") {
+  http_server server{[](const http_request& request) {
+    auto reply = http_reply::sse();
+    for (int i = 0; i < 5; ++i) {
+      reply.send(request.target + "\n").pause(5ms);
+    }
+    return reply;
+  }};
+  http_client client;
+  std::vector<http_client::transfer> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(client.post(server.url("/" + std::to_string(i))));
+  }
+  for (int i = 0; i < 200; ++i) {
+    auto line = "/" + std::to_string(i) + "\n";
+    auto& x = all[static_cast<std::size_t>(i)];
+    CHECK(code_of(x->end()) == "none");
+    CHECK(x->body() == line + line + line + line + line);
+    CHECK(x->ends() == 1);
+  }
+  CHECK(server.connection_count() <= 200);
+}
+
+TEST_CASE("a gzip body that nobody asked for is decoded") {
+  http_server server{gzipped(squeezed())};
+  http_client client;
+  auto x = client.post(server.url());
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->body() == "data: squeezed\n\n");
+}
+
+TEST_CASE("a broken gzip body is a clear failure") {
+  http_server server{gzipped("not gzip")};
+  http_client client;
+  auto end = client.post(server.url())->end();
+  CHECK(code_of(end) == "model_error");
+  CHECK(end.failure->message.find("decoded") != std::string::npos);
+}
+
+TEST_CASE("a body that decompresses without end is refused") {
+  http_server server{gzipped(gzip_bomb(1024))};
+  http_client client;
+  auto x = client.post(server.url());
+  client.transport->grant(x.id, 1u << 30);
+  auto end = x->end();
+  REQUIRE(code_of(end) == "model_error");
+  CHECK(end.failure->message.find("far too large") != std::string::npos);
+  CHECK(x->size() <= 5u << 20);
+}
+
+TEST_CASE("a proxy gets the whole URL") {
+  http_server proxy{http_reply::json("{}")};
+  http_options options;
+  options.proxy = proxy.url("");
+  http_client client{options};
+  CHECK(client.post("http://model.invalid/v1/x")->end().http_status == 200);
+  CHECK(proxy.requests().at(0).target == "http://model.invalid/v1/x");
+}
+
+TEST_CASE("a listener may grant, cancel and open from within its calls") {
+  http_server server{testing::respond_sse("data: a\n\n")};
+  http_client client;
+
+  struct chain final : transfer_listener {
+    void on_bytes(std::string) override { client->transport->grant(id, 1); }
+    void on_end(transport_end) override {
+      client->transport->cancel(id);
+      transport_request request;
+      request.url = url;
+      client->transport->open(request, next);
+    }
+    http_client* client = nullptr;
+    transfer_id id = 1;
+    std::string url;
+    std::shared_ptr<recorder> next = std::make_shared<recorder>();
+  };
+  auto first = std::make_shared<chain>();
+  first->client = &client;
+  first->url = server.url();
+  transport_request request;
+  request.url = server.url();
+  client.transport->open(request, first);
+  CHECK(code_of(first->next->end()) == "none");
+}
+
+}  // namespace riffle::model
