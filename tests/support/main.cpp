@@ -1,73 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The main function of every test program: counts test cases, so that the
-// runner's summary can say passed, failed and skipped.
-#define CATCH_CONFIG_RUNNER  // Catch2 2.x: its implementation lives here
-#include "tests/support/catch.hpp"
-
-// The blocks above and below stay apart: the define belongs to Catch2.
-#include <iostream>
-#include <string>
-
-#include "tests/support/skip.hpp"
+// The main function of the test programs that link the tools: each may be
+// started as the guard of its own child processes.
+#include "tests/support/session.hpp"
 #include "tools/process/guard.hpp"
 
-namespace {
-
-bool skips_this_case = false;
-std::string reasons;
-
-}  // namespace
-
-namespace riffle::testing {
-
-void skip(std::string_view reason) {
-  skips_this_case = true;
-  reasons.append("skipped: ").append(reason).append("\n");
-  SUCCEED("skipped");
-}
-
-}  // namespace riffle::testing
-
-namespace {
-
-#if __has_include(<catch2/catch_all.hpp>)
-using listener_base = Catch::EventListenerBase;
-#else
-using listener_base = Catch::TestEventListenerBase;
-#endif
-
-/// A case with several sections, or one that failed as well, counts once.
-struct counts : listener_base {
-  using listener_base::listener_base;
-
-  void testCaseStarting(const Catch::TestCaseInfo& /*info*/) override {
-    skips_this_case = false;
-  }
-
-  void testCaseEnded(const Catch::TestCaseStats& stats) override {
-    if (skips_this_case && stats.totals.assertions.allOk()) ++skipped;
-  }
-
-  void testRunEnded(const Catch::TestRunStats& stats) override {
-    const auto& cases = stats.totals.testCases;
-    const auto native = cases.total() - cases.passed - cases.failed -
-                        cases.failedButOk;  // Catch2 3.x can skip by itself
-    std::cout << reasons << "riffle-cases: " << cases.passed - skipped
-              << " passed, " << cases.failed << " failed, " << skipped + native
-              << " skipped\n"
-              << std::flush;
-  }
-
-  std::uint64_t skipped = 0;
-};
-
-}  // namespace
-
-CATCH_REGISTER_LISTENER(counts)
-
 int main(int argc, char** argv) {
-  if (const int status = riffle::tools::run_guard_if_asked(argc, argv);
-      status != -1)
-    return status;
-  return Catch::Session().run(argc, argv);
+  const int status = riffle::tools::run_guard_if_asked(argc, argv);
+  return status != -1 ? status : riffle::testing::run_session(argc, argv);
 }

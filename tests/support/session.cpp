@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#define CATCH_CONFIG_RUNNER  // Catch2 2.x: its implementation lives here
+#include "tests/support/catch.hpp"
+
+// The blocks above and below stay apart: the define belongs to Catch2.
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include "tests/support/session.hpp"
+#include "tests/support/skip.hpp"
+
+namespace {
+
+bool skips_this_case = false;
+std::string reasons;
+
+}  // namespace
+
+namespace riffle::testing {
+
+void skip(std::string_view reason) {
+  skips_this_case = true;
+  reasons.append("skipped: ").append(reason).append("\n");
+  SUCCEED("skipped");
+}
+
+}  // namespace riffle::testing
+
+namespace {
+
+#if __has_include(<catch2/catch_all.hpp>)
+using listener_base = Catch::EventListenerBase;
+#else
+using listener_base = Catch::TestEventListenerBase;
+#endif
+
+/// A case with several sections, or one that failed as well, counts once.
+struct counts : listener_base {
+  using listener_base::listener_base;
+
+  void testCaseStarting(const Catch::TestCaseInfo& /*info*/) override {
+    skips_this_case = false;
+  }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    if (skips_this_case && stats.totals.assertions.allOk()) ++skipped;
+  }
+
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    const auto& cases = stats.totals.testCases;
+    const auto native = cases.total() - cases.passed - cases.failed -
+                        cases.failedButOk;  // Catch2 3.x can skip by itself
+    std::cout << reasons << "riffle-cases: " << cases.passed - skipped
+              << " passed, " << cases.failed << " failed, " << skipped + native
+              << " skipped\n"
+              << std::flush;
+  }
+
+  std::uint64_t skipped = 0;
+};
+
+}  // namespace
+
+CATCH_REGISTER_LISTENER(counts)
+
+namespace riffle::testing {
+
+int run_session(int argc, char** argv) {
+  return Catch::Session().run(argc, argv);
+}
+
+}  // namespace riffle::testing
