@@ -45,8 +45,8 @@ inline constexpr auto sessions = R"(Examples:
 inline constexpr auto resume =
     R"(Takes over the session's unfinished run after a crash: settled calls stay,
 read-only ones run again, a changing call whose outcome is unknown is reported
-to the model as interrupted. The run keeps the agent, the limits and the
-approvals that it was started with. Its events are shown from the beginning.)";
+to the model as interrupted. The run keeps its agent, and what it was started
+with unless an option says otherwise. Its events are shown from the beginning.)";
 
 inline constexpr auto events = R"(Examples:
   riffle events check run.jsonl

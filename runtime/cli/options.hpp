@@ -36,19 +36,26 @@ struct common_options {
   bool color = true;  ///< where the terminal can show it
 };
 
-struct run_command {
-  common_options common;
-  std::string task;  ///< "-": standard input
-  std::optional<std::string> session;
-  std::string agent = "default";
+/// What `run` and `sessions resume` choose. What is not set stays as the
+/// configuration, or the start of the run, has it.
+struct run_choices {
   std::optional<std::string> model;
   std::optional<std::uint32_t> max_steps;
   duration timeout{};  ///< 0: none
-  approve approval = approve::none;
+  std::optional<approve> approval;
+};
+
+struct run_command {
+  common_options common;
+  run_choices choices;
+  std::string task;  ///< "-": standard input
+  std::optional<std::string> session;
+  std::string agent = "default";
 };
 
 struct resume_command {
   common_options common;
+  run_choices choices;
   std::string session;
 };
 

@@ -37,7 +37,7 @@ struct raw_options {
   bool verbose = false;
   bool no_color = false;
   std::string timeout;
-  std::string approval = "none";
+  std::string approval;
   std::string session;
   std::string model;
   std::uint32_t max_steps = 0;
@@ -62,12 +62,14 @@ struct parser {
 
  private:
   void add_common(CLI::App& x);
+  void add_choices(CLI::App& x);
   void add_run();
   void add_sessions();
   void add_resume(CLI::App& parent);
   void add_events();
   void add_config();
   common_options finish_common() const;
+  run_choices finish_choices() const;
   void finish_run();
 };
 
@@ -118,21 +120,37 @@ void parser::add_run() {
       ->type_name("ID");
   x->add_option("--agent", run.agent, "An agent of the configuration")
       ->type_name("NAME");
-  x->add_option("--model", raw.model,
-                "A model of the configuration, instead of the agent's")
-      ->type_name("NAME");
-  x->add_option("--max-steps", raw.max_steps, "Most model calls")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1'000'000u));
-  x->add_option("--timeout", raw.timeout, "Longest time for the whole run")
-      ->type_name("DURATION")
-      ->check(CLI::Validator{check_duration, ""});
-  x->add_option("--approve", raw.approval,
-                "Calls that need approval: approve all, or none")
-      ->type_name("all|none")
-      ->check(CLI::IsMember({"all", "none"}));
+  add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
+}
+
+void parser::add_choices(CLI::App& x) {
+  x.add_option("--model", raw.model,
+               "A model of the configuration, instead of the agent's")
+      ->type_name("NAME");
+  x.add_option("--max-steps", raw.max_steps, "Most model calls")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u));
+  x.add_option("--timeout", raw.timeout, "Longest time for the whole run")
+      ->type_name("DURATION")
+      ->check(CLI::Validator{check_duration, ""});
+  x.add_option("--approve", raw.approval,
+               "Calls that need approval: approve all, or none (the default)")
+      ->type_name("all|none")
+      ->check(CLI::IsMember({"all", "none"}));
+}
+
+run_choices parser::finish_choices() const {
+  run_choices out;
+  if (!raw.model.empty()) out.model = raw.model;
+  if (raw.max_steps > 0) out.max_steps = raw.max_steps;
+  if (!raw.timeout.empty()) {
+    out.timeout = config::parse_duration(raw.timeout).value_or(duration{});
+  }
+  if (raw.approval == "all") out.approval = approve::all;
+  if (raw.approval == "none") out.approval = approve::none;
+  return out;
 }
 
 void parser::finish_run() {
@@ -148,12 +166,7 @@ void parser::finish_run() {
   }
   run.common = finish_common();
   if (!raw.session.empty()) run.session = raw.session;
-  if (!raw.model.empty()) run.model = raw.model;
-  if (raw.max_steps > 0) run.max_steps = raw.max_steps;
-  if (!raw.timeout.empty()) {
-    run.timeout = config::parse_duration(raw.timeout).value_or(duration{});
-  }
-  if (raw.approval == "all") run.approval = approve::all;
+  run.choices = finish_choices();
   result = run;
 }
 
@@ -190,9 +203,11 @@ void parser::add_resume(CLI::App& parent) {
       parent.add_subcommand("resume", "Finish what is unfinished in a session");
   x->footer(help::resume);
   x->add_option("ID", resume.session, "The session")->required();
+  add_choices(*x);
   add_common(*x);
   x->final_callback([this] {
     resume.common = finish_common();
+    resume.choices = finish_choices();
     result = resume;
   });
 }

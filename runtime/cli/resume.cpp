@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/watch.hpp"
@@ -10,6 +11,13 @@
 namespace riffle::cli {
 
 namespace {
+
+std::vector<std::string> names_of(
+    const std::map<std::string, config::agent_config>& agents) {
+  std::vector<std::string> out;
+  for (const auto& x : agents) out.push_back(x.first);
+  return out;
+}
 
 const storage::run_record* unfinished(const storage::session_snapshot& x) {
   const auto found = std::ranges::find(x.runs, storage::run_state::active,
@@ -42,6 +50,10 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
 int execute(const resume_command& x, console& io) {
   auto settings = load_config(x.common, io);
   if (!settings) return usage;
+  for (const auto& agent : names_of(settings->agents)) {
+    const auto chosen = choose_model(x.choices.model, agent, *settings);
+    if (!chosen) return report(chosen.error(), io);
+  }
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));
   if (!rt) return report(rt.error(), io);
@@ -53,7 +65,9 @@ int execute(const resume_command& x, console& io) {
   const auto* active = unfinished(*session);
   if (!active) return nothing_to_do(*session, io, x.common);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed = rt->resume(active->id);
+  const auto resumed =
+      rt->resume(active->id, {},
+                 {x.choices.approval, x.choices.max_steps, x.choices.timeout});
   if (!resumed) return report(resumed.error(), io);
   return watch(*resumed, x.common, signals, io);
 }

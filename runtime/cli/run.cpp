@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // riffle run TASK
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/watch.hpp"
@@ -45,29 +45,10 @@ expected<std::string> read_stdin() {
   return out;
 }
 
-template <class Map>
-std::string names_of(const Map& x) {
-  std::string out;
-  for (const auto& entry : x) out += (out.empty() ? "" : ", ") + entry.first;
-  return out;
-}
-
 /// Applies --agent and --model.
 expected<void> choose(const run_command& x, config::config& settings) {
-  const auto agent = settings.agents.find(x.agent);
-  if (agent == settings.agents.end()) {
-    return unexpected{usage_mistake(
-        "there is no agent \"" + x.agent +
-        "\"; the configuration has: " + names_of(settings.agents))};
-  }
-  if (!x.model) return {};
-  if (!settings.models.contains(*x.model)) {
-    return unexpected{usage_mistake(
-        "there is no model \"" + *x.model +
-        "\"; the configuration has: " + names_of(settings.models))};
-  }
-  agent->second.model = *x.model;
-  return {};
+  if (auto known = check_agent(x.agent, settings); !known) return known;
+  return choose_model(x.choices.model, x.agent, settings);
 }
 
 run_request request_of(const run_command& x, std::string task) {
@@ -75,9 +56,9 @@ run_request request_of(const run_command& x, std::string task) {
   out.task = std::move(task);
   if (x.session) out.session = session_id{*x.session};
   out.agent = x.agent;
-  out.max_steps = x.max_steps;
-  out.timeout = x.timeout;
-  out.approval = x.approval;
+  out.max_steps = x.choices.max_steps;
+  out.timeout = x.choices.timeout;
+  out.approval = x.choices.approval.value_or(approve::none);
   return out;
 }
 

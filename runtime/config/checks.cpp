@@ -15,9 +15,8 @@ namespace {
 using path = std::vector<std::string>;
 
 /// Names of the contract that this version does not build in.
-constexpr std::array<std::string_view, 8> later_tools = {
-    "write", "edit",        "glob",          "grep",
-    "fetch", "manage_plan", "seek_approval", "complete"};
+constexpr std::array<std::string_view, 5> later_tools = {
+    "write", "edit", "glob", "grep", "fetch"};
 
 class checker {
  public:
@@ -29,7 +28,7 @@ class checker {
     for (const auto& [name, model] : x_.models) check_model(name, model);
     for (const auto& [name, agent] : x_.agents) check_agent(name, agent);
     for (const auto& [name, tool] : x_.tools.by_name) check_tool(name, tool);
-    check_nodes({"tools", "nodes"}, x_.tools.defaults);
+    check_later({"tools"}, x_.tools.defaults, {});
     check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
                 x_.supervision.backoff_cap);
     if (!x_.cluster.listen.empty()) report_cluster("listen");
@@ -67,6 +66,10 @@ class checker {
     if (m.dialect == "scripted" && !m.script.empty()) {
       check_file({"models", name, "script"}, m.script);
     }
+    if (m.requests_per_minute > 0) {
+      add({"models", name, "requests_per_minute"},
+          "a limit is not supported by this version; supported: 0");
+    }
     check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
   }
 
@@ -81,6 +84,10 @@ class checker {
       }
       check_file({"agents", name, "system_prompt_file"}, a.system_prompt_file);
     }
+    if (a.silent) {
+      add({"agents", name, "silent"},
+          "true is not supported by this version; supported: false");
+    }
     for (const auto& tool : a.tools) {
       check_tool_name({"agents", name, "tools"}, tool);
     }
@@ -94,9 +101,28 @@ class checker {
 
   void check_tool(const std::string& name, const tool_config& t) {
     if (is_set({"tools", name})) check_tool_name({"tools", name}, name);
-    if (t.nodes != x_.tools.defaults.nodes) {
-      check_nodes({"tools", name, "nodes"}, t);
+    check_later({"tools", name}, t, x_.tools.defaults);
+    if (t.workspace != x_.tools.defaults.workspace) {
+      add({"tools", name, "workspace"},
+          "a workspace for one tool is not supported by this version; set "
+          "tools.workspace for all");
     }
+  }
+
+  /// What asks for more than this version does, unless `known` says it too.
+  void check_later(path at, const tool_config& t, const tool_config& known) {
+    const auto say = [&](const char* key, const char* supported) {
+      at.emplace_back(key);
+      add(at, std::string{"another value is not supported by this version; "
+                          "supported: "} +
+                  supported);
+      at.pop_back();
+    };
+    const tool_config plain;
+    if (t.nodes != plain.nodes && t.nodes != known.nodes)
+      say("nodes", "[\"*\"]");
+    if (t.keys != plain.keys && t.keys != known.keys) say("keys", "[]");
+    if (t.polling && !known.polling) say("polling", "false");
   }
 
   void check_tool_name(const path& at, const std::string& name) {
@@ -113,14 +139,6 @@ class checker {
     const auto near = nearest(name, known);
     add(at, near.empty() ? text + "; known: " + join(known)
                          : text + "; did you mean " + in_quotes(near) + "?");
-  }
-
-  void check_nodes(const path& at, const tool_config& t) {
-    if (t.nodes != std::vector<std::string>{"*"}) {
-      add(at,
-          "choosing nodes is not supported by this version; "
-          "supported: [\"*\"]");
-    }
   }
 
   void report_cluster(const std::string& key) {

@@ -39,7 +39,9 @@ const tool_config& tools_config::of(const std::string& name) const {
   return found == by_name.end() ? defaults : found->second;
 }
 
-std::vector<std::string> builtin_tools() { return {"read", "bash"}; }
+std::vector<std::string> builtin_tools() {
+  return {"read", "bash", "manage_plan", "seek_approval", "complete"};
+}
 
 std::optional<std::filesystem::path> find_file(const load_request& request) {
   if (request.file) return request.file;

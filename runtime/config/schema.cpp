@@ -109,7 +109,7 @@ void visit(visitor& v, agent_config& x) {
   v.field("max_calls_in_flight", &x.max_calls_in_flight, from(1, 65536));
   v.field("loop_limit", &x.loop_limit);
   v.field("recovery_attempts", &x.recovery_attempts);
-  v.field("completion", &x.completion, one_of({"free"}, {"tool"}));
+  v.field("completion", &x.completion, one_of({"free", "tool"}));
   v.field("max_termination_attempts", &x.max_termination_attempts);
   v.field("auto_complete", &x.auto_complete);
   v.field("phase", &x.phase);

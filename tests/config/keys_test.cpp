@@ -27,7 +27,7 @@ const std::map<std::string, std::string> others = {
     {"models.default.streaming", "false"},
     {"models.default.temperature", "1.25"},
     {"models.default.max_concurrent", "2"},
-    {"models.default.requests_per_minute", "60"},
+    {"models.default.requests_per_minute", ""},
     {"models.default.timeouts.connect", R"("11s")"},
     {"models.default.timeouts.first_byte", R"("12s")"},
     {"models.default.timeouts.idle", R"("13s")"},
@@ -50,12 +50,12 @@ const std::map<std::string, std::string> others = {
     {"agents.default.budget.tool_calls", "10"},
     {"agents.default.budget.tokens", "1000"},
     {"agents.default.budget.cost_usd", "0.5"},
-    {"agents.default.completion", ""},
+    {"agents.default.completion", R"("tool")"},
     {"agents.default.max_termination_attempts", "4"},
     {"agents.default.auto_complete", "false"},
     {"agents.default.phase", R"("build")"},
     {"agents.default.exempt_phases", R"(["build"])"},
-    {"agents.default.silent", "true"},
+    {"agents.default.silent", ""},
     {"timeout", R"("31s")"},
     {"idle_timeout", R"("32s")"},
     {"concurrency", "5"},
@@ -64,8 +64,8 @@ const std::map<std::string, std::string> others = {
     {"output_limit", "1024"},
     {"priority", "-5"},
     {"idempotent", "true"},
-    {"keys", R"(["/path"])"},
-    {"polling", "true"},
+    {"keys", ""},
+    {"polling", ""},
     {"isolation", ""},
     {"abandoned_limit", "2"},
     {"nodes", ""},
@@ -93,6 +93,7 @@ const std::map<std::string, std::string> others = {
 
 std::string other_value(const config::setting& s) {
   const bool of_tool = s.section == "tools" || s.section.starts_with("tools.");
+  if (s.section == "tools.bash" && s.key == "workspace") return {};
   const auto key = of_tool ? s.key : s.section + "." + s.key;
   CAPTURE(key);
   REQUIRE(others.contains(key));

@@ -140,8 +140,16 @@ TEST_CASE("what this version does not do is said, not ignored") {
   const std::vector<sample> samples = {
       {"models.default.dialect = \"ollama\"",
        "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
-      {"agents.default.completion = \"tool\"",
-       "agents.default.completion: \"tool\"" + later + "free"},
+      {"agents.default.silent = true",
+       "agents.default.silent: true" + later + "false"},
+      {"models.default.requests_per_minute = 9",
+       "models.default.requests_per_minute: a limit" + later + "0"},
+      {"tools.keys = [\"/path\"]", "tools.keys: another value" + later + "[]"},
+      {"tools.read.polling = true",
+       "tools.read.polling: another value" + later + "false"},
+      {"tools.read.workspace = \"/tmp\"",
+       "tools.read.workspace: a workspace for one tool is not supported by "
+       "this version; set tools.workspace for all"},
       {"tools.isolation = \"process\"",
        "tools.isolation: \"process\"" + later + "thread"},
       {"approvals.mode = \"propose\"",
@@ -149,7 +157,7 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"agents.default.tools = [\"read\", \"grep\"]",
        "agents.default.tools: the tool \"grep\"" + later + "read, bash"},
       {"tools.nodes = [\"a\"]",
-       "tools.nodes: choosing nodes" + later + "[\"*\"]"},
+       "tools.nodes: another value" + later + "[\"*\"]"},
       {"cluster.listen = \"127.0.0.1:1\"",
        "cluster.listen: clusters are not supported by this version; leave it "
        "empty"},

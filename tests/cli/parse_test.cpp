@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/parse.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "runtime/cli/cli.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class T>
+T parsed(std::vector<std::string> arguments) {
+  const auto x = parse(std::move(arguments));
+  if (const auto* why = std::get_if<leave_command>(&x)) {
+    UNSCOPED_INFO(why->out << why->err);
+  }
+  REQUIRE(std::holds_alternative<T>(x));
+  return std::get<T>(x);
+}
+
+/// What is said about a mistake; the exit status is 2.
+std::string refused(std::vector<std::string> arguments) {
+  const auto x = parsed<leave_command>(std::move(arguments));
+  CHECK(x.status == 2);
+  CHECK(x.out.empty());
+  return x.err;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("run takes a task, and has safe defaults") {
+  const auto x = parsed<run_command>({"run", "say hello"});
+  CHECK(x.task == "say hello");
+  CHECK(x.agent == "default");
+  CHECK_FALSE(x.session);
+  CHECK_FALSE(x.choices.model);
+  CHECK_FALSE(x.choices.max_steps);
+  CHECK(x.choices.timeout == 0s);
+  CHECK_FALSE(x.choices.approval);
+  CHECK_FALSE(x.common.config);
+  CHECK(x.common.sets.empty());
+  CHECK(x.common.output == output_kind::text);
+  CHECK(x.common.level == verbosity::normal);
+  CHECK(x.common.color);
+}
+
+TEST_CASE("every option of run arrives") {
+  const auto x = parsed<run_command>(
+      {"run",       "--config",    "c.toml",  "--set",      "a.b=1",
+       "--set",     "c.d=[2, 3]",  "--agent", "writer",     "--model",
+       "fast",      "--session",   "notes",   "--output",   "json",
+       "--approve", "all",         "-v",      "--no-color", "--timeout",
+       "1.5m",      "--max-steps", "7",       "the task"});
+  CHECK(x.common.config == "c.toml");
+  CHECK(x.common.sets == std::vector<std::string>{"a.b=1", "c.d=[2, 3]"});
+  CHECK(x.agent == "writer");
+  CHECK(x.choices.model == "fast");
+  CHECK(x.session == "notes");
+  CHECK(x.common.output == output_kind::json);
+  CHECK(x.choices.approval == approve::all);
+  CHECK(x.common.level == verbosity::verbose);
+  CHECK_FALSE(x.common.color);
+  CHECK(x.choices.timeout == 90s);
+  CHECK(x.choices.max_steps == 7u);
+  CHECK(x.task == "the task");
+  CHECK(parsed<run_command>({"run", "-q", "t"}).common.level ==
+        verbosity::quiet);
+  CHECK(parsed<run_command>({"run", "--output", "jsonl", "t"}).common.output ==
+        output_kind::jsonl);
+}
+
+TEST_CASE("a task is taken as it is") {
+  CHECK(parsed<run_command>({"run", "[fix] the bug, [now]"}).task ==
+        "[fix] the bug, [now]");
+  CHECK(parsed<run_command>({"run", "-"}).task == "-");
+  CHECK(parsed<run_command>({"run", "--", "-5 plus 3?"}).task == "-5 plus 3?");
+  CHECK(parsed<run_command>({"run", "plan"}).task == "plan");
+  CHECK(parsed<run_command>({"run", "a\nb\n"}).task == "a\nb\n");
+}
+
+TEST_CASE("options may stand behind the task") {
+  const auto x = parsed<run_command>({"run", "t", "--set", "a.b=1", "-v"});
+  CHECK(x.task == "t");
+  CHECK(x.common.sets == std::vector<std::string>{"a.b=1"});
+  CHECK(x.common.level == verbosity::verbose);
+}
+
+TEST_CASE("exactly one task is run") {
+  CHECK(has(refused({"run"}), "TASK is required"));
+  CHECK(has(refused({"run", "  "}), "TASK: is empty"));
+  CHECK(has(refused({"run", "one", "two"}),
+            "this version runs one task at a time, and a second one begins "
+            "with \"two\"; quote a task of several words"));
+  CHECK(has(refused({"run", "one", "two", "three"}), "one task at a time"));
+}
+
+TEST_CASE("mistakes in options name the option and what is allowed") {
+  CHECK(has(refused({"run", "t", "--output", "xml"}), "--output"));
+  CHECK(has(refused({"run", "t", "--output", "xml"}), "jsonl"));
+  CHECK(has(refused({"run", "t", "--approve", "ask"}), "--approve"));
+  CHECK(has(refused({"run", "t", "--timeout", "soon"}),
+            "\"soon\" is not a duration such as 30s, 5m or 1.5h"));
+  CHECK(has(refused({"run", "t", "--timeout", "0s"}), "--timeout"));
+  CHECK(has(refused({"run", "t", "--max-steps", "0"}), "--max-steps"));
+  CHECK(has(refused({"run", "t", "--max-steps", "-1"}), "--max-steps"));
+  CHECK(has(refused({"run", "t", "--max-steps", "many"}), "--max-steps"));
+  CHECK(has(refused({"run", "t", "-q", "-v"}), "excludes"));
+  CHECK(has(refused({"run", "t", "--nonsense"}), "--nonsense"));
+  CHECK(has(refused({"run", "t", "--config"}), "--config"));
+  CHECK(has(refused({"run", "t", "--nonsense"}), "See: riffle run --help"));
+  CHECK(has(refused({}), "See: riffle --help"));
+  CHECK(has(refused({"sessions"}), "See: riffle sessions --help"));
+}
+
+TEST_CASE("what this version does not have is said by name") {
+  for (const std::string option :
+       {"--workers", "--context", "--context-file", "--max-retries",
+        "--fail-fast", "--show-reasoning", "--stats", "--tasks-file"}) {
+    CHECK(has(refused({"run", "t", option}),
+              option + " is not supported by this version"));
+  }
+  CHECK(has(refused({"run", "t", "--workers=4"}),
+            "--workers=4 is not supported by this version"));
+  for (const std::string name :
+       {"plan", "serve", "node", "proposals", "tools"}) {
+    CHECK(has(refused({name}), name + " is not supported by this version"));
+  }
+}
+
+TEST_CASE("sessions has list, show, events and resume") {
+  using what = sessions_command::what;
+  const auto list = parsed<sessions_command>(
+      {"sessions", "list", "--limit", "3", "--output", "json"});
+  CHECK(list.action == what::list);
+  CHECK(list.limit == 3);
+  CHECK(list.common.output == output_kind::json);
+  CHECK(parsed<sessions_command>({"sessions", "list"}).limit == 20);
+  const auto show = parsed<sessions_command>({"sessions", "show", "s1"});
+  CHECK(show.action == what::show);
+  CHECK(show.session == "s1");
+  const auto events = parsed<sessions_command>({"sessions", "events", "s2"});
+  CHECK(events.action == what::events);
+  CHECK(events.session == "s2");
+  const auto resume = parsed<resume_command>(
+      {"sessions", "resume", "s3", "--output", "jsonl", "-q"});
+  CHECK(resume.session == "s3");
+  CHECK(resume.common.output == output_kind::jsonl);
+  CHECK(resume.common.level == verbosity::quiet);
+  const auto chosen = parsed<resume_command>(
+      {"sessions", "resume", "s3", "--approve", "none", "--model", "fast",
+       "--max-steps", "9", "--timeout", "3s"});
+  CHECK(chosen.choices.approval == approve::none);
+  CHECK(chosen.choices.model == "fast");
+  CHECK(chosen.choices.max_steps == 9u);
+  CHECK(chosen.choices.timeout == 3s);
+  CHECK(has(refused({"sessions", "show"}), "ID is required"));
+}
+
+TEST_CASE("every subcommand takes the common options") {
+  const std::vector<std::vector<std::string>> commands = {
+      {"run", "t"},
+      {"sessions", "list"},
+      {"sessions", "show", "s"},
+      {"sessions", "events", "s"},
+      {"sessions", "resume", "s"},
+      {"events", "check", "f"},
+      {"config", "check"},
+      {"config", "show"}};
+  for (auto arguments : commands) {
+    CAPTURE(arguments);
+    for (const std::string x : {"--config", "c.toml", "--set", "a=1",
+                                "--output", "json", "-v", "--no-color"}) {
+      arguments.push_back(x);
+    }
+    const auto command = parse(arguments);
+    std::visit(
+        [](const auto& x) {
+          if constexpr (requires { x.common; }) {
+            CHECK(x.common.config == "c.toml");
+            CHECK(x.common.sets == std::vector<std::string>{"a=1"});
+            CHECK(x.common.output == output_kind::json);
+            CHECK(x.common.level == verbosity::verbose);
+            CHECK_FALSE(x.common.color);
+          } else {
+            FAIL(x.err);
+          }
+        },
+        command);
+  }
+}
+
+TEST_CASE("events check takes a file") {
+  CHECK(parsed<events_check_command>({"events", "check", "f"}).file == "f");
+  CHECK(parsed<events_check_command>({"events", "check", "-"}).file == "-");
+  CHECK_FALSE(
+      parsed<events_check_command>({"events", "check", "f"}).allow_unfinished);
+  CHECK(parsed<events_check_command>(
+            {"events", "check", "f", "--allow-unfinished"})
+            .allow_unfinished);
+  CHECK(has(refused({"events", "check"}), "FILE is required"));
+}
+
+TEST_CASE("config has check and show") {
+  using what = config_command::what;
+  CHECK(parsed<config_command>({"config", "check"}).action == what::check);
+  CHECK(parsed<config_command>({"config", "show"}).action == what::show);
+}
+
+TEST_CASE("help teaches with examples, for each subcommand") {
+  for (const std::vector<std::string>& x :
+       std::vector<std::vector<std::string>>{{"--help"},
+                                             {"run", "--help"},
+                                             {"run", "-h"},
+                                             {"sessions", "--help"},
+                                             {"events", "--help"},
+                                             {"config", "--help"}}) {
+    CAPTURE(x);
+    const auto help = parsed<leave_command>(x);
+    CHECK(help.status == 0);
+    CHECK(help.err.empty());
+    CHECK(has(help.out, "Examples:\n  "));
+  }
+  const auto run = parsed<leave_command>({"run", "--help"});
+  CHECK(has(run.out, "--approve"));
+  CHECK(has(run.out, "Ctrl-C"));
+  CHECK(has(parsed<leave_command>({"--help"}).out, "Exit status:"));
+}
+
+TEST_CASE("the version is the project's") {
+  const auto x = parsed<leave_command>({"--version"});
+  CHECK(x.status == 0);
+  CHECK(x.out == "riffle " + std::string{version} + "\n");
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/CMakeLists.txt"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  CHECK(has(text, "VERSION " + std::string{version} + " "));
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/safe_text.hpp"
+
+#include <random>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+using namespace std::string_literals;
+
+TEST_CASE("ordinary text stays as it is") {
+  CHECK(safe_text("Grüße, 世界 🎉\n\tindented\n") ==
+        "Grüße, 世界 🎉\n\tindented\n");
+  CHECK(safe_text("").empty());
+}
+
+TEST_CASE("controls become visible") {
+  CHECK(safe_text("\x1b[31mred\x1b[0m") == "^[[31mred^[[0m");
+  CHECK(safe_text("a\x07"
+                  "b\x08"
+                  "c\x7f"
+                  "d\0e"s) == "a\\x07b\\x08c\\x7fd\\x00e");
+  CHECK(safe_text("\xC2\x9B"
+                  "31m") == "\\x9b31m");  // C1: CSI in one byte
+  CHECK(safe_text("over\rwritten") == "over\\x0dwritten");
+  CHECK(safe_text("dos\r\nline") == "dos\nline");
+  CHECK(safe_text("\u202Etxt.exe") == "\\u{202e}txt.exe");
+}
+
+TEST_CASE("what is not UTF-8 is replaced") {
+  CHECK(safe_text("a\xFFz") == "a\uFFFDz");
+  CHECK(safe_text("\xC3") == "\uFFFD");
+  CHECK(safe_text("\xE2\x82") == "\uFFFD\uFFFD");
+  CHECK(safe_text("\xC0\xAF") == "\uFFFD\uFFFD");            // overlong
+  CHECK(safe_text("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // surrogate
+  CHECK(safe_text("\xF4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+TEST_CASE("a line is one line, and cut by characters") {
+  CHECK(safe_line("  a\n\n b\tc \r\n", 100) == "a b c");
+  CHECK(safe_line("äöü", 3) == "äöü");
+  CHECK(safe_line("äöüß", 3) == "äöü…");
+  CHECK(safe_line("ab cd", 3) == "ab…");
+  CHECK(safe_line("\x1b]0;title\x07", 100) == "^[]0;title\\x07");
+  CHECK(safe_line("", 5).empty());
+  CHECK(safe_line("   ", 5).empty());
+}
+
+TEST_CASE("no byte string brings a control through") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes(random() % 40, ' ');
+    for (auto& c : bytes) c = static_cast<char>(random());
+    for (const auto& out : {safe_text(bytes), safe_line(bytes, 20)}) {
+      for (std::size_t n = 0; n < out.size(); ++n) {
+        const auto c = static_cast<unsigned char>(out[n]);
+        const bool allowed = c == '\n' || c == '\t';
+        CHECK((allowed || (c >= 0x20 && c != 0x7F)));
+        const bool c1 = c == 0xC2 && n + 1 < out.size() &&
+                        static_cast<unsigned char>(out[n + 1]) < 0xA0;
+        CHECK_FALSE(c1);
+      }
+    }
+  }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/trace_writer.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000;
+
+/// Feeds events of one run; `seconds` is the time of the event.
+struct feed {
+  explicit feed(verbosity level = verbosity::normal, bool color = false)
+      : traces{{level, color}} {}
+
+  std::string operator()(events::body body, double seconds = 0) {
+    event x;
+    x.seq = ++seq;
+    x.run = {"run_1"};
+    x.body = std::move(body);
+    x.at = {static_cast<std::int64_t>(seconds * second)};
+    return traces.on(x);
+  }
+
+  trace_writer traces;
+  std::uint64_t seq = 0;
+};
+
+events::tool_call call(const std::string& tool, const std::string& arguments,
+                       const std::string& id = "call_1") {
+  events::tool_call x;
+  x.id = {id};
+  x.tool = tool;
+  x.title = "Doing it";
+  x.arguments = arguments;
+  return x;
+}
+
+events::tool_result result(outcome how, std::uint64_t ms,
+                           const std::string& metadata = {},
+                           const std::string& message = {}) {
+  events::tool_result x;
+  x.id = {"call_1"};
+  x.tool = "any";
+  x.how = how;
+  x.duration_ms = ms;
+  x.attempts = 1;
+  x.metadata = metadata;
+  if (!message.empty()) {
+    x.err = error{errc::tool_execution_error, "tool", message, false, {}};
+  }
+  return x;
+}
+
+events::tool_progress progress(const std::string& message) {
+  events::tool_progress x;
+  x.id = {"call_1"};
+  x.report.message = message;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a read is one line when it is done") {
+  feed on;
+  CHECK(on(call("read", R"({"path":"README.md"})")).empty());
+  CHECK(on(result(outcome::ok, 103, R"({"lines":42,"bytes":1331})")) ==
+        "[TOOL] read: README.md (42 lines, 1.3 KB) — 0.1s\n");
+}
+
+TEST_CASE("matches are counted") {
+  feed on;
+  on(call("glob", R"({"pattern":"**/*.rs"})"));
+  CHECK(on(result(outcome::ok, 200, R"({"matches":45})")) ==
+        "[TOOL] glob: **/*.rs → 45 matches — 0.2s\n");
+  on(call("glob", R"({"pattern":"x"})"));
+  CHECK(on(result(outcome::ok, 0, R"({"matches":1})")) ==
+        "[TOOL] glob: x → 1 match — 0.0s\n");
+}
+
+TEST_CASE("a failure says why") {
+  feed on;
+  on(call("bash", R"({"command":"make test"})"));
+  CHECK(on(result(outcome::failed, 3210, {}, "exit status 2")) ==
+        "[TOOL] bash: make test ✗ exit status 2 — 3.2s\n");
+  on(call("bash", R"({"command":"sleep 9"})"));
+  CHECK(on(result(outcome::timed_out, 2000, {}, "over 2s")) ==
+        "[TOOL] bash: sleep 9 ✗ timed out: over 2s — 2.0s\n");
+  on(call("bash", R"({"command":"sleep 9"})"));
+  CHECK(on(result(outcome::interrupted, 10)) ==
+        "[TOOL] bash: sleep 9 ✗ interrupted — 0.0s\n");
+}
+
+TEST_CASE("a call that never began has no duration") {
+  feed on;
+  auto x = call("bash", R"({"command":"rm -r x"})");
+  x.status = events::call_status::not_started;
+  on(x);
+  auto r = result(outcome::denied, 0, {}, "nobody could be asked");
+  r.attempts = 0;
+  CHECK(on(r) == "[TOOL] bash: rm -r x ✗ denied: nobody could be asked\n");
+}
+
+TEST_CASE("without a telling argument the title is shown") {
+  feed on;
+  on(call("odd", R"({"n":1})"));
+  CHECK(on(result(outcome::ok, 50)) == "[TOOL] odd: Doing it — 0.1s\n");
+  auto broken = call("odd", "");
+  broken.title.clear();
+  broken.arguments_text = "{\"n\":";
+  on(broken);
+  CHECK(on(result(outcome::skipped, 0)) ==
+        "[TOOL] odd: {\"n\": ✗ skipped — 0.0s\n");
+}
+
+TEST_CASE("long commands are cut to one line") {
+  feed on;
+  on(call("bash",
+          R"({"command":"for i in 1 2\ndo\n  echo \u001b[31m$i\ndone"})"));
+  CHECK(on(result(outcome::ok, 0)) ==
+        "[TOOL] bash: for i in 1 2 do echo ^[[31m$i done — 0.0s\n");
+  on(call("bash", "{\"command\":\"" + std::string(100, 'x') + "\"}"));
+  CHECK(on(result(outcome::ok, 0)) ==
+        "[TOOL] bash: " + std::string(72, 'x') + "… — 0.0s\n");
+}
+
+TEST_CASE("progress is shown at most twice a second, the newest line") {
+  feed on;
+  on(call("bash", R"({"command":"make"})"), 10);
+  CHECK(on(progress("one\n"), 10.4).empty());
+  CHECK(on(progress("two\nthree\n"), 10.5) == "[TOOL] bash: make (three)\n");
+  CHECK(on(progress("four"), 10.9).empty());
+  CHECK(on(progress("  \n"), 11.2).empty());
+  CHECK(on(progress("five\r 50%\r 60%"), 11.3) == "[TOOL] bash: make (60%)\n");
+  events::tool_progress x = progress("linking");
+  x.report.progress = 3;
+  x.report.total = 10;
+  CHECK(on(x, 12) == "[TOOL] bash: make (3/10: linking)\n");
+  x.report.message.clear();
+  x.report.total.reset();
+  x.report.progress = 0.25;
+  CHECK(on(x, 13) == "[TOOL] bash: make (0.25)\n");
+}
+
+TEST_CASE("verbose shows every progress, steps, arguments and output") {
+  feed on{verbosity::verbose};
+  CHECK(on(events::step_start{2, 30}) == "[STEP] 2 of 30\n");
+  CHECK(on(call("bash", R"({"command":"ls"})")) ==
+        "[CALL] bash {\"command\":\"ls\"}\n");
+  CHECK(on(progress("a"), 0) == "[TOOL] bash: ls (a)\n");
+  CHECK(on(progress("b"), 0) == "[TOOL] bash: ls (b)\n");
+  auto r = result(outcome::ok, 1);
+  r.output = "one\ntwo\x1b[2J\n[TOOL] not a trace";
+  CHECK(on(r) ==
+        "[TOOL] bash: ls — 0.0s\n"
+        "       | one\n"
+        "       | two^[[2J\n"
+        "       | [TOOL] not a trace\n");
+  CHECK(on(events::llm_reasoning{"hm", 2}).empty());
+  CHECK(on(events::llm_token{"hm", 2}).empty());
+}
+
+TEST_CASE("without -v steps are silent") {
+  feed on;
+  CHECK(on(events::step_start{1, 30}).empty());
+  CHECK(on(events::run_finished{}).empty());
+  CHECK(on(events::usage{}).empty());
+  CHECK(on(events::status{"thinking"}).empty());
+}
+
+TEST_CASE("the start names the session, so that it can be resumed") {
+  feed on;
+  events::run_started x;
+  x.session = {"ses_9"};
+  CHECK(on(x) == "[RUN] run_1, session ses_9\n");
+}
+
+TEST_CASE("restarts, retries and approvals are told") {
+  feed on;
+  CHECK(on(events::step_restarted{3, 2, "the stream was cut", 5, 9}) ==
+        "[STEP] 3 starts again (attempt 2): the stream was cut\n");
+  events::retry again;
+  again.attempt = 1;
+  again.max_attempts = 3;
+  again.delay_ms = 1200;
+  again.reason = "429";
+  CHECK(on(again) ==
+        "[RETRY] model: attempt 1 of 3 failed: 429; again in "
+        "1.2s\n");
+  on(call("bash", R"({"command":"ls"})"));
+  again.what = events::retry_what::tool;
+  again.id = call_id{"call_1"};
+  CHECK(on(again) ==
+        "[RETRY] tool bash: ls: attempt 1 of 3 failed: 429; "
+        "again in 1.2s\n");
+  events::approval_required wanted;
+  wanted.tool = "bash";
+  wanted.title = "Running ls";
+  wanted.reason = "approval is \"ask\"";
+  CHECK(on(wanted) ==
+        "[APPROVAL] wanted for bash: Running ls (approval is \"ask\")\n");
+  events::approval_resolved resolved;
+  resolved.by = "policy";
+  resolved.reason = "no terminal";
+  CHECK(on(resolved) == "[APPROVAL] denied by policy: no terminal\n");
+}
+
+TEST_CASE("a run that did not complete says so at its end") {
+  feed on;
+  events::run_finished x;
+  x.status = events::run_status::cancelled;
+  x.duration_ms = 61'000;
+  x.steps = 1;
+  x.tool_calls = 2;
+  x.usage.input_tokens = 10;
+  x.usage.output_tokens = 1;
+  CHECK(on(x) ==
+        "[RUN] cancelled: 1 step, 2 tool calls, 10 tokens in, 1 token "
+        "out — 1m 01s\n");
+  feed verbose{verbosity::verbose};
+  x.status = events::run_status::completed;
+  CHECK(verbose(x).starts_with("[RUN] completed: 1 step"));
+}
+
+TEST_CASE("quiet shows errors and nothing else") {
+  feed on{verbosity::quiet};
+  CHECK(on(events::run_started{}).empty());
+  CHECK(on(call("bash", "{}")).empty());
+  CHECK(on(result(outcome::failed, 1, {}, "bad")).empty());
+  events::failure x;
+  x.err = {
+      errc::model_unreachable, "model", "nobody listens on port 1", true, {}};
+  CHECK(on(x) == "[ERROR] nobody listens on port 1 (model_unreachable)\n");
+}
+
+TEST_CASE("colours are around the tag only") {
+  feed on{verbosity::normal, true};
+  on(call("read", R"({"path":"a"})"));
+  CHECK(on(result(outcome::ok, 0)) == "\x1b[2m[TOOL]\x1b[0m read: a — 0.0s\n");
+  on(call("read", R"({"path":"a"})"));
+  CHECK(on(result(outcome::failed, 0, {}, "no")) ==
+        "\x1b[31m[TOOL]\x1b[0m read: a ✗ no — 0.0s\n");
+}
+
+TEST_CASE("a result without its call is still shown") {
+  feed on;
+  CHECK(on(result(outcome::ok, 0)) == "[TOOL] call_1 — 0.0s\n");
+  CHECK(on(progress("x"), 5).empty());
+}
+
+TEST_CASE("durations and sizes are short") {
+  CHECK(duration_text(0) == "0.0s");
+  CHECK(duration_text(49) == "0.0s");
+  CHECK(duration_text(50) == "0.1s");
+  CHECK(duration_text(59'949) == "59.9s");
+  CHECK(duration_text(59'950) == "1m 00s");
+  CHECK(duration_text(65'000) == "1m 05s");
+  CHECK(duration_text(3'599'499) == "59m 59s");
+  CHECK(duration_text(7'200'000) == "2h 00m");
+  CHECK(size_text(0) == "0 B");
+  CHECK(size_text(1023) == "1023 B");
+  CHECK(size_text(1024) == "1.0 KB");
+  CHECK(size_text(1331) == "1.3 KB");
+  CHECK(size_text(35 * 1024) == "35 KB");
+  CHECK(size_text(1024 * 1024 - 1) == "1.0 MB");
+  CHECK(size_text(2'621'440) == "2.5 MB");
+}
