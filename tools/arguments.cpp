@@ -82,6 +82,8 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
   if (deeper_than(text, max_json_depth))
     return tl::unexpected{"nested deeper than " +
                           std::to_string(max_json_depth) + " levels"};
+  if (text.find('\0') != text.npos)  // the parser takes it for the end
+    return tl::unexpected{std::string{"not valid JSON: holds a NUL byte"}};
   duplicate_finder duplicates;
   json value;
   try {

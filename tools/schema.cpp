@@ -2,6 +2,8 @@
 // The only file that includes valijson: its headers take seconds to compile.
 #include "tools/schema.hpp"
 
+#define VALIJSON_USE_EXCEPTIONS 1  // else a bad schema ends the process
+
 #include <algorithm>
 #include <map>
 #include <new>
@@ -77,15 +79,17 @@ struct place {
   std::vector<std::string> said;  ///< by valijson
 };
 
-std::string joined(const std::vector<std::string>& said) {
-  std::string result;
-  for (std::size_t i = 0; i < said.size() && i < 4; ++i) {
-    std::string_view text = said[i];
-    if (text.ends_with('.')) text.remove_suffix(1);
-    if (!result.empty()) result += "; ";
-    result += text;
+/// Where plain keywords do not tell: the schema itself, else valijson's words.
+std::string unexplained(const place& here, const json* node) {
+  if (node != nullptr) {
+    const auto text = node->dump();
+    const auto cut = cut_utf8(text, 300);
+    return "does not fit " + std::string{cut} +
+           (cut.size() < text.size() ? "..." : "");
   }
-  return result;
+  std::string_view text = here.said.front();
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return std::string{text};
 }
 
 }  // namespace
@@ -131,19 +135,17 @@ std::vector<violation> schema::check(const json& value) const {
     here.path = std::move(path);
     here.said.push_back(error.description);
   }
+  // What contains a wrong place is called wrong, too: the innermost counts.
+  const auto innermost = [&](const std::string& pointer) {
+    const auto next = places.upper_bound(pointer + "/");
+    return next == places.end() || !next->first.starts_with(pointer + "/");
+  };
   std::vector<violation> result;
-  std::vector<std::string> explained;
-  for (const auto& [pointer, here] : places)
-    for (auto& text : explain(impl_->source, value, here.path)) {
-      explained.push_back(pointer);
-      result.push_back({pointer, std::move(text)});
-    }
   for (const auto& [pointer, here] : places) {
-    const auto beneath = [&p = pointer](const std::string& x) {
-      return x == p || x.starts_with(p + "/");
-    };
-    if (std::none_of(explained.begin(), explained.end(), beneath))
-      result.push_back({pointer, joined(here.said)});
+    auto texts = explain(impl_->source, value, here.path);
+    if (texts.empty() && innermost(pointer))
+      texts = {unexplained(here, schema_at(impl_->source, value, here.path))};
+    for (auto& text : texts) result.push_back({pointer, std::move(text)});
   }
   if (result.size() > most_violations) result.resize(most_violations);
   return result;

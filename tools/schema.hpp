@@ -56,6 +56,12 @@ std::vector<std::string> explain(const nlohmann::json& root_schema,
                                  const nlohmann::json& root,
                                  const std::vector<std::string>& path);
 
+/// The schema of the value at `path`, as far as plain keywords lead there; null
+/// if they do not.
+const nlohmann::json* schema_at(const nlohmann::json& root_schema,
+                                const nlohmann::json& root,
+                                const std::vector<std::string>& path);
+
 /// Whether `text` contains a match of `pattern` (ECMAScript): time is linear
 /// in the text. False also for a pattern that `valid_pattern` refuses.
 bool matches(const std::string& pattern, const std::string& text);

@@ -58,6 +58,12 @@ const json* member(const json& object, const std::string& key) {
   return it == object.end() ? nullptr : &*it;
 }
 
+const json* child_value(const json& value, const std::string& step,
+                        std::size_t index) {
+  if (value.is_object()) return member(value, step);
+  return value.is_array() && index < value.size() ? &value[index] : nullptr;
+}
+
 /// The schema of one member or item, where plain keywords tell it.
 const json* child_schema(const json& schema_node, const json& value,
                          const std::string& step, std::size_t index) {
@@ -191,19 +197,30 @@ class explainer {
 
 }  // namespace
 
-std::vector<std::string> explain(const json& root_schema, const json& root,
-                                 const std::vector<std::string>& path) {
+const json* schema_at(const json& root_schema, const json& root,
+                      const std::vector<std::string>& path) {
   const json* node = resolve(root_schema, &root_schema);
   const json* value = &root;
   for (const auto& step : path) {
-    if (node == nullptr) return {};
+    if (node == nullptr || value == nullptr) return nullptr;
     std::size_t index = 0;
     std::from_chars(step.data(), step.data() + step.size(), index);
     node = resolve(root_schema, child_schema(*node, *value, step, index));
-    if (value->is_array() && index < value->size()) value = &(*value)[index];
-    else if (value->is_object() && value->contains(step)) value = &(*value)[step];
-    else return {};
+    value = child_value(*value, step, index);
   }
+  return node;
+}
+
+std::vector<std::string> explain(const json& root_schema, const json& root,
+                                 const std::vector<std::string>& path) {
+  const json* value = &root;
+  for (const auto& step : path) {
+    std::size_t index = 0;
+    std::from_chars(step.data(), step.data() + step.size(), index);
+    value = child_value(*value, step, index);
+    if (value == nullptr) return {};
+  }
+  const auto* node = schema_at(root_schema, root, path);
   if (node == nullptr) return {};
   return explainer{*node, *value}.run();
 }

@@ -15,6 +15,8 @@
 #include <memory>
 #include <utility>
 
+#include "tools/text.hpp"
+
 namespace riffle::tools {
 
 namespace {
@@ -170,8 +172,12 @@ std::vector<std::string> names_in(int folder, std::size_t limit) {
   const std::unique_ptr<DIR, close_dir> dir{::fdopendir(copy)};
   if (!dir) return result;
   while (const auto* entry = ::readdir(dir.get())) {
-    std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
+    const std::string_view raw = entry->d_name;
+    if (raw == "." || raw == "..") continue;
+    std::string name;
+    utf8_stream utf8;
+    utf8.feed(raw, name);
+    utf8.finish(name);
     if (entry->d_type == DT_DIR) name += '/';
     result.push_back(std::move(name));
     if (result.size() == limit) break;

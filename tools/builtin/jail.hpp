@@ -39,8 +39,8 @@ tl::expected<unique_fd, int> open_beneath(int root, const std::string& relative,
                                           int flags,
                                           resolver how = resolver::automatic);
 
-/// Names in an open folder, sorted, folders with a "/" at their end; at most
-/// `limit` are read.
+/// Names in an open folder as valid UTF-8, sorted, folders with a "/" at their
+/// end; at most `limit` are read.
 std::vector<std::string> names_in(int folder, std::size_t limit);
 
 }  // namespace riffle::tools

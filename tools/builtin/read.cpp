@@ -119,7 +119,7 @@ int scan(const open_file& file, line_window& window, tool_context& context) {
     if (done - reported >= progress_step) report();
     if (!window.feed({buffer.data(), static_cast<std::size_t>(count)})) break;
   }
-  if (done != reported) report();
+  if (reported > 0 && done != reported) report();
   window.finish();
   return 0;
 }

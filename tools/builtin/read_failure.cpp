@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "tools/builtin/jail.hpp"
@@ -37,6 +39,8 @@ std::string missing(int root, const std::string& name) {
     const auto fd = open_beneath(root, folder, O_RDONLY | O_DIRECTORY);
     if (fd) {
       const auto names = names_in(fd->get(), most_names_read);
+      if (std::find(names.begin(), names.end(), last) != names.end())
+        return last + " is a symbolic link to a place that does not exist";
       auto text = in_words(folder) + " holds no " + last;
       if (const auto close = close_names(last, names); !close.empty())
         return text + "; similar: " + join_some(close, 3);

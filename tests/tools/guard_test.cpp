@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "tools/process/guard.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/bash.hpp"
+#include "tools/process/process.hpp"
+
+using namespace riffle;
+using namespace riffle::tools;
+using namespace riffle::testing;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr const char* folder_name = "RIFFLE_TEST_CHILD_FOLDER";
+
+/// Four writers, one of them a daemon that ignores SIGTERM; each also tells
+/// its pid.
+constexpr const char* busy_tree
+  = "writer() { echo $BASHPID >> pids; while :; do echo x >> log; done; };"
+    "writer & (writer &); (trap '' TERM; setsid bash -c \""
+    "  echo \\$\\$ >> pids; while :; do echo x >> log; done\" &)"
+    "; writer";
+
+struct process {
+  pid_t pid = -1;
+
+  void kill_it() {
+    if (pid <= 0) return;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    pid = -1;
+  }
+  ~process() { kill_it(); }
+};
+
+/// Runs the hidden case below: a runtime of its own.
+process start_runtime(const std::filesystem::path& folder) {
+  ::setenv(folder_name, folder.c_str(), 1);
+  std::string exe = "/proc/self/exe";
+  std::string test = "[.child]";
+  char* arguments[] = {exe.data(), test.data(), nullptr};
+  process result;
+  REQUIRE(::posix_spawn(&result.pid, exe.c_str(), nullptr, nullptr, arguments,
+                        ::environ) == 0);
+  return result;
+}
+
+std::vector<pid_t> pids_in(const std::filesystem::path& file) {
+  std::vector<pid_t> result;
+  const auto text = slurp(file);
+  for (std::size_t i = 0; i < text.size(); i = text.find('\n', i) + 1)
+    result.push_back(static_cast<pid_t>(std::atoi(text.c_str() + i)));
+  return result;
+}
+
+bool locked(const std::filesystem::path& file) {
+  const unique_fd fd{::open(file.c_str(), O_RDWR | O_CLOEXEC)};
+  return fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("a runtime that is killed by the tests", "[.child]") {
+  const char* folder = std::getenv(folder_name);
+  REQUIRE(folder);
+  tool_fixture x;
+  x.context.workspace = folder;
+  x.context.guard_lock = x.context.workspace / "lock";
+  make_bash({})->run({{"command", busy_tree}}, x.context);
+}
+
+TEST_CASE("when the runtime is killed, its tools end and then the lock is "
+          "free") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 5; ++round) {
+    const temp_folder folder;
+    const auto lock = folder.path() / "lock";
+    const auto log = folder.path() / "log";
+    auto runtime = start_runtime(folder.path());
+    REQUIRE(eventually([&] { return pids_in(folder.path() / "pids").size() == 4; },
+                       30s));
+    CHECK(locked(lock));
+    std::this_thread::sleep_for(std::chrono::microseconds{random() % 5000});
+    runtime.kill_it();
+    const auto killed = steady_clock::now();
+    REQUIRE(wait_for_guard(lock, killed + 10s));
+    const auto size = std::filesystem::file_size(log);
+    for (const auto pid : pids_in(folder.path() / "pids"))
+      CHECK(::kill(pid, 0) != 0);
+    std::this_thread::sleep_for(30ms);
+    CHECK(std::filesystem::file_size(log) == size);
+    CHECK_FALSE(std::filesystem::exists(lock));
+  }
+}
+
+TEST_CASE("a runtime killed at any moment of the start leaves nothing") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 10; ++round) {
+    const temp_folder folder;
+    const auto lock = folder.path() / "lock";
+    auto runtime = start_runtime(folder.path());
+    eventually([&] { return std::filesystem::exists(lock); }, 30s);
+    std::this_thread::sleep_for(std::chrono::microseconds{random() % 20'000});
+    runtime.kill_it();
+    REQUIRE(wait_for_guard(lock, steady_clock::now() + 10s));
+    const auto text = slurp(folder.path() / "log");
+    for (const auto pid : pids_in(folder.path() / "pids"))
+      CHECK(::kill(pid, 0) != 0);
+    std::this_thread::sleep_for(30ms);
+    CHECK(slurp(folder.path() / "log").size() == text.size());
+  }
+}
+
+TEST_CASE("the lock is held while a tool runs, hidden from it, and then gone") {
+  tool_fixture x;
+  x.context.guard_lock = x.folder.path() / "lock";
+  bool held = false;
+  x.context.progress = [&](const tool_progress_report&) {
+    held = locked(x.context.guard_lock);
+  };
+  const auto result = make_bash({})->run(
+    {{"command", "ls -l /proc/self/fd /proc/$$/fd; echo"}}, x.context);
+  CHECK_FALSE(result.err);
+  CHECK(held);
+  CHECK(result.text.find("lock") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(x.context.guard_lock));
+}
+
+TEST_CASE("waiting for a guard is bounded, and free of what never was") {
+  const temp_folder folder;
+  const auto file = folder.path() / "lock";
+  CHECK(wait_for_guard(file, steady_clock::now()));
+  auto lock = lock_for_guard(file);
+  REQUIRE(lock);
+  const auto begin = steady_clock::now();
+  const auto late = wait_for_guard(file, begin + 50ms);
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == errc::internal);
+  CHECK(steady_clock::now() - begin >= 50ms);
+  CHECK_FALSE(lock_for_guard(file));
+  std::thread free{[&] { lock->reset(); }};
+  CHECK(wait_for_guard(file, steady_clock::now() + 10s));
+  free.join();
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(wait_for_guard(file, steady_clock::now()));
+  CHECK_FALSE(lock_for_guard(folder.path() / "no/such/folder"));
+}
+
+TEST_CASE("a guard that is killed makes the end unknown, not a hang") {
+  struct ignore final : process_listener {
+    void on_output(output_stream, std::string_view) override {}
+  } listener;
+  const temp_folder folder;
+  process_request request;
+  request.command = {"sh", "-c", "kill -KILL $PPID; sleep 1000"};
+  request.folder = folder.path();
+  request.environment = {"PATH=/usr/bin:/bin"};
+  const auto end = run_process(request, listener, {});
+  REQUIRE_FALSE(end);
+  CHECK(end.error().code == errc::interrupted);
+}
+
+TEST_CASE("a program that is not there is a failure with its name") {
+  struct ignore final : process_listener {
+    void on_output(output_stream, std::string_view) override {}
+  } listener;
+  process_request request;
+  request.command = {"no-such-program"};
+  request.folder = "/";
+  const auto end = run_process(request, listener, {});
+  REQUIRE_FALSE(end);
+  CHECK(end.error().message ==
+        "cannot start no-such-program: No such file or directory");
+  request.command = {"true"};
+  request.guard_program = "/no/such/guard";
+  CHECK_FALSE(run_process(request, listener, {}));
+}

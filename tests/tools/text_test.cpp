@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "tools/text.hpp"
+
+#include <random>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::tools;
+
+namespace {
+
+std::string valid(std::string_view bytes, std::size_t piece) {
+  utf8_stream utf8;
+  std::string result;
+  for (std::size_t i = 0; i < bytes.size(); i += piece)
+    utf8.feed(bytes.substr(i, piece), result);
+  utf8.finish(result);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a cut never splits a character") {
+  const std::string text = "a\u00e4\u20ac\U0001F600z";
+  for (std::size_t limit = 0; limit <= text.size(); ++limit) {
+    const std::string head{cut_utf8(text, limit)};
+    const std::string tail{tail_utf8(text, limit)};
+    CAPTURE(limit, head, tail);
+    CHECK(head.size() <= limit);
+    CHECK(tail.size() <= limit);
+    CHECK(text.starts_with(head));
+    CHECK(text.ends_with(tail));
+    CHECK(valid(head, 1) == head);
+    CHECK(valid(tail, 1) == tail);
+  }
+  CHECK(cut_utf8(text, 3) == "a\u00e4");
+  CHECK(tail_utf8(text, 4) == "z");
+}
+
+TEST_CASE("what is not UTF-8 becomes U+FFFD, however the bytes are split") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+    {"plain", "plain"},
+    {"\u00e4\u20ac\U0001F600", "\u00e4\u20ac\U0001F600"},
+    {"a\xffz", "a\ufffdz"},
+    {"\xc3", "\ufffd"},
+    {"\xe2\x82z", "\ufffdz"},
+    {"\xe2\x82\xe2\x82\xac", "\ufffd\u20ac"},
+    {"\xc0\xaf", "\ufffd\ufffd"},
+    {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
+    {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},
+    {std::string("\0\x1b[m", 4), std::string("\0\x1b[m", 4)},
+  };
+  for (const auto& [bytes, text] : cases)
+    for (std::size_t piece = 1; piece <= 4; ++piece) {
+      CAPTURE(text, piece);
+      CHECK(valid(bytes, piece) == text);
+    }
+}
+
+TEST_CASE("random bytes give the same valid text for any split") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  std::string bytes(2000, '\0');
+  for (auto& c : bytes) c = static_cast<char>(random());
+  const auto whole = valid(bytes, bytes.size());
+  CHECK(valid(whole, 5) == whole);
+  for (std::size_t piece = 1; piece < 9; ++piece)
+    CHECK(valid(bytes, piece) == whole);
+}
+
+TEST_CASE("sizes are written for people") {
+  CHECK(human_size(0) == "0 B");
+  CHECK(human_size(1023) == "1023 B");
+  CHECK(human_size(1331) == "1.3 KB");
+  CHECK(human_size(5u << 20) == "5.0 MB");
+}
+
+TEST_CASE("close names are found and far ones are not") {
+  const std::vector<std::string> names = {"README.md", "bash", "glob", "read"};
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(close_names("raed", names) == std::vector<std::string>{});
+  CHECK(close_names("reads", names) == std::vector<std::string>{"read"});
+  CHECK(close_names("REDME.md", names) ==
+        std::vector<std::string>{"README.md"});
+  CHECK(close_names("Bash", names) == std::vector<std::string>{"bash"});
+  CHECK(close_names("x", names).empty());
+}
