@@ -96,6 +96,7 @@ TEST_CASE("a header says #pragma once, opens no namespace, ends its line") {
   const std::string top = "// SPDX-License-Identifier: MIT\n";
   CHECK(about("int x();").empty());
   CHECK(about("using namespace std;").size() == 1);
+  CHECK(about("using namespace std::chrono_literals;").empty());
   CHECK(check_text("x.hpp", top + "int x();\n").size() == 1);
   CHECK(check_text("x.cpp", top + "int x").size() == 1);
 }
@@ -107,6 +108,6 @@ TEST_CASE("endless waits, bare notes and machine paths are refused") {
       about(std::string{"// TO"} + "DO: CAF 0.18 renames this, see its notes.")
           .empty());
   CHECK(about(std::string{"// FIX"} + "ME").size() == 1);
-  CHECK(about(std::string{"auto x = \"/ho"} + "me/ann/x\";").size() == 1);
+  CHECK(about("auto x = \"/home/ann/x\";").size() == 1);
   CHECK(about(std::string{"auto x = \"/wo"} + "rk/main\";").size() == 1);
 }
