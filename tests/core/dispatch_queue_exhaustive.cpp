@@ -108,14 +108,14 @@ struct bench {
   }
   void answer(const call_id& id) {
     const auto attempt = watch.of(id).attempt;
-    watch.ended(id);
+    watch.ended(id, attempt);
     call_result result;
     result.output = "done";
     take(queue.on_result(id, attempt, result, 0, now));
   }
   void lose(const call_id& id) {
     const auto attempt = watch.of(id).attempt;
-    watch.ended(id);
+    watch.ended(id, attempt);
     take(queue.on_worker_lost(id, attempt, "segfault", now));
   }
   void pass_time() {
@@ -197,7 +197,7 @@ void bench::crash(bool message_committed) {
     r.begun = r.announced;
     announced[id] = r.announced ? 1 : 0;  // what was not stored never was
     r.attempt = r.announced ? x.attempt : 0;
-    watch.restored(r.call, r.attempt, r.announced, r.begun);
+    watch.restored(r);
     open.push_back(std::move(r));
   }
   last.clear();

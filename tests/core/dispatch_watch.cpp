@@ -69,14 +69,13 @@ void dispatch_watch::call(const tool_call& x) {
   calls_.emplace_back().call = x;
 }
 
-void dispatch_watch::restored(const tool_call& x, std::uint32_t attempt,
-                              bool announced, bool begun) {
+void dispatch_watch::restored(const core::restored_call& x) {
   auto& seen = calls_.emplace_back();
-  seen.call = x;
-  seen.attempt = attempt;
-  seen.announced = announced;
-  seen.restored = begun;
-  seen.approved = begun;
+  seen.call = x.call;
+  seen.attempt = x.attempt;
+  seen.announced = x.announced;
+  seen.restored = x.begun;
+  seen.approved = x.begun || x.approved.value_or(false);
   seen.recorded = true;
 }
 
@@ -101,7 +100,10 @@ void dispatch_watch::committed(const call_id& id, std::uint32_t attempt) {
   x.acked = x.attempt == attempt;
 }
 
-void dispatch_watch::ended(const call_id& id) { at(id).working = false; }
+void dispatch_watch::ended(const call_id& id, std::uint32_t attempt) {
+  if (!knows(id)) return;
+  if (auto& x = at(id); x.attempt == attempt) x.working = false;
+}
 
 void dispatch_watch::next_step() {
   std::erase_if(calls_, [](const seen_call& x) {
@@ -226,6 +228,11 @@ void dispatch_watch::check_order(const seen_call& x) const {
     if (must_keep_order(earlier.call, x.call))
       REQUIRE((earlier.settled && !earlier.working));
   }
+}
+
+bool dispatch_watch::knows(const call_id& id) const {
+  return std::ranges::any_of(
+    calls_, [&](const seen_call& x) { return x.call.id == id; });
 }
 
 const dispatch_watch::seen_call& dispatch_watch::of(const call_id& id) const {

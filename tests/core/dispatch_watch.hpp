@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/dispatch_effects.hpp"
+#include "actors/core/dispatch_queue.hpp"
 
 namespace riffle::testing {
 
@@ -47,16 +47,17 @@ class dispatch_watch {
       : max_in_flight_{max_in_flight} {}
 
   void call(const tool_call& x);  ///< before `on_call`, in the model's order
-  void restored(const tool_call& x, std::uint32_t attempt, bool announced,
-                bool begun);
+  void restored(const core::restored_call& x);
   void gate(bool safe);
   void decided(const call_id& id, bool approved);
   void committed(const call_id& id, std::uint32_t attempt);
-  void ended(const call_id& id);  ///< its work, whatever the way
+  /// The queue hears that the work ended, whatever the way.
+  void ended(const call_id& id, std::uint32_t attempt);
   void next_step();
 
   void take(const core::dispatch_effects& effects);
 
+  [[nodiscard]] bool knows(const call_id& id) const;
   [[nodiscard]] const seen_call& of(const call_id& id) const;
   [[nodiscard]] std::vector<call_id> open() const;
   [[nodiscard]] std::uint32_t in_flight() const;
