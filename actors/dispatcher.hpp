@@ -8,7 +8,7 @@ namespace riffle {
 
 struct dispatcher_state {
   static inline const char* name = "dispatcher";
-  explicit dispatcher_state(dispatcher_actor::pointer self) : self{self} {}
+  explicit dispatcher_state(dispatcher_actor::pointer me) : self{me} {}
 
   [[nodiscard]] time_point now() const { return self->clock().now(); }
   void on_restored(restored_calls& x);

@@ -20,8 +20,8 @@ using turn_spawner = std::function<stream_consumer_actor(
 
 struct orchestrator_state {
   static inline const char* name = "orchestrator";
-  explicit orchestrator_state(orchestrator_actor::pointer self)
-    : self{self} {}
+  explicit orchestrator_state(orchestrator_actor::pointer me)
+    : self{me} {}
 
   void begin(run_peers& x);
   void begin_fresh();

@@ -11,8 +11,8 @@ inline constexpr auto settlement_patience = std::chrono::seconds{5};
 
 struct progress_muxer_state {
   static inline const char* name = "progress_muxer";
-  explicit progress_muxer_state(progress_muxer_actor::pointer self)
-    : self{self} {}
+  explicit progress_muxer_state(progress_muxer_actor::pointer me)
+    : self{me} {}
 
   void on_begun(call_begun& x);
   void on_settled(call_settled& x);

@@ -9,8 +9,8 @@ namespace riffle {
 /// Approvals of calls. In this version the run's policy decides at once.
 struct proposal_tracker_state {
   static inline const char* name = "proposal_tracker";
-  explicit proposal_tracker_state(proposal_tracker_actor::pointer self)
-    : self{self} {}
+  explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
+    : self{me} {}
 
   void on_request(const approval_request& x);
   void on_withdrawn(const approval_withdrawn& x);

@@ -22,7 +22,7 @@ core::batching to_batching(const std::string& text) {
 
 }  // namespace
 
-publisher_state::publisher_state(publisher_actor::pointer self) : self{self} {}
+publisher_state::publisher_state(publisher_actor::pointer me) : self{me} {}
 
 void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
                             std::uint64_t attempt) {

@@ -15,7 +15,7 @@ namespace riffle {
 /// while a commit runs.
 struct publisher_state {
   static inline const char* name = "publisher";
-  explicit publisher_state(publisher_actor::pointer self);
+  explicit publisher_state(publisher_actor::pointer me);
 
   void begin(run_spec_ptr run, std::uint64_t last_seq,
              std::uint64_t attempt_seq);

@@ -186,7 +186,7 @@ void run_registry_state::restart(const run_id& id) {
   const auto done = [this, id, left] {
     if (--*left == 0) adopt_again(id);
   };
-  for (const auto& [name, pool] : setup.pools)
+  for (const auto& [tool, pool] : setup.pools)
     self->request(pool, setup.abandon_deadline, abandon_run{id})
       .then([done](run_abandoned&) { done(); },
             [done](caf::error&) { done(); });

@@ -15,7 +15,7 @@ namespace riffle {
 /// after a crash of the process.
 struct run_registry_state {
   static inline const char* name = "run_registry";
-  explicit run_registry_state(run_registry_actor::pointer self) : self{self} {}
+  explicit run_registry_state(run_registry_actor::pointer me) : self{me} {}
 
   struct entry {
     run_spec_ptr spec;

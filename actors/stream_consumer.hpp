@@ -11,8 +11,8 @@ inline constexpr std::size_t model_credit = 512u << 10;
 
 struct stream_consumer_state {
   static inline const char* name = "stream_consumer";
-  explicit stream_consumer_state(stream_consumer_actor::pointer self)
-    : self{self} {}
+  explicit stream_consumer_state(stream_consumer_actor::pointer me)
+    : self{me} {}
   ~stream_consumer_state();
 
   void begin(run_spec_ptr run, core::open_turn which, std::string body,

@@ -13,8 +13,8 @@ namespace riffle {
 /// in the model's order, so that the dispatcher knows all that is before one.
 struct tool_call_parser_state {
   static inline const char* name = "tool_call_parser";
-  explicit tool_call_parser_state(tool_call_parser_actor::pointer self)
-    : self{self} {}
+  explicit tool_call_parser_state(tool_call_parser_actor::pointer me)
+    : self{me} {}
 
   void on_fragments(const call_fragments& x);
   void on_over(turn_over& x);

@@ -115,6 +115,10 @@ tool_pool(tool_pool_actor::stateful_pointer<tool_pool_state> self,
     core::restart_policy::backoff{supervision.backoff_base,
                                   supervision.backoff_cap});
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  self->set_exit_handler([&st](caf::exit_msg& x) {
+    for (auto& w : st.workers) st.self->send_exit(w.actor, x.reason);
+    st.self->quit(std::move(x.reason));
+  });
   return {
     [&st](assignment& x) { st.on_assignment(x); },
     [&st](stop_assignment& x) { st.on_stop(x); },

@@ -20,7 +20,7 @@ using worker_spawner
 /// decides about a repetition.
 struct tool_pool_state {
   static inline const char* name = "tool_pool";
-  explicit tool_pool_state(tool_pool_actor::pointer self) : self{self} {}
+  explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
 
   struct worker {
     tool_worker_actor actor;

@@ -44,7 +44,7 @@ class progress_relay {
 
 struct tool_worker_state {
   static inline const char* name = "tool_worker";
-  explicit tool_worker_state(tool_worker_actor::pointer self) : self{self} {}
+  explicit tool_worker_state(tool_worker_actor::pointer me) : self{me} {}
   ~tool_worker_state() { stop.request_stop(); }
 
   void on_assignment(assignment& x);

@@ -120,6 +120,14 @@ class event_stream {
   std::shared_ptr<state> impl_;
 };
 
+/// What may be chosen anew when an interrupted run is finished; what is not
+/// set stays as the run was started.
+struct resume_options {
+  std::optional<approve> approval;
+  std::optional<std::uint32_t> max_steps;
+  duration timeout{};
+};
+
 /// How a run ended.
 struct run_outcome {
   events::run_status status = events::run_status::failed;
@@ -183,7 +191,8 @@ class runtime {
 
   /// Finishes an active run whose owner is gone (see `journal::adopt_run`).
   [[nodiscard]] expected<run> resume(const run_id& id,
-                                     event_handler on_events = {});
+                                     event_handler on_events = {},
+                                     resume_options options = {});
 
   /// The committed log of any run, live or not.
   [[nodiscard]] expected<event_stream> events(const run_id& id,

@@ -1,46 +1,84 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/executor.hpp"
 
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace riffle {
 
-thread_lane::thread_lane(std::size_t max_threads)
-  : max_threads_{max_threads == 0 ? 1 : max_threads} {}
+/// Outlives the lane as long as an abandoned thread uses it.
+struct thread_lane::shared {
+  explicit shared(std::size_t max) : max_threads{max == 0 ? 1 : max} {}
 
-thread_lane::~thread_lane() {
-  {
-    std::lock_guard lock{mutex_};
-    stopping_ = true;
-    jobs_.clear();
-  }
-  wake_.notify_all();
-  for (auto& t : threads_) t.join();
-}
+  void work();
 
-void thread_lane::submit(job work) {
-  std::lock_guard lock{mutex_};
-  if (stopping_) return;
-  jobs_.push_back(std::move(work));
-  if (jobs_.size() > idle_ && threads_.size() < max_threads_)
-    threads_.emplace_back([this] { this->work(); });
-  wake_.notify_one();
-}
+  const std::size_t max_threads;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable ended;
+  std::deque<job> jobs;
+  std::vector<std::thread> threads;
+  std::size_t idle = 0;
+  std::size_t alive = 0;
+  bool stopping = false;
+};
 
-void thread_lane::work() {
-  std::unique_lock lock{mutex_};
+void thread_lane::shared::work() {
+  std::unique_lock lock{mutex};
   for (;;) {
-    ++idle_;
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-    --idle_;
-    if (stopping_) return;
-    auto next = std::move(jobs_.front());
-    jobs_.pop_front();
+    ++idle;
+    wake.wait(lock, [this] { return stopping || !jobs.empty(); });
+    --idle;
+    if (stopping) break;
+    auto next = std::move(jobs.front());
+    jobs.pop_front();
     lock.unlock();
     next();
     next = nullptr;
     lock.lock();
   }
+  --alive;
+  ended.notify_all();
+}
+
+thread_lane::thread_lane(std::size_t max_threads)
+  : state_{std::make_shared<shared>(max_threads)} {}
+
+thread_lane::~thread_lane() { close(duration::max()); }
+
+void thread_lane::submit(job work) {
+  auto& s = *state_;
+  std::lock_guard lock{s.mutex};
+  if (s.stopping) return;
+  s.jobs.push_back(std::move(work));
+  if (s.jobs.size() > s.idle && s.threads.size() < s.max_threads) {
+    ++s.alive;
+    s.threads.emplace_back([keep = state_] { keep->work(); });
+  }
+  s.wake.notify_one();
+}
+
+bool thread_lane::close(duration limit) {
+  auto& s = *state_;
+  std::unique_lock lock{s.mutex};
+  s.stopping = true;
+  s.jobs.clear();
+  s.wake.notify_all();
+  const auto all_ended = [&s] { return s.alive == 0; };
+  if (limit == duration::max())
+    s.ended.wait(lock, all_ended);
+  else
+    s.ended.wait_for(lock, limit, all_ended);
+  const bool clean = s.alive == 0;
+  auto threads = std::exchange(s.threads, {});
+  if (!clean) s.alive = 0;  // abandoned: counted out
+  lock.unlock();
+  for (auto& t : threads) clean ? t.join() : t.detach();
+  return clean;
 }
 
 }  // namespace riffle

@@ -4,13 +4,11 @@
 // The lane: where blocking work runs, so that it never runs on the actors'
 // scheduler.
 
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
+
+#include "messages/time.hpp"
 
 namespace riffle {
 
@@ -25,27 +23,25 @@ class executor {
 };
 
 /// Threads that start when jobs wait for one and stay; at most `max_threads`
-/// (jobs beyond wait in order). The destructor waits for running jobs and
-/// drops those that have not begun.
+/// (jobs beyond wait in order).
 class thread_lane final : public executor {
  public:
   explicit thread_lane(std::size_t max_threads);
+  /// Drops jobs that have not begun and waits for those that run.
   ~thread_lane() override;
   thread_lane(const thread_lane&) = delete;
   thread_lane& operator=(const thread_lane&) = delete;
 
   void submit(job work) override;
 
- private:
-  void work();
+  /// Drops jobs that have not begun and waits up to `limit` for those that
+  /// run. False: some still do; their threads are abandoned (nothing can end
+  /// a thread from outside), and the destructor does not wait for them.
+  bool close(duration limit);
 
-  const std::size_t max_threads_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<job> jobs_;
-  std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  bool stopping_ = false;
+ private:
+  struct shared;
+  std::shared_ptr<shared> state_;
 };
 
 }  // namespace riffle

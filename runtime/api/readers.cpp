@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/api/readers.hpp"
+
+#include <utility>
+
+#include "messages/event_line.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// A page of the journal, and the most that a stream holds for its reader.
+constexpr std::size_t page_bytes = 256u << 10;
+constexpr std::size_t queue_bytes = 1u << 20;
+
+std::string_view last_line(std::string_view lines) {
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  const auto begin = lines.rfind('\n');
+  return begin == lines.npos ? lines : lines.substr(begin + 1);
+}
+
+run_outcome to_outcome(const events::run_finished& end) {
+  run_outcome out;
+  out.status = end.status;
+  out.failure = end.err;
+  out.steps = end.steps;
+  out.tool_calls = end.tool_calls;
+  out.usage = end.usage;
+  out.duration_ms = end.duration_ms;
+  return out;
+}
+
+}  // namespace
+
+bool is_last(const storage::event_block& block) {
+  return event_view{0, last_line(*block.lines)}.type() == "run_finished";
+}
+
+// -- called -------------------------------------------------------------------
+
+handler_reader::handler_reader(node& owner, run_id run, event_handler handler)
+  : owner_{owner}, run_{std::move(run)}, handler_{std::move(handler)} {}
+
+std::uint64_t handler_reader::position() const {
+  std::lock_guard lock{mutex_};
+  return position_;
+}
+
+bool handler_reader::offer(const storage::event_block& block) {
+  take(block);
+  return true;
+}
+
+/// Blocks on the journal, so not on the caller's thread.
+void handler_reader::behind() {
+  owner_.side_lane().submit([me = shared_from_this()] { me->pull(); });
+}
+
+void handler_reader::pull() {
+  for (;;) {
+    auto page = owner_.journal().read_events(run_, position(), page_bytes);
+    if (!page) return finish(unexpected{std::move(page.error())});
+    for (const auto& block : page->blocks) take(block);
+    if (page->end || page->blocks.empty()) break;
+  }
+  {
+    std::lock_guard lock{mutex_};
+    if (outcome_) return;
+  }
+  owner_.attach(run_, shared_from_this());
+}
+
+void handler_reader::take(const storage::event_block& block) {
+  {
+    std::lock_guard lock{mutex_};
+    position_ = block.last_seq;
+  }
+  if (handler_) handler_(event_batch{block});
+  if (is_last(block)) note_end(*block.lines);
+}
+
+/// The answer and the end are one commit, so both are in the last block.
+void handler_reader::note_end(std::string_view lines) {
+  run_outcome out;
+  auto last = parse_line(last_line(lines));
+  if (!last) return finish(unexpected{std::move(last.error())});
+  out = to_outcome(std::get<events::run_finished>(last->body));
+  const auto rest = lines.substr(0, lines.size() - last_line(lines).size() - 1);
+  const auto before = last_line(rest);
+  if (event_view{0, before}.type() == "final_answer")
+    if (auto answer = parse_line(before))
+      out.answer = std::get<events::final_answer>(answer->body).content;
+  finish(std::move(out));
+}
+
+void handler_reader::closed(const std::optional<error>& why) {
+  if (why) return finish(unexpected{*why});
+  {
+    std::lock_guard lock{mutex_};
+    if (outcome_) return;
+  }
+  // It ended while this reader was behind.
+  owner_.side_lane().submit([me = shared_from_this()] { me->pull(); });
+}
+
+void handler_reader::finish(expected<run_outcome> how) {
+  std::lock_guard lock{mutex_};
+  if (!outcome_) outcome_ = std::move(how);
+  ended_.notify_all();
+}
+
+expected<run_outcome> handler_reader::wait(duration limit) {
+  std::unique_lock lock{mutex_};
+  const auto has_ended = [this] { return outcome_.has_value(); };
+  if (!ended_.wait_for(lock, limit, has_ended))
+    return unexpected{
+      error{errc::timeout, "run", "the run has not ended yet"}};
+  return *outcome_;
+}
+
+// -- asked --------------------------------------------------------------------
+
+event_stream::state::state(node& runtime_node, run_id id, std::uint64_t after)
+  : owner{runtime_node}, run{std::move(id)}, end_of_queue{after} {}
+
+std::uint64_t event_stream::state::position() const {
+  std::lock_guard lock{mutex};
+  return end_of_queue;
+}
+
+bool event_stream::state::offer(const storage::event_block& block) {
+  std::lock_guard lock{mutex};
+  if (bytes > queue_bytes || block.first_seq != end_of_queue + 1) {
+    must_pull = true;
+    news.notify_one();
+    return false;
+  }
+  bytes += block.lines->size();
+  end_of_queue = block.last_seq;
+  queue.push_back(block);
+  news.notify_one();
+  return true;
+}
+
+void event_stream::state::behind() {
+  std::lock_guard lock{mutex};
+  must_pull = true;
+  news.notify_one();
+}
+
+void event_stream::state::closed(const std::optional<error>& why) {
+  std::lock_guard lock{mutex};
+  no_more = must_pull = true;
+  if (why) failure = why;
+  news.notify_one();
+}
+
+std::optional<event_batch> event_stream::state::next(duration limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  std::unique_lock lock{mutex};
+  for (;;) {
+    if (!queue.empty()) return pop();
+    if (finished) return {};
+    if (must_pull) {
+      pull(lock);
+      continue;
+    }
+    if (news.wait_until(lock, deadline) == std::cv_status::timeout
+        && queue.empty() && !must_pull)
+      return {};
+  }
+}
+
+std::optional<event_batch> event_stream::state::pop() {
+  auto block = std::move(queue.front());
+  queue.pop_front();
+  bytes -= block.lines->size();
+  if (is_last(block)) finished = true;
+  return event_batch{std::move(block)};
+}
+
+/// Reads a page; at the end of the journal asks to be live again.
+void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
+  must_pull = false;
+  const auto after = end_of_queue;
+  const bool closed_before = no_more;
+  lock.unlock();
+  auto page = owner.journal().read_events(run, after, page_bytes);
+  lock.lock();
+  if (!page) {
+    if (!failure) failure = std::move(page.error());
+    finished = true;
+    return;
+  }
+  for (auto& block : page->blocks) {
+    bytes += block.lines->size();
+    end_of_queue = block.last_seq;
+    queue.push_back(std::move(block));
+  }
+  if (!queue.empty()) {
+    must_pull = !page->end || closed_before;
+    if (must_pull || is_last(queue.back())) return;
+  } else if (closed_before) {
+    finished = true;
+    return;
+  }
+  lock.unlock();
+  owner.attach(run, shared_from_this());
+  lock.lock();
+}
+
+event_stream::event_stream(std::shared_ptr<state> impl)
+  : impl_{std::move(impl)} {}
+event_stream::~event_stream() {
+  if (impl_) impl_->closed({});
+}
+event_stream::event_stream(event_stream&&) noexcept = default;
+event_stream& event_stream::operator=(event_stream&&) noexcept = default;
+
+std::optional<event_batch> event_stream::next(duration limit) {
+  return impl_->next(limit);
+}
+
+bool event_stream::ended() const noexcept { return impl_->finished; }
+
+const std::optional<error>& event_stream::failure() const noexcept {
+  return impl_->failure;
+}
+
+}  // namespace riffle

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What a run needs, from the configuration.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "runtime/node/node.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "node";
+
+bool is_loopback(const std::string& url) {
+  return url.starts_with("http://127.") || url.starts_with("http://localhost")
+         || url.starts_with("http://[::1]");
+}
+
+/// The key from the environment; a server on this machine may need none.
+expected<std::string> find_key(const config::model_config& model) {
+  if (model.api_key_env.empty() || model.dialect == "scripted") return "";
+  const char* key = std::getenv(model.api_key_env.c_str());
+  if (key != nullptr && *key != '\0') return std::string{key};
+  if (is_loopback(model.base_url)) return "";
+  return unexpected{error{
+    errc::invalid_config, op,
+    "there is no API key for " + model.base_url
+      + ": set the environment variable " + model.api_key_env
+      + ", or api_key_env = \"\" in the model's configuration if the server "
+        "needs none"}};
+}
+
+expected<std::string> read_prompt(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in)
+    return unexpected{error{errc::invalid_config, op,
+                            "cannot read the system prompt " + file.string()}};
+  return text.str();
+}
+
+std::vector<model::tool_description>
+describe_tools(const tools::registry& registry,
+               const config::agent_config& agent) {
+  auto names = agent.tools;
+  if (agent.completion == "tool"
+      && std::ranges::find(names, "complete") == names.end())
+    names.emplace_back("complete");
+  std::vector<model::tool_description> out;
+  for (const auto& name : names)
+    if (const auto* tool = registry.find(name)) {
+      const auto& spec = (*tool)->spec();
+      out.push_back({spec.name, spec.description, spec.parameters});
+    }
+  return out;
+}
+
+std::function<double()> make_random() {
+  auto engine = std::make_shared<std::mt19937_64>(std::random_device{}());
+  return [engine] {
+    return std::uniform_real_distribution<double>{}(*engine);
+  };
+}
+
+}  // namespace
+
+expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
+                                       std::string task,
+                                       const run_choice& choice) {
+  const auto agent = config_.agents.find(choice.agent);
+  if (agent == config_.agents.end())
+    return unexpected{error{errc::not_found, op,
+                            "there is no agent `" + choice.agent
+                              + "` in the configuration"}};
+  const auto model = config_.models.find(agent->second.model);
+  if (model == config_.models.end())
+    return unexpected{error{errc::not_found, op,
+                            "there is no model `" + agent->second.model
+                              + "` in the configuration"}};
+  auto spec = std::make_shared<run_spec>();
+  spec->run = std::move(run);
+  spec->session = std::move(session);
+  spec->task = std::move(task);
+  spec->agent_name = choice.agent;
+  spec->agent = agent->second;
+  if (choice.max_steps) spec->agent.max_steps = *choice.max_steps;
+  if (!spec->agent.system_prompt_file.empty()) {
+    auto prompt = read_prompt(config_.base_dir / spec->agent.system_prompt_file);
+    if (!prompt) return unexpected{std::move(prompt.error())};
+    spec->agent.system_prompt = std::move(*prompt);
+  }
+  spec->model = model->second;
+  spec->publish = config_.publish;
+  spec->tool_settings = config_.tools;
+  spec->retry_base = config_.supervision.backoff_base;
+  spec->approve_all = choice.approve_all;
+  spec->approved_by = choice.approve_all ? "--approve all" : "policy";
+  spec->time_limit = choice.time_limit;
+  spec->settings = to_json(choice);
+  spec->dialect = model::make_openai_dialect();
+  auto key = find_key(spec->model);
+  if (!key) return unexpected{std::move(key.error())};
+  auto base = spec->model.base_url;
+  while (base.ends_with('/')) base.pop_back();
+  spec->url = base + std::string{spec->dialect->path()};
+  spec->headers = spec->dialect->headers(*key);
+  spec->request = {spec->model.model, spec->model.temperature,
+                   spec->model.streaming,
+                   describe_tools(*registry_, spec->agent)};
+  auto transport = transport_of(spec->agent.model, spec->model);
+  if (!transport) return unexpected{std::move(transport.error())};
+  spec->transport = std::move(*transport);
+  spec->registry = registry_;
+  spec->journal = journal_;
+  spec->ids = ids_;
+  spec->random01 = make_random();
+  spec->faults = faults_;
+  return run_spec_ptr{std::move(spec)};
+}
+
+}  // namespace riffle

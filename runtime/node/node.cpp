@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/node.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "messages/type_ids.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/model/http_transport.hpp"
+#include "runtime/model/scripted_transport.hpp"
+#include "runtime/node/control_entries.hpp"
+#include "tools/builtin/builtin.hpp"
+#include "tools/process/guard.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "node";
+
+/// Longest wait for the registry's answer; covers the store's own deadline.
+constexpr auto answer_deadline = std::chrono::seconds{90};
+/// Longest wait for what a dead runtime left behind.
+constexpr auto guard_deadline = std::chrono::seconds{15};
+
+struct system_config : caf::actor_system_config {
+  explicit system_config(const config::runtime_config& runtime) {
+    add_message_types<caf::id_block::riffle_messages>();
+    // See the folder's README: idle cost and latency after idle.
+    set("scheduler.policy", caf::atom("sharing"));
+    const auto cores = std::max(1u, std::thread::hardware_concurrency());
+    set("scheduler.max-threads",
+        static_cast<std::size_t>(runtime.threads > 0 ? runtime.threads
+                                                     : cores));
+  }
+};
+
+guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
+  return [dir](const storage::call_record& call) -> std::optional<error> {
+    // A read-only call may have begun one attempt more than is on record.
+    for (auto n = std::max(1u, call.attempt); n <= call.attempt + 1; ++n) {
+      auto freed = tools::wait_for_guard(guard_file(dir, call.call.id, n),
+                                         std::chrono::steady_clock::now()
+                                           + guard_deadline);
+      if (!freed) return freed.error();
+    }
+    return {};
+  };
+}
+
+}  // namespace
+
+struct node::system {
+  explicit system(const config::runtime_config& runtime)
+    : config{runtime}, actors{config} {}
+
+  system_config config;
+  caf::actor_system actors;
+};
+
+expected<std::unique_ptr<node>> node::create(config::config config,
+                                             node_parts parts) {
+  std::unique_ptr<node> made{new node{std::move(config), {}}};
+  auto done = made->compose(std::move(parts));
+  if (!done) return unexpected{std::move(done.error())};
+  return made;
+}
+
+node::node(config::config config, node_parts) : config_{std::move(config)} {}
+
+node::~node() {
+  close(std::chrono::seconds{5});
+  if (!system_) return;
+  for (auto& [name, pool] : pools_)
+    caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
+  pools_.clear();
+  registry_actor_ = nullptr;
+  store_ = nullptr;
+  const bool clean = lane_->close(std::chrono::seconds{5})
+                     && side_lane_->close(std::chrono::seconds{5});
+  // A tool that ignores its stop token still refers to its actors: then they
+  // stay until the process ends.
+  if (!clean) static_cast<void>(system_.release());
+}
+
+// -- putting together ---------------------------------------------------------
+
+expected<void> node::compose(node_parts parts) {
+  faults_ = std::move(parts.faults);
+  init_log(config_.runtime.log.level, config_.runtime.log.format);
+  const auto data_dir = config::expand_home(config_.runtime.data_dir);
+  journal_ = std::move(parts.journal);
+  std::filesystem::path guard_dir;
+  if (!journal_) {
+    const auto mode = config_.runtime.durability == "disk"
+                        ? storage::durability::disk
+                        : storage::durability::process;
+    auto opened = storage::open_sqlite_journal(data_dir, mode);
+    if (!opened) return unexpected{std::move(opened.error())};
+    journal_ = std::move(*opened);
+    guard_dir = data_dir / "guards";
+    std::error_code failure;
+    std::filesystem::create_directories(guard_dir, failure);
+    if (failure)
+      return unexpected{error{errc::storage_unavailable, op,
+                              guard_dir.string() + ": " + failure.message()}};
+  }
+  if (auto added = add_tools(std::move(parts.tools)); !added) return added;
+  lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
+  side_lane_ = std::make_shared<thread_lane>(4);
+  system_ = std::make_unique<system>(config_.runtime);
+  auto& actors = system_->actors;
+  store_ = spawn_session_store(
+    actors, {}, journal_,
+    guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir));
+  worker_setup setup;
+  setup.lane = lane_;
+  setup.workspace
+    = std::filesystem::absolute(config_.tools.defaults.workspace);
+  setup.guard_dir = guard_dir;
+  pools_ = spawn_pools(actors, *registry_, config_.tools, config_.supervision,
+                       setup);
+  registry_setup front;
+  front.store = store_;
+  front.pools = pools_;
+  front.supervision = config_.supervision;
+  front.max_runs = config_.runtime.max_runs;
+  registry_actor_ = spawn_run_registry(actors, std::move(front));
+  return {};
+}
+
+expected<void> node::add_tools(std::vector<tools::tool_ptr> extra) {
+  registry_ = std::make_shared<tools::registry>();
+  tools::builtin_options options;
+  for (const auto& [name, model] : config_.models)
+    if (!model.api_key_env.empty())
+      options.bash.hidden_env.push_back(model.api_key_env);
+  if (auto done = tools::add_builtin_tools(*registry_, options); !done)
+    return done;
+  for (auto& entry : control_entries())
+    if (auto done = registry_->add(std::move(entry)); !done) return done;
+  for (auto& tool : extra)
+    if (auto done = registry_->add(std::move(tool)); !done) return done;
+  for (const auto& [name, agent] : config_.agents)
+    for (const auto& tool : agent.tools)
+      if (registry_->find(tool) == nullptr)
+        return unexpected{error{errc::invalid_config, op,
+                                "agents." + name + ".tools: there is no tool `"
+                                  + tool + "`"}};
+  return {};
+}
+
+expected<std::shared_ptr<model::transport>>
+node::transport_of(const std::string& name,
+                   const config::model_config& model) {
+  if (model.dialect != "scripted") {
+    if (!http_) http_ = model::make_http_transport({});
+    return http_;
+  }
+  auto& found = scripted_[name];
+  if (!found) {
+    auto script = model::load_script(config_.base_dir / model.script);
+    if (!script) return unexpected{std::move(script.error())};
+    found = model::make_scripted_transport(std::move(*script), *timer_);
+  }
+  return found;
+}
+
+// -- the front door -----------------------------------------------------------
+
+expected<run_opened> node::start(const run_spec_ptr& spec,
+                                 subscriber_ptr who) {
+  return ask_registry(caf::make_message(start_run{spec, std::move(who)}));
+}
+
+expected<run_opened> node::resume(const run_spec_ptr& spec,
+                                  subscriber_ptr who) {
+  return ask_registry(caf::make_message(resume_run{spec, std::move(who)}));
+}
+
+expected<run_opened> node::ask_registry(caf::message request) {
+  expected<run_opened> answer
+    = unexpected{error{errc::internal, op, "the registry did not answer"}};
+  caf::scoped_actor self{system_->actors};
+  self->request(caf::actor_cast<caf::actor>(registry_actor_), answer_deadline,
+                std::move(request))
+    .receive([&](run_opened& x) { answer = std::move(x); },
+             [&](caf::error& e) {
+               answer = unexpected{error{
+                 errc::internal, op,
+                 "the registry did not answer: " + self->system().render(e)}};
+             });
+  if (answer && answer->failure) return unexpected{*answer->failure};
+  return answer;
+}
+
+void node::attach(const run_id& run, subscriber_ptr who) {
+  caf::anon_send(registry_actor_, attach_subscriber{run, std::move(who)});
+}
+
+void node::cancel(const run_id& run, error why, bool cancelled) {
+  caf::anon_send(registry_actor_, cancel_run{run, std::move(why), cancelled});
+}
+
+bool node::close(duration limit) {
+  if (!system_ || !registry_actor_) return true;
+  bool ended = false;
+  caf::scoped_actor self{system_->actors};
+  self->request(registry_actor_, limit, shut_down{})
+    .receive([&](all_ended&) { ended = true; }, [](caf::error&) {});
+  return ended;
+}
+
+}  // namespace riffle

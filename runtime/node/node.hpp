@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The composition root: the only place that names concrete classes and
+// decides placement.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/interfaces.hpp"
+#include "actors/run_spec.hpp"
+#include "actors/spawn.hpp"
+#include "runtime/base/executor.hpp"
+#include "runtime/base/timer.hpp"
+#include "runtime/config/config.hpp"
+#include "runtime/storage/journal.hpp"
+#include "tools/tool.hpp"
+
+namespace riffle {
+
+/// Parts that replace the standard ones.
+struct node_parts {
+  std::vector<tools::tool_ptr> tools;          ///< beside the built-in ones
+  std::shared_ptr<storage::journal> journal;   ///< nothing: SQLite
+  fault_hook faults;                           ///< tests only
+};
+
+/// What of a run is chosen when it starts; stored with it.
+struct run_choice {
+  std::string agent = "default";
+  std::optional<std::uint32_t> max_steps;
+  duration time_limit{};
+  bool approve_all = false;
+};
+
+/// `run_choice` as the JSON that is stored with the run, and back.
+std::string to_json(const run_choice& x);
+run_choice choice_from_json(const std::string& text);
+
+/// A process's actors and adapters.
+class node {
+ public:
+  static expected<std::unique_ptr<node>> create(config::config config,
+                                                node_parts parts);
+  ~node();
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  /// All that the actors of a run need. Fails with `not_found` (agent, model),
+  /// `invalid_config` (no key, no script).
+  expected<run_spec_ptr> make_spec(run_id run, session_id session,
+                                   std::string task, const run_choice& choice);
+
+  /// Starts or resumes; blocks up to the store's deadline.
+  expected<run_opened> start(const run_spec_ptr& spec, subscriber_ptr who);
+  expected<run_opened> resume(const run_spec_ptr& spec, subscriber_ptr who);
+
+  void attach(const run_id& run, subscriber_ptr who);
+  void cancel(const run_id& run, error why, bool cancelled);
+
+  [[nodiscard]] storage::journal& journal() noexcept { return *journal_; }
+  [[nodiscard]] id_source& ids() noexcept { return *ids_; }
+  /// For short blocking jobs of adapters.
+  [[nodiscard]] executor& side_lane() noexcept { return *side_lane_; }
+
+  /// Cancels all runs and waits up to `limit` for their end.
+  bool close(duration limit);
+
+ private:
+  struct system;
+  node(config::config config, node_parts parts);
+  expected<void> compose(node_parts parts);
+  expected<void> add_tools(std::vector<tools::tool_ptr> extra);
+  expected<std::shared_ptr<model::transport>>
+  transport_of(const std::string& name, const config::model_config& model);
+  expected<run_opened> ask_registry(caf::message request);
+
+  config::config config_;
+  fault_hook faults_;
+  std::shared_ptr<storage::journal> journal_;
+  std::shared_ptr<tools::registry> registry_;
+  std::shared_ptr<id_source> ids_ = std::make_shared<id_source>();
+  std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
+  std::shared_ptr<model::transport> http_;
+  std::map<std::string, std::shared_ptr<model::transport>> scripted_;
+  std::shared_ptr<thread_lane> lane_;
+  std::shared_ptr<thread_lane> side_lane_;
+  std::unique_ptr<system> system_;
+  session_store_actor store_;
+  std::map<std::string, tool_pool_actor> pools_;
+  run_registry_actor registry_actor_;
+};
+
+}  // namespace riffle
