@@ -25,6 +25,7 @@ struct thread_lane::shared {
   std::size_t idle = 0;
   std::size_t alive = 0;
   bool stopping = false;
+  bool abandoned = false;
 };
 
 void thread_lane::shared::work() {
@@ -68,14 +69,14 @@ bool thread_lane::close(duration limit) {
   s.stopping = true;
   s.jobs.clear();
   s.wake.notify_all();
-  const auto all_ended = [&s] { return s.alive == 0; };
+  const auto all_ended = [&s] { return s.alive == 0 || s.abandoned; };
   if (limit == duration::max())
     s.ended.wait(lock, all_ended);
   else
     s.ended.wait_for(lock, limit, all_ended);
   const bool clean = s.alive == 0;
   auto threads = std::exchange(s.threads, {});
-  if (!clean) s.alive = 0;  // abandoned: counted out
+  if (!clean) s.abandoned = true;  // nobody waits for them again
   lock.unlock();
   for (auto& t : threads) clean ? t.join() : t.detach();
   return clean;

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "messages/ids.hpp"
 #include "runtime/base/clock.hpp"

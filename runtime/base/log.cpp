@@ -1,78 +1,117 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/log.hpp"
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
+#include "messages/enum_text.hpp"
 #include "messages/event_line.hpp"
+#include "runtime/base/clock.hpp"
 
 namespace riffle {
 
 namespace {
 
-std::shared_ptr<spdlog::logger> make_logger() {
-  auto made = std::make_shared<spdlog::logger>(
-    "riffle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  made->set_level(spdlog::level::warn);
-  made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v",
-                    spdlog::pattern_time_type::utc);
-  return made;
+constexpr text_table<6> levels = {
+  "trace", "debug", "info", "warn", "error", "off",
+};
+static_assert(covers(levels, log_level::off));
+
+constexpr text_table<2> formats = {"text", "json"};
+static_assert(covers(formats, log_format::json));
+
+std::atomic<log_level> lowest{log_level::warn};
+std::atomic<log_format> form{log_format::text};
+
+// Not in spdlog's registry: that one is shared with whoever links the library.
+spdlog::logger& sink() {
+  static const auto logger = [] {
+    auto result = std::make_unique<spdlog::logger>(
+      "riffle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    result->set_level(spdlog::level::trace);
+    result->set_pattern("%v");
+    result->flush_on(spdlog::level::trace);
+    return result;
+  }();
+  return *logger;
 }
 
-spdlog::logger& logger() {
-  static const auto one = make_logger();
-  return *one;
-}
-
-bool as_json = false;
-
-void write(spdlog::level::level_enum level, std::string_view op,
-           std::string_view message) {
-  if (!logger().should_log(level)) return;
-  std::string line;
-  if (as_json) {
-    line += R"("op":")";
-    append_json_escaped(line, op);
-    line += R"(","message":")";
-    append_json_escaped(line, message);
-    line += R"("})";
-  } else {
-    line.append(op).append(": ").append(message);
+void append_plain(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    out.push_back(code < 0x20 || code == 0x7F ? ' ' : c);
   }
-  logger().log(level, spdlog::string_view_t{line.data(), line.size()});
+}
+
+void append_member(std::string& out, std::string_view key,
+                   std::string_view value) {
+  out.append(out.empty() ? "{\"" : ",\"").append(key).append("\":\"");
+  append_json_escaped(out, value);
+  out.push_back('"');
+}
+
+void write_line(log_level level, std::string_view op,
+                std::string_view message) {
+  if (level < lowest.load(std::memory_order_relaxed)) return;
+  const auto line
+    = render_log_line(form.load(std::memory_order_relaxed),
+                      system_wall_time(), level, op, message);
+  sink().log(spdlog::level::info, spdlog::string_view_t{line});
 }
 
 }  // namespace
 
-void init_log(const std::string& level, const std::string& format) {
-  auto parsed = spdlog::level::from_str(level);
-  if (parsed == spdlog::level::off && level != "off")
-    parsed = spdlog::level::info;
-  logger().set_level(parsed);
-  as_json = format == "json";
-  logger().set_pattern(
-    as_json ? R"({"timestamp":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v)"
-            : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
-    spdlog::pattern_time_type::utc);
+std::string_view to_string(log_level x) noexcept { return text_of(levels, x); }
+
+std::optional<log_level> parse_log_level(std::string_view text) noexcept {
+  return enum_of<log_level>(levels, text);
+}
+
+std::optional<log_format> parse_log_format(std::string_view text) noexcept {
+  return enum_of<log_format>(formats, text);
+}
+
+void init_log(std::string_view level, std::string_view format) {
+  lowest = parse_log_level(level).value_or(log_level::info);
+  form = parse_log_format(format).value_or(log_format::text);
 }
 
 void log_debug(std::string_view op, std::string_view message) {
-  write(spdlog::level::debug, op, message);
+  write_line(log_level::debug, op, message);
 }
 
 void log_info(std::string_view op, std::string_view message) {
-  write(spdlog::level::info, op, message);
+  write_line(log_level::info, op, message);
 }
 
 void log_warn(std::string_view op, std::string_view message) {
-  write(spdlog::level::warn, op, message);
+  write_line(log_level::warn, op, message);
 }
 
 void log_error(std::string_view op, std::string_view message) {
-  write(spdlog::level::err, op, message);
+  write_line(log_level::error, op, message);
+}
+
+std::string render_log_line(log_format format, wall_time now, log_level level,
+                            std::string_view op, std::string_view message) {
+  std::string line;
+  if (format == log_format::json) {
+    append_member(line, "timestamp", to_string(now));
+    append_member(line, "level", to_string(level));
+    append_member(line, "op", op);
+    append_member(line, "message", message);
+    line.push_back('}');
+    return line;
+  }
+  line.append(to_string(now)).append(" ").append(to_string(level));
+  line.push_back(' ');
+  append_plain(line, op);
+  line.append(": ");
+  append_plain(line, message);
+  return line;
 }
 
 }  // namespace riffle

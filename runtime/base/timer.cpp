@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/timer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace riffle {
@@ -15,8 +16,10 @@ thread_timer::~thread_timer() {
 }
 
 void thread_timer::after(duration delay, std::function<void()> job) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto longest = time_point::max() - now;
   std::lock_guard lock{mutex_};
-  jobs_.emplace(std::chrono::steady_clock::now() + delay, std::move(job));
+  jobs_.emplace(now + std::min(delay, longest), std::move(job));
   if (!thread_.joinable()) thread_ = std::thread{[this] { work(); }};
   wake_.notify_one();
 }
