@@ -29,6 +29,18 @@ bool line_window::feed(std::string_view bytes) {
   return true;
 }
 
+bool line_window::feed_zeros(std::uint64_t count) {
+  if (count == 0) return true;
+  if (line_ < limits_.offset) {
+    open_ = true;
+    return true;
+  }
+  const auto first = std::min<std::uint64_t>(count, limits_.line_bytes);
+  if (!feed(std::string(static_cast<std::size_t>(first), '\0'))) return false;
+  cut_ += count - first;  // the first ones filled the line
+  return true;
+}
+
 /// Past one line end; false if there is none.
 bool line_window::skip(std::string_view& bytes) {
   const auto end = bytes.find('\n');

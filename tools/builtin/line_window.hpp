@@ -27,6 +27,9 @@ class line_window {
   /// False when it needs no more.
   bool feed(std::string_view bytes);
 
+  /// The same as `feed` of so many NUL bytes (a hole in a file).
+  bool feed_zeros(std::uint64_t count);
+
   /// The stream ended: a last line without line end counts as one.
   void finish();
 

@@ -51,6 +51,7 @@ struct open_file {
   std::string name;  ///< relative to the workspace
   unique_fd fd;
   std::uint64_t size = 0;
+  bool sparse = false;
 };
 
 tl::expected<open_file, tool_output> open_text(const json& arguments,
@@ -75,7 +76,8 @@ tl::expected<open_file, tool_output> open_text(const json& arguments,
   if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
   return open_file{std::move(*name), std::move(*fd),
-                   static_cast<std::uint64_t>(info.st_size)};
+                   static_cast<std::uint64_t>(info.st_size),
+                   info.st_blocks * 512 < info.st_size};
 }
 
 /// A NUL in the first bytes, as git and grep decide it.
@@ -98,31 +100,58 @@ line_window::limits limits_of(const json& arguments,
   return result;
 }
 
-/// Passes the file through the window; 0 or an errno. ECANCELED: stopped.
-int scan(const open_file& file, line_window& window, tool_context& context) {
-  std::string buffer(chunk_size, '\0');
-  std::uint64_t done = 0;
-  std::uint64_t reported = 0;
-  const auto report = [&] {
-    if (!context.progress || file.size <= progress_step) return;
-    context.progress({.progress = static_cast<double>(done),
-                      .total = static_cast<double>(file.size)});
-    reported = done;
-  };
-  for (;;) {
-    if (context.stop.stop_requested()) return ECANCELED;
-    const auto count = ::read(file.fd.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    if (count == 0) break;
-    done += static_cast<std::uint64_t>(count);
-    if (done - reported >= progress_step) report();
-    if (!window.feed({buffer.data(), static_cast<std::size_t>(count)})) break;
+/// Goes through a file once, with progress and without its holes.
+class scanner {
+ public:
+  scanner(const open_file& file, line_window& window, tool_context& context)
+    : file_{file}, window_{window}, context_{context} {}
+
+  /// 0 or an errno; ECANCELED: stopped.
+  int run() {
+    std::string buffer(chunk_size, '\0');
+    for (;;) {
+      if (context_.stop.stop_requested()) return ECANCELED;
+      if (!window_.feed_zeros(skip_hole())) break;
+      const auto count = ::read(file_.fd.get(), buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno;
+      if (count == 0) break;
+      const auto size = static_cast<std::size_t>(count);
+      done_ += size;
+      if (done_ - reported_ >= progress_step) report();
+      if (!window_.feed({buffer.data(), size})) break;
+    }
+    if (reported_ > 0 && done_ != reported_) report();
+    window_.finish();
+    return 0;
   }
-  if (reported > 0 && done != reported) report();
-  window.finish();
-  return 0;
-}
+
+ private:
+  /// Moves to the next data; the number of bytes skipped.
+  std::uint64_t skip_hole() {
+    if (!file_.sparse || done_ >= file_.size) return 0;
+    const auto here = static_cast<off_t>(done_);
+    auto data = ::lseek(file_.fd.get(), here, SEEK_DATA);
+    if (data < 0 && errno == ENXIO)  // a hole up to the end
+      data = ::lseek(file_.fd.get(), static_cast<off_t>(file_.size), SEEK_SET);
+    if (data <= here) return 0;  // not a hole, or the system cannot tell
+    done_ = static_cast<std::uint64_t>(data);
+    return done_ - static_cast<std::uint64_t>(here);
+  }
+
+  void report() {
+    reported_ = done_;
+    if (!context_.progress || file_.size <= progress_step) return;
+    context_.progress({.progress = static_cast<double>(done_),
+                       .total = static_cast<double>(file_.size)});
+  }
+
+  const open_file& file_;
+  line_window& window_;
+  tool_context& context_;
+  std::uint64_t done_ = 0;
+  std::uint64_t reported_ = 0;
+};
 
 tool_output result_of(const open_file& file, const line_window& window,
                       std::uint64_t offset) {
@@ -182,7 +211,7 @@ class read final : public tool {
                             "show what is in it, e.g. `file` or `xxd`");
     const auto limits = limits_of(arguments, context);
     line_window window{limits};
-    const auto number = scan(*file, window, context);
+    const auto number = scanner{*file, window, context}.run();
     if (number == ECANCELED) return read_failure(errc::cancelled, "cancelled");
     if (number != 0) return cannot_read(file->name, number);
     return result_of(*file, window, limits.offset);

@@ -76,8 +76,10 @@ class guard {
 
   void run(const char* folder, char** command) {
     prepare();
-    if (!runtime_lives()) return;
-    start(folder, command);
+    const auto asked = order();
+    if (asked == request::gone) return;
+    if (asked == request::end) report_.value = SIGTERM;  // never began
+    else start(folder, command);
     close_output();
     while (reap()) {
       advance();
@@ -89,6 +91,7 @@ class guard {
 
  private:
   enum class phase { running, ending, killing };
+  enum class request { none, end, gone };
 
   void prepare() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -106,10 +109,13 @@ class guard {
       = unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
   }
 
-  [[nodiscard]] static bool runtime_lives() {
-    char order = 0;
-    return ::recv(guard_channel, &order, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EWOULDBLOCK);
+  /// What the runtime wants, without waiting for it.
+  [[nodiscard]] static request order() {
+    char text = 0;
+    const auto count = ::recv(guard_channel, &text, 1, MSG_DONTWAIT);
+    if (count > 0) return request::end;
+    const bool nothing = count < 0 && (errno == EAGAIN || errno == EINTR);
+    return nothing ? request::none : request::gone;
   }
 
   void start(const char* folder, char** command) {
@@ -173,11 +179,9 @@ class guard {
     while (::read(child_events_.get(), events, sizeof(events)) > 0) {
     }
     if (fds[1].revents == 0) return;
-    char order = 0;
-    const auto count = ::recv(guard_channel, &order, 1, MSG_DONTWAIT);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (count <= 0) channel_open_ = false;
-    end();
+    const auto asked = order();
+    if (asked == request::gone) channel_open_ = false;
+    if (asked != request::none) end();
   }
 
   [[nodiscard]] int poll_timeout() const {
