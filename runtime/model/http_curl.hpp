@@ -23,9 +23,9 @@ using easy_handle = std::unique_ptr<CURL, curl_deleter>;
 using multi_handle = std::unique_ptr<CURLM, multi_deleter>;
 using header_list = std::unique_ptr<curl_slist, curl_deleter>;
 
-/// What curl reads at a time, so what is held at most without credit. Bigger
-/// reads cost memory for each stream and brought no measurable speed.
-inline constexpr long read_size = 32L << 10;
+/// What curl reads at a time. Bigger reads cost memory for each stream and
+/// brought no measurable speed.
+inline constexpr long read_size = 16L << 10;
 
 /// Easy handles with all options that do not depend on the request; used
 /// again, because making one costs more than a small request. I/O thread only.

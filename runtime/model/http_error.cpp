@@ -224,13 +224,6 @@ error curl_error(CURLcode code, int status, std::string_view detail) {
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return {errc::timeout, op, clean(words), true, {}};
   }
-  if (code == CURLE_WRITE_ERROR) {
-    return {errc::model_error,
-            op,
-            "the answer is compressed and far too large",
-            false,
-            {}};
-  }
   if (code == CURLE_BAD_CONTENT_ENCODING) {
     return {errc::model_error,
             op,

@@ -15,8 +15,8 @@ namespace {
 /// Longer refusals are read to keep the connection, but not kept.
 constexpr std::size_t most_refusal = 16u << 10;
 constexpr std::size_t most_ignored = 256u << 10;
-/// Only decompression makes more of one read than this.
-constexpr std::size_t most_held = 4u << 20;
+/// What is passed on at once: some 400 chunks.
+constexpr std::size_t round_size = 64u << 10;
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
@@ -166,12 +166,26 @@ std::size_t http_transfer::take_body(std::string_view bytes) {
       held_.reserve(std::max(bytes.size(), last_read_));
     }
     held_.append(bytes);
-    return held_.size() <= most_held ? bytes.size() : 0;
+    if (held_.size() >= round_size) {
+      divide_round();
+    }
+    return bytes.size();
   }
   auto kept = std::min(bytes.size(), most_refusal - refusal_.size());
   refusal_.append(bytes.substr(0, kept));
   ignored_ += bytes.size() - kept;
   return ignored_ <= most_ignored ? bytes.size() : 0;
+}
+
+/// curl reads up to a hundred times in one round: a large round is passed on
+/// in its middle, or stopped there without credit.
+void http_transfer::divide_round() {
+  deliver();
+  touched_ = true;
+  if (holds_bytes()) {
+    // curl itself keeps the rest of what it has read.
+    curl_easy_pause(easy_.get(), CURLPAUSE_RECV);
+  }
 }
 
 void http_transfer::begin_body() {

@@ -72,6 +72,7 @@ class http_transfer {
 
   std::size_t take_body(std::string_view bytes);
   void begin_body();
+  void divide_round();
   [[nodiscard]] std::string header(const char* name) const;
 
   http_mailbox::open_command command_;

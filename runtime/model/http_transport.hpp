@@ -28,9 +28,10 @@ struct http_options {
 /// Requests over HTTP(S) by libcurl: POST of `body`. One I/O thread for all
 /// transfers, started by the first one; `listener` calls come from it.
 ///
-/// Held without credit: one network read (32 KiB), times its compression
-/// where a server compresses unasked (at most 4 MiB). Redirects are not
-/// followed. Certificates are verified, there is no way around it.
+/// Held without credit: at most 80 KiB of a body (64 KiB and one read of
+/// 16 KiB), over HTTP/1.1 and HTTP/2; where a server compresses unasked, the
+/// read is as large as it decompresses to. Redirects are not followed.
+/// Certificates are verified, there is no way around it.
 ///
 /// The destructor ends all transfers with `cancelled` and joins the thread,
 /// so it must not run on it: no listener may own the transport.
