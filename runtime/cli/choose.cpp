@@ -38,4 +38,14 @@ expected<void> choose_model(const std::optional<std::string>& model,
   return {};
 }
 
+void choose_log_level(verbosity level, config::config& settings) {
+  auto& log = settings.runtime.log.level;
+  if (log == "off" || level == verbosity::verbose) return;
+  if (level == verbosity::quiet) {
+    log = "error";
+  } else if (log == config::log_config{}.level) {
+    log = "warn";
+  }
+}
+
 }  // namespace riffle::cli

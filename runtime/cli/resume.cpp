@@ -54,6 +54,7 @@ int execute(const resume_command& x, console& io) {
     const auto chosen = choose_model(x.choices.model, agent, *settings);
     if (!chosen) return report(chosen.error(), io);
   }
+  choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));
   if (!rt) return report(rt.error(), io);

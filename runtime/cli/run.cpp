@@ -73,6 +73,7 @@ int execute(const run_command& x, console& io) {
   auto task = x.task == "-" ? read_stdin() : expected<std::string>{x.task};
   if (!task) return report(task.error(), io);
 
+  choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));
   if (!rt) return report(rt.error(), io);

@@ -81,7 +81,7 @@ TEST_CASE("what is shown reads back to the same settings") {
   x.agents["second"].model = "second";
   x.tools.by_name["read"].timeout = 1500ms;
   x.tools.by_name["read"].priority = -7;
-  x.tools.by_name["read"].keys = {"/path", "/a~1b"};
+  x.agents["second"].exempt_phases = {"a \"b\"", ""};
   x.runtime.data_dir = "/tmp/x";
   const auto file = folder.write("shown.toml", config::to_toml(x));
   check_same(config::settings(load_file(file)), config::settings(x));

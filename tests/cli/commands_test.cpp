@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Subcommands that need no runtime.
+#include "runtime/cli/commands.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "messages/event_line.hpp"
+#include "runtime/cli/choose.hpp"
+#include "tests/cli/test_console.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using testing::temp_folder;
+using testing::test_console;
+
+namespace {
+
+std::string good_log() {
+  event_writer writer{run_id{"run_1"}};
+  std::string out;
+  writer.add(out, 1, events::run_started{{"s"}, "a", "m", "t", 3, {}});
+  writer.add(out, 2, events::step_start{1, 3});
+  writer.add(out, 3, events::llm_token{"hi", 1});
+  writer.add(out, 4, events::final_answer{"hi", 1, {}, 0});
+  events::run_finished end;
+  end.steps = 1;
+  writer.add(out, 5, end);
+  return out;
+}
+
+common_options with_config(const std::filesystem::path& file) {
+  common_options out;
+  out.config = file;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("events check accepts a good log") {
+  const temp_folder folder;
+  test_console c;
+  events_check_command x;
+  x.file = folder.write("log", good_log());
+  CHECK(execute(x, c.io) == 0);
+  CHECK(c.out.text() == "ok: 1 run, 5 events, 0 violations\n");
+  CHECK(c.err.text().empty());
+}
+
+TEST_CASE("events check names what is broken, in each output") {
+  const temp_folder folder;
+  auto log = good_log();
+  log.resize(log.rfind('\n', log.size() - 2) + 1);
+  events_check_command x;
+  x.file = folder.write("log", log);
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 1);
+    CHECK(c.out.text().find("promise 4") != std::string::npos);
+    CHECK(c.out.text().ends_with("broken: 1 run, 4 events, 1 violation\n"));
+  }
+  {
+    test_console c;
+    x.common.output = output_kind::json;
+    CHECK(execute(x, c.io) == 1);
+    const auto out = nlohmann::json::parse(c.out.text());
+    CHECK(out["ok"] == false);
+    CHECK(out["broken"] == 1);
+    CHECK(out["violations"][0]["promise"] == 4);
+  }
+  {
+    test_console c;
+    x.common.output = output_kind::jsonl;
+    CHECK(execute(x, c.io) == 1);
+    CHECK(nlohmann::json::parse(c.out.text())["promise"] == 4);
+  }
+  test_console c;
+  x.allow_unfinished = true;
+  CHECK(execute(x, c.io) == 0);
+}
+
+TEST_CASE("events check is silent with -q if all is well") {
+  const temp_folder folder;
+  test_console c;
+  events_check_command x;
+  x.file = folder.write("log", good_log());
+  x.common.level = verbosity::quiet;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(c.out.text().empty());
+}
+
+TEST_CASE("events check says which file it cannot read") {
+  const temp_folder folder;
+  for (const auto& file : {folder.path() / "gone", folder.path()}) {
+    test_console c;
+    events_check_command x;
+    x.file = file;
+    CHECK(execute(x, c.io) == 2);
+    CHECK(c.err.text().find(file.string()) != std::string::npos);
+    CHECK(c.out.text().empty());
+  }
+}
+
+TEST_CASE("config check reports all mistakes and exits with 2") {
+  const temp_folder folder;
+  test_console c;
+  config_command x;
+  x.common = with_config(folder.write("x.toml",
+                                      "runtime.thread = 1\n"
+                                      "publish.batching = \"x\"\n"));
+  x.common.sets = {"agents.default.tools=[\"reed\"]"};
+  CHECK(execute(x, c.io) == 2);
+  CHECK(c.out.text().empty());
+  const auto file = x.common.config->string();
+  CHECK(c.err.text() ==
+        file +
+            ":1:9: runtime.thread: unknown key; did you mean "
+            "\"threads\"?\n" +
+            file +
+            ":2:20: publish.batching: \"x\" is not known; allowed: "
+            "token, sentence, adaptive\n"
+            "--set: agents.default.tools: there is no tool "
+            "\"reed\"; did you mean \"read\"?\n"
+            "riffle: 3 mistakes in the configuration, nothing was "
+            "started\n");
+}
+
+TEST_CASE("config check and show of a good file") {
+  const temp_folder folder;
+  config_command x;
+  x.common = with_config(folder.write("x.toml", "runtime.threads = 1\n"));
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    CHECK(c.out.text() == x.common.config->string() + ": no mistakes\n");
+  }
+  {
+    test_console c;
+    x.common.output = output_kind::json;
+    CHECK(execute(x, c.io) == 0);
+    CHECK(nlohmann::json::parse(c.out.text())["mistakes"] == 0);
+  }
+  x.action = config_command::what::show;
+  x.common.sets = {"publish.batching=token"};
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    const auto out = nlohmann::json::parse(c.out.text());
+    CHECK(out["runtime.threads"] == "1");
+    CHECK(out["publish.batching"] == "\"token\"");
+  }
+  test_console c;
+  x.common.output = output_kind::text;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(c.out.text().find("\nthreads = 1\n") != std::string::npos);
+  CHECK(c.out.text().find("\nbatching = \"token\"\n") != std::string::npos);
+}
+
+TEST_CASE("agents and models are chosen by name") {
+  config::config x;
+  x.models["fast"] = {};
+  CHECK(check_agent("default", x));
+  CHECK(check_agent("other", x).error().message ==
+        "there is no agent \"other\"; the configuration has: default");
+  CHECK(choose_model({}, "default", x));
+  CHECK(x.agents.at("default").model == "default");
+  CHECK(choose_model("fast", "default", x));
+  CHECK(x.agents.at("default").model == "fast");
+  const auto bad = choose_model("slow", "default", x);
+  CHECK(bad.error().message ==
+        "there is no model \"slow\"; the configuration has: default, fast");
+  CHECK(bad.error().code == errc::invalid_request);
+}
+
+TEST_CASE("the log does not drown the traces") {
+  const auto level = [](verbosity v, const std::string& configured) {
+    config::config x;
+    x.runtime.log.level = configured;
+    choose_log_level(v, x);
+    return x.runtime.log.level;
+  };
+  CHECK(level(verbosity::normal, "info") == "warn");
+  CHECK(level(verbosity::normal, "debug") == "debug");
+  CHECK(level(verbosity::normal, "error") == "error");
+  CHECK(level(verbosity::verbose, "info") == "info");
+  CHECK(level(verbosity::quiet, "debug") == "error");
+  CHECK(level(verbosity::quiet, "off") == "off");
+}
+
+TEST_CASE("what did not start is said in plain words, without controls") {
+  test_console c;
+  CHECK(report(
+            {errc::session_busy, "journal", "in use by \x1b[1mrun_1", true, {}},
+            c.io) == 2);
+  CHECK(c.err.text() == "riffle: in use by ^[[1mrun_1 (session_busy)\n");
+  CHECK(report({errc::storage_unavailable, "journal", "x", true, {}}, c.io) ==
+        1);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/fd_writer.hpp"
+
+#include <array>
+#include <fcntl.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "runtime/cli/interrupts.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+
+namespace {
+
+struct pipe_ends {
+  pipe_ends() { REQUIRE(::pipe2(fds.data(), O_CLOEXEC) == 0); }
+  ~pipe_ends() {
+    for (const int fd : fds) {
+      if (fd >= 0) ::close(fd);
+    }
+  }
+  std::array<int, 2> fds{-1, -1};
+};
+
+std::string read_all(int fd) {
+  std::string out;
+  std::array<char, 4096> piece{};
+  for (ssize_t n = 0; (n = ::read(fd, piece.data(), piece.size())) > 0;) {
+    out.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a text larger than a pipe arrives whole at a slow reader") {
+  for (const bool blocking : {true, false}) {
+    pipe_ends ends;
+    if (!blocking) ::fcntl(ends.fds[1], F_SETFL, O_NONBLOCK);
+    const std::string text(300'000, 'x');
+    std::string got;
+    std::thread reader{[&] { got = read_all(ends.fds[0]); }};
+    fd_writer writer{ends.fds[1]};
+    CHECK(writer.write(text));
+    ::close(ends.fds[1]);
+    ends.fds[1] = -1;
+    reader.join();
+    CHECK(got == text);
+    CHECK(writer.good());
+    CHECK(writer.problem().empty());
+  }
+}
+
+TEST_CASE("a reader that went away is no problem to tell of") {
+  const interrupts catches_sigpipe;
+  pipe_ends ends;
+  ::close(ends.fds[0]);
+  ends.fds[0] = -1;
+  fd_writer writer{ends.fds[1]};
+  CHECK_FALSE(writer.write("x"));
+  CHECK(writer.closed());
+  CHECK_FALSE(writer.good());
+  CHECK(writer.problem().empty());
+  CHECK_FALSE(writer.write(""));
+}
+
+TEST_CASE("a full disk is a problem with a name") {
+  const int fd = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  fd_writer writer{fd};
+  CHECK_FALSE(writer.write("x"));
+  CHECK_FALSE(writer.closed());
+  CHECK(writer.problem() == "No space left on device");
+  ::close(fd);
+}

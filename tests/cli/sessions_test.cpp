@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// riffle sessions list|show|events on a journal in a folder.
+#include <future>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/event_line.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/storage/journal.hpp"
+#include "tests/cli/test_console.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using testing::temp_folder;
+using testing::test_console;
+using what = sessions_command::what;
+
+namespace {
+
+void store(storage::journal& journal, storage::commit_unit unit) {
+  std::promise<std::optional<error>> done;
+  journal.append(std::move(unit),
+                 [&](std::optional<error> x) { done.set_value(std::move(x)); });
+  auto result = done.get_future();
+  REQUIRE(result.wait_for(std::chrono::seconds{20}) ==
+          std::future_status::ready);
+  const auto failure = result.get();
+  INFO((failure ? failure->message : ""));
+  REQUIRE_FALSE(failure);
+}
+
+std::string lines_of(const std::string& run, const std::string& session,
+                     const std::string& task) {
+  event_writer writer{run_id{run}};
+  std::string out;
+  writer.add(out, 1,
+             events::run_started{{session}, "default", "m", task, 3, {}});
+  writer.add(out, 2, events::step_start{1, 3});
+  return out;
+}
+
+/// A finished run with two events and one message of the model.
+void add_run(storage::journal& journal, const std::string& run,
+             const std::string& session, const std::string& task) {
+  storage::run_record record;
+  record.id = {run};
+  record.session = {session};
+  record.task = task;
+  record.agent = "default";
+  const auto opened = journal.open_run(record);
+  REQUIRE(opened);
+  storage::commit_unit unit;
+  unit.run = {run};
+  unit.block = storage::event_block{
+      unit.run, 1, 2,
+      std::make_shared<const std::string>(lines_of(run, session, task))};
+  auto done = opened->run;
+  done.state = storage::run_state::completed;
+  storage::message_record said;
+  said.session = {session};
+  said.run = {run};
+  said.step = 1;
+  said.role = storage::message_role::assistant;
+  said.text = "Answer to " + task;
+  unit.changes = {said, done};
+  store(journal, std::move(unit));
+}
+
+sessions_command command_for(const temp_folder& folder, what action,
+                             const std::string& session = {}) {
+  sessions_command out;
+  out.common.config = folder.write("x.toml", "runtime.data_dir = \"data\"\n");
+  out.action = action;
+  out.session = session;
+  return out;
+}
+
+/// Session s1 with two runs, s2 with one.
+void fill(const temp_folder& folder) {
+  const auto journal = storage::open_sqlite_journal(
+      folder.path() / "data", storage::durability::process);
+  REQUIRE(journal);
+  add_run(**journal, "run_1", "s1", "first");
+  add_run(**journal, "run_2", "s2", "other");
+  add_run(**journal, "run_3", "s1", "second\nline");
+}
+
+}  // namespace
+
+TEST_CASE("without a journal there are no sessions, and none is made") {
+  const temp_folder folder;
+  {
+    test_console c;
+    CHECK(execute(command_for(folder, what::list), c.io) == 0);
+    CHECK(c.out.text().empty());
+  }
+  test_console c;
+  CHECK(execute(command_for(folder, what::show, "s1"), c.io) == 2);
+  CHECK(c.err.text() ==
+        "riffle: there is no session \"s1\"; 'riffle sessions list' shows "
+        "all (not_found)\n");
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "data"));
+}
+
+TEST_CASE("sessions are listed with their last task") {
+  const temp_folder folder;
+  fill(folder);
+  auto x = command_for(folder, what::list);
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    const auto text = c.out.text();
+    CHECK(text.find("s1  2 runs, completed: second line\n") !=
+          std::string::npos);
+    CHECK(text.find("s2  1 run, completed: other\n") != std::string::npos);
+  }
+  x.limit = 1;
+  x.common.output = output_kind::json;
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(nlohmann::json::parse(c.out.text()).size() == 1);
+}
+
+TEST_CASE("a session is shown run after run") {
+  const temp_folder folder;
+  fill(folder);
+  auto x = command_for(folder, what::show, "s1");
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    const auto text = c.out.text();
+    CHECK(text.starts_with("run_1, "));
+    CHECK(text.find("Answer to first\n") < text.find("\nrun_3, "));
+    CHECK(text.find("Answer to second\nline\n") != std::string::npos);
+  }
+  x.common.output = output_kind::json;
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  const auto out = nlohmann::json::parse(c.out.text());
+  CHECK(out["runs"].size() == 2);
+  CHECK(out["runs"][1]["task"] == "second\nline");
+  CHECK(out["runs"][1]["status"] == "completed");
+  CHECK(out["messages"][0]["text"] == "Answer to first");
+}
+
+TEST_CASE("the events of a session are its log, byte for byte") {
+  const temp_folder folder;
+  fill(folder);
+  test_console c;
+  CHECK(execute(command_for(folder, what::events, "s1"), c.io) == 0);
+  CHECK(c.out.text() == lines_of("run_1", "s1", "first") +
+                            lines_of("run_3", "s1", "second\nline"));
+  CHECK(c.err.text().empty());
+}
+
+TEST_CASE("an unknown session is a usage mistake") {
+  const temp_folder folder;
+  fill(folder);
+  for (const auto action : {what::show, what::events}) {
+    test_console c;
+    CHECK(execute(command_for(folder, action, "nobody"), c.io) == 2);
+    CHECK(c.err.text().find("there is no session \"nobody\"") !=
+          std::string::npos);
+    CHECK(c.out.text().empty());
+  }
+}
