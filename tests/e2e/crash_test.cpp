@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// kill -9 of the real program, and what the next start makes of it.
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+bool full() { return std::getenv("RIFFLE_TEST_FULL") != nullptr; }
+
+/// Reads, then a command with effects, then an answer that says the results.
+/// $RIFFLE_CALL is not there: the shell's own pid tells calls apart.
+http_reply provider(const http_request& request) {
+  const auto told = tool_messages(request);
+  if (told.empty()) {
+    auto reply = http_reply::sse().send(say("Let me see. "));
+    reply.send(call(0, "a", "read", {{"path", "a.txt"}}));
+    reply.send(call(1, "b", "read", {{"path", "b.txt"}}));
+    return std::move(reply).send(finish("tool_calls") + done_mark);
+  }
+  if (told.size() == 2)
+    return respond_sse(calls(
+      {{"bash", {{"command", "echo $$ >> effects; sleep 0.05; echo $$ >> ends"}}},
+       {"read", {{"path", "a.txt"}}},
+       {"bash", {{"command", "echo $$ >> effects; echo two"}}}}));
+  std::string all;
+  for (const auto& m : told) all += m.at("content").get<std::string>() + "|";
+  return respond_sse(answer(all));
+}
+
+void prepare(const work_folder& folder, const http_server& server) {
+  folder.write("a.txt", "A\n");
+  folder.write("b.txt", "B\n");
+  folder.configure(server.url("/v1"), "[publish]\nbatching = \"token\"\n");
+}
+
+const std::vector<std::string> run_command{"run",       "go",  "--session",
+                                           "s1",        "--approve", "all",
+                                           "--output",  "jsonl"};
+
+/// After a kill: the run is finished by `resume`, the log is whole, what was
+/// published before is a prefix of it, and no call acted twice.
+void check_recovery(const work_folder& folder, const std::string& published,
+                    const http_server& server) {
+  auto again = riffle::testing::riffle(
+    folder, {"sessions", "resume", "s1", "--output", "jsonl"});
+  if (again.status == 2 && published.empty()) {
+    // Killed before the run was on record: nothing happened, nothing is lost.
+    CHECK(again.err.find("s1") != std::string::npos);
+    CHECK(folder.read("effects").empty());
+    return;
+  }
+  INFO(again.err);
+  CHECK(again.status == 0);
+  const auto log = riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+  const auto events = checked_events(log.out);
+  CHECK(of_type(events, "run_finished").size() == 1);
+  // Byte for byte; the reader may have been killed inside a line.
+  CHECK(log.out.starts_with(published));
+  std::size_t begun = 0;
+  for (const auto& e : of_type(events, "tool_call"))
+    if (e.at("data").at("tool") == "bash"
+        && e.at("data").at("status") == "starting")
+      ++begun;
+  CHECK(folder.lines("effects").size() <= begun);
+  for (const auto& request : server.requests()) check_results(request);
+}
+
+/// A killed program must not have left a tool behind that still acts.
+std::map<std::string, std::size_t> count_lines(const work_folder& folder) {
+  return {{"effects", folder.lines("effects").size()},
+          {"ends", folder.lines("ends").size()}};
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed at any moment is finished by resume") {
+  const auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random{seed};
+  const int rounds = full() ? 200 : 12;
+  for (int i = 0; i < rounds; ++i) {
+    const work_folder folder;
+    http_server server{provider};
+    prepare(folder, server);
+    program running{installed_riffle(), folder, run_command};
+    const auto until = std::chrono::steady_clock::now()
+                       + std::chrono::microseconds{random() % 300'000};
+    eventually([&] { return std::chrono::steady_clock::now() >= until; });
+    running.signal(SIGKILL);
+    const auto end = running.wait();
+    check_recovery(folder, end.out, server);
+    const auto before = count_lines(folder);
+    CHECK(count_lines(folder) == before);
+  }
+}
+
+TEST_CASE("a run that is killed at every write point is finished by resume") {
+  const int step = full() ? 1 : 10;
+  std::size_t points = 0;
+  {
+    const work_folder folder;
+    http_server server{provider};
+    prepare(folder, server);
+    const auto whole
+      = program{crashable_riffle(), folder, run_command,
+                {{"RIFFLE_TEST_COUNT_FILE", (folder.path() / "n").string()}}}
+          .wait();
+    REQUIRE(whole.status == 0);
+    points = std::stoul(folder.read("n"));
+  }
+  std::size_t killed = 0;
+  for (std::size_t n = 1; n <= points; n += static_cast<std::size_t>(step)) {
+    for (const auto* after : {"0", "1"}) {
+      const work_folder folder;
+      http_server server{provider};
+      prepare(folder, server);
+      std::map<std::string, std::string> env{
+        {"RIFFLE_TEST_KILL_AT", std::to_string(n)}};
+      if (*after == '1') env.emplace("RIFFLE_TEST_KILL_AFTER", "1");
+      INFO("killed at write point " << n << ", after: " << after);
+      const auto end
+        = program{crashable_riffle(), folder, run_command, env}.wait();
+      if (end.status == 128 + SIGKILL) ++killed;
+      check_recovery(folder, end.out, server);
+    }
+  }
+  std::printf("crash: %zu write points, every %dth, %zu kills\n", points, step,
+              killed);
+  // A run this small has fewer points than a whole test wants to see.
+  CHECK(points >= 20);
+  CHECK(killed * static_cast<std::size_t>(step) >= points);
+  if (full()) CHECK(killed >= 40);
+}
+
+TEST_CASE("what a killed runtime left behind ends before its call is settled") {
+  const work_folder folder;
+  // A daemon: its own session, forked twice, deaf to SIGTERM and SIGHUP.
+  folder.write("daemon.sh",
+               "trap '' TERM HUP\nwhile true; do date +%s%N >> ticks; "
+               "sleep 0.01; done\n");
+  http_server server{[](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("over"));
+    return respond_sse(calls(
+      {{"bash",
+        {{"command", "setsid sh -c 'setsid sh daemon.sh &' & sleep 60"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  program running{installed_riffle(), folder, run_command};
+  REQUIRE(eventually([&] { return folder.lines("ticks").size() > 3; }));
+  running.signal(SIGKILL);
+  running.wait();
+  const auto again = riffle::testing::riffle(
+    folder, {"sessions", "resume", "s1", "--output", "jsonl"});
+  CHECK(again.status == 0);
+  const auto ticks = folder.lines("ticks");
+  const auto results = of_type(checked_events(again.out), "tool_result");
+  REQUIRE(results.size() == 1);
+  CHECK(results[0].at("data").at("outcome") == "interrupted");
+  // Nothing is written any more: the number stays, watched for a while.
+  CHECK_FALSE(
+    eventually([&] { return folder.lines("ticks").size() != ticks.size(); },
+               300ms));
+}
+
+TEST_CASE("a live owner keeps its run") {
+  const work_folder folder;
+  http_server server{http_reply::sse().stall("gate")};
+  folder.configure(server.url("/v1"));
+  program running{installed_riffle(), folder, run_command};
+  REQUIRE(server.wait_for_requests(1));
+  const work_folder other;
+  other.write("riffle.toml", folder.read("riffle.toml"));
+  const auto busy = riffle::testing::riffle(other, {"sessions", "resume", "s1"});
+  CHECK(busy.status == 2);
+  CHECK(busy.err.find("session_busy") != std::string::npos);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "tests/e2e/program.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "messages/event_check.hpp"
+#include "tests/support/catch.hpp"
+
+namespace riffle::testing {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string slurp(const fs::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string chunk(json delta, const json& reason = nullptr) {
+  json x{{"id", "c"},
+         {"object", "chat.completion.chunk"},
+         {"choices", json::array({{{"index", 0},
+                                   {"delta", std::move(delta)},
+                                   {"finish_reason", reason}}})}};
+  return "data: " + x.dump() + "\n\n";
+}
+
+}  // namespace
+
+fs::path installed_riffle() {
+  static const fs::path binary = [] {
+    const fs::path prefix = fs::path{RIFFLE_BINARY_DIR} / "installed";
+    const std::string command = "cmake --install " RIFFLE_BINARY_DIR
+                                " --prefix "
+                                + prefix.string() + " > /dev/null";
+    if (std::system(command.c_str()) != 0) std::abort();
+    return prefix / "bin" / "riffle";
+  }();
+  return binary;
+}
+
+fs::path crashable_riffle() {
+  return fs::path{RIFFLE_BINARY_DIR} / "tests" / "riffle_crashable";
+}
+
+work_folder::work_folder() {
+  std::string name = (fs::temp_directory_path() / "riffle-e2e-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) std::abort();
+  path_ = name;
+}
+
+work_folder::~work_folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void work_folder::write(const std::string& name, std::string_view text) const {
+  std::ofstream{path_ / name, std::ios::binary} << text;
+}
+
+std::string work_folder::read(const std::string& name) const {
+  return slurp(path_ / name);
+}
+
+std::vector<std::string> work_folder::lines(const std::string& name) const {
+  std::ifstream in{path_ / name};
+  std::vector<std::string> all;
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+void work_folder::configure(const std::string& url,
+                            std::string_view more) const {
+  write("riffle.toml", "[runtime]\ndata_dir = \"" + (path_ / "data").string()
+                         + "\"\n[models.default]\nbase_url = \"" + url
+                         + "\"\n" + std::string{more});
+}
+
+program::program(const fs::path& binary, const work_folder& folder,
+                 std::vector<std::string> arguments,
+                 const std::map<std::string, std::string>& env)
+  : out_{folder.path() / "out.txt"}, err_{folder.path() / "err.txt"} {
+  arguments.insert(arguments.begin(), binary.string());
+  std::vector<char*> argv;
+  for (auto& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  auto variables = env;
+  variables.emplace("OPENAI_API_KEY", "test-key");
+  pid_ = ::fork();
+  REQUIRE(pid_ >= 0);
+  if (pid_ != 0) return;
+  for (const auto& [key, value] : variables)
+    ::setenv(key.c_str(), value.c_str(), 1);
+  if (::chdir(folder.path().c_str()) != 0) ::_exit(120);
+  const auto redirect = [](const fs::path& file, int to) {
+    ::dup2(::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), to);
+  };
+  ::dup2(::open("/dev/null", O_RDONLY), 0);
+  redirect(out_, 1);
+  redirect(err_, 2);
+  ::execv(argv[0], argv.data());
+  ::_exit(121);
+}
+
+program::~program() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void program::signal(int number) const { ::kill(pid_, number); }
+
+finished program::wait(std::chrono::milliseconds limit) {
+  int status = 0;
+  const bool ended = eventually(
+    [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
+  if (!ended) {
+    INFO("stderr: " << slurp(err_));
+    FAIL("the program did not end in time");
+  }
+  pid_ = -1;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          slurp(out_), slurp(err_)};
+}
+
+finished riffle(const work_folder& folder, std::vector<std::string> arguments,
+                const std::map<std::string, std::string>& env) {
+  return program{installed_riffle(), folder, std::move(arguments), env}.wait();
+}
+
+bool eventually(const std::function<bool()>& done,
+                std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline) return done();
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  return true;
+}
+
+std::vector<json> checked_events(const std::string& jsonl) {
+  std::istringstream in{jsonl};
+  const auto report = check_events(in);
+  INFO(jsonl);
+  for (const auto& v : report.violations) UNSCOPED_INFO(render(v));
+  CHECK(report.violations.empty());
+  std::vector<json> all;
+  std::istringstream lines{jsonl};
+  for (std::string line; std::getline(lines, line);)
+    all.push_back(json::parse(line));
+  return all;
+}
+
+std::vector<json> of_type(const std::vector<json>& events,
+                          std::string_view type) {
+  std::vector<json> some;
+  for (const auto& e : events)
+    if (e.at("event_type") == type) some.push_back(e);
+  return some;
+}
+
+std::string say(std::string_view text) {
+  return chunk({{"content", std::string{text}}});
+}
+
+std::string call(int index, const std::string& id, const std::string& tool,
+                 const json& arguments) {
+  return chunk({{"tool_calls",
+                 json::array({{{"index", index},
+                               {"id", id},
+                               {"type", "function"},
+                               {"function",
+                                {{"name", tool},
+                                 {"arguments", arguments.dump()}}}}})}});
+}
+
+std::string finish(const std::string& reason) {
+  return chunk(json::object(), reason);
+}
+
+std::string answer(std::string_view text) {
+  return say(text) + finish("stop") + done_mark;
+}
+
+std::string calls(const std::vector<std::pair<std::string, json>>& all) {
+  std::string out;
+  int index = 0;
+  for (const auto& [tool, arguments] : all) {
+    out += call(index, "id" + std::to_string(index), tool, arguments);
+    ++index;
+  }
+  return out + finish("tool_calls") + done_mark;
+}
+
+std::vector<json> tool_messages(const http_request& request) {
+  std::vector<json> found;
+  const auto body = json::parse(request.body);
+  for (const auto& m : body.at("messages"))
+    if (m.at("role") == "tool") found.push_back(m);
+  return found;
+}
+
+void check_results(const http_request& request) {
+  std::vector<std::string> owed;
+  const auto body = json::parse(request.body);
+  for (const auto& m : body.at("messages")) {
+    if (m.at("role") == "tool") {
+      REQUIRE_FALSE(owed.empty());
+      CHECK(m.at("tool_call_id") == owed.front());
+      owed.erase(owed.begin());
+      continue;
+    }
+    CHECK(owed.empty());
+    if (m.contains("tool_calls"))
+      for (const auto& c : m["tool_calls"]) owed.push_back(c.at("id"));
+  }
+  CHECK(owed.empty());
+}
+
+}  // namespace riffle::testing
