@@ -10,19 +10,28 @@ find_package(SQLite3 REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 
-# Debian ships no CMake package for CAF.
+# Debian ships no CMake package for CAF. Its interfaces changed with 0.18.
+find_path(CAF_INCLUDE caf/all.hpp REQUIRED)
+file(STRINGS "${CAF_INCLUDE}/caf/config.hpp" caf_version
+     REGEX "#define CAF_VERSION [0-9]+")
+if(NOT caf_version MATCHES "CAF_VERSION 17[0-9][0-9]$")
+  message(FATAL_ERROR "CAF 0.17 is needed; found: ${caf_version}")
+endif()
 foreach(part core io openssl)
   find_library(CAF_${part}_LIBRARY caf_${part} REQUIRED)
   add_library(CAF::${part} UNKNOWN IMPORTED)
   set_target_properties(CAF::${part} PROPERTIES
-    IMPORTED_LOCATION "${CAF_${part}_LIBRARY}")
+    IMPORTED_LOCATION "${CAF_${part}_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE}")
 endforeach()
-set_property(TARGET CAF::core APPEND PROPERTY
-  INTERFACE_LINK_LIBRARIES Threads::Threads)
-set_property(TARGET CAF::io APPEND PROPERTY INTERFACE_LINK_LIBRARIES CAF::core)
+target_link_libraries(CAF::core INTERFACE Threads::Threads)
+target_link_libraries(CAF::io INTERFACE CAF::core)
+target_link_libraries(CAF::openssl INTERFACE CAF::io)
 
-# Header-only libraries in /usr/include.
+# Header-only libraries.
 find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 add_library(riffle_expected INTERFACE)
+target_include_directories(riffle_expected SYSTEM INTERFACE "${EXPECTED_INCLUDE}")
 find_path(VALIJSON_INCLUDE valijson/validator.hpp REQUIRED)
 add_library(riffle_valijson INTERFACE)
+target_include_directories(riffle_valijson SYSTEM INTERFACE "${VALIJSON_INCLUDE}")
