@@ -41,7 +41,7 @@ struct raw_options {
   std::string session;
   std::string model;
   std::uint32_t max_steps = 0;
-  std::string extra;
+  std::vector<std::string> extra;
 };
 
 struct parser {
@@ -159,7 +159,7 @@ void parser::finish_run() {
         "TASK",
         "this version runs one task at a time, and a second one begins "
         "with \"" +
-            raw.extra + "\"; quote a task of several words"};
+            raw.extra.front() + "\"; quote a task of several words"};
   }
   if (run.task.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw CLI::ValidationError{"TASK", "is empty"};

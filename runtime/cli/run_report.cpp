@@ -31,7 +31,10 @@ json tool_json(const events::tool_result& x, std::string title) {
               {"outcome", to_string(x.how)},
               {"duration_ms", x.duration_ms},
               {"attempts", x.attempts}};
-  if (x.err) out["error"] = error_json(*x.err);
+  if (x.err) {
+    out["error"] = {{"code", to_string(x.err->code)},
+                    {"message", x.err->message}};
+  }
   auto metadata = json::parse(x.metadata, nullptr, false);
   out["metadata"] = metadata.is_object() ? std::move(metadata) : json::object();
   return out;
@@ -59,8 +62,8 @@ void run_report::on(const event& x, std::string_view line) {
 }
 
 std::optional<error> run_report::failure() const {
-  if (finished_ && finished_->err) return finished_->err;
-  return failure_;
+  if (failure_ || !finished_) return failure_;
+  return finished_->err;
 }
 
 std::string run_report::to_json() const {

@@ -165,6 +165,8 @@ TEST_CASE("json: a failed run says why") {
   CHECK(x["status"] == "failed");
   CHECK(x["answer"] == "");
   CHECK(x["error"]["code"] == "model_unreachable");
+  CHECK(x["error"]["op"] == "model");
+  CHECK(x["error"]["retryable"] == true);
   CHECK(x["error"]["message"] == "nobody there");
 }
 
