@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Single stories of the dispatch queue; the whole of it is walked through in
+// dispatch_queue_exhaustive.cpp and dispatch_queue_schedules.cpp.
+#include "actors/core/dispatch_queue.hpp"
+
+#include <string>
+
+#include "tests/core/dispatch_watch.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::core;
+using namespace std::chrono_literals;
+using riffle::testing::letters;
+
+namespace {
+
+const call_id a{"call_a"};
+const call_id b{"call_b"};
+const time_point t0 = time_point{} + 1000s;
+
+tool_call read(const call_id& id) {
+  tool_call x;
+  x.id = id;
+  x.tool = "read";
+  x.arguments = R"({"path":"f"})";
+  x.eff = effect::read_only;
+  x.keys = {"f"};
+  x.limits.queue_timeout = 60s;
+  return x;
+}
+
+tool_call write(const call_id& id) {
+  auto x = read(id);
+  x.tool = "write";
+  x.eff = effect::mutating;
+  return x;
+}
+
+tool_call complete(const call_id& id) {
+  tool_call x;
+  x.id = id;
+  x.tool = "complete";
+  x.control = true;
+  return x;
+}
+
+/// A call whose worker ignored its stop: settled, and its work goes on.
+void abandon(dispatch_queue& x, const call_id& id) {
+  x.on_cancel(id, t0);
+  REQUIRE(letters(x.tick(*x.due())) == "C");
+  REQUIRE(x.abandoned() == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a late start is no end of abandoned work") {
+  dispatch_queue x;
+  x.on_call(read(a), t0);
+  abandon(x, a);
+  x.on_started(a, 1, t0 + 10s);
+  CHECK(x.abandoned() == 1);
+  x.on_result(a, 1, {}, 0, t0 + 11s);
+  CHECK(x.abandoned() == 0);
+}
+
+TEST_CASE("complete does not wait for abandoned work") {
+  dispatch_queue x;
+  x.on_call(read(a), t0);
+  x.on_call(complete(b), t0);
+  x.on_gate(true, t0);
+  x.on_cancel(a, t0);
+  CHECK(letters(x.tick(*x.due())) == "Cbk");
+}
+
+TEST_CASE("a call that settles frees an earlier control tool") {
+  dispatch_queue x;
+  x.restore({{complete(a), 0, false, false, {}, {}},
+             {write(b), 1, true, true, {}, {}}},
+            {});
+  CHECK(letters(x.on_gate(true, t0)) == "Ibk");
+}
+
+TEST_CASE("a call behind a pending approval waits as long as that takes") {
+  dispatch_queue x;
+  auto first = write(a);
+  first.needs_approval = true;
+  x.on_call(first, t0);
+  x.on_call(read(b), t0);
+  CHECK(letters(x.on_gate(true, t0)) == "a");
+  CHECK_FALSE(x.due());
+  CHECK(letters(x.tick(t0 + 24h)).empty());
+  CHECK(letters(x.on_decision(a, false, "no", t0 + 25h)) == "0bw");
+}
+
+TEST_CASE("a call behind abandoned work gives up in time") {
+  dispatch_queue x;
+  x.on_call(read(a), t0);
+  x.on_call(write(b), t0);
+  x.on_gate(true, t0);
+  abandon(x, a);
+  const auto due = x.due();
+  REQUIRE(due);
+  CHECK(letters(x.tick(*due)) == "T");
+}
+
+TEST_CASE("a call without a slot is on record before the turn is") {
+  dispatch_limits limits;
+  limits.max_in_flight = 1;
+  dispatch_queue x{limits};
+  CHECK(letters(x.on_call(read(a), t0)) == "bw");
+  CHECK(letters(x.on_call(read(b), t0)) == "n");
+}
+
+TEST_CASE("a cancelled call settles behind its decision, not before it") {
+  dispatch_queue x;
+  auto call = write(a);
+  call.needs_approval = true;
+  x.on_call(call, t0);
+  x.on_gate(true, t0);
+  CHECK(letters(x.on_drain(drain_reason::cancelled, t0)) == "v");
+  SECTION("whatever it is") {
+    CHECK(letters(x.on_decision(a, true, "", t0)) == "CD");
+  }
+  SECTION("or without it, if it never comes") {
+    CHECK(letters(x.tick(*x.due())) == "CD");
+  }
+}
+
+TEST_CASE("a finished read is reused when the step starts again") {
+  dispatch_queue x;
+  x.on_call(read(a), t0);
+  call_result result;
+  result.output = "text";
+  x.on_result(a, 1, result, 0, t0);
+  CHECK(letters(x.on_drain(drain_reason::interrupted, t0)) == "D");
+  SECTION("by the same tool with the same arguments") {
+    const auto out = x.on_call(read(b), t0);
+    REQUIRE(letters(out) == "b+");
+    const auto& settled = std::get<settle_call>(out.back());
+    CHECK(settled.result.output == "text");
+    CHECK(settled.result.metadata == R"({"reused_from":"call_a"})");
+  }
+  SECTION("but not behind a call that changes what it read") {
+    x.on_call(write(call_id{"call_w"}), t0);
+    CHECK(letters(x.on_call(read(b), t0)) == "n");
+  }
+  SECTION("but not if it needs an approval of its own") {
+    auto call = read(b);
+    call.needs_approval = true;
+    CHECK(letters(x.on_call(call, t0)) == "a");
+  }
+}
