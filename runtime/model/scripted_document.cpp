@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/model/scripted_document.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <system_error>
+
+#include <toml++/toml.h>
+
+#include "runtime/model/scripted_reference.hpp"
+
+namespace riffle::model {
+
+namespace {
+
+using nlohmann::json;
+
+std::string to_place(const toml::source_region& x) {
+  return std::to_string(x.begin.line) + ":" + std::to_string(x.begin.column);
+}
+
+json convert(const toml::node& node, const std::string& pointer,
+             script_document& out) {
+  out.places[pointer] = to_place(node.source());
+  if (const auto* table = node.as_table()) {
+    auto object = json::object();
+    for (const auto& [key, value] : *table) {
+      const std::string name{key.str()};
+      object[name] = convert(value, pointer + "/" + name, out);
+    }
+    return object;
+  }
+  if (const auto* array = node.as_array()) {
+    auto list = json::array();
+    for (const auto& value : *array)
+      list.push_back(
+        convert(value, pointer + "/" + std::to_string(list.size()), out));
+    return list;
+  }
+  if (const auto* x = node.as_string()) return x->get();
+  if (const auto* x = node.as_integer()) return x->get();
+  if (const auto* x = node.as_floating_point()) return x->get();
+  if (const auto* x = node.as_boolean()) return x->get();
+  out.complain(pointer, "dates and times have no place in a script");
+  return nullptr;
+}
+
+unexpected invalid(std::string message) {
+  return unexpected{
+    {errc::invalid_config, "script", std::move(message), false, {}}};
+}
+
+// Whole milliseconds as a number, or "20ms", "1.5s", "2m".
+std::optional<duration> parse_length(const json& x) {
+  using namespace std::chrono;
+  constexpr auto largest = static_cast<double>(hours{24 * 365} / 1ms);
+  double value = 0;
+  double unit = 1;
+  if (x.is_number()) {
+    value = x.get<double>();
+  } else if (x.is_string()) {
+    const auto& text = x.get_ref<const std::string&>();
+    const auto* const last = text.data() + text.size();
+    const auto [p, failure] = std::from_chars(text.data(), last, value);
+    if (failure != std::errc{}) return std::nullopt;
+    const std::string_view name{p, static_cast<std::size_t>(last - p)};
+    unit = name == "us" ? 0.001 : name == "ms" ? 1 : name == "s" ? 1000
+           : name == "m" ? 60000
+                         : -1;
+  } else {
+    return std::nullopt;
+  }
+  const auto ms = value * unit;
+  if (unit < 0 || !(ms >= 0) || ms > largest) return std::nullopt;
+  return duration_cast<duration>(std::chrono::duration<double, std::milli>{ms});
+}
+
+}  // namespace
+
+void script_document::complain(const std::string& pointer,
+                               std::string_view what) {
+  const auto i = places.find(pointer);
+  auto line = name;
+  if (i != places.end()) line += ":" + i->second;
+  line += ": " + (pointer.empty() ? "" : pointer.substr(1) + ": ");
+  problems.push_back(line.append(what));
+}
+
+expected<script_document> parse_document(std::string_view text,
+                                         script_format format,
+                                         const std::string& name) {
+  script_document out;
+  out.name = name;
+  if (format == script_format::json) {
+    try {
+      out.root = json::parse(text);
+    } catch (const json::parse_error& e) {
+      return invalid(name + ": " + e.what());
+    }
+  } else {
+    try {
+      out.root = convert(toml::parse(text), "", out);
+    } catch (const toml::parse_error& e) {
+      return invalid(name + ":" + to_place(e.source()) + ": "
+                     + std::string{e.description()});
+    }
+  }
+  if (!out.root.is_object()) return invalid(name + ": not an object");
+  return out;
+}
+
+script_reader::script_reader(script_document& document, const json& object,
+                             std::string pointer)
+  : document_{document}, object_{object}, pointer_{std::move(pointer)} {
+  if (!object.is_object()) document_.complain(pointer_, "is not a table");
+}
+
+script_reader::~script_reader() {
+  if (!object_.is_object()) return;
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    std::string allowed;
+    for (const auto& x : known_) allowed += (allowed.empty() ? "" : ", ") + x;
+    document_.complain(pointer_ + "/" + key,
+                       "unknown key; allowed are: " + allowed);
+  }
+}
+
+bool script_reader::has(const char* key) { return !any(key).is_null(); }
+
+const json& script_reader::any(const char* key) {
+  static const json nothing;
+  if (std::find(known_.begin(), known_.end(), key) == known_.end())
+    known_.emplace_back(key);
+  if (!object_.is_object()) return nothing;
+  const auto i = object_.find(key);
+  return i != object_.end() ? *i : nothing;
+}
+
+std::string script_reader::pointer(const char* key) const {
+  return pointer_ + "/" + key;
+}
+
+void script_reader::complain(const char* key, std::string_view what) {
+  document_.complain(pointer(key), what);
+}
+
+void script_reader::text(const char* key, std::string& to) {
+  const auto& x = any(key);
+  if (x.is_null()) return;
+  if (!x.is_string()) return complain(key, "is not a text");
+  to = x.get<std::string>();
+}
+
+void script_reader::template_text(const char* key, std::string& to) {
+  text(key, to);
+  if (const auto wrong = check_references(to)) complain(key, *wrong);
+}
+
+void script_reader::flag(const char* key, bool& to) {
+  const auto& x = any(key);
+  if (x.is_null()) return;
+  if (!x.is_boolean()) return complain(key, "is not true or false");
+  to = x.get<bool>();
+}
+
+std::optional<std::uint64_t> script_reader::whole_number(const char* key) {
+  const auto& x = any(key);
+  if (x.is_null()) return std::nullopt;
+  const bool good = x.is_number_integer() && x >= 0 && x <= INT32_MAX;
+  if (good) return x.get<std::uint64_t>();
+  complain(key, "is not a whole number from 0");
+  return std::nullopt;
+}
+
+void script_reader::length(const char* key, duration& to) {
+  const auto& x = any(key);
+  if (x.is_null()) return;
+  if (const auto value = parse_length(x))
+    to = *value;
+  else
+    complain(key, "is not a length of time such as \"20ms\" or \"1.5s\"");
+}
+
+std::optional<std::size_t>
+script_reader::choice(const char* key, const std::vector<std::string>& words) {
+  std::string word;
+  text(key, word);
+  if (!any(key).is_string()) return std::nullopt;
+  const auto i = std::find(words.begin(), words.end(), word);
+  if (i != words.end()) return static_cast<std::size_t>(i - words.begin());
+  std::string allowed;
+  for (const auto& x : words) allowed += (allowed.empty() ? "" : ", ") + x;
+  complain(key, "is not one of: " + allowed);
+  return std::nullopt;
+}
+
+void script_reader::tables(const char* key, const each& f) {
+  const auto& list = any(key);
+  if (list.is_null()) return;
+  if (!list.is_array()) return complain(key, "is not a list of tables");
+  for (std::size_t i = 0; i < list.size(); ++i)
+    f(list[i], pointer(key) + "/" + std::to_string(i));
+}
+
+}  // namespace riffle::model
