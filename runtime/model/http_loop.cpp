@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <limits>
 #include <new>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <system_error>
 #include <utility>
@@ -77,6 +78,7 @@ void http_loop::run() {
     if (curl_due_ && *curl_due_ <= now_) {
       curl_due_.reset();
       act(CURL_SOCKET_TIMEOUT, 0);
+      pass_news();
     }
     reap();
     enforce_limits();
@@ -98,8 +100,18 @@ int http_loop::wait_limit() const {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most));
 }
 
+/// Lets reads gather for a moment; a command ends it.
+void http_loop::gather() const {
+  pollfd commands{mailbox_.fd(), POLLIN, 0};
+  const timespec pause{0, read_gatherer::pause.count()};
+  ::ppoll(&commands, 1, &pause, nullptr);
+}
+
 /// Acts on sockets; true if there are commands.
 bool http_loop::wait() {
+  if (gatherer_.should_gather()) {
+    gather();
+  }
   bool commands = false;
   std::array<epoll_event, 256> events;
   auto n = ::epoll_wait(epoll_.get(), events.data(),
@@ -114,13 +126,17 @@ bool http_loop::wait() {
       act(x.data.fd, curl_events(x.events));
     }
   }
+  // Once for the whole round: a reader that is woken by its first piece and
+  // asleep again before the second costs more than the pieces.
+  pass_news();
+  gatherer_.on_round(static_cast<std::size_t>(std::max(n, 0)),
+                     transfers_.size(), now_);
   return commands;
 }
 
 void http_loop::act(curl_socket_t fd, int events) {
   int running = 0;
   curl_multi_socket_action(multi_.get(), fd, events, &running);
-  pass_news();
 }
 
 /// Passes on what curl's work brought. No transfer ends here: what listeners

@@ -9,6 +9,7 @@
 #include "runtime/model/http_curl.hpp"
 #include "runtime/model/http_mailbox.hpp"
 #include "runtime/model/http_transfer.hpp"
+#include "runtime/model/read_gatherer.hpp"
 
 namespace riffle::model {
 
@@ -30,6 +31,7 @@ class http_loop {
 
   [[nodiscard]] int wait_limit() const;
   bool wait();
+  void gather() const;
   void act(curl_socket_t fd, int events);
   void pass_news();
   void tend(http_transfer& x);
@@ -54,6 +56,7 @@ class http_loop {
   /// idle limit without touching it.
   std::set<deadline> deadlines_;
   time_point now_{};
+  read_gatherer gatherer_;
   std::optional<time_point> curl_due_;
   multi_handle multi_;  ///< ends first: it calls back while it ends
 };
