@@ -24,9 +24,6 @@ struct fixture : tool_fixture {
   tool_output sh(const std::string& command) {
     return run(*bash, {{"command", command}});
   }
-  [[nodiscard]] bool has(const std::string& file) const {
-    return std::filesystem::exists(folder.path() / file);
-  }
   [[nodiscard]] pid_t pid_in(const std::string& file) const {
     return static_cast<pid_t>(std::atoi(slurp(folder.path() / file).c_str()));
   }
@@ -39,7 +36,7 @@ class stop_when {
  public:
   stop_when(fixture& x, std::string file)
     : thread_{[&x, name = std::move(file)] {
-        eventually([&] { return x.has(name); });
+        eventually([&] { return x.folder.has(name); });
         x.stop.request_stop();
       }} {}
   ~stop_when() { thread_.join(); }
@@ -144,7 +141,7 @@ TEST_CASE("closed output does not end a command") {
   fixture x;
   const auto result = x.sh("exec >&- 2>&-; echo x > done; exit 3");
   CHECK(result.text == "exit status 3");
-  CHECK(x.has("done"));
+  CHECK(x.folder.has("done"));
 }
 
 TEST_CASE("invalid UTF-8 is replaced, control characters stay") {

@@ -76,10 +76,11 @@ bool locked(const std::filesystem::path& file) {
 TEST_CASE("a runtime that is killed by the tests", "[.child]") {
   const char* folder = std::getenv(folder_name);
   REQUIRE(folder);
-  tool_fixture x;
-  x.context.workspace = folder;
-  x.context.guard_lock = x.context.workspace / "lock";
-  make_bash({})->run({{"command", busy_tree}}, x.context);
+  tool_context context;
+  context.workspace = folder;
+  context.kill_grace = 200ms;
+  context.guard_lock = context.workspace / "lock";
+  make_bash({})->run({{"command", busy_tree}}, context);
 }
 
 TEST_CASE("when the runtime is killed, its tools end and then the lock is "
@@ -133,10 +134,13 @@ TEST_CASE("the lock is held while a tool runs, hidden from it, and then gone") {
   x.context.guard_lock = x.folder.path() / "lock";
   bool held = false;
   x.context.progress = [&](const tool_progress_report&) {
+    if (x.folder.has("seen")) return;
     held = locked(x.context.guard_lock);
+    x.folder.write("seen", "");
   };
   const auto result = make_bash({})->run(
-    {{"command", "ls -l /proc/self/fd /proc/$$/fd; echo"}}, x.context);
+    {{"command",
+      "ls -l /proc/self/fd /proc/$$/fd; until [ -e seen ]; do :; done"}}, x.context);
   CHECK_FALSE(result.err);
   CHECK(held);
   CHECK(result.text.find("lock") == std::string::npos);
@@ -169,7 +173,7 @@ TEST_CASE("a guard that is killed makes the end unknown, not a hang") {
   } listener;
   const temp_folder folder;
   process_request request;
-  request.command = {"sh", "-c", "kill -KILL $PPID; sleep 1000"};
+  request.command = {"sh", "-c", "kill -KILL $PPID; while :; do :; done"};
   request.folder = folder.path();
   request.environment = {"PATH=/usr/bin:/bin"};
   const auto end = run_process(request, listener, {});

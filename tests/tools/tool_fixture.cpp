@@ -30,6 +30,10 @@ void temp_folder::write(const std::string& name, std::string_view text) const {
   std::ofstream{file, std::ios::binary} << text;
 }
 
+bool temp_folder::has(const std::string& name) const {
+  return std::filesystem::exists(path_ / name);
+}
+
 std::string slurp(const std::filesystem::path& file) {
   std::ostringstream text;
   text << std::ifstream{file, std::ios::binary}.rdbuf();

@@ -29,6 +29,7 @@ class temp_folder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Writes a file; folders on the way are made.
   void write(const std::string& name, std::string_view text) const;
+  [[nodiscard]] bool has(const std::string& name) const;
 
  private:
   std::filesystem::path path_;
