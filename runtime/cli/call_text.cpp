@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/call_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -35,6 +36,16 @@ std::string subject(const events::tool_call& x) {
   return x.title.empty() ? x.arguments_text : x.title;
 }
 
+/// The first line that is not blank, with a mark if more follow.
+std::string first_line(std::string_view text) {
+  constexpr auto blank = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+  text = text.substr(0, text.find_last_not_of(blank) + 1);
+  const auto end = text.find('\n');
+  auto out = safe_line(text.substr(0, end), longest_subject);
+  return end == std::string_view::npos || out.ends_with("…") ? out : out + " …";
+}
+
 std::optional<std::uint64_t> number(const nlohmann::json& x, const char* key) {
   const auto found = x.find(key);
   if (found == x.end() || !found->is_number_unsigned()) return std::nullopt;
@@ -49,7 +60,7 @@ std::string count(std::uint64_t n, const char* one, const char* many) {
 
 std::string call_label(const events::tool_call& x) {
   auto out = safe_line(x.tool, 64);
-  const auto text = safe_line(subject(x), longest_subject);
+  const auto text = first_line(subject(x));
   return text.empty() ? out : out + ": " + text;
 }
 

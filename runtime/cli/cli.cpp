@@ -33,6 +33,7 @@ int run_command_line(int argc, char** argv, console& io) {
 }  // namespace cli
 
 int riffle_main(int argc, char** argv) {
+  cli::open_standard_descriptors();
   cli::console io;
   try {
     return cli::run_command_line(argc, argv, io);

@@ -2,6 +2,7 @@
 #include "runtime/cli/fd_writer.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <poll.h>
 #include <system_error>
 #include <unistd.h>
@@ -37,5 +38,14 @@ std::string fd_writer::problem() const {
 }
 
 bool fd_writer::is_terminal() const noexcept { return ::isatty(fd_) == 1; }
+
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    // open takes the lowest free number: this one.
+    const int mode = fd == 0 ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", mode) != fd) return;
+  }
+}
 
 }  // namespace riffle::cli

@@ -29,4 +29,8 @@ class fd_writer {
   int error_ = 0;  ///< errno of the failure
 };
 
+/// Opens those of the descriptors 0, 1 and 2 that are closed, so that no
+/// database or socket gets their numbers. Writing to them still fails.
+void open_standard_descriptors();
+
 }  // namespace riffle::cli

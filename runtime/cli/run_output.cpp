@@ -58,6 +58,7 @@ void run_output::on_line(std::string_view line) {
     return;
   }
   report_.on(*x, line);
+  if (!out_.good()) return;  // nobody reads: the run ends without a word
   if (const auto text = traces_.on(*x); !text.empty()) err_.write(text);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <fcntl.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -74,4 +75,21 @@ TEST_CASE("a full disk is a problem with a name") {
   CHECK_FALSE(writer.closed());
   CHECK(writer.problem() == "No space left on device");
   ::close(fd);
+}
+
+TEST_CASE("closed standard descriptors are taken, and cannot be written") {
+  const auto child = ::fork();
+  if (child == 0) {
+    ::close(0);
+    ::close(1);
+    open_standard_descriptors();
+    const int next = ::open("/dev/null", O_RDONLY);
+    const bool refused = ::write(1, "x", 1) == -1;
+    char byte = 0;
+    const bool unread = ::read(0, &byte, 1) == -1;
+    ::_exit(next > 2 && refused && unread ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }

@@ -199,3 +199,14 @@ TEST_CASE("there are no colours without a terminal") {
   testing::test_console c;
   CHECK_FALSE(use_color({}, c.io.err));
 }
+
+TEST_CASE("once nobody reads, nothing is said on standard error") {
+  testing::test_console c;
+  fd_writer nowhere{-1};
+  run_output output{options_of(output_kind::jsonl), nowhere, c.io.err};
+  output.on_lines(failed_lines());
+  output.finish();
+  CHECK_FALSE(nowhere.good());
+  CHECK(c.err.text().empty());
+  CHECK(output.report().finished());
+}

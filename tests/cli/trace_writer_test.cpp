@@ -115,12 +115,14 @@ TEST_CASE("without a telling argument the title is shown") {
         "[TOOL] odd: {\"n\": ✗ skipped — 0.0s\n");
 }
 
-TEST_CASE("long commands are cut to one line") {
+TEST_CASE("of a long command the first line is shown") {
   feed on;
   on(call("bash",
-          R"({"command":"for i in 1 2\ndo\n  echo \u001b[31m$i\ndone"})"));
+          R"({"command":"\n for i in 1 \u001b[31m2\ndo\n  true\ndone\n"})"));
   CHECK(on(result(outcome::ok, 0)) ==
-        "[TOOL] bash: for i in 1 2 do echo ^[[31m$i done — 0.0s\n");
+        "[TOOL] bash: for i in 1 ^[[31m2 … — 0.0s\n");
+  on(call("bash", R"({"command":" make\n"})"));
+  CHECK(on(result(outcome::ok, 0)) == "[TOOL] bash: make — 0.0s\n");
   on(call("bash", "{\"command\":\"" + std::string(100, 'x') + "\"}"));
   CHECK(on(result(outcome::ok, 0)) ==
         "[TOOL] bash: " + std::string(72, 'x') + "… — 0.0s\n");

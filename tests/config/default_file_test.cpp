@@ -98,3 +98,9 @@ TEST_CASE("without a file the built-in defaults hold") {
   CHECK(x->base_dir == std::filesystem::current_path());
   check_same(config::settings(*x), config::settings(config::config{}));
 }
+
+TEST_CASE("the demo's configuration has no mistakes") {
+  const auto x = load_file(default_file.parent_path() / "demo.toml");
+  CHECK(x.models.at("default").dialect == "scripted");
+  CHECK(x.tools.of("bash").approval == "allow");
+}
