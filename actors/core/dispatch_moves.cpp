@@ -45,20 +45,27 @@ dispatch_queue::entry* dispatch_queue::current(const call_id& id,
   return nullptr;
 }
 
-bool dispatch_queue::held_back(std::size_t position) const {
+dispatch_queue::hold dispatch_queue::held_back(std::size_t position) const {
   const auto& x = calls_[position];
+  auto result = hold::none;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const auto& other = calls_[i];
-    if (i == position || (other.at == phase::settled && !other.working))
+    if (i == position) continue;
+    const bool open = other.at != phase::settled;
+    if (x.call.control || other.call.control) {
+      // `complete` and its kind take effect once all others have settled
+      // (rule 14); among themselves they keep the model's order.
+      const bool waits
+        = x.call.control && (!other.call.control || i < position);
+      if (open && waits) return hold::open_call;
       continue;
-    // `complete` and its kind take effect after all others (rule 14).
-    if (x.call.control && !other.call.control) return true;
-    if (i < position && !other.call.control && !x.call.control
-        && conflict(other.call, x.call))
-      return true;
-    if (i < position && x.call.control && other.call.control) return true;
+    }
+    if (i > position || (!open && !other.working)) continue;
+    if (!conflict(other.call, x.call)) continue;
+    if (open) return hold::open_call;
+    result = hold::ended_call;
   }
-  return false;
+  return result;
 }
 
 bool dispatch_queue::may_start(const entry& x) const {
@@ -68,31 +75,41 @@ bool dispatch_queue::may_start(const entry& x) const {
 
 void dispatch_queue::start_what_can(dispatch_effects& out, time_point now) {
   if (draining_) return;
-  for (std::size_t i = 0; i < calls_.size(); ++i) {
-    auto& x = calls_[i];
-    if (x.at != phase::waiting && x.at != phase::ready) continue;
-    if (!may_start(x)) continue;
-    // An approval may be asked for while others still run; it is an open
-    // call, nothing more.
-    if (x.denied) {
-      settle(x,
-             failed(outcome::denied, {errc::approval_denied, op, *x.denied},
-                    0),
-             out);
-      continue;
-    }
-    if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
-      x.at = phase::approving;
-      out.emplace_back(request_approval{x.call});
-      continue;
-    }
-    if (!held_back(i)) advance(x, out, now);
-    const bool blocked = x.at == phase::waiting || x.at == phase::ready;
-    if (!blocked)
-      x.blocked_since.reset();
-    else if (!x.blocked_since)
-      x.blocked_since = now;
+  // A call that settles here may free an earlier one: a control tool.
+  for (auto before = open_ + 1; open_ != before;) {
+    before = open_;
+    for (std::size_t i = 0; i < calls_.size(); ++i) consider(i, out, now);
   }
+}
+
+void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
+                              time_point now) {
+  auto& x = calls_[position];
+  if (x.at != phase::waiting && x.at != phase::ready) return;
+  if (!may_start(x)) return;
+  if (x.denied) {
+    settle(x,
+           failed(outcome::denied, {errc::approval_denied, op, *x.denied}, 0),
+           out);
+    return;
+  }
+  // An approval may be asked for while others still run; it is an open call,
+  // nothing more.
+  if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
+    x.at = phase::approving;
+    out.emplace_back(request_approval{x.call});
+    return;
+  }
+  const auto held = held_back(position);
+  if (held == hold::none) advance(x, out, now);
+  // An open call has limits of its own (a pending approval may take a day);
+  // the queue's limit is for a slot, and for work that ignored its stop.
+  const bool blocked = (x.at == phase::waiting || x.at == phase::ready)
+                       && held != hold::open_call;
+  if (!blocked)
+    x.blocked_since.reset();
+  else if (!x.blocked_since)
+    x.blocked_since = now;
 }
 
 void dispatch_queue::advance(entry& x, dispatch_effects& out,
@@ -177,7 +194,16 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
     out.emplace_back(stop_work{x.call.id, x.call.tool, x.attempt});
     return;
   }
-  if (x.at == phase::approving) out.emplace_back(cancel_approval{x.call.id});
+  if (x.at == phase::approving) {
+    // Settles when the decision, whatever it is, is on record: else its
+    // events could come behind the result.
+    x.at = phase::withdrawing;
+    x.stop_as = how;
+    x.stop_error = std::move(why);
+    x.stopping_since = now;
+    out.emplace_back(cancel_approval{x.call.id});
+    return;
+  }
   if (x.working) {  // its intent is on the way, or a control tool has it
     x.working = false;
     --in_flight_;
@@ -187,12 +213,16 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
 
 bool dispatch_queue::reuse(entry& x, dispatch_effects& out) {
   if (x.call.eff != effect::read_only || x.call.control) return false;
+  if (x.call.needs_approval) return false;  // was given to another call
   const auto i = std::ranges::find_if(finished_, [&](const auto& f) {
     return f.tool == x.call.tool && f.arguments == x.call.arguments;
   });
   if (i == finished_.end() || i->call == x.call.id) return false;
   const bool earlier_attempt = find(i->call) == nullptr;
   if (!earlier_attempt) return false;
+  // Behind a call that changes what it reads, the old answer is wrong.
+  for (const auto& other : calls_)
+    if (&other != &x && conflict(other.call, x.call)) return false;
   call_result result;
   result.output = i->output;
   result.metadata = R"({"reused_from":")" + i->call.value + R"("})";

@@ -61,7 +61,7 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
-  if (x.at == phase::waiting && !x.noted) {
+  if ((x.at == phase::waiting || x.at == phase::ready) && !x.noted) {
     x.noted = true;
     out.emplace_back(note_waiting{x.call});
   }
@@ -96,11 +96,14 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
                                              time_point now) {
   dispatch_effects out;
   auto* x = find(id);
-  if (x == nullptr || x->at != phase::approving) {
+  if (x == nullptr
+      || (x->at != phase::approving && x->at != phase::withdrawing)) {
     ++late_;
     return out;
   }
-  if (approved) {
+  if (x->at == phase::withdrawing) {
+    settle(*x, failed(x->stop_as, *x->stop_error, 0), out);
+  } else if (approved) {
     x->approved = true;
     x->at = phase::ready;
   } else {
@@ -130,8 +133,13 @@ dispatch_effects dispatch_queue::on_intent_committed(const call_id& id,
 dispatch_effects dispatch_queue::on_started(const call_id& id,
                                             std::uint32_t attempt,
                                             time_point now) {
-  auto* x = current(id, attempt);
-  if (x == nullptr || x->at != phase::queued) return {};
+  // Not `current`: a late start is no end of abandoned work.
+  auto* x = find(id);
+  if (x == nullptr || x->attempt != attempt || x->at == phase::settled) {
+    ++late_;
+    return {};
+  }
+  if (x->at != phase::queued) return {};
   x->at = phase::running;
   x->started_at = x->last_sign = now;
   return {};
@@ -215,8 +223,7 @@ dispatch_effects dispatch_queue::on_spoiled(const call_id& id, error why,
                                             time_point now) {
   dispatch_effects out;
   auto* x = find(id);
-  if (x == nullptr || x->at == phase::settled || x->at == phase::stopping)
-    return out;
+  if (x == nullptr || ending(*x)) return out;
   x->call.defect = why;
   stop(*x, outcome::failed, std::move(why), out, now);
   start_what_can(out, now);
@@ -227,8 +234,7 @@ dispatch_effects dispatch_queue::on_spoiled(const call_id& id, error why,
 dispatch_effects dispatch_queue::on_cancel(const call_id& id, time_point now) {
   dispatch_effects out;
   auto* x = find(id);
-  if (x == nullptr || x->at == phase::settled || x->at == phase::stopping)
-    return out;
+  if (x == nullptr || ending(*x)) return out;
   stop_for(*x, drain_reason::cancelled, out, now);
   start_what_can(out, now);
   finish_drain(out);
@@ -239,8 +245,7 @@ dispatch_effects dispatch_queue::on_drain(drain_reason why, time_point now) {
   dispatch_effects out;
   draining_ = true;
   for (auto& x : calls_)
-    if (x.at != phase::settled && x.at != phase::stopping)
-      stop_for(x, why, out, now);
+    if (!ending(x)) stop_for(x, why, out, now);
   finish_drain(out);
   return out;
 }
@@ -298,7 +303,9 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
     case phase::ready:
       stop(x, outcome::timed_out,
            {errc::timeout, op,
-            "an earlier call that it must wait for did not end in time"},
+            "it could not start within the queue's time limit: the run's "
+            "slots were taken, or work that ignored its stop holds what it "
+            "needs"},
            out, now);
       break;
     case phase::queued:
@@ -317,6 +324,9 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
            out, now);
       break;
     }
+    case phase::withdrawing:
+      settle(x, failed(x.stop_as, *x.stop_error, 0), out);
+      break;
     case phase::stopping: {
       auto why = *x.stop_error;
       why.message += "; it ignored the request to stop and may still be running";
@@ -351,7 +361,8 @@ std::optional<time_point> dispatch_queue::due(const entry& x) const {
       }
       return first;
     }
-    case phase::stopping: return x.stopping_since + limits_.abandon_after;
+    case phase::stopping:
+    case phase::withdrawing: return x.stopping_since + limits_.abandon_after;
     default: return {};
   }
 }

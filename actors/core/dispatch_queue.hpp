@@ -137,8 +137,16 @@ class dispatch_queue {
     queued,
     running,
     stopping,
+    withdrawing,  ///< as stopping, but it waits for its decision
     backoff,
     settled,
+  };
+
+  /// What an earlier call keeps a call from starting.
+  enum class hold : std::uint8_t {
+    none,
+    open_call,   ///< one that has yet to settle
+    ended_call,  ///< one that is settled, but its work goes on
   };
 
   struct entry {
@@ -161,11 +169,17 @@ class dispatch_queue {
   };
 
   entry* find(const call_id& id);
+  /// Settled, or about to be.
+  [[nodiscard]] static bool ending(const entry& x) {
+    return x.at == phase::settled || x.at == phase::stopping
+           || x.at == phase::withdrawing;
+  }
   /// The entry if this attempt is under way, else counts a late answer.
   entry* current(const call_id& id, std::uint32_t attempt);
-  [[nodiscard]] bool held_back(std::size_t position) const;
+  [[nodiscard]] hold held_back(std::size_t position) const;
   [[nodiscard]] bool may_start(const entry& x) const;
   void start_what_can(dispatch_effects& out, time_point now);
+  void consider(std::size_t position, dispatch_effects& out, time_point now);
   void advance(entry& x, dispatch_effects& out, time_point now);
   void hand_over(entry& x, dispatch_effects& out, time_point now);
   void begin(entry& x, dispatch_effects& out, time_point now);
