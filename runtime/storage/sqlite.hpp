@@ -38,7 +38,8 @@ class failure : public std::runtime_error {
 /// the locks of other processes.
 class database {
  public:
-  database(const std::filesystem::path& file, std::chrono::milliseconds patience);
+  database(const std::filesystem::path& file,
+           std::chrono::milliseconds patience);
 
   /// Runs one or more statements that return nothing of interest.
   void execute(const std::string& sql);
