@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/choose.hpp"
 
+#include <utility>
+
 namespace riffle::cli {
 
 namespace {
@@ -36,6 +38,21 @@ expected<void> choose_model(const std::optional<std::string>& model,
     x->second.model = *model;
   }
   return {};
+}
+
+run_request request_of(const run_command& x, std::string task) {
+  run_request out;
+  out.task = std::move(task);
+  if (x.session) out.session = session_id{*x.session};
+  out.agent = x.agent;
+  out.max_steps = x.choices.max_steps;
+  out.timeout = x.choices.timeout;
+  out.approval = x.choices.approval.value_or(approve::none);
+  return out;
+}
+
+resume_options resume_options_of(const run_choices& x) {
+  return {x.approval, x.max_steps, x.timeout};
 }
 
 void choose_log_level(verbosity level, config::config& settings) {

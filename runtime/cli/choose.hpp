@@ -5,6 +5,7 @@
 #include <string>
 
 #include "messages/error.hpp"
+#include "runtime/api/riffle.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/config/config.hpp"
 
@@ -18,6 +19,12 @@ expected<void> check_agent(const std::string& agent,
 /// `invalid_request`, naming those that there are.
 expected<void> choose_model(const std::optional<std::string>& model,
                             const std::string& agent, config::config& settings);
+
+/// What the runtime is asked for. Without --approve nothing is approved.
+run_request request_of(const run_command& x, std::string task);
+
+/// What of an unfinished run is chosen anew.
+resume_options resume_options_of(const run_choices& x);
 
 /// How much the runtime's own log says beside the traces: errors with -q,
 /// what the configuration says with -v, else nothing below warnings unless

@@ -66,9 +66,7 @@ int execute(const resume_command& x, console& io) {
   const auto* active = unfinished(*session);
   if (!active) return nothing_to_do(*session, io, x.common);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed =
-      rt->resume(active->id, {},
-                 {x.choices.approval, x.choices.max_steps, x.choices.timeout});
+  const auto resumed = rt->resume(active->id, {}, resume_options_of(x.choices));
   if (!resumed) return report(resumed.error(), io);
   return watch(*resumed, x.common, signals, io);
 }

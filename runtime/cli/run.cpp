@@ -51,17 +51,6 @@ expected<void> choose(const run_command& x, config::config& settings) {
   return choose_model(x.choices.model, x.agent, settings);
 }
 
-run_request request_of(const run_command& x, std::string task) {
-  run_request out;
-  out.task = std::move(task);
-  if (x.session) out.session = session_id{*x.session};
-  out.agent = x.agent;
-  out.max_steps = x.choices.max_steps;
-  out.timeout = x.choices.timeout;
-  out.approval = x.choices.approval.value_or(approve::none);
-  return out;
-}
-
 }  // namespace
 
 int execute(const run_command& x, console& io) {

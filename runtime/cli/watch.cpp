@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/watch.hpp"
 
+#include <chrono>
+#include <optional>
+#include <string>
+
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/run_output.hpp"
 
@@ -11,21 +15,56 @@ namespace {
 /// How often a quiet run is looked at.
 constexpr auto look = std::chrono::milliseconds{250};
 
-/// Nobody reads the output any more: the run need not go on.
-void cancel_unread(const run& x, console& io, bool& cancelled) {
-  if (io.out.good() || cancelled) return;
-  cancelled = true;
-  if (const auto why = io.out.problem(); !why.empty()) {
-    io.complain("standard output cannot be written: " + why);
+/// Longest wait for a cancelled run: time limits of tools are far shorter.
+constexpr auto settle_limit = std::chrono::seconds{60};
+
+/// Cancels a run whose output nobody can read any more, and knows when a
+/// cancelled run has had its time.
+class watcher {
+ public:
+  watcher(const run& x, const interrupts& signals, console& io)
+      : run_{x}, signals_{signals}, io_{io} {}
+
+  /// False: do not wait any longer.
+  bool go_on() {
+    if (!io_.out.good() && !unread_) {
+      unread_ = true;
+      cancel_unread();
+    }
+    if (!unread_ && !signals_.asked_to_stop()) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (!give_up_) give_up_ = now + settle_limit;
+    return now < *give_up_;
   }
-  x.cancel("nobody reads the output");
-}
+
+ private:
+  void cancel_unread() {
+    if (const auto why = io_.out.problem(); !why.empty()) {
+      io_.complain("standard output cannot be written: " + why);
+    }
+    run_.cancel("nobody reads the output");
+  }
+
+  const run& run_;
+  const interrupts& signals_;
+  console& io_;
+  bool unread_ = false;
+  std::optional<std::chrono::steady_clock::time_point> give_up_;
+};
 
 int final_status(const run_output& output, const console& io) {
   const auto& end = output.report().finished();
   if (!end || !io.out.good()) return failed;
   const auto why = output.report().failure();
   return status_of(end->status, why ? std::optional{why->code} : std::nullopt);
+}
+
+int give_up(const run& x, console& io) {
+  io.complain(
+      "the run did not settle in time; finish it with 'riffle sessions "
+      "resume " +
+      x.session().value + "'");
+  return interrupted_by_user;
 }
 
 }  // namespace
@@ -36,16 +75,16 @@ int watch(const run& x, const common_options& options, interrupts& signals,
   signals.on_stop([handle = x](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
-  bool cancelled = false;
+  watcher watching{x, signals, io};
   auto stream = x.events();
   while (!stream.ended()) {
     if (const auto batch = stream.next(look)) output.on_lines(batch->lines());
-    cancel_unread(x, io, cancelled);
+    if (!watching.go_on() && !stream.ended()) return give_up(x, io);
   }
   signals.on_stop({});
   if (stream.failure()) return report(*stream.failure(), io);
   output.finish();
-  cancel_unread(x, io, cancelled);
+  watching.go_on();  // says so if the answer could not be written
   return final_status(output, io);
 }
 

@@ -173,6 +173,33 @@ TEST_CASE("agents and models are chosen by name") {
   CHECK(bad.error().code == errc::invalid_request);
 }
 
+TEST_CASE("what was chosen is asked of the runtime") {
+  run_command x;
+  const auto plain = request_of(x, "task");
+  CHECK(plain.task == "task");
+  CHECK_FALSE(plain.session);
+  CHECK(plain.agent == "default");
+  CHECK_FALSE(plain.max_steps);
+  CHECK(plain.timeout == duration{});
+  CHECK(plain.approval == approve::none);
+  x.session = "notes";
+  x.agent = "writer";
+  x.choices.max_steps = 7;
+  x.choices.timeout = std::chrono::seconds{3};
+  x.choices.approval = approve::all;
+  const auto chosen = request_of(x, "task");
+  CHECK(chosen.session == session_id{"notes"});
+  CHECK(chosen.agent == "writer");
+  CHECK(chosen.max_steps == 7u);
+  CHECK(chosen.timeout == std::chrono::seconds{3});
+  CHECK(chosen.approval == approve::all);
+  const auto again = resume_options_of(x.choices);
+  CHECK(again.max_steps == 7u);
+  CHECK(again.timeout == std::chrono::seconds{3});
+  CHECK(again.approval == approve::all);
+  CHECK_FALSE(resume_options_of({}).approval);
+}
+
 TEST_CASE("the log does not drown the traces") {
   const auto level = [](verbosity v, const std::string& configured) {
     config::config x;
