@@ -84,7 +84,7 @@ void dispatcher_state::act(core::start_work& x) {
 }
 
 void dispatcher_state::act(core::start_control& x) {
-  self->send(peers.orchestrator, control_request{std::move(x.call)});
+  self->send(peers.orchestrator, control_request{std::move(x.call), x.attempt});
 }
 
 void dispatcher_state::act(core::stop_work& x) {

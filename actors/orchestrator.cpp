@@ -62,7 +62,7 @@ void orchestrator_state::begin_fresh() {
 
 void orchestrator_state::begin_recovered() {
   auto found = plan_recovery(*start.snapshot);
-  log_info("orchestrator", "recovering " + spec->run.value + " at step "
+  log_debug("orchestrator", "recovering " + spec->run.value + " at step "
                              + std::to_string(found.progress.step));
   self->send(peers.dispatcher, restored_calls{std::move(found.open),
                                               std::move(found.finished)});
@@ -131,9 +131,8 @@ void orchestrator_state::on_control(control_request& x) {
     entry.changes.emplace_back(make_record(machine.progress()));
     self->send(peers.muxer, std::move(entry));
   }
-  done.result.attempts = 1;
   self->send(peers.dispatcher,
-             work_done{x.call.id, 1, std::move(done.result), 0,
+             work_done{x.call.id, x.attempt, std::move(done.result), 0,
                        std::move(done.answer).value_or("")});
 }
 

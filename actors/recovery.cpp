@@ -16,7 +16,9 @@ std::string complete_answer(const call_record& x) {
   if (x.call.tool != "complete" || x.how != outcome::ok) return {};
   const auto arguments
     = nlohmann::json::parse(x.call.arguments, nullptr, false);
-  return arguments.is_object() ? arguments.value("answer", "") : "";
+  const bool said = arguments.is_object() && arguments.contains("answer")
+                    && arguments["answer"].is_string();
+  return said ? arguments["answer"].get<std::string>() : "";
 }
 
 void add_open(recovery_plan& out, const call_record& x) {

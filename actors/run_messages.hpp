@@ -163,6 +163,7 @@ struct approval_decision {
 /// dispatcher -> orchestrator: a control tool's call.
 struct control_request {
   tool_call call;
+  std::uint32_t attempt = 1;
 };
 
 /// orchestrator -> dispatcher, and worker -> dispatcher.

@@ -164,7 +164,14 @@ void run_registry_state::all_down(const run_id& id) {
     restart(id);
     return;
   }
-  for (const auto& who : run.readers) who->closed(run.broken);
+  if (run.broken)
+    give_up(id, *run.broken);
+  else
+    all_ended_well(id);
+}
+
+void run_registry_state::all_ended_well(const run_id& id) {
+  for (const auto& who : runs.at(id).readers) who->closed({});
   runs.erase(id);
   answer_shut_down();
 }
@@ -199,6 +206,11 @@ void run_registry_state::adopt_again(const run_id& id) {
       [this, id](opened_run& answer) {
         const auto i = runs.find(id);
         if (i == runs.end()) return;
+        // Its last event was stored before the failure: that was its end.
+        if (answer.failure && answer.failure->code == errc::invalid_request) {
+          all_ended_well(id);
+          return;
+        }
         if (answer.failure) {
           give_up(id, *answer.failure);
           return;
@@ -243,6 +255,13 @@ run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
   auto& st = self->state;
   st.setup = std::move(setup);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  // Runs that did not end in time go with their registry; the journal keeps
+  // them for the next process.
+  self->set_exit_handler([&st](caf::exit_msg& x) {
+    for (auto& [id, run] : st.runs)
+      st.self->send_exit(run.peers.orchestrator, x.reason);
+    st.self->quit(std::move(x.reason));
+  });
   return {
     [&st](start_run& x) { return st.on_start(x); },
     [&st](resume_run& x) { return st.on_resume(x); },

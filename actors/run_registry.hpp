@@ -46,6 +46,7 @@ struct run_registry_state {
   void all_down(const run_id& id);
   void restart(const run_id& id);
   void adopt_again(const run_id& id);
+  void all_ended_well(const run_id& id);
   void give_up(const run_id& id, const error& why);
   void answer_shut_down();
 

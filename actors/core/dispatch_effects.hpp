@@ -49,6 +49,7 @@ struct start_work {
 /// Hand a control tool's call to the orchestrator; answer: `on_result`.
 struct start_control {
   tool_call call;
+  std::uint32_t attempt = 1;
   bool operator==(const start_control&) const = default;
 };
 

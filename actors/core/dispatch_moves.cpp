@@ -153,7 +153,7 @@ void dispatch_queue::hand_over(entry& x, dispatch_effects& out,
     x.at = phase::running;
     x.started_at = x.last_sign = now;
     x.call.limits = {};
-    out.emplace_back(start_control{x.call});
+    out.emplace_back(start_control{x.call, x.attempt});
     return;
   }
   x.at = phase::queued;

@@ -80,8 +80,8 @@ node::~node() {
   pools_.clear();
   registry_actor_ = nullptr;
   store_ = nullptr;
-  const bool clean = lane_->close(std::chrono::seconds{5})
-                     && side_lane_->close(std::chrono::seconds{5});
+  const bool tools_ended = lane_->close(std::chrono::seconds{5});
+  const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
   // A tool that ignores its stop token still refers to its actors: then they
   // stay until the process ends.
   if (!clean) static_cast<void>(system_.release());

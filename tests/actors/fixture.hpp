@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A process's actors in production wiring, on the deterministic scheduler:
+// nothing happens, and no time passes, unless the test says so.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include "actors/interfaces.hpp"
+#include "actors/spawn.hpp"
+#include "messages/type_ids.hpp"
+#include "runtime/base/executor.hpp"
+#include "tests/support/test_journal.hpp"
+
+namespace riffle::testing {
+
+/// A lane whose jobs run when the test says so.
+class manual_executor final : public executor {
+ public:
+  void submit(job work) override { jobs.push_back(std::move(work)); }
+  bool run_one() {
+    if (jobs.empty()) return false;
+    auto next = std::move(jobs.front());
+    jobs.pop_front();
+    next();
+    return true;
+  }
+  std::deque<job> jobs;
+};
+
+/// A provider that says what the test tells it to.
+class scripted_model final : public model::transport {
+ public:
+  model::transfer_id open(model::transport_request request,
+                          std::shared_ptr<model::transfer_listener> listener)
+    override;
+  void grant(model::transfer_id id, std::size_t bytes) override;
+  void cancel(model::transfer_id id) override;
+
+  /// What answers the n-th request, from 0; the last one answers all further
+  /// ones. A step that ends with `cut` breaks the stream there; one that ends
+  /// with `hold` stays open.
+  std::vector<std::string> answers;
+  std::vector<std::string> requests;  ///< bodies
+  std::map<model::transfer_id, std::size_t> granted;
+  std::set<model::transfer_id> cancelled;
+
+  static inline const std::string cut = "<cut>";
+  static inline const std::string hold = "<hold>";
+
+ private:
+  std::map<model::transfer_id, std::shared_ptr<model::transfer_listener>> open_;
+  model::transfer_id last_ = 0;
+};
+
+/// A tool that notes each call that reached it.
+class recording_tool final : public tools::tool {
+ public:
+  recording_tool(std::string name, effect eff, bool idempotent = false);
+  const tools::tool_spec& spec() const noexcept override { return spec_; }
+  std::string title(const nlohmann::json&) const override { return "Acting"; }
+  tools::tool_output run(const nlohmann::json& arguments,
+                         tools::tool_context& context) override;
+
+  std::vector<call_id> acted;  ///< each time it ran
+  int throw_times = 0;         ///< so many calls end with an exception
+  int reports = 0;             ///< progress reports of each call
+
+ private:
+  tools::tool_spec spec_;
+};
+
+/// Keeps what it is offered; the fixture pulls pages for it when it is behind.
+class recording_subscriber final : public subscriber {
+ public:
+  std::uint64_t position() const override { return last; }
+  bool offer(const storage::event_block& block) override;
+  void behind() override { must_pull = true; }
+  void closed(const std::optional<error>& why) override;
+
+  std::string lines;
+  std::uint64_t last = 0;
+  bool refuses = false;
+  bool must_pull = false;
+  bool is_closed = false;
+  std::optional<error> failure;
+};
+
+/// One simulated process.
+class actor_fixture {
+ public:
+  explicit actor_fixture(std::shared_ptr<storage::journal> journal = {});
+  ~actor_fixture();
+  actor_fixture(const actor_fixture&) = delete;
+  actor_fixture& operator=(const actor_fixture&) = delete;
+
+  /// Spawns registry, store and pools; call it after tools are added.
+  void begin();
+
+  std::shared_ptr<run_spec> make_spec(const std::string& run = "run_1");
+
+  /// Sends the request; the answer is in `opened` after `settle`.
+  void start(const run_spec_ptr& spec);
+  void resume(const run_spec_ptr& spec);
+  void cancel(const std::string& reason = "cancelled");
+
+  /// Runs everything that can run without time passing: actors, lane jobs,
+  /// acknowledgements. False: nothing moved.
+  bool settle();
+  /// Like `settle`, and lets time pass until nothing is due, at most `limit`.
+  void run_out(duration limit = std::chrono::minutes{5});
+  void advance(duration time);
+
+  [[nodiscard]] caf::scheduler::test_coordinator& scheduler();
+
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+  std::shared_ptr<storage::journal> journal;
+  test_journal* held = nullptr;  ///< set if it is one; then acks are released
+  bool release_acks = true;
+  std::shared_ptr<manual_executor> lane = std::make_shared<manual_executor>();
+  bool run_lane = true;
+  std::shared_ptr<scripted_model> provider = std::make_shared<scripted_model>();
+  std::shared_ptr<tools::registry> tools = std::make_shared<tools::registry>();
+  std::shared_ptr<recording_tool> look, act, redo;
+  std::shared_ptr<id_source> ids;
+  std::shared_ptr<recording_subscriber> reader
+    = std::make_shared<recording_subscriber>();
+  config::tools_config settings;
+  run_registry_actor registry;
+  session_store_actor store;
+  std::map<std::string, tool_pool_actor> pools;
+  std::optional<run_opened> opened;
+  run_id run{"run_1"};
+
+ private:
+  void pull();
+  void ask(caf::message request);
+  caf::actor asker_;
+};
+
+/// Fails the test unless the log keeps promises 1 to 4 (`unfinished`: apart
+/// from its end) and each request holds one result for each call (promise 6).
+void check_log(const std::string& lines, bool unfinished = false);
+void check_requests(const std::vector<std::string>& bodies);
+std::vector<nlohmann::json> events_of(const std::string& lines,
+                                      std::string_view type);
+
+// What a provider says.
+std::string model_says(std::string_view text);
+std::string model_calls(int index, const std::string& tool,
+                        const nlohmann::json& arguments = {{"n", 1}});
+std::string model_stops(const std::string& reason);
+inline const std::string model_done = "data: [DONE]\n\n";
+
+}  // namespace riffle::testing
