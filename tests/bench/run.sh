@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Measures Riffle against floors and peers; see README.md.
+# usage: run.sh PEER_BINARY [--reps N] [--measures LIST] [--out FILE]
+# RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside
+# the repository). Its peers in node come from npm, pinned by its package.json.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+peer=$(realpath "$1")
+shift
+reps=5 measures=a,b,c,k out="$root/build/bench/results.jsonl"
+while [ $# -gt 1 ]; do
+  case $1 in
+    --reps) reps=$2 ;;
+    --measures) measures=$2 ;;
+    --out) out=$2 ;;
+    *) echo "bench: unknown option $1 (--reps, --measures, --out)" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+harness=${RIFFLE_BENCH_HARNESS:-$root/../shared/bench}
+if [ ! -f "$harness/bench.py" ]; then
+  echo "bench: there is no harness at $harness; set RIFFLE_BENCH_HARNESS to" \
+    "a folder with bench.py, its mock server and its peers" >&2
+  exit 0
+fi
+work="$root/build/bench/harness"
+mkdir -p "$work" "$(dirname "$out")"
+cp -r "$harness/." "$work/"
+chmod -R u+w "$work"
+make -s -C "$work" > "$work/make.log" 2>&1 || { cat "$work/make.log"; exit 1; }
+peers=floor-raw-simdjson,floor-curl-nlohmann
+if command -v npm > /dev/null; then
+  # Two peers: the raw client, and the framework that most people use.
+  (cd "$work" && python3 - <<'P'
+import json
+p = json.load(open('package.json'))
+keep = ('openai', 'ai', '@ai-sdk/openai-compatible', 'zod')
+p['dependencies'] = {k: v for k, v in p['dependencies'].items() if k in keep}
+json.dump(p, open('package.json', 'w'))
+P
+  npm install --ignore-scripts --no-audit --no-fund --silent)
+  peers=$peers,openai-raw,ai-sdk
+else
+  echo "bench: npm is not installed, so the peers in node are left out" >&2
+fi
+rm -f "$out"
+python3 "$work/bench.py" --reps "$reps" --measures "$measures" --out "$out" \
+  --add "riffle=$peer" --add "riffle-sqlite=$here/with_journal.sh $peer" \
+  --peers "$peers,riffle,riffle-sqlite"
+echo
+python3 "$here/table.py" "$out"
