@@ -66,10 +66,6 @@ class checker {
     if (m.dialect == "scripted" && !m.script.empty()) {
       check_file({"models", name, "script"}, m.script);
     }
-    if (m.requests_per_minute > 0) {
-      add({"models", name, "requests_per_minute"},
-          "a limit is not supported by this version; supported: 0");
-    }
     check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
   }
 

@@ -60,8 +60,8 @@ struct model_config {
   std::string api_key_env = "OPENAI_API_KEY";
   bool streaming = true;
   std::optional<double> temperature = 0.2;
-  std::uint32_t max_concurrent = 8;
-  std::uint32_t requests_per_minute = 0;
+  std::uint32_t max_concurrent = 8;       ///< 0: no limit
+  std::uint32_t requests_per_minute = 0;  ///< 0: no limit
   timeouts_config timeouts;
   retry_config retry;
   price_config price;

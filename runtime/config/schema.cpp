@@ -85,7 +85,7 @@ void visit(visitor& v, model_config& x) {
   v.field("api_key_env", &x.api_key_env, shaped(form::identifier));
   v.field("streaming", &x.streaming);
   v.field("temperature", &x.temperature, from(0, 2));
-  v.field("max_concurrent", &x.max_concurrent, from(1, 65536));
+  v.field("max_concurrent", &x.max_concurrent, from(0, 65536));
   v.field("requests_per_minute", &x.requests_per_minute);
   v.field("context_window", &x.context_window, from(1, 1e12));
   v.field("script", &x.script, shaped(form::path));

@@ -9,6 +9,7 @@
 #include "messages/type_ids.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/model/http_transport.hpp"
+#include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "tools/builtin/builtin.hpp"
@@ -83,8 +84,11 @@ node::~node() {
   const bool tools_ended = lane_->close(std::chrono::seconds{5});
   const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
   // A tool that ignores its stop token still refers to its actors: then they
-  // stay until the process ends.
-  if (!clean) static_cast<void>(system_.release());
+  // stay until the process ends, and with them what their transports use.
+  if (!clean) {
+    static_cast<void>(new std::shared_ptr<timer>{timer_});
+    static_cast<void>(system_.release());
+  }
 }
 
 // -- putting together ---------------------------------------------------------
@@ -157,16 +161,21 @@ expected<void> node::add_tools(std::vector<tools::tool_ptr> extra) {
 expected<std::shared_ptr<model::transport>>
 node::transport_of(const std::string& name,
                    const config::model_config& model) {
-  if (model.dialect != "scripted") {
-    if (!http_) http_ = model::make_http_transport({});
-    return http_;
-  }
-  auto& found = scripted_[name];
-  if (!found) {
+  std::lock_guard lock{transports_mutex_};
+  auto& found = transports_[name];
+  if (found) return found;
+  std::shared_ptr<model::transport> inner;
+  if (model.dialect == "scripted") {
     auto script = model::load_script(config_.base_dir / model.script);
     if (!script) return unexpected{std::move(script.error())};
-    found = model::make_scripted_transport(std::move(*script), *timer_);
+    inner = model::make_scripted_transport(std::move(*script), *timer_);
+  } else {
+    if (!http_) http_ = model::make_http_transport({});
+    inner = http_;
   }
+  found = model::make_limited_transport(
+    std::move(inner), {model.max_concurrent, model.requests_per_minute},
+    *timer_);
   return found;
 }
 

@@ -4,7 +4,9 @@
 // The composition root: the only place that names concrete classes and
 // decides placement.
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,7 +86,9 @@ class node {
   std::shared_ptr<id_source> ids_ = std::make_shared<id_source>();
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
   std::shared_ptr<model::transport> http_;
-  std::map<std::string, std::shared_ptr<model::transport>> scripted_;
+  /// One for each model that was asked for, so that its limits hold for all.
+  std::map<std::string, std::shared_ptr<model::transport>> transports_;
+  std::mutex transports_mutex_;
   std::shared_ptr<thread_lane> lane_;
   std::shared_ptr<thread_lane> side_lane_;
   std::unique_ptr<system> system_;

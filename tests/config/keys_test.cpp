@@ -27,7 +27,7 @@ const std::map<std::string, std::string> others = {
     {"models.default.streaming", "false"},
     {"models.default.temperature", "1.25"},
     {"models.default.max_concurrent", "2"},
-    {"models.default.requests_per_minute", ""},
+    {"models.default.requests_per_minute", "60"},
     {"models.default.timeouts.connect", R"("11s")"},
     {"models.default.timeouts.first_byte", R"("12s")"},
     {"models.default.timeouts.idle", R"("13s")"},

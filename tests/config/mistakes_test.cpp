@@ -142,8 +142,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
        "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
       {"agents.default.silent = true",
        "agents.default.silent: true" + later + "false"},
-      {"models.default.requests_per_minute = 9",
-       "models.default.requests_per_minute: a limit" + later + "0"},
       {"tools.keys = [\"/path\"]", "tools.keys: another value" + later + "[]"},
       {"tools.read.polling = true",
        "tools.read.polling: another value" + later + "false"},
