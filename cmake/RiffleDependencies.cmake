@@ -27,6 +27,14 @@ endforeach()
 target_link_libraries(CAF::core INTERFACE Threads::Threads)
 target_link_libraries(CAF::io INTERFACE CAF::core)
 target_link_libraries(CAF::openssl INTERFACE CAF::io)
+if(RIFFLE_SANITIZE MATCHES "thread")
+  # Tells the sanitizer what CAF orders; the file says how and why.
+  add_library(riffle_caf_order OBJECT tests/support/caf_order/caf_order.cpp)
+  target_include_directories(riffle_caf_order SYSTEM PRIVATE "${CAF_INCLUDE}")
+  target_link_libraries(riffle_caf_order PRIVATE riffle_options)
+  target_link_libraries(CAF::core INTERFACE
+    $<TARGET_OBJECTS:riffle_caf_order> ${CMAKE_DL_LIBS})
+endif()
 
 # Header-only libraries.
 find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
