@@ -22,30 +22,30 @@ std::string cut_text(const std::string& text, std::size_t limit,
 std::string told_text(const call_result& result, std::size_t limit) {
   std::string told;
   if (result.err) {
-    told = "Error (" + std::string{to_string(result.err->code)}
-           + "): " + result.err->message;
+    told = "Error (" + std::string{to_string(result.err->code)} +
+           "): " + result.err->message;
     if (!result.output.empty()) told += "\n\n";
   }
   bool truncated = false;
   told += cut_text(result.output, limit, truncated);
   if (truncated)
-    told += "\n[the output was cut here; " + std::to_string(result.output.size())
-            + " bytes in all]";
+    told += "\n[the output was cut here; " +
+            std::to_string(result.output.size()) + " bytes in all]";
   return told;
 }
 
 events::tool_call call_event(const tool_call& call, bool began) {
-  return {call.id,
-          call.provider_id,
-          call.tool,
-          call.title,
-          call.arguments,
-          call.arguments_text,
-          call.eff,
-          call.step,
-          began ? events::call_status::starting
-                : events::call_status::not_started,
-          {}};
+  return {
+      call.id,
+      call.provider_id,
+      call.tool,
+      call.title,
+      call.arguments,
+      call.arguments_text,
+      call.eff,
+      call.step,
+      began ? events::call_status::starting : events::call_status::not_started,
+      {}};
 }
 
 events::tool_result result_event(const tool_call& call,
@@ -55,13 +55,12 @@ events::tool_result result_event(const tool_call& call,
   x.id = call.id;
   x.tool = call.tool;
   x.how = result.how;
-  const auto& whole = result.output.empty() && result.err
-                        ? result.err->message
-                        : result.output;
+  const auto& whole =
+      result.output.empty() && result.err ? result.err->message : result.output;
   x.output = cut_text(whole, output_limit, x.truncated);
   x.duration_ms = static_cast<std::uint64_t>(
-    std::chrono::duration_cast<std::chrono::milliseconds>(result.took)
-      .count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(result.took)
+          .count());
   x.attempts = result.attempts;
   x.err = result.err;
   x.metadata = result.metadata;
@@ -74,7 +73,7 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   run_entry entry;
   if (!announced) entry.events.emplace_back(call_event(call, false));
   entry.events.emplace_back(
-    result_event(call, result, spec.publish.output_limit));
+      result_event(call, result, spec.publish.output_limit));
   storage::call_record record;
   record.call = call;
   record.run = spec.run;
@@ -82,12 +81,13 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   record.attempt = attempt;
   record.announced = true;
   record.how = result.how;
-  record.told = told_text(result, spec.tool_settings.of(call.tool).output_limit);
+  record.told =
+      told_text(result, spec.tool_settings.of(call.tool).output_limit);
   record.err = result.err;
   entry.changes.emplace_back(record);
   if (!result.output.empty())
     entry.changes.emplace_back(
-      storage::output_record{call.id, std::move(result.output)});
+        storage::output_record{call.id, std::move(result.output)});
   entry.notice = settlement_committed{std::move(record), std::move(answer)};
   return entry;
 }

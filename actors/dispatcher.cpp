@@ -38,8 +38,7 @@ void dispatcher_state::on_turn_over(turn_over& x) {
 // -- what follows -------------------------------------------------------------
 
 void dispatcher_state::apply(core::dispatch_effects effects) {
-  for (auto& effect : effects)
-    std::visit([this](auto& x) { act(x); }, effect);
+  for (auto& effect : effects) std::visit([this](auto& x) { act(x); }, effect);
   schedule_tick();
 }
 
@@ -50,7 +49,7 @@ void dispatcher_state::act(core::request_approval& x) {
 void dispatcher_state::act(core::note_waiting& x) {
   run_entry entry;
   entry.changes.emplace_back(
-    make_record(*spec, x.call, storage::call_stage::waiting, 0, false));
+      make_record(*spec, x.call, storage::call_stage::waiting, 0, false));
   self->send(peers.muxer, std::move(entry));
 }
 
@@ -60,10 +59,9 @@ void dispatcher_state::act(core::begin_call& x) {
   run_entry entry;
   if (x.announce) entry.events.emplace_back(call_event(x.call, true));
   entry.changes.emplace_back(
-    make_record(*spec, x.call, stage, x.attempt, true));
+      make_record(*spec, x.call, stage, x.attempt, true));
   if (x.await_commit) entry.notice = intent_committed{x.call.id, x.attempt};
-  self->send(peers.muxer,
-             call_begun{x.call.id, x.attempt, std::move(entry)});
+  self->send(peers.muxer, call_begun{x.call.id, x.attempt, std::move(entry)});
 }
 
 void dispatcher_state::act(core::start_work& x) {
@@ -99,19 +97,20 @@ void dispatcher_state::act(core::cancel_approval& x) {
 void dispatcher_state::act(core::retry_call& x) {
   run_entry entry;
   entry.events.emplace_back(events::retry{
-    events::retry_what::tool, x.call.id, x.failed_attempt, x.max_attempts,
-    static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(x.delay).count()),
-    std::move(x.reason)});
+      events::retry_what::tool, x.call.id, x.failed_attempt, x.max_attempts,
+      static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(x.delay)
+              .count()),
+      std::move(x.reason)});
   self->send(peers.muxer, std::move(entry));
 }
 
 void dispatcher_state::act(core::settle_call& x) {
   const auto id = x.call.id;
   auto answer = answers.extract(id);
-  auto entry = settlement_entry(*spec, x.call, std::move(x.result),
-                                x.announced, x.attempt,
-                                answer ? std::move(answer.mapped()) : "");
+  auto entry =
+      settlement_entry(*spec, x.call, std::move(x.result), x.announced,
+                       x.attempt, answer ? std::move(answer.mapped()) : "");
   self->send(peers.muxer,
              call_settled{id, x.attempt, x.last_progress, std::move(entry)});
 }
@@ -129,9 +128,9 @@ void dispatcher_state::schedule_tick() {
   self->scheduled_send(self, *due, tick{});
 }
 
-dispatcher_actor::behavior_type
-dispatcher(dispatcher_actor::stateful_pointer<dispatcher_state> self,
-           run_spec_ptr spec) {
+dispatcher_actor::behavior_type dispatcher(
+    dispatcher_actor::stateful_pointer<dispatcher_state> self,
+    run_spec_ptr spec) {
   auto& st = self->state;
   st.spec = std::move(spec);
   core::dispatch_limits limits;
@@ -142,79 +141,78 @@ dispatcher(dispatcher_actor::stateful_pointer<dispatcher_state> self,
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st](run_peers& x) { st.peers = std::move(x); },
-    [&st, run](restored_calls& x) {
-      run("dispatcher.restored_calls", [&] { st.on_restored(x); });
-    },
-    [&st, run](parsed_calls& x) {
-      run("dispatcher.parsed_calls", [&] {
-        for (auto& call : x.calls) {
-          st.asked.push_back({call.id, call.tool + " " + call.arguments});
-          st.apply(st.queue.on_call(std::move(call), st.now()));
-        }
-      });
-    },
-    [&st, run](spoiled_call& x) {
-      run("dispatcher.spoiled_call", [&] {
-        st.apply(st.queue.on_spoiled(x.id, std::move(x.why), st.now()));
-      });
-    },
-    [&st, run](turn_over& x) {
-      run("dispatcher.turn_over", [&] { st.on_turn_over(x); });
-    },
-    [&st, run](gate_opened& x) {
-      run("dispatcher.gate_opened",
-          [&] { st.apply(st.queue.on_gate(x.safe, st.now())); });
-    },
-    [&st, run](drain_request& x) {
-      run("dispatcher.drain_request",
-          [&] { st.apply(st.queue.on_drain(x.why, st.now())); });
-    },
-    [&st, run](step_forgotten&) {
-      run("dispatcher.step_forgotten", [&] {
-        st.asked.clear();
-        st.queue.on_next_step();
-      });
-    },
-    [&st, run](approval_decision& x) {
-      run("dispatcher.approval_decision", [&] {
-        st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
-                                      st.now()));
-      });
-    },
-    [&st, run](intent_committed& x) {
-      run("dispatcher.intent_committed", [&] {
-        st.apply(st.queue.on_intent_committed(x.id, x.attempt, st.now()));
-      });
-    },
-    [&st, run](work_started& x) {
-      run("dispatcher.work_started", [&] {
-        st.apply(st.queue.on_started(x.id, x.attempt, st.now()));
-      });
-    },
-    [&st, run](work_progressed& x) {
-      run("dispatcher.work_progressed",
-          [&] { st.queue.on_progress(x.id, x.attempt, st.now()); });
-    },
-    [&st, run](work_done& x) {
-      run("dispatcher.work_done", [&] {
-        if (!x.answer.empty()) st.answers[x.id] = std::move(x.answer);
-        st.apply(st.queue.on_result(x.id, x.attempt, std::move(x.result),
-                                    x.last_progress, st.now()));
-      });
-    },
-    [&st, run](work_lost& x) {
-      run("dispatcher.work_lost", [&] {
-        st.apply(st.queue.on_worker_lost(x.id, x.attempt, std::move(x.reason),
-                                         st.now()));
-      });
-    },
-    [&st, run](tick&) {
-      run("dispatcher.tick", [&] {
-        st.next_tick.reset();
-        st.apply(st.queue.tick(st.now()));
-      });
-    },
+      [&st](run_peers& x) { st.peers = std::move(x); },
+      [&st, run](restored_calls& x) {
+        run("dispatcher.restored_calls", [&] { st.on_restored(x); });
+      },
+      [&st, run](parsed_calls& x) {
+        run("dispatcher.parsed_calls", [&] {
+          for (auto& call : x.calls) {
+            st.asked.push_back({call.id, call.tool + " " + call.arguments});
+            st.apply(st.queue.on_call(std::move(call), st.now()));
+          }
+        });
+      },
+      [&st, run](spoiled_call& x) {
+        run("dispatcher.spoiled_call", [&] {
+          st.apply(st.queue.on_spoiled(x.id, std::move(x.why), st.now()));
+        });
+      },
+      [&st, run](turn_over& x) {
+        run("dispatcher.turn_over", [&] { st.on_turn_over(x); });
+      },
+      [&st, run](gate_opened& x) {
+        run("dispatcher.gate_opened",
+            [&] { st.apply(st.queue.on_gate(x.safe, st.now())); });
+      },
+      [&st, run](drain_request& x) {
+        run("dispatcher.drain_request",
+            [&] { st.apply(st.queue.on_drain(x.why, st.now())); });
+      },
+      [&st, run](step_forgotten&) {
+        run("dispatcher.step_forgotten", [&] {
+          st.asked.clear();
+          st.queue.on_next_step();
+        });
+      },
+      [&st, run](approval_decision& x) {
+        run("dispatcher.approval_decision", [&] {
+          st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
+                                        st.now()));
+        });
+      },
+      [&st, run](intent_committed& x) {
+        run("dispatcher.intent_committed", [&] {
+          st.apply(st.queue.on_intent_committed(x.id, x.attempt, st.now()));
+        });
+      },
+      [&st, run](work_started& x) {
+        run("dispatcher.work_started",
+            [&] { st.apply(st.queue.on_started(x.id, x.attempt, st.now())); });
+      },
+      [&st, run](work_progressed& x) {
+        run("dispatcher.work_progressed",
+            [&] { st.queue.on_progress(x.id, x.attempt, st.now()); });
+      },
+      [&st, run](work_done& x) {
+        run("dispatcher.work_done", [&] {
+          if (!x.answer.empty()) st.answers[x.id] = std::move(x.answer);
+          st.apply(st.queue.on_result(x.id, x.attempt, std::move(x.result),
+                                      x.last_progress, st.now()));
+        });
+      },
+      [&st, run](work_lost& x) {
+        run("dispatcher.work_lost", [&] {
+          st.apply(st.queue.on_worker_lost(x.id, x.attempt, std::move(x.reason),
+                                           st.now()));
+        });
+      },
+      [&st, run](tick&) {
+        run("dispatcher.tick", [&] {
+          st.next_tick.reset();
+          st.apply(st.queue.tick(st.now()));
+        });
+      },
   };
 }
 

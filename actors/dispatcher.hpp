@@ -32,13 +32,13 @@ struct dispatcher_state {
   run_spec_ptr spec;
   run_peers peers;
   core::dispatch_queue queue;
-  std::vector<core::asked_call> asked;  ///< of this turn, in order
+  std::vector<core::asked_call> asked;     ///< of this turn, in order
   std::map<call_id, std::string> answers;  ///< of ok `complete` calls
   std::optional<time_point> next_tick;
 };
 
-dispatcher_actor::behavior_type
-dispatcher(dispatcher_actor::stateful_pointer<dispatcher_state> self,
-           run_spec_ptr spec);
+dispatcher_actor::behavior_type dispatcher(
+    dispatcher_actor::stateful_pointer<dispatcher_state> self,
+    run_spec_ptr spec);
 
 }  // namespace riffle

@@ -14,107 +14,110 @@ namespace riffle {
 using caf::reacts_to;
 using caf::replies_to;
 
-struct assignment;      // dispatcher -> pool -> worker: run this call
-struct run_peers;       // spawner -> the actors of a run: who is who
+struct assignment;          // dispatcher -> pool -> worker: run this call
+struct run_peers;           // spawner -> the actors of a run: who is who
 struct published_progress;  // muxer -> publisher: a report and whom to ack
 
 /// Runs one call at a time on the lane; dies with its tool's exception.
-using tool_worker_actor = caf::typed_actor<
-  reacts_to<assignment>,       // run it
-  reacts_to<stop_assignment>,  // ask it to stop (kill ladder)
-  reacts_to<lane_progress>,    // the lane reports
-  reacts_to<lane_done>,        // the lane is through
-  reacts_to<progress_ack>>;    // room for one more report
+using tool_worker_actor =
+    caf::typed_actor<reacts_to<assignment>,       // run it
+                     reacts_to<stop_assignment>,  // ask it to stop (kill
+                                                  // ladder)
+                     reacts_to<lane_progress>,    // the lane reports
+                     reacts_to<lane_done>,        // the lane is through
+                     reacts_to<progress_ack>>;    // room for one more report
 
 /// Supervisor of a tool's workers; queue of what waits for one.
 using tool_pool_actor = caf::typed_actor<
-  reacts_to<assignment>,       // run it as soon as a worker is free
-  reacts_to<stop_assignment>,  // stop it, queued or running
-  reacts_to<worker_idle>,      // a worker is free
-  reacts_to<tick>,             // restart a worker after its back-off
-  replies_to<abandon_run>::with<run_abandoned>>;  // end all work of a run
+    reacts_to<assignment>,       // run it as soon as a worker is free
+    reacts_to<stop_assignment>,  // stop it, queued or running
+    reacts_to<worker_idle>,      // a worker is free
+    reacts_to<tick>,             // restart a worker after its back-off
+    replies_to<abandon_run>::with<run_abandoned>>;  // end all work of a run
 
 /// Folds the provider's bytes into text, call fragments, usage, finish.
-using stream_consumer_actor = caf::typed_actor<
-  reacts_to<model_bytes>,   // from the transport
-  reacts_to<model_end>,     // from the transport, last
-  reacts_to<credit>,        // its text is committed: let more come
-  reacts_to<stop_asking>>;  // end the turn now
+using stream_consumer_actor =
+    caf::typed_actor<reacts_to<model_bytes>,  // from the transport
+                     reacts_to<model_end>,    // from the transport, last
+                     reacts_to<credit>,  // its text is committed: let more come
+                     reacts_to<stop_asking>>;  // end the turn now
 
 /// Makes calls of fragments; emits each as soon as it is complete.
-using tool_call_parser_actor = caf::typed_actor<
-  reacts_to<call_fragments>,  // in the order in which they came
-  reacts_to<turn_over>>;      // no fragment follows
+using tool_call_parser_actor =
+    caf::typed_actor<reacts_to<call_fragments>,  // in the order in which they
+                                                 // came
+                     reacts_to<turn_over>>;      // no fragment follows
 
 /// Merges all sources of a run into one order.
-using progress_muxer_actor = caf::typed_actor<
-  reacts_to<run_peers>,        // once, first
-  reacts_to<turn_text>,        // from the stream consumer
-  reacts_to<run_entry>,        // from orchestrator and proposal tracker
-  reacts_to<call_begun>,       // from the dispatcher
-  reacts_to<call_settled>,     // from the dispatcher
-  reacts_to<core::progress_item>,  // from workers
-  reacts_to<give_up_waiting>>;     // own timer
+using progress_muxer_actor =
+    caf::typed_actor<reacts_to<run_peers>,     // once, first
+                     reacts_to<turn_text>,     // from the stream consumer
+                     reacts_to<run_entry>,     // from orchestrator and proposal
+                                               // tracker
+                     reacts_to<call_begun>,    // from the dispatcher
+                     reacts_to<call_settled>,  // from the dispatcher
+                     reacts_to<core::progress_item>,  // from workers
+                     reacts_to<give_up_waiting>>;     // own timer
 
 /// Numbers, batches and stores events; passes on what was acknowledged.
-using publisher_actor = caf::typed_actor<
-  reacts_to<run_peers>,           // once, first
-  reacts_to<turn_text>,           // from the muxer
-  reacts_to<run_entry>,           // from the muxer
-  reacts_to<published_progress>,  // from the muxer
-  reacts_to<commit_done>,         // from the journal
-  reacts_to<flush_due>,           // own timer: text has waited long enough
-  reacts_to<attach_subscriber>>;  // from the registry
+using publisher_actor =
+    caf::typed_actor<reacts_to<run_peers>,           // once, first
+                     reacts_to<turn_text>,           // from the muxer
+                     reacts_to<run_entry>,           // from the muxer
+                     reacts_to<published_progress>,  // from the muxer
+                     reacts_to<commit_done>,         // from the journal
+                     reacts_to<flush_due>,  // own timer: text has waited long
+                                            // enough
+                     reacts_to<attach_subscriber>>;  // from the registry
 
 /// The life of each call; the only one who says that it began or settled.
-using dispatcher_actor = caf::typed_actor<
-  reacts_to<run_peers>,          // once, first
-  reacts_to<restored_calls>,     // from the orchestrator: recovery
-  reacts_to<parsed_calls>,       // from the parser
-  reacts_to<spoiled_call>,       // from the parser
-  reacts_to<turn_over>,          // passed on to the orchestrator
-  reacts_to<gate_opened>,        // the turn is recorded
-  reacts_to<drain_request>,      // end all open calls
-  reacts_to<step_forgotten>,     // the next step begins
-  reacts_to<approval_decision>,  // from the proposal tracker
-  reacts_to<intent_committed>,   // from the publisher
-  reacts_to<work_started>,       // from a worker
-  reacts_to<work_progressed>,    // from the muxer
-  reacts_to<work_done>,          // from a worker or the orchestrator
-  reacts_to<work_lost>,          // from a pool
-  reacts_to<tick>>;              // own timer: time limits
+using dispatcher_actor =
+    caf::typed_actor<reacts_to<run_peers>,       // once, first
+                     reacts_to<restored_calls>,  // from the orchestrator:
+                                                 // recovery
+                     reacts_to<parsed_calls>,    // from the parser
+                     reacts_to<spoiled_call>,    // from the parser
+                     reacts_to<turn_over>,      // passed on to the orchestrator
+                     reacts_to<gate_opened>,    // the turn is recorded
+                     reacts_to<drain_request>,  // end all open calls
+                     reacts_to<step_forgotten>,     // the next step begins
+                     reacts_to<approval_decision>,  // from the proposal tracker
+                     reacts_to<intent_committed>,   // from the publisher
+                     reacts_to<work_started>,       // from a worker
+                     reacts_to<work_progressed>,    // from the muxer
+                     reacts_to<work_done>,  // from a worker or the orchestrator
+                     reacts_to<work_lost>,  // from a pool
+                     reacts_to<tick>>;      // own timer: time limits
 
 /// Approvals: asked for, decided, withdrawn.
-using proposal_tracker_actor = caf::typed_actor<
-  reacts_to<run_peers>,            // once, first
-  reacts_to<approval_request>,     // from the dispatcher
-  reacts_to<approval_withdrawn>>;  // from the dispatcher
+using proposal_tracker_actor =
+    caf::typed_actor<reacts_to<run_peers>,            // once, first
+                     reacts_to<approval_request>,     // from the dispatcher
+                     reacts_to<approval_withdrawn>>;  // from the dispatcher
 
 /// The step loop of a run, nothing else.
-using orchestrator_actor = caf::typed_actor<
-  reacts_to<run_peers>,             // once, first: begin, or recover
-  reacts_to<turn_over>,             // from the dispatcher
-  reacts_to<settlement_committed>,  // from the publisher
-  reacts_to<drain_committed>,       // from the publisher
-  reacts_to<end_committed>,         // from the publisher
-  reacts_to<control_request>,       // from the dispatcher
-  reacts_to<end_run>,               // cancel, or the time limit
-  reacts_to<pause_over>>;           // own timer
+using orchestrator_actor =
+    caf::typed_actor<reacts_to<run_peers>,  // once, first: begin, or recover
+                     reacts_to<turn_over>,  // from the dispatcher
+                     reacts_to<settlement_committed>,  // from the publisher
+                     reacts_to<drain_committed>,       // from the publisher
+                     reacts_to<end_committed>,         // from the publisher
+                     reacts_to<control_request>,       // from the dispatcher
+                     reacts_to<end_run>,      // cancel, or the time limit
+                     reacts_to<pause_over>>;  // own timer
 
 /// Opens, adopts and loads runs; its thread may block on the journal.
-using session_store_actor = caf::typed_actor<
-  replies_to<open_run_request>::with<opened_run>,
-  replies_to<adopt_run_request>::with<opened_run>>;
+using session_store_actor =
+    caf::typed_actor<replies_to<open_run_request>::with<opened_run>,
+                     replies_to<adopt_run_request>::with<opened_run>>;
 
 /// Front door: spawns runs, knows them, restarts them from the journal.
-using run_registry_actor = caf::typed_actor<
-  replies_to<start_run>::with<run_opened>,
-  replies_to<resume_run>::with<run_opened>,
-  reacts_to<attach_subscriber>,
-  reacts_to<cancel_run>,
-  reacts_to<run_ended>,
-  reacts_to<run_broken>,
-  replies_to<shut_down>::with<all_ended>>;
+using run_registry_actor =
+    caf::typed_actor<replies_to<start_run>::with<run_opened>,
+                     replies_to<resume_run>::with<run_opened>,
+                     reacts_to<attach_subscriber>, reacts_to<cancel_run>,
+                     reacts_to<run_ended>, reacts_to<run_broken>,
+                     replies_to<shut_down>::with<all_ended>>;
 
 /// One call on its way to a worker.
 struct assignment {

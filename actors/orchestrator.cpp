@@ -12,14 +12,13 @@ namespace riffle {
 core::step_limits run_spec::step_limits() const {
   core::step_limits x;
   x.max_steps = agent.max_steps;
-  x.model_retry
-    = {model.retry.max_attempts, model.retry.base, model.retry.cap};
+  x.model_retry = {model.retry.max_attempts, model.retry.base, model.retry.cap};
   x.recovery_attempts = agent.recovery_attempts;
   x.loop_limit = agent.loop_limit;
-  x.budget
-    = {agent.budget.tool_calls, agent.budget.tokens, agent.budget.cost_usd};
-  x.termination = {core::needs_complete(agent.completion == "tool",
-                                        agent.phase, agent.exempt_phases),
+  x.budget = {agent.budget.tool_calls, agent.budget.tokens,
+              agent.budget.cost_usd};
+  x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
+                                        agent.exempt_phases),
                    agent.max_termination_attempts, agent.auto_complete};
   return x;
 }
@@ -49,12 +48,21 @@ void orchestrator_state::begin(run_peers& x) {
 void orchestrator_state::begin_fresh() {
   tell_last();
   run_entry entry;
-  entry.events.emplace_back(
-    events::run_started{spec->session, spec->agent_name, spec->model.model,
-                        base.task, spec->agent.max_steps, {}});
+  entry.events.emplace_back(events::run_started{spec->session,
+                                                spec->agent_name,
+                                                spec->model.model,
+                                                base.task,
+                                                spec->agent.max_steps,
+                                                {}});
   entry.changes.emplace_back(make_record(machine.progress()));
-  entry.changes.emplace_back(storage::message_record{
-    spec->session, spec->run, 0, storage::message_role::user, base.task, {}, {}});
+  entry.changes.emplace_back(
+      storage::message_record{spec->session,
+                              spec->run,
+                              0,
+                              storage::message_role::user,
+                              base.task,
+                              {},
+                              {}});
   self->send(peers.muxer, std::move(entry));
   tell(spec->dialect->user_message(base.task));
   apply(machine.start(now()));
@@ -62,10 +70,10 @@ void orchestrator_state::begin_fresh() {
 
 void orchestrator_state::begin_recovered() {
   auto found = plan_recovery(*start.snapshot);
-  log_debug("orchestrator", "recovering " + spec->run.value + " at step "
-                             + std::to_string(found.progress.step));
-  self->send(peers.dispatcher, restored_calls{std::move(found.open),
-                                              std::move(found.finished)});
+  log_debug("orchestrator", "recovering " + spec->run.value + " at step " +
+                                std::to_string(found.progress.step));
+  self->send(peers.dispatcher,
+             restored_calls{std::move(found.open), std::move(found.finished)});
   apply(machine.recover(std::move(found.progress), std::move(found.calls),
                         found.settled, std::move(found.text), base.started,
                         spec->wall(), now()));
@@ -144,18 +152,17 @@ void orchestrator_state::on_end_committed() {
 // -- what follows -------------------------------------------------------------
 
 void orchestrator_state::apply(core::step_effects effects) {
-  for (auto& effect : effects)
-    std::visit([this](auto& x) { act(x); }, effect);
+  for (auto& effect : effects) std::visit([this](auto& x) { act(x); }, effect);
 }
 
 void orchestrator_state::act(core::record_step& x) {
   run_entry entry;
   if (x.message) {
     entry.changes.emplace_back(storage::message_record{
-      spec->session, spec->run, x.progress.step,
-      x.message->from_model ? storage::message_role::assistant
-                            : storage::message_role::user,
-      x.message->text, x.message->reasoning, x.message->calls});
+        spec->session, spec->run, x.progress.step,
+        x.message->from_model ? storage::message_role::assistant
+                              : storage::message_role::user,
+        x.message->text, x.message->reasoning, x.message->calls});
     if (x.message->from_model) {
       last = std::move(x.message);
     } else {
@@ -213,8 +220,8 @@ void orchestrator_state::act(core::wait_for& x) {
   self->delayed_send(self, x.delay, pause_over{});
 }
 
-storage::run_record
-orchestrator_state::make_record(const core::run_progress& p) const {
+storage::run_record orchestrator_state::make_record(
+    const core::run_progress& p) const {
   auto record = base;
   record.state = ended_as;
   record.step = p.step;
@@ -229,9 +236,9 @@ orchestrator_state::make_record(const core::run_progress& p) const {
   return record;
 }
 
-orchestrator_actor::behavior_type
-orchestrator(orchestrator_actor::stateful_pointer<orchestrator_state> self,
-             run_spec_ptr spec, run_start start, turn_spawner spawn_turn) {
+orchestrator_actor::behavior_type orchestrator(
+    orchestrator_actor::stateful_pointer<orchestrator_state> self,
+    run_spec_ptr spec, run_start start, turn_spawner spawn_turn) {
   auto& st = self->state;
   st.spec = std::move(spec);
   st.start = std::move(start);
@@ -240,37 +247,37 @@ orchestrator(orchestrator_actor::stateful_pointer<orchestrator_state> self,
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st, run](run_peers& x) {
-      run("orchestrator.run_peers", [&] { st.begin(x); });
-    },
-    [&st, run](turn_over& x) {
-      run("orchestrator.turn_over", [&] {
-        st.consumer = nullptr;
-        st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
-      });
-    },
-    [&st, run](settlement_committed& x) {
-      run("orchestrator.settlement_committed", [&] { st.on_settled(x); });
-    },
-    [&st, run](drain_committed&) {
-      run("orchestrator.drain_committed",
-          [&] { st.apply(st.machine.on_drained(st.now())); });
-    },
-    [&st, run](end_committed&) {
-      run("orchestrator.end_committed", [&] { st.on_end_committed(); });
-    },
-    [&st, run](control_request& x) {
-      run("orchestrator.control_request", [&] { st.on_control(x); });
-    },
-    [&st, run](end_run& x) {
-      run("orchestrator.end_run", [&] {
-        st.apply(st.machine.on_end_request(std::move(x.request), st.now()));
-      });
-    },
-    [&st, run](pause_over&) {
-      run("orchestrator.pause_over",
-          [&] { st.apply(st.machine.on_waited(st.now())); });
-    },
+      [&st, run](run_peers& x) {
+        run("orchestrator.run_peers", [&] { st.begin(x); });
+      },
+      [&st, run](turn_over& x) {
+        run("orchestrator.turn_over", [&] {
+          st.consumer = nullptr;
+          st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
+        });
+      },
+      [&st, run](settlement_committed& x) {
+        run("orchestrator.settlement_committed", [&] { st.on_settled(x); });
+      },
+      [&st, run](drain_committed&) {
+        run("orchestrator.drain_committed",
+            [&] { st.apply(st.machine.on_drained(st.now())); });
+      },
+      [&st, run](end_committed&) {
+        run("orchestrator.end_committed", [&] { st.on_end_committed(); });
+      },
+      [&st, run](control_request& x) {
+        run("orchestrator.control_request", [&] { st.on_control(x); });
+      },
+      [&st, run](end_run& x) {
+        run("orchestrator.end_run", [&] {
+          st.apply(st.machine.on_end_request(std::move(x.request), st.now()));
+        });
+      },
+      [&st, run](pause_over&) {
+        run("orchestrator.pause_over",
+            [&] { st.apply(st.machine.on_waited(st.now())); });
+      },
   };
 }
 

@@ -15,13 +15,12 @@ struct run_start {
 /// Spawns the two actors of a turn, linked to the orchestrator. Placement is
 /// the spawner's business.
 using turn_spawner = std::function<stream_consumer_actor(
-  caf::scheduled_actor* parent, const run_spec_ptr& spec, core::open_turn turn,
-  std::string body, const run_peers& peers)>;
+    caf::scheduled_actor* parent, const run_spec_ptr& spec,
+    core::open_turn turn, std::string body, const run_peers& peers)>;
 
 struct orchestrator_state {
   static inline const char* name = "orchestrator";
-  explicit orchestrator_state(orchestrator_actor::pointer me)
-    : self{me} {}
+  explicit orchestrator_state(orchestrator_actor::pointer me) : self{me} {}
 
   void begin(run_peers& x);
   void begin_fresh();
@@ -42,8 +41,8 @@ struct orchestrator_state {
   void act(core::wait_for& x);
   void tell(const std::string& message);
   void tell_last();
-  [[nodiscard]] storage::run_record
-  make_record(const core::run_progress& p) const;
+  [[nodiscard]] storage::run_record make_record(
+      const core::run_progress& p) const;
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   orchestrator_actor::pointer self;
@@ -60,12 +59,12 @@ struct orchestrator_state {
   /// The model's last message; told once all its calls have settled.
   std::optional<core::new_message> last;
   std::map<call_id, storage::call_record> results;  ///< committed ones
-  std::string plan;  ///< of the session
+  std::string plan;                                 ///< of the session
   stream_consumer_actor consumer;
 };
 
-orchestrator_actor::behavior_type
-orchestrator(orchestrator_actor::stateful_pointer<orchestrator_state> self,
-             run_spec_ptr spec, run_start start, turn_spawner spawn_turn);
+orchestrator_actor::behavior_type orchestrator(
+    orchestrator_actor::stateful_pointer<orchestrator_state> self,
+    run_spec_ptr spec, run_start start, turn_spawner spawn_turn);
 
 }  // namespace riffle

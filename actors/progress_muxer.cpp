@@ -52,36 +52,37 @@ void progress_muxer_state::apply(core::progress_merge::out out) {
   }
 }
 
-progress_muxer_actor::behavior_type
-progress_muxer(progress_muxer_actor::stateful_pointer<progress_muxer_state> self,
-               run_spec_ptr spec) {
+progress_muxer_actor::behavior_type progress_muxer(
+    progress_muxer_actor::stateful_pointer<progress_muxer_state> self,
+    run_spec_ptr spec) {
   auto& st = self->state;
   st.spec = std::move(spec);
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st](run_peers& x) { st.peers = std::move(x); },
-    [&st, run](turn_text& x) {
-      run("progress_muxer.turn_text",
-          [&] { st.self->send(st.peers.publisher, std::move(x)); });
-    },
-    [&st, run](run_entry& x) {
-      run("progress_muxer.run_entry",
-          [&] { st.self->send(st.peers.publisher, std::move(x)); });
-    },
-    [&st, run](call_begun& x) {
-      run("progress_muxer.call_begun", [&] { st.on_begun(x); });
-    },
-    [&st, run](call_settled& x) {
-      run("progress_muxer.call_settled", [&] { st.on_settled(x); });
-    },
-    [&st, run](core::progress_item& x) {
-      run("progress_muxer.progress", [&] { st.on_progress(x); });
-    },
-    [&st, run](give_up_waiting& x) {
-      run("progress_muxer.give_up", [&] { st.apply(st.merge.on_give_up(x.id)); });
-    },
+      [&st](run_peers& x) { st.peers = std::move(x); },
+      [&st, run](turn_text& x) {
+        run("progress_muxer.turn_text",
+            [&] { st.self->send(st.peers.publisher, std::move(x)); });
+      },
+      [&st, run](run_entry& x) {
+        run("progress_muxer.run_entry",
+            [&] { st.self->send(st.peers.publisher, std::move(x)); });
+      },
+      [&st, run](call_begun& x) {
+        run("progress_muxer.call_begun", [&] { st.on_begun(x); });
+      },
+      [&st, run](call_settled& x) {
+        run("progress_muxer.call_settled", [&] { st.on_settled(x); });
+      },
+      [&st, run](core::progress_item& x) {
+        run("progress_muxer.progress", [&] { st.on_progress(x); });
+      },
+      [&st, run](give_up_waiting& x) {
+        run("progress_muxer.give_up",
+            [&] { st.apply(st.merge.on_give_up(x.id)); });
+      },
   };
 }
 

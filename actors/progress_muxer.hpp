@@ -11,8 +11,7 @@ inline constexpr auto settlement_patience = std::chrono::seconds{5};
 
 struct progress_muxer_state {
   static inline const char* name = "progress_muxer";
-  explicit progress_muxer_state(progress_muxer_actor::pointer me)
-    : self{me} {}
+  explicit progress_muxer_state(progress_muxer_actor::pointer me) : self{me} {}
 
   void on_begun(call_begun& x);
   void on_settled(call_settled& x);
@@ -28,8 +27,8 @@ struct progress_muxer_state {
   std::unordered_map<call_id, tool_worker_actor> workers;
 };
 
-progress_muxer_actor::behavior_type
-progress_muxer(progress_muxer_actor::stateful_pointer<progress_muxer_state> self,
-               run_spec_ptr spec);
+progress_muxer_actor::behavior_type progress_muxer(
+    progress_muxer_actor::stateful_pointer<progress_muxer_state> self,
+    run_spec_ptr spec);
 
 }  // namespace riffle

@@ -10,7 +10,7 @@ namespace riffle {
 struct proposal_tracker_state {
   static inline const char* name = "proposal_tracker";
   explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
-    : self{me} {}
+      : self{me} {}
 
   void on_request(const approval_request& x);
   void on_withdrawn(const approval_withdrawn& x);
@@ -21,8 +21,8 @@ struct proposal_tracker_state {
   core::proposal_ledger ledger;
 };
 
-proposal_tracker_actor::behavior_type
-proposal_tracker(proposal_tracker_actor::stateful_pointer<proposal_tracker_state> self,
-                 run_spec_ptr spec);
+proposal_tracker_actor::behavior_type proposal_tracker(
+    proposal_tracker_actor::stateful_pointer<proposal_tracker_state> self,
+    run_spec_ptr spec);
 
 }  // namespace riffle

@@ -113,15 +113,15 @@ void publisher_state::schedule_flush() {
 
 void publisher_state::submit() {
   if (failed || on_their_way.size() >= max_on_their_way) return;
-  const bool nothing = lines.empty() && changes.empty()
-                       && then.notices.empty() && then.credit == 0;
+  const bool nothing = lines.empty() && changes.empty() &&
+                       then.notices.empty() && then.credit == 0;
   if (nothing) return;
   storage::commit_unit unit{spec->run, {}, std::exchange(changes, {})};
   if (!lines.empty()) {
     const auto size = lines.size();
     unit.block = storage::event_block{
-      spec->run, sent_seq + 1, last_seq,
-      std::make_shared<const std::string>(std::exchange(lines, {}))};
+        spec->run, sent_seq + 1, last_seq,
+        std::make_shared<const std::string>(std::exchange(lines, {}))};
     lines.reserve(std::min<std::size_t>(size, 64u << 10));
     sent_seq = last_seq;
   }
@@ -183,8 +183,8 @@ void publisher_state::pass_on(const storage::event_block& block) {
 
 void publisher_state::on_attach(const attach_subscriber& x) {
   const auto id = ++next_subscriber;
-  if (fan_out.attach(id, x.who->position(), acked_seq)
-      == core::standing::live) {
+  if (fan_out.attach(id, x.who->position(), acked_seq) ==
+      core::standing::live) {
     subscribers.emplace(id, x.who);
     return;
   }
@@ -192,40 +192,39 @@ void publisher_state::on_attach(const attach_subscriber& x) {
   x.who->behind();
 }
 
-publisher_actor::behavior_type
-publisher(publisher_actor::stateful_pointer<publisher_state> self,
-          run_spec_ptr spec, std::uint64_t last_seq,
-          std::uint64_t attempt_seq) {
+publisher_actor::behavior_type publisher(
+    publisher_actor::stateful_pointer<publisher_state> self, run_spec_ptr spec,
+    std::uint64_t last_seq, std::uint64_t attempt_seq) {
   auto& st = self->state;
   st.begin(std::move(spec), last_seq, attempt_seq);
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st](run_peers& x) { st.peers = std::move(x); },
-    [&st, run](turn_text& x) {
-      run("publisher.turn_text", [&] { st.on_text(x); });
-    },
-    [&st, run](run_entry& x) {
-      run("publisher.run_entry", [&] { st.on_entry(x); });
-    },
-    [&st, run](published_progress& x) {
-      run("publisher.progress", [&] { st.on_progress(x); });
-    },
-    [&st, run](commit_done& x) {
-      run("publisher.commit_done", [&] { st.on_commit(x); });
-    },
-    [&st, run](flush_due&) {
-      run("publisher.flush_due", [&] {
-        st.flush_scheduled = false;
-        st.writer->set_time(st.spec->wall());
-        st.flush_text();
-        st.submit();
-      });
-    },
-    [&st, run](attach_subscriber& x) {
-      run("publisher.attach", [&] { st.on_attach(x); });
-    },
+      [&st](run_peers& x) { st.peers = std::move(x); },
+      [&st, run](turn_text& x) {
+        run("publisher.turn_text", [&] { st.on_text(x); });
+      },
+      [&st, run](run_entry& x) {
+        run("publisher.run_entry", [&] { st.on_entry(x); });
+      },
+      [&st, run](published_progress& x) {
+        run("publisher.progress", [&] { st.on_progress(x); });
+      },
+      [&st, run](commit_done& x) {
+        run("publisher.commit_done", [&] { st.on_commit(x); });
+      },
+      [&st, run](flush_due&) {
+        run("publisher.flush_due", [&] {
+          st.flush_scheduled = false;
+          st.writer->set_time(st.spec->wall());
+          st.flush_text();
+          st.submit();
+        });
+      },
+      [&st, run](attach_subscriber& x) {
+        run("publisher.attach", [&] { st.on_attach(x); });
+      },
   };
 }
 

@@ -68,9 +68,8 @@ struct publisher_state {
   core::subscriber next_subscriber = 0;
 };
 
-publisher_actor::behavior_type
-publisher(publisher_actor::stateful_pointer<publisher_state> self,
-          run_spec_ptr spec, std::uint64_t last_seq,
-          std::uint64_t attempt_seq);
+publisher_actor::behavior_type publisher(
+    publisher_actor::stateful_pointer<publisher_state> self, run_spec_ptr spec,
+    std::uint64_t last_seq, std::uint64_t attempt_seq);
 
 }  // namespace riffle

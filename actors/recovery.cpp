@@ -14,10 +14,10 @@ using storage::call_stage;
 
 std::string complete_answer(const call_record& x) {
   if (x.call.tool != "complete" || x.how != outcome::ok) return {};
-  const auto arguments
-    = nlohmann::json::parse(x.call.arguments, nullptr, false);
-  const bool said = arguments.is_object() && arguments.contains("answer")
-                    && arguments["answer"].is_string();
+  const auto arguments =
+      nlohmann::json::parse(x.call.arguments, nullptr, false);
+  const bool said = arguments.is_object() && arguments.contains("answer") &&
+                    arguments["answer"].is_string();
   return said ? arguments["answer"].get<std::string>() : "";
 }
 
@@ -32,14 +32,14 @@ void add_open(recovery_plan& out, const call_record& x) {
   out.open.push_back(std::move(open));
 }
 
-const storage::message_record*
-committed_message(const storage::run_snapshot& snapshot) {
+const storage::message_record* committed_message(
+    const storage::run_snapshot& snapshot) {
   const auto& run = snapshot.run;
   const storage::message_record* found = nullptr;
   if (!run.turn_committed) return found;
   for (const auto& m : snapshot.session.messages)
-    if (m.run == run.id && m.step == run.step
-        && m.role == storage::message_role::assistant)
+    if (m.run == run.id && m.step == run.step &&
+        m.role == storage::message_role::assistant)
       found = &m;
   return found;
 }
@@ -49,9 +49,9 @@ committed_message(const storage::run_snapshot& snapshot) {
 recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
   const auto& run = snapshot.run;
   recovery_plan out;
-  out.progress
-    = {run.step,       run.step_attempt, run.turn_committed, run.turn_safe, 0,
-       run.usage,      run.recoveries,   run.reminders};
+  out.progress = {
+      run.step, run.step_attempt, run.turn_committed, run.turn_safe,
+      0,        run.usage,        run.recoveries,     run.reminders};
   const auto* message = committed_message(snapshot);
   if (message != nullptr) out.text = message->text;
   std::vector<const call_record*> mine;
@@ -60,24 +60,24 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
     ++out.progress.tool_calls;
     if (x.call.step == run.step) mine.push_back(&x);
   }
-  std::ranges::stable_sort(mine, {}, [](const auto* x) { return x->call.index; });
+  std::ranges::stable_sort(mine, {},
+                           [](const auto* x) { return x->call.index; });
   for (const auto* x : mine) {
-    const bool told = message != nullptr
-                      && std::ranges::find(message->calls, x->call.id)
-                           != message->calls.end();
+    const bool told =
+        message != nullptr &&
+        std::ranges::find(message->calls, x->call.id) != message->calls.end();
     if (x->stage != call_stage::settled) {
       add_open(out, *x);
     } else if (told) {
       out.settled.push_back(
-        {x->call.id, x->call.tool, x->how, complete_answer(*x)});
-    } else if (message == nullptr && x->how == outcome::ok
-               && x->call.eff == effect::read_only) {
+          {x->call.id, x->call.tool, x->how, complete_answer(*x)});
+    } else if (message == nullptr && x->how == outcome::ok &&
+               x->call.eff == effect::read_only) {
       out.finished.push_back(
-        {x->call.id, x->call.tool, x->call.arguments, x->told});
+          {x->call.id, x->call.tool, x->call.arguments, x->told});
     }
     if (told)
-      out.calls.push_back(
-        {x->call.id, x->call.tool + " " + x->call.arguments});
+      out.calls.push_back({x->call.id, x->call.tool + " " + x->call.arguments});
   }
   return out;
 }

@@ -95,9 +95,9 @@ struct drain_committed {};
 struct end_committed {};
 
 /// What the publisher says to whom once a record is durable.
-using commit_notice = std::variant<std::monostate, intent_committed,
-                                   settlement_committed, drain_committed,
-                                   end_committed>;
+using commit_notice =
+    std::variant<std::monostate, intent_committed, settlement_committed,
+                 drain_committed, end_committed>;
 
 /// Events and state that belong together: one commit (rule 6).
 struct run_entry {

@@ -37,8 +37,8 @@ caf::result<run_opened> run_registry_state::on_start(start_run& x) {
   if (setup.max_runs > 0 && runs.size() + opening >= setup.max_runs)
     return refused(*x.spec,
                    {errc::budget_exceeded, op,
-                    "there are " + std::to_string(setup.max_runs)
-                      + " runs already; raise runtime.max_runs or wait"});
+                    "there are " + std::to_string(setup.max_runs) +
+                        " runs already; raise runtime.max_runs or wait"});
   auto promise = self->make_response_promise<run_opened>();
   open(x.spec, x.who, promise, true);
   return promise;
@@ -54,8 +54,8 @@ caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
 }
 
 void run_registry_state::open(const run_spec_ptr& spec,
-                              const subscriber_ptr& who,
-                              opened_promise promise, bool fresh) {
+                              const subscriber_ptr& who, opened_promise promise,
+                              bool fresh) {
   ++opening;
   const auto opened = [this, spec, who, promise,
                        fresh](opened_run& answer) mutable {
@@ -65,7 +65,10 @@ void run_registry_state::open(const run_spec_ptr& spec,
       answer_shut_down();
       return;
     }
-    entry run{spec, {}, {}, {},
+    entry run{spec,
+              {},
+              {},
+              {},
               core::restart_policy{setup.supervision.intensity,
                                    setup.supervision.period}};
     if (who) run.readers.push_back(who);
@@ -73,33 +76,33 @@ void run_registry_state::open(const run_spec_ptr& spec,
     begin(mine, std::move(answer.snapshot), fresh);
     promise.deliver(run_opened{spec->run, spec->session, {}});
     if (closing) {
-      cancel_run end{spec->run, {errc::cancelled, op, "the runtime is closing"}};
+      cancel_run end{spec->run,
+                     {errc::cancelled, op, "the runtime is closing"}};
       on_cancel(end);
     }
   };
   const auto lost = [this, spec, promise](caf::error& e) mutable {
     --opening;
-    promise.deliver(refused(*spec, {errc::storage_unavailable, op,
-                                    "the store did not answer: "
-                                      + self->system().render(e)}));
+    promise.deliver(refused(
+        *spec, {errc::storage_unavailable, op,
+                "the store did not answer: " + self->system().render(e)}));
     answer_shut_down();
   };
   if (fresh)
     self->request(setup.store, setup.store_deadline,
                   open_run_request{to_record(*spec)})
-      .then(opened, lost);
+        .then(opened, lost);
   else
     self->request(setup.store, setup.store_deadline,
                   adopt_run_request{spec->run})
-      .then(opened, lost);
+        .then(opened, lost);
 }
 
 void run_registry_state::begin(entry& run,
                                std::shared_ptr<storage::run_snapshot> snapshot,
                                bool fresh) {
   run.peers = spawn_run(self->system(), run.spec, std::move(snapshot), fresh,
-                        caf::actor_cast<run_registry_actor>(self),
-                        setup.pools);
+                        caf::actor_cast<run_registry_actor>(self), setup.pools);
   const auto watch = [&](const auto& actor) {
     self->monitor(actor);
     run.alive.insert(actor.address());
@@ -195,32 +198,34 @@ void run_registry_state::restart(const run_id& id) {
   };
   for (const auto& [tool, pool] : setup.pools)
     self->request(pool, setup.abandon_deadline, abandon_run{id})
-      .then([done](run_abandoned&) { done(); },
-            [done](caf::error&) { done(); });
+        .then([done](run_abandoned&) { done(); },
+              [done](caf::error&) { done(); });
   if (setup.pools.empty()) adopt_again(id);
 }
 
 void run_registry_state::adopt_again(const run_id& id) {
   self->request(setup.store, setup.store_deadline, adopt_run_request{id})
-    .then(
-      [this, id](opened_run& answer) {
-        const auto i = runs.find(id);
-        if (i == runs.end()) return;
-        // Its last event was stored before the failure: that was its end.
-        if (answer.failure && answer.failure->code == errc::invalid_request) {
-          all_ended_well(id);
-          return;
-        }
-        if (answer.failure) {
-          give_up(id, *answer.failure);
-          return;
-        }
-        i->second.failure.clear();
-        begin(i->second, std::move(answer.snapshot), false);
-      },
-      [this, id](caf::error& e) {
-        give_up(id, {errc::storage_unavailable, op, self->system().render(e)});
-      });
+      .then(
+          [this, id](opened_run& answer) {
+            const auto i = runs.find(id);
+            if (i == runs.end()) return;
+            // Its last event was stored before the failure: that was its end.
+            if (answer.failure &&
+                answer.failure->code == errc::invalid_request) {
+              all_ended_well(id);
+              return;
+            }
+            if (answer.failure) {
+              give_up(id, *answer.failure);
+              return;
+            }
+            i->second.failure.clear();
+            begin(i->second, std::move(answer.snapshot), false);
+          },
+          [this, id](caf::error& e) {
+            give_up(id,
+                    {errc::storage_unavailable, op, self->system().render(e)});
+          });
 }
 
 void run_registry_state::give_up(const run_id& id, const error& why) {
@@ -249,9 +254,9 @@ void run_registry_state::answer_shut_down() {
   for (auto& promise : std::exchange(waiting, {})) promise.deliver(all_ended{});
 }
 
-run_registry_actor::behavior_type
-run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
-             registry_setup setup) {
+run_registry_actor::behavior_type run_registry(
+    run_registry_actor::stateful_pointer<run_registry_state> self,
+    registry_setup setup) {
   auto& st = self->state;
   st.setup = std::move(setup);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
@@ -263,16 +268,16 @@ run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
     st.self->quit(std::move(x.reason));
   });
   return {
-    [&st](start_run& x) { return st.on_start(x); },
-    [&st](resume_run& x) { return st.on_resume(x); },
-    [&st](attach_subscriber& x) { st.on_attach(x); },
-    [&st](cancel_run& x) { st.on_cancel(x); },
-    [&st](run_ended& x) {
-      if (auto i = st.runs.find(x.run); i != st.runs.end())
-        i->second.ending = true;
-    },
-    [&st](run_broken& x) { st.on_broken(x); },
-    [&st](shut_down&) { return st.on_shut_down(); },
+      [&st](start_run& x) { return st.on_start(x); },
+      [&st](resume_run& x) { return st.on_resume(x); },
+      [&st](attach_subscriber& x) { st.on_attach(x); },
+      [&st](cancel_run& x) { st.on_cancel(x); },
+      [&st](run_ended& x) {
+        if (auto i = st.runs.find(x.run); i != st.runs.end())
+          i->second.ending = true;
+      },
+      [&st](run_broken& x) { st.on_broken(x); },
+      [&st](shut_down&) { return st.on_shut_down(); },
   };
 }
 

@@ -23,11 +23,11 @@ struct run_registry_state {
     std::set<caf::actor_addr> alive;  ///< its actors
     std::vector<subscriber_ptr> readers;
     core::restart_policy restarts;
-    bool ending = false;             ///< its last event is stored
-    std::optional<error> broken;     ///< the journal refused
-    std::optional<end_run> end;      ///< asked for; survives a restart
-    bool last_try = false;           ///< over the restart intensity
-    std::string failure;             ///< of the actor that failed first
+    bool ending = false;          ///< its last event is stored
+    std::optional<error> broken;  ///< the journal refused
+    std::optional<end_run> end;   ///< asked for; survives a restart
+    bool last_try = false;        ///< over the restart intensity
+    std::string failure;          ///< of the actor that failed first
   };
 
   caf::result<run_opened> on_start(start_run& x);
@@ -59,8 +59,8 @@ struct run_registry_state {
   std::size_t opening = 0;
 };
 
-run_registry_actor::behavior_type
-run_registry(run_registry_actor::stateful_pointer<run_registry_state> self,
-             registry_setup setup);
+run_registry_actor::behavior_type run_registry(
+    run_registry_actor::stateful_pointer<run_registry_state> self,
+    registry_setup setup);
 
 }  // namespace riffle

@@ -31,16 +31,15 @@ opened_run session_store_state::adopt(adopt_run_request& x) {
   return answer;
 }
 
-session_store_actor::behavior_type
-session_store(session_store_actor::stateful_pointer<session_store_state> self,
-              std::shared_ptr<storage::journal> journal,
-              guard_waiter wait_for_guard) {
+session_store_actor::behavior_type session_store(
+    session_store_actor::stateful_pointer<session_store_state> self,
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard) {
   auto& st = self->state;
   st.journal = std::move(journal);
   st.wait_for_guard = std::move(wait_for_guard);
   return {
-    [&st](open_run_request& x) { return st.open(x); },
-    [&st](adopt_run_request& x) { return st.adopt(x); },
+      [&st](open_run_request& x) { return st.open(x); },
+      [&st](adopt_run_request& x) { return st.adopt(x); },
   };
 }
 

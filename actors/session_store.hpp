@@ -6,8 +6,8 @@
 namespace riffle {
 
 /// Waits until nothing of a call of a dead runtime acts any more. May block.
-using guard_waiter
-  = std::function<std::optional<error>(const storage::call_record&)>;
+using guard_waiter =
+    std::function<std::optional<error>(const storage::call_record&)>;
 
 struct session_store_state {
   static inline const char* name = "session_store";
@@ -19,9 +19,8 @@ struct session_store_state {
   guard_waiter wait_for_guard;
 };
 
-session_store_actor::behavior_type
-session_store(session_store_actor::stateful_pointer<session_store_state> self,
-              std::shared_ptr<storage::journal> journal,
-              guard_waiter wait_for_guard);
+session_store_actor::behavior_type session_store(
+    session_store_actor::stateful_pointer<session_store_state> self,
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard);
 
 }  // namespace riffle

@@ -17,12 +17,11 @@ namespace riffle {
 namespace {
 
 stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
-                                 const run_spec_ptr& spec,
-                                 core::open_turn turn, std::string body,
-                                 const run_peers& peers) {
+                                 const run_spec_ptr& spec, core::open_turn turn,
+                                 std::string body, const run_peers& peers) {
   auto& system = parent->system();
-  auto parser
-    = system.spawn(tool_call_parser, spec, turn.step, peers.dispatcher);
+  auto parser =
+      system.spawn(tool_call_parser, spec, turn.step, peers.dispatcher);
   auto consumer = system.spawn(stream_consumer, spec, turn, std::move(body),
                                parser, peers.muxer);
   parent->link_to(parser);
@@ -32,10 +31,9 @@ stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
 
 }  // namespace
 
-session_store_actor spawn_session_store(caf::actor_system& system,
-                                        placement where,
-                                        std::shared_ptr<storage::journal> journal,
-                                        guard_waiter wait_for_guard) {
+session_store_actor spawn_session_store(
+    caf::actor_system& system, placement where,
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard) {
   if (where.detach_store)
     return system.spawn<caf::detached>(session_store, std::move(journal),
                                        std::move(wait_for_guard));
@@ -43,32 +41,30 @@ session_store_actor spawn_session_store(caf::actor_system& system,
                       std::move(wait_for_guard));
 }
 
-std::map<std::string, tool_pool_actor>
-spawn_pools(caf::actor_system& system, const tools::registry& registry,
-            const config::tools_config& settings,
-            const config::supervision_config& supervision,
-            const worker_setup& setup) {
+std::map<std::string, tool_pool_actor> spawn_pools(
+    caf::actor_system& system, const tools::registry& registry,
+    const config::tools_config& settings,
+    const config::supervision_config& supervision, const worker_setup& setup) {
   std::map<std::string, tool_pool_actor> pools;
   for (const auto& name : registry.names()) {
     if (core::is_control_tool(name)) continue;
-    auto spawn_worker = [tool = *registry.find(name), setup](
-                          tool_pool_actor::pointer pool) {
-      auto worker
-        = pool->system().spawn(tool_worker, tool, setup,
-                               caf::actor_cast<tool_pool_actor>(pool));
+    auto spawn_worker = [tool = *registry.find(name),
+                         setup](tool_pool_actor::pointer pool) {
+      auto worker = pool->system().spawn(
+          tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));
       pool->monitor(worker);
       return worker;
     };
-    pools.emplace(name, system.spawn(tool_pool, name,
-                                     settings.of(name).concurrency,
-                                     supervision, std::move(spawn_worker)));
+    pools.emplace(name,
+                  system.spawn(tool_pool, name, settings.of(name).concurrency,
+                               supervision, std::move(spawn_worker)));
   }
   return pools;
 }
 
 run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
-                    std::shared_ptr<storage::run_snapshot> snapshot,
-                    bool fresh, const run_registry_actor& registry,
+                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
+                    const run_registry_actor& registry,
                     const std::map<std::string, tool_pool_actor>& pools) {
   run_peers peers;
   peers.registry = registry;
@@ -78,8 +74,8 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
   peers.muxer = system.spawn(progress_muxer, spec);
   peers.dispatcher = system.spawn(dispatcher, spec);
   peers.tracker = system.spawn(proposal_tracker, spec);
-  peers.orchestrator
-    = system.spawn(orchestrator, spec, run_start{std::move(snapshot), fresh},
+  peers.orchestrator =
+      system.spawn(orchestrator, spec, run_start{std::move(snapshot), fresh},
                    turn_spawner{spawn_turn});
   const auto link = [&](const auto& actor) {
     auto* self = caf::actor_cast<caf::abstract_actor*>(peers.orchestrator);

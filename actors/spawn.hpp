@@ -17,22 +17,20 @@ struct placement {
   bool detach_store = true;
 };
 
-session_store_actor spawn_session_store(caf::actor_system& system,
-                                        placement where,
-                                        std::shared_ptr<storage::journal> journal,
-                                        guard_waiter wait_for_guard);
+session_store_actor spawn_session_store(
+    caf::actor_system& system, placement where,
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard);
 
 /// One pool for each tool that is no control tool.
-std::map<std::string, tool_pool_actor>
-spawn_pools(caf::actor_system& system, const tools::registry& registry,
-            const config::tools_config& settings,
-            const config::supervision_config& supervision,
-            const worker_setup& setup);
+std::map<std::string, tool_pool_actor> spawn_pools(
+    caf::actor_system& system, const tools::registry& registry,
+    const config::tools_config& settings,
+    const config::supervision_config& supervision, const worker_setup& setup);
 
 /// The actors of a run, linked to each other, each introduced to its peers.
 run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
-                    std::shared_ptr<storage::run_snapshot> snapshot,
-                    bool fresh, const run_registry_actor& registry,
+                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
+                    const run_registry_actor& registry,
                     const std::map<std::string, tool_pool_actor>& pools);
 
 /// What the registry needs.

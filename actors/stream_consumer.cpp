@@ -11,7 +11,7 @@ namespace {
 class to_consumer final : public model::transfer_listener {
  public:
   explicit to_consumer(stream_consumer_actor target)
-    : target_{std::move(target)} {}
+      : target_{std::move(target)} {}
 
   void on_bytes(std::string bytes) override {
     caf::anon_send(target_, model_bytes{std::move(bytes)});
@@ -32,8 +32,7 @@ stream_consumer_state::~stream_consumer_state() {
 }
 
 void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
-                                  std::string body,
-                                  tool_call_parser_actor next,
+                                  std::string body, tool_call_parser_actor next,
                                   progress_muxer_actor out) {
   spec = std::move(run);
   turn = which;
@@ -46,12 +45,12 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
   request.headers = spec->headers;
   request.body = std::move(body);
   const auto& limits = spec->model.timeouts;
-  request.timeouts
-    = {limits.connect, limits.first_byte, limits.idle, limits.total};
+  request.timeouts = {limits.connect, limits.first_byte, limits.idle,
+                      limits.total};
   request.credit = model_credit;
   transfer = spec->transport->open(
-    std::move(request), std::make_shared<to_consumer>(
-                          caf::actor_cast<stream_consumer_actor>(self)));
+      std::move(request), std::make_shared<to_consumer>(
+                              caf::actor_cast<stream_consumer_actor>(self)));
 }
 
 void stream_consumer_state::on_bytes(const model_bytes& x) {
@@ -88,9 +87,8 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes) {
   }
   if (!delta.pieces.empty()) {
     shown = true;
-    self->send(muxer,
-               turn_text{turn.step, std::move(delta.pieces), bytes,
-                         caf::actor_cast<caf::strong_actor_ptr>(self)});
+    self->send(muxer, turn_text{turn.step, std::move(delta.pieces), bytes,
+                                caf::actor_cast<caf::strong_actor_ptr>(self)});
   } else if (bytes > 0 && transfer != 0) {
     spec->transport->grant(transfer, bytes);
   }
@@ -110,18 +108,18 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   summary.shown = shown;
   const auto& price = spec->model.price;
   if (price.input > 0 || price.output > 0)
-    summary.usage.cost_usd
-      = (static_cast<double>(summary.usage.input_tokens) * price.input
-         + static_cast<double>(summary.usage.output_tokens) * price.output)
-        / 1e6;
+    summary.usage.cost_usd =
+        (static_cast<double>(summary.usage.input_tokens) * price.input +
+         static_cast<double>(summary.usage.output_tokens) * price.output) /
+        1e6;
   self->send(parser, turn_over{std::move(summary)});
   self->quit();
 }
 
-stream_consumer_actor::behavior_type
-stream_consumer(stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
-                run_spec_ptr spec, core::open_turn turn, std::string body,
-                tool_call_parser_actor parser, progress_muxer_actor muxer) {
+stream_consumer_actor::behavior_type stream_consumer(
+    stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
+    run_spec_ptr spec, core::open_turn turn, std::string body,
+    tool_call_parser_actor parser, progress_muxer_actor muxer) {
   auto& st = self->state;
   st.begin(std::move(spec), turn, std::move(body), std::move(parser),
            std::move(muxer));
@@ -129,20 +127,20 @@ stream_consumer(stream_consumer_actor::stateful_pointer<stream_consumer_state> s
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st, run](model_bytes& x) {
-      run("stream_consumer.model_bytes", [&] { st.on_bytes(x); });
-    },
-    [&st, run](model_end& x) {
-      run("stream_consumer.model_end", [&] { st.on_end(x); });
-    },
-    [&st, run](credit& x) {
-      run("stream_consumer.credit", [&] {
-        if (st.transfer != 0) st.spec->transport->grant(st.transfer, x.bytes);
-      });
-    },
-    [&st, run](stop_asking&) {
-      run("stream_consumer.stop_asking", [&] { st.on_stop(); });
-    },
+      [&st, run](model_bytes& x) {
+        run("stream_consumer.model_bytes", [&] { st.on_bytes(x); });
+      },
+      [&st, run](model_end& x) {
+        run("stream_consumer.model_end", [&] { st.on_end(x); });
+      },
+      [&st, run](credit& x) {
+        run("stream_consumer.credit", [&] {
+          if (st.transfer != 0) st.spec->transport->grant(st.transfer, x.bytes);
+        });
+      },
+      [&st, run](stop_asking&) {
+        run("stream_consumer.stop_asking", [&] { st.on_stop(); });
+      },
   };
 }
 

@@ -12,7 +12,7 @@ inline constexpr std::size_t model_credit = 512u << 10;
 struct stream_consumer_state {
   static inline const char* name = "stream_consumer";
   explicit stream_consumer_state(stream_consumer_actor::pointer me)
-    : self{me} {}
+      : self{me} {}
   ~stream_consumer_state();
 
   void begin(run_spec_ptr run, core::open_turn which, std::string body,
@@ -37,9 +37,9 @@ struct stream_consumer_state {
 };
 
 /// Opens the transfer at once. `body`: the request.
-stream_consumer_actor::behavior_type
-stream_consumer(stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
-                run_spec_ptr spec, core::open_turn turn, std::string body,
-                tool_call_parser_actor parser, progress_muxer_actor muxer);
+stream_consumer_actor::behavior_type stream_consumer(
+    stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
+    run_spec_ptr spec, core::open_turn turn, std::string body,
+    tool_call_parser_actor parser, progress_muxer_actor muxer);
 
 }  // namespace riffle

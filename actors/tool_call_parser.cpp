@@ -42,7 +42,7 @@ void tool_call_parser_state::on_over(turn_over& x) {
 }
 
 void tool_call_parser_state::apply(
-  const std::vector<core::assembly_event>& news) {
+    const std::vector<core::assembly_event>& news) {
   for (const auto& x : news) {
     const auto i = sent.find(x.call.index);
     if (i == sent.end()) {
@@ -83,9 +83,10 @@ tool_call tool_call_parser_state::make_call(const core::assembled_call& x,
   tool_call call;
   call.id = spec->ids->next<call_id>();
   // Ids that are missing or repeat within a turn would mix up the results.
-  call.provider_id = x.provider_id.empty() || provider_ids.contains(x.provider_id)
-                       ? call.id.value
-                       : x.provider_id;
+  call.provider_id =
+      x.provider_id.empty() || provider_ids.contains(x.provider_id)
+          ? call.id.value
+          : x.provider_id;
   call.tool = x.name;
   call.title = x.name;
   call.step = step;
@@ -101,13 +102,13 @@ tool_call tool_call_parser_state::make_call(const core::assembled_call& x,
   return call;
 }
 
-std::optional<error> tool_call_parser_state::check(tool_call& call,
-                                                   const std::string& text) const {
+std::optional<error> tool_call_parser_state::check(
+    tool_call& call, const std::string& text) const {
   const auto& allowed = spec->agent.tools;
   const auto* found = spec->registry->find(call.tool);
-  const bool listed = std::ranges::find(allowed, call.tool) != allowed.end()
-                      || (call.tool == "complete"
-                          && spec->agent.completion == "tool");
+  const bool listed =
+      std::ranges::find(allowed, call.tool) != allowed.end() ||
+      (call.tool == "complete" && spec->agent.completion == "tool");
   if (found == nullptr || !listed) {
     std::string names;
     for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
@@ -119,8 +120,8 @@ std::optional<error> tool_call_parser_state::check(tool_call& call,
   call.eff = about.eff;
   call.control = core::is_control_tool(call.tool);
   call.idempotent = about.idempotent || settings.idempotent;
-  call.needs_approval = about.eff == effect::mutating && !call.control
-                        && settings.approval == "ask";
+  call.needs_approval = about.eff == effect::mutating && !call.control &&
+                        settings.approval == "ask";
   call.limits = {settings.timeout, settings.idle_timeout,
                  settings.queue_timeout, settings.attempts, settings.priority};
   auto arguments = spec->registry->check(call.tool, text);
@@ -136,10 +137,9 @@ std::optional<error> tool_call_parser_state::check(tool_call& call,
   return {};
 }
 
-tool_call_parser_actor::behavior_type
-tool_call_parser(tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
-                 run_spec_ptr spec, std::uint32_t step,
-                 dispatcher_actor dispatcher) {
+tool_call_parser_actor::behavior_type tool_call_parser(
+    tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
+    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher) {
   auto& st = self->state;
   st.spec = std::move(spec);
   st.step = step;
@@ -148,12 +148,12 @@ tool_call_parser(tool_call_parser_actor::stateful_pointer<tool_call_parser_state
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };
   return {
-    [&st, run](call_fragments& x) {
-      run("tool_call_parser.call_fragments", [&] { st.on_fragments(x); });
-    },
-    [&st, run](turn_over& x) {
-      run("tool_call_parser.turn_over", [&] { st.on_over(x); });
-    },
+      [&st, run](call_fragments& x) {
+        run("tool_call_parser.call_fragments", [&] { st.on_fragments(x); });
+      },
+      [&st, run](turn_over& x) {
+        run("tool_call_parser.turn_over", [&] { st.on_over(x); });
+      },
   };
 }
 

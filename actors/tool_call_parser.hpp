@@ -14,7 +14,7 @@ namespace riffle {
 struct tool_call_parser_state {
   static inline const char* name = "tool_call_parser";
   explicit tool_call_parser_state(tool_call_parser_actor::pointer me)
-    : self{me} {}
+      : self{me} {}
 
   void on_fragments(const call_fragments& x);
   void on_over(turn_over& x);
@@ -44,9 +44,8 @@ struct tool_call_parser_state {
   std::vector<tool_call> ready;
 };
 
-tool_call_parser_actor::behavior_type
-tool_call_parser(tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
-                 run_spec_ptr spec, std::uint32_t step,
-                 dispatcher_actor dispatcher);
+tool_call_parser_actor::behavior_type tool_call_parser(
+    tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
+    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher);
 
 }  // namespace riffle

@@ -28,8 +28,8 @@ void tool_pool_state::on_assignment(assignment& x) {
 
 void tool_pool_state::assign() {
   while (!queue.empty()) {
-    auto free = std::ranges::find_if(
-      workers, [](const worker& w) { return !w.task; });
+    auto free =
+        std::ranges::find_if(workers, [](const worker& w) { return !w.task; });
     if (free == workers.end()) {
       if (workers.size() + resting >= concurrency) return;
       workers.push_back({spawn_worker(self), {}});
@@ -61,7 +61,7 @@ void tool_pool_state::on_idle(const worker_idle& x) {
 /// A worker died: its place rests, its call goes back.
 void tool_pool_state::on_down(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
-    workers, [&](const worker& w) { return w.actor.address() == x.source; });
+      workers, [&](const worker& w) { return w.actor.address() == x.source; });
   if (i == workers.end()) return;
   auto task = std::move(i->task);
   workers.erase(i);
@@ -76,8 +76,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   answer_abandoned();
 }
 
-caf::result<run_abandoned>
-tool_pool_state::on_abandon(const abandon_run& x) {
+caf::result<run_abandoned> tool_pool_state::on_abandon(const abandon_run& x) {
   std::erase_if(queue, [&](const assignment& a) { return a.run == x.run; });
   for (auto& w : workers)
     if (w.task && w.task->run == x.run)
@@ -90,7 +89,7 @@ tool_pool_state::on_abandon(const abandon_run& x) {
 
 bool tool_pool_state::busy_with(const run_id& run) const {
   return std::ranges::any_of(
-    workers, [&](const worker& w) { return w.task && w.task->run == run; });
+      workers, [&](const worker& w) { return w.task && w.task->run == run; });
 }
 
 void tool_pool_state::answer_abandoned() {
@@ -101,33 +100,31 @@ void tool_pool_state::answer_abandoned() {
   });
 }
 
-tool_pool_actor::behavior_type
-tool_pool(tool_pool_actor::stateful_pointer<tool_pool_state> self,
-          std::string tool, std::size_t concurrency,
-          config::supervision_config supervision,
-          worker_spawner spawn_worker) {
+tool_pool_actor::behavior_type tool_pool(
+    tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
+    std::size_t concurrency, config::supervision_config supervision,
+    worker_spawner spawn_worker) {
   auto& st = self->state;
   st.tool = std::move(tool);
   st.concurrency = std::max<std::size_t>(1, concurrency);
   st.spawn_worker = std::move(spawn_worker);
-  st.restarts.emplace(
-    supervision.intensity, supervision.period,
-    core::restart_policy::backoff{supervision.backoff_base,
-                                  supervision.backoff_cap});
+  st.restarts.emplace(supervision.intensity, supervision.period,
+                      core::restart_policy::backoff{supervision.backoff_base,
+                                                    supervision.backoff_cap});
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
   self->set_exit_handler([&st](caf::exit_msg& x) {
     for (auto& w : st.workers) st.self->send_exit(w.actor, x.reason);
     st.self->quit(std::move(x.reason));
   });
   return {
-    [&st](assignment& x) { st.on_assignment(x); },
-    [&st](stop_assignment& x) { st.on_stop(x); },
-    [&st](worker_idle& x) { st.on_idle(x); },
-    [&st](tick&) {
-      if (st.resting > 0) --st.resting;
-      st.assign();
-    },
-    [&st](abandon_run& x) { return st.on_abandon(x); },
+      [&st](assignment& x) { st.on_assignment(x); },
+      [&st](stop_assignment& x) { st.on_stop(x); },
+      [&st](worker_idle& x) { st.on_idle(x); },
+      [&st](tick&) {
+        if (st.resting > 0) --st.resting;
+        st.assign();
+      },
+      [&st](abandon_run& x) { return st.on_abandon(x); },
   };
 }
 

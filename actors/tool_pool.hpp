@@ -12,8 +12,8 @@
 namespace riffle {
 
 /// Spawns a worker, monitored by the pool.
-using worker_spawner
-  = std::function<tool_worker_actor(tool_pool_actor::pointer pool)>;
+using worker_spawner =
+    std::function<tool_worker_actor(tool_pool_actor::pointer pool)>;
 
 /// Workers start when calls wait for one, and stay. A worker that dies is
 /// replaced after a back-off; its call goes back to the dispatcher, who
@@ -46,12 +46,12 @@ struct tool_pool_state {
   std::vector<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
   std::vector<std::pair<run_id, caf::typed_response_promise<run_abandoned>>>
-    abandoning;
+      abandoning;
 };
 
-tool_pool_actor::behavior_type
-tool_pool(tool_pool_actor::stateful_pointer<tool_pool_state> self,
-          std::string tool, std::size_t concurrency,
-          config::supervision_config supervision, worker_spawner spawn_worker);
+tool_pool_actor::behavior_type tool_pool(
+    tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
+    std::size_t concurrency, config::supervision_config supervision,
+    worker_spawner spawn_worker);
 
 }  // namespace riffle

@@ -85,12 +85,11 @@ void tool_worker_state::on_assignment(assignment& x) {
   context.stop = stop.get_token();
   context.workspace = setup.workspace;
   if (tool->spec().guarded && !setup.guard_dir.empty())
-    context.guard_lock
-      = guard_file(setup.guard_dir, current->call.id, current->attempt);
+    context.guard_lock =
+        guard_file(setup.guard_dir, current->call.id, current->attempt);
   setup.lane->submit([tool = tool, call = current->call,
-                      context = std::move(context), relay = relay, me] {
-    run_on_lane(tool, call, context, relay, me);
-  });
+                      context = std::move(context), relay = relay,
+                      me] { run_on_lane(tool, call, context, relay, me); });
 }
 
 void tool_worker_state::on_done(lane_done& x) {
@@ -103,37 +102,39 @@ void tool_worker_state::on_done(lane_done& x) {
     self->quit(caf::make_error(caf::sec::runtime_error, *x.died));
     return;
   }
-  self->send(done.dispatcher,
-             work_done{x.id, done.attempt, std::move(x.result),
-                       x.last_progress, {}});
+  self->send(
+      done.dispatcher,
+      work_done{x.id, done.attempt, std::move(x.result), x.last_progress, {}});
   self->send(pool, worker_idle{x.id});
 }
 
-tool_worker_actor::behavior_type
-tool_worker(tool_worker_actor::stateful_pointer<tool_worker_state> self,
-            tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool) {
+tool_worker_actor::behavior_type tool_worker(
+    tool_worker_actor::stateful_pointer<tool_worker_state> self,
+    tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool) {
   auto& st = self->state;
   st.tool = std::move(tool);
   st.setup = std::move(setup);
   st.pool = std::move(pool);
   return {
-    [&st](assignment& x) { st.on_assignment(x); },
-    [&st](stop_assignment& x) {
-      if (st.current && st.current->call.id == x.id) st.stop.request_stop();
-    },
-    [&st](lane_progress& x) {
-      if (!st.current) return;
-      st.self->send(st.current->muxer,
-                    core::progress_item{
-                      st.current->call.id, st.current->attempt, x.number,
-                      {st.current->call.id, st.current->call.tool,
-                       std::move(x.report)}});
-    },
-    [&st](lane_done& x) { st.on_done(x); },
-    [&st](progress_ack& x) {
-      if (st.relay && st.current && st.current->call.id == x.id)
-        st.relay->on_ack();
-    },
+      [&st](assignment& x) { st.on_assignment(x); },
+      [&st](stop_assignment& x) {
+        if (st.current && st.current->call.id == x.id) st.stop.request_stop();
+      },
+      [&st](lane_progress& x) {
+        if (!st.current) return;
+        st.self->send(
+            st.current->muxer,
+            core::progress_item{st.current->call.id,
+                                st.current->attempt,
+                                x.number,
+                                {st.current->call.id, st.current->call.tool,
+                                 std::move(x.report)}});
+      },
+      [&st](lane_done& x) { st.on_done(x); },
+      [&st](progress_ack& x) {
+        if (st.relay && st.current && st.current->call.id == x.id)
+          st.relay->on_ack();
+      },
   };
 }
 

@@ -28,7 +28,7 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
 class progress_relay {
  public:
   progress_relay(tool_worker_actor worker, std::size_t window)
-    : worker_{std::move(worker)}, window_{window} {}
+      : worker_{std::move(worker)}, window_{window} {}
 
   void offer(tool_progress_report x);  ///< lane
   std::uint64_t close();               ///< lane: the end; number of the last
@@ -59,8 +59,8 @@ struct tool_worker_state {
   std::shared_ptr<progress_relay> relay;
 };
 
-tool_worker_actor::behavior_type
-tool_worker(tool_worker_actor::stateful_pointer<tool_worker_state> self,
-            tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool);
+tool_worker_actor::behavior_type tool_worker(
+    tool_worker_actor::stateful_pointer<tool_worker_state> self,
+    tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool);
 
 }  // namespace riffle

@@ -10,8 +10,8 @@ namespace {
 
 bool covers(std::string_view folder, std::string_view path) {
   if (folder.empty() || folder == "/" || folder == ".") return true;
-  return path.size() > folder.size() && path.starts_with(folder)
-         && (folder.back() == '/' || path[folder.size()] == '/');
+  return path.size() > folder.size() && path.starts_with(folder) &&
+         (folder.back() == '/' || path[folder.size()] == '/');
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ bool conflict(const tool_call& a, const tool_call& b) {
   if (writer.keys.empty()) return true;
   return std::ranges::any_of(writer.keys, [&](const auto& w) {
     return std::ranges::any_of(
-      reader.keys, [&](const auto& r) { return keys_overlap(w, r); });
+        reader.keys, [&](const auto& r) { return keys_overlap(w, r); });
   });
 }
 

@@ -12,11 +12,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view complete_schema = R"({"type":"object","properties":{"answer":{"type":"string","description":"The final answer for the user."}},"required":["answer"],"additionalProperties":false})";
+constexpr std::string_view complete_schema =
+    R"({"type":"object","properties":{"answer":{"type":"string","description":"The final answer for the user."}},"required":["answer"],"additionalProperties":false})";
 
-constexpr std::string_view plan_schema = R"({"type":"object","properties":{"action":{"type":"string","enum":["set","update","get"]},"steps":{"type":"array","items":{"type":"string"},"description":"For set: the steps of the plan, in order."},"step":{"type":"integer","minimum":1,"description":"For update: which step, from 1."},"status":{"type":"string","enum":["pending","in_progress","done","dropped"],"description":"For update: its new status."}},"required":["action"],"additionalProperties":false})";
+constexpr std::string_view plan_schema =
+    R"({"type":"object","properties":{"action":{"type":"string","enum":["set","update","get"]},"steps":{"type":"array","items":{"type":"string"},"description":"For set: the steps of the plan, in order."},"step":{"type":"integer","minimum":1,"description":"For update: which step, from 1."},"status":{"type":"string","enum":["pending","in_progress","done","dropped"],"description":"For update: its new status."}},"required":["action"],"additionalProperties":false})";
 
-constexpr std::string_view approval_schema = R"({"type":"object","properties":{"summary":{"type":"string","description":"What you propose to do and why, in one or two sentences."}},"required":["summary"],"additionalProperties":false})";
+constexpr std::string_view approval_schema =
+    R"({"type":"object","properties":{"summary":{"type":"string","description":"What you propose to do and why, in one or two sentences."}},"required":["summary"],"additionalProperties":false})";
 
 control_outcome refused(std::string message) {
   control_outcome out;
@@ -29,9 +32,9 @@ control_outcome refused(std::string message) {
 std::string plan_text(const json& plan) {
   std::string text;
   for (std::size_t i = 0; i < plan.size(); ++i)
-    text += std::to_string(i + 1) + ". ["
-            + plan[i].at("status").get<std::string>() + "] "
-            + plan[i].at("title").get<std::string>() + "\n";
+    text += std::to_string(i + 1) + ". [" +
+            plan[i].at("status").get<std::string>() + "] " +
+            plan[i].at("title").get<std::string>() + "\n";
   return text.empty() ? "There is no plan." : text;
 }
 
@@ -58,8 +61,9 @@ control_outcome manage_plan(const json& arguments, const std::string& stored) {
   } else if (action == "update") {
     const auto step = arguments.value("step", std::uint64_t{0});
     if (step == 0 || step > plan.size() || !arguments.contains("status"))
-      return refused("manage_plan: `update` needs `status` and `step`, from 1 to "
-                     + std::to_string(plan.size()));
+      return refused(
+          "manage_plan: `update` needs `status` and `step`, from 1 to " +
+          std::to_string(plan.size()));
     plan[step - 1]["status"] = arguments["status"];
   }
   return plan_changed(action, plan);
@@ -69,11 +73,11 @@ control_outcome seek_approval(const json& arguments, const proposal_id& id) {
   control_outcome out;
   const auto summary = arguments.at("summary").get<std::string>();
   out.events.emplace_back(
-    events::proposal{id, events::proposal_source::seek_approval, summary,
-                     events::proposal_status::open});
-  out.result.output = "Proposal " + id.value
-                      + " is recorded and waits for a decision. Do not act on "
-                        "it before it is approved.";
+      events::proposal{id, events::proposal_source::seek_approval, summary,
+                       events::proposal_status::open});
+  out.result.output = "Proposal " + id.value +
+                      " is recorded and waits for a decision. Do not act on "
+                      "it before it is approved.";
   out.result.metadata = json{{"proposal_id", id.value}}.dump();
   return out;
 }
@@ -89,18 +93,19 @@ control_outcome complete(const json& arguments) {
 
 const std::vector<control_tool>& control_tools() {
   static const std::vector<control_tool> all{
-    {"complete",
-     "Ends the task with the final answer for the user. Call it once, when "
-     "everything is done.",
-     complete_schema},
-    {"manage_plan",
-     "Keeps the plan of this session: set its steps, update the status of one, "
-     "or get it.",
-     plan_schema},
-    {"seek_approval",
-     "Proposes an action to the user and records the proposal. Use it before "
-     "anything that is costly or cannot be undone.",
-     approval_schema},
+      {"complete",
+       "Ends the task with the final answer for the user. Call it once, when "
+       "everything is done.",
+       complete_schema},
+      {"manage_plan",
+       "Keeps the plan of this session: set its steps, update the status of "
+       "one, "
+       "or get it.",
+       plan_schema},
+      {"seek_approval",
+       "Proposes an action to the user and records the proposal. Use it before "
+       "anything that is costly or cannot be undone.",
+       approval_schema},
   };
   return all;
 }

@@ -94,8 +94,8 @@ struct calls_drained {
   bool operator==(const calls_drained&) const = default;
 };
 
-using dispatch_effect
-  = std::variant<request_approval, note_waiting, begin_call, start_work,
+using dispatch_effect =
+    std::variant<request_approval, note_waiting, begin_call, start_work,
                  start_control, stop_work, cancel_approval, retry_call,
                  settle_call, calls_drained>;
 

@@ -28,7 +28,7 @@ outcome outcome_of(drain_reason why) {
 
 dispatch_queue::entry* dispatch_queue::find(const call_id& id) {
   const auto i = std::ranges::find_if(
-    calls_, [&](const entry& x) { return x.call.id == id; });
+      calls_, [&](const entry& x) { return x.call.id == id; });
   return i == calls_.end() ? nullptr : &*i;
 }
 
@@ -55,8 +55,8 @@ dispatch_queue::hold dispatch_queue::held_back(std::size_t position) const {
     if (x.call.control || other.call.control) {
       // `complete` and its kind take effect once all others have settled
       // (rule 14); among themselves they keep the model's order.
-      const bool waits
-        = x.call.control && (!other.call.control || i < position);
+      const bool waits =
+          x.call.control && (!other.call.control || i < position);
       if (open && waits) return hold::open_call;
       continue;
     }
@@ -104,19 +104,18 @@ void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
   if (held == hold::none) advance(x, out, now);
   // An open call has limits of its own (a pending approval may take a day);
   // the queue's limit is for a slot, and for work that ignored its stop.
-  const bool blocked = (x.at == phase::waiting || x.at == phase::ready)
-                       && held != hold::open_call;
+  const bool blocked = (x.at == phase::waiting || x.at == phase::ready) &&
+                       held != hold::open_call;
   if (!blocked)
     x.blocked_since.reset();
   else if (!x.blocked_since)
     x.blocked_since = now;
 }
 
-void dispatch_queue::advance(entry& x, dispatch_effects& out,
-                             time_point now) {
+void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   // Recovery: a mutating call that may have run is not run again.
-  if (x.attempt > 0 && !x.working && x.at == phase::ready
-      && !may_repeat(x.call) && !x.call.control) {
+  if (x.attempt > 0 && !x.working && x.at == phase::ready &&
+      !may_repeat(x.call) && !x.call.control) {
     settle(x,
            failed(outcome::interrupted,
                   {errc::interrupted, op,
@@ -161,13 +160,12 @@ void dispatch_queue::hand_over(entry& x, dispatch_effects& out,
   out.emplace_back(start_work{x.call, x.attempt});
 }
 
-void dispatch_queue::settle(entry& x, call_result result,
-                            dispatch_effects& out,
+void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
                             std::optional<std::uint64_t> last_progress) {
-  if (result.how == outcome::ok && x.call.eff == effect::read_only
-      && !x.call.control && result.output.size() <= reuse_limit)
+  if (result.how == outcome::ok && x.call.eff == effect::read_only &&
+      !x.call.control && result.output.size() <= reuse_limit)
     finished_.push_back(
-      {x.call.id, x.call.tool, x.call.arguments, result.output});
+        {x.call.id, x.call.tool, x.call.arguments, result.output});
   x.at = phase::settled;
   --open_;
   out.emplace_back(settle_call{x.call, std::move(result), x.announced,
@@ -175,11 +173,10 @@ void dispatch_queue::settle(entry& x, call_result result,
   x.announced = true;
 }
 
-void dispatch_queue::stop_for(entry& x, drain_reason why,
-                              dispatch_effects& out, time_point now) {
-  const bool may_have_acted
-    = x.attempt > 0 && x.call.eff == effect::mutating
-      && x.at != phase::committing;
+void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
+                              time_point now) {
+  const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
+                              x.at != phase::committing;
   stop(x, outcome_of(why), drain_error(why, may_have_acted), out, now);
 }
 

@@ -22,8 +22,8 @@ outcome outcome_of(const error& defect) {
 }  // namespace
 
 error drain_error(drain_reason why, bool may_have_acted) {
-  const std::string tail
-    = may_have_acted ? "; it may have taken effect, check before you repeat it"
+  const std::string tail =
+      may_have_acted ? "; it may have taken effect, check before you repeat it"
                      : "; it did not run to its end";
   switch (why) {
     case drain_reason::cancelled:
@@ -75,8 +75,7 @@ dispatch_effects dispatch_queue::on_gate(bool safe, time_point now) {
     gate_open_ = true;
   } else {
     for (auto& x : calls_) {
-      const bool early
-        = x.call.eff == effect::read_only && !x.call.control;
+      const bool early = x.call.eff == effect::read_only && !x.call.control;
       if (x.at != phase::waiting || early) continue;
       settle(x,
              failed(outcome::skipped,
@@ -96,8 +95,8 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
                                              time_point now) {
   dispatch_effects out;
   auto* x = find(id);
-  if (x == nullptr
-      || (x->at != phase::approving && x->at != phase::withdrawing)) {
+  if (x == nullptr ||
+      (x->at != phase::approving && x->at != phase::withdrawing)) {
     ++late_;
     return out;
   }
@@ -152,11 +151,9 @@ void dispatch_queue::on_progress(const call_id& id, std::uint32_t attempt,
     x->last_sign = now;
 }
 
-dispatch_effects
-dispatch_queue::on_result(const call_id& id, std::uint32_t attempt,
-                          call_result result,
-                          std::optional<std::uint64_t> last_progress,
-                          time_point now) {
+dispatch_effects dispatch_queue::on_result(
+    const call_id& id, std::uint32_t attempt, call_result result,
+    std::optional<std::uint64_t> last_progress, time_point now) {
   dispatch_effects out;
   auto* x = current(id, attempt);
   if (x == nullptr) {
@@ -203,10 +200,10 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
     out.emplace_back(retry_call{x->call, attempt, x->call.limits.attempts,
                                 delay, std::move(reason)});
   } else {
-    const std::string tail
-      = may_repeat(x->call)
-          ? "; it was tried " + std::to_string(attempt) + " times"
-          : "; its outcome is unknown, check before you repeat it";
+    const std::string tail =
+        may_repeat(x->call)
+            ? "; it was tried " + std::to_string(attempt) + " times"
+            : "; its outcome is unknown, check before you repeat it";
     settle(*x,
            failed(outcome::interrupted,
                   {errc::interrupted, op,
@@ -296,9 +293,7 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
   if (!when || now < *when) return;
   const auto& limits = x.call.limits;
   switch (x.at) {
-    case phase::backoff:
-      x.at = phase::ready;
-      break;
+    case phase::backoff: x.at = phase::ready; break;
     case phase::waiting:
     case phase::ready:
       stop(x, outcome::timed_out,
@@ -315,8 +310,8 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
            out, now);
       break;
     case phase::running: {
-      const bool idle = limits.idle_timeout > duration{}
-                        && now >= x.last_sign + limits.idle_timeout;
+      const bool idle = limits.idle_timeout > duration{} &&
+                        now >= x.last_sign + limits.idle_timeout;
       stop(x, outcome::timed_out,
            {errc::timeout, op,
             idle ? "the tool gave no sign of life within its idle limit"
@@ -329,7 +324,8 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
       break;
     case phase::stopping: {
       auto why = *x.stop_error;
-      why.message += "; it ignored the request to stop and may still be running";
+      why.message +=
+          "; it ignored the request to stop and may still be running";
       auto result = failed(x.stop_as, std::move(why), x.attempt);
       result.took = now - x.started_at;
       settle(x, std::move(result), out);
@@ -376,8 +372,8 @@ std::optional<time_point> dispatch_queue::due() const {
 
 std::size_t dispatch_queue::abandoned() const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(
-    calls_,
-    [](const entry& x) { return x.at == phase::settled && x.working; }));
+      calls_,
+      [](const entry& x) { return x.at == phase::settled && x.working; }));
 }
 
 }  // namespace riffle::core

@@ -47,9 +47,9 @@ enum class drain_reason : std::uint8_t {
 /// What recovery knows of a call that is not settled.
 struct restored_call {
   tool_call call;
-  std::uint32_t attempt = 0;  ///< begun so far
-  bool announced = false;     ///< its `tool_call` event is in the log
-  bool begun = false;         ///< its worker may have got it
+  std::uint32_t attempt = 0;     ///< begun so far
+  bool announced = false;        ///< its `tool_call` event is in the log
+  bool begun = false;            ///< its worker may have got it
   std::optional<bool> approved;  ///< what was decided, if it was
   std::string decision_reason;
 };
@@ -77,8 +77,8 @@ class dispatch_queue {
   dispatch_effects on_decision(const call_id& id, bool approved,
                                std::string reason, time_point now);
 
-  dispatch_effects on_intent_committed(const call_id& id,
-                                       std::uint32_t attempt, time_point now);
+  dispatch_effects on_intent_committed(const call_id& id, std::uint32_t attempt,
+                                       time_point now);
 
   /// A worker took it from the pool's queue: its time limits run from here.
   dispatch_effects on_started(const call_id& id, std::uint32_t attempt,
@@ -156,8 +156,8 @@ class dispatch_queue {
     bool announced = false;
     bool approved = false;
     std::optional<std::string> denied;  ///< before a crash; the reason
-    bool noted = false;    ///< stored as waiting
-    bool working = false;  ///< a pool or worker has it
+    bool noted = false;                 ///< stored as waiting
+    bool working = false;               ///< a pool or worker has it
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
     time_point queued_at{};
@@ -171,8 +171,8 @@ class dispatch_queue {
   entry* find(const call_id& id);
   /// Settled, or about to be.
   [[nodiscard]] static bool ending(const entry& x) {
-    return x.at == phase::settled || x.at == phase::stopping
-           || x.at == phase::withdrawing;
+    return x.at == phase::settled || x.at == phase::stopping ||
+           x.at == phase::withdrawing;
   }
   /// The entry if this attempt is under way, else counts a late answer.
   entry* current(const call_id& id, std::uint32_t attempt);

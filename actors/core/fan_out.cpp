@@ -7,8 +7,7 @@ namespace riffle::core {
 
 standing fan_out::attach(subscriber sub, std::uint64_t after_seq,
                          std::uint64_t acked_seq) {
-  const auto how
-    = after_seq >= acked_seq ? standing::live : standing::behind;
+  const auto how = after_seq >= acked_seq ? standing::live : standing::behind;
   subs_[sub] = {how, after_seq};
   return how;
 }
@@ -17,8 +16,7 @@ std::vector<subscriber> fan_out::on_acked(std::uint64_t first,
                                           std::uint64_t last) {
   std::vector<subscriber> result;
   for (auto& [sub, x] : subs_) {
-    if (x.how != standing::live || last <= x.has)
-      continue;
+    if (x.how != standing::live || last <= x.has) continue;
     if (first > x.has + 1) {
       // Only if the caller broke the rule on gaps: better late than a hole.
       x.how = standing::behind;
@@ -38,10 +36,8 @@ void fan_out::on_refused(subscriber sub) {
 void fan_out::detach(subscriber sub) { subs_.erase(sub); }
 
 std::size_t fan_out::live() const noexcept {
-  return static_cast<std::size_t>(
-    std::ranges::count_if(subs_, [](const auto& x) {
-      return x.second.how == standing::live;
-    }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      subs_, [](const auto& x) { return x.second.how == standing::live; }));
 }
 
 }  // namespace riffle::core

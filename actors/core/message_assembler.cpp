@@ -37,8 +37,8 @@ token_usage message_assembler::usage() const {
   if (usage_) return *usage_;
   token_usage result;
   result.input_tokens = estimate(request_bytes_);
-  result.output_tokens
-    = estimate(text_.size() + reasoning_.size() + call_bytes_);
+  result.output_tokens =
+      estimate(text_.size() + reasoning_.size() + call_bytes_);
   result.estimated = true;
   return result;
 }

@@ -14,7 +14,7 @@ class message_assembler {
  public:
   /// `request_bytes`: size of the request, for an estimate of its tokens.
   explicit message_assembler(std::size_t request_bytes = 0)
-    : request_bytes_{request_bytes} {}
+      : request_bytes_{request_bytes} {}
 
   void add(const turn_delta& x);
 
@@ -24,9 +24,7 @@ class message_assembler {
     return reasoning_;
   }
   /// The part of `text` that was sent as a refusal.
-  [[nodiscard]] const std::string& refusal() const noexcept {
-    return refusal_;
-  }
+  [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// The last one seen; nothing: none yet.
   [[nodiscard]] std::optional<finish_reason> finish() const noexcept {
     return finish_;

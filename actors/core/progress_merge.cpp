@@ -7,8 +7,7 @@
 namespace riffle::core {
 
 void progress_merge::on_begun(const call_id& call, std::uint32_t attempt) {
-  if (!settled_.contains(call))
-    begin(call, attempt);
+  if (!settled_.contains(call)) begin(call, attempt);
 }
 
 progress_merge::out progress_merge::take_ready() {
@@ -19,15 +18,14 @@ progress_merge::out progress_merge::on_progress(progress_item x) {
   auto result = take_ready();
   const auto i = open_.find(x.call);
   const auto known = i != open_.end();
-  if (settled_.contains(x.call)
-      || (known && i->second.held && x.attempt > i->second.attempt)) {
+  if (settled_.contains(x.call) ||
+      (known && i->second.held && x.attempt > i->second.attempt)) {
     ++dropped_;
   } else if (!known || x.attempt > i->second.attempt) {
     hold_early(std::move(x));
   } else {
     emit(i->second, std::move(x), result);
-    if (complete(i->second))
-      settle(i->first, i->second.held->token, result);
+    if (complete(i->second)) settle(i->first, i->second.held->token, result);
   }
   return result;
 }
@@ -50,8 +48,7 @@ progress_merge::out progress_merge::on_settled(settlement x) {
     x.last_progress.reset();
   auto result = take_ready();
   state.held = std::move(x);
-  if (complete(state))
-    settle(i->first, state.held->token, result);
+  if (complete(state)) settle(i->first, state.held->token, result);
   return result;
 }
 
@@ -65,12 +62,10 @@ progress_merge::out progress_merge::on_give_up(const call_id& call) {
 
 void progress_merge::begin(const call_id& call, std::uint32_t attempt) {
   auto& state = open_[call];
-  if (state.held || attempt <= state.attempt)
-    return;
+  if (state.held || attempt <= state.attempt) return;
   state = open_call{attempt, 0, {}};
   const auto held = early_.extract(call);
-  if (!held)
-    return;
+  if (!held) return;
   std::erase(early_order_, call);
   for (auto& x : held.mapped()) {
     if (x.attempt > attempt)
@@ -90,8 +85,8 @@ void progress_merge::hold_early(progress_item x) {
     return;
   }
   auto& newest = list.back();
-  if (std::pair{x.attempt, x.number}
-      <= std::pair{newest.attempt, newest.number}) {
+  if (std::pair{x.attempt, x.number} <=
+      std::pair{newest.attempt, newest.number}) {
     ++dropped_;
     return;
   }
@@ -109,8 +104,7 @@ void progress_merge::hold_early(progress_item x) {
 
 void progress_merge::drop_early(const call_id& call) {
   const auto i = early_.find(call);
-  if (i == early_.end())
-    return;
+  if (i == early_.end()) return;
   dropped_ += i->second.size();
   early_.erase(i);
   std::erase(early_order_, call);
@@ -139,9 +133,8 @@ void progress_merge::settle(const call_id& call, std::uint64_t token,
 }
 
 bool progress_merge::complete(const open_call& state) {
-  return state.held
-         && (!state.held->last_progress
-             || state.seen >= *state.held->last_progress);
+  return state.held && (!state.held->last_progress ||
+                        state.seen >= *state.held->last_progress);
 }
 
 }  // namespace riffle::core

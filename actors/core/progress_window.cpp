@@ -6,18 +6,15 @@
 namespace riffle::core {
 
 std::optional<tool_progress_report> progress_window::offer(
-  tool_progress_report x) {
-  if (closed_)
-    return std::nullopt;
-  if (held_)
-    x.coalesced += held_->coalesced + 1;
+    tool_progress_report x) {
+  if (closed_) return std::nullopt;
+  if (held_) x.coalesced += held_->coalesced + 1;
   held_ = std::move(x);
   return in_flight_ < window_ ? send_held() : std::nullopt;
 }
 
 std::optional<tool_progress_report> progress_window::on_ack() {
-  if (in_flight_ == 0)
-    return std::nullopt;
+  if (in_flight_ == 0) return std::nullopt;
   --in_flight_;
   return in_flight_ < window_ ? send_held() : std::nullopt;
 }
@@ -28,8 +25,7 @@ std::optional<tool_progress_report> progress_window::last() {
 }
 
 std::optional<tool_progress_report> progress_window::send_held() {
-  if (!held_)
-    return std::nullopt;
+  if (!held_) return std::nullopt;
   ++in_flight_;
   ++sent_;
   return std::exchange(held_, std::nullopt);

@@ -12,8 +12,7 @@ constexpr std::string_view itself = "riffle";
 }  // namespace
 
 request_answer proposal_ledger::on_request(open_proposal x) {
-  if (find(x.id) != nullptr)
-    return {};
+  if (find(x.id) != nullptr) return {};
   request_answer result{true, std::nullopt};
   if (auto* older = open_of(x.call))
     result.superseded = decide(*older, events::decision::cancelled, itself,
@@ -29,15 +28,12 @@ decision_answer proposal_ledger::on_decision(const proposal_id& id,
                                              std::string_view digest,
                                              std::string_view arguments) {
   auto* x = find(id);
-  if (x == nullptr)
-    return {decision_verdict::unknown, std::nullopt};
-  if (x->decided)
-    return {decision_verdict::too_late, x->decided};
+  if (x == nullptr) return {decision_verdict::unknown, std::nullopt};
+  if (x->decided) return {decision_verdict::too_late, x->decided};
   if (!digest.empty() && digest != x->request.digest)
     return {decision_verdict::stale, std::nullopt};
   decide(*x, how, by, reason);
-  if (how == events::decision::approved)
-    x->decided->arguments = arguments;
+  if (how == events::decision::approved) x->decided->arguments = arguments;
   return {decision_verdict::accepted, x->decided};
 }
 
@@ -47,8 +43,7 @@ void proposal_ledger::restore(decided_proposal x) {
     entries_.push_back({{x.id, x.call, x.digest}, std::nullopt});
     known = &entries_.back();
   }
-  if (known->decided)
-    return;
+  if (known->decided) return;
   x.call = known->request.call;
   x.digest = known->request.digest;
   known->decided = std::move(x);
@@ -56,8 +51,7 @@ void proposal_ledger::restore(decided_proposal x) {
 
 std::optional<decided_proposal> proposal_ledger::cancel(const call_id& call) {
   auto* x = open_of(call);
-  if (x == nullptr)
-    return std::nullopt;
+  if (x == nullptr) return std::nullopt;
   return decide(*x, events::decision::cancelled, itself, {});
 }
 
@@ -65,8 +59,7 @@ std::vector<decided_proposal> proposal_ledger::expired(wall_time now) {
   std::vector<decided_proposal> result;
   while (true) {
     const auto when = next_expiry();
-    if (!when || *when > now)
-      return result;
+    if (!when || *when > now) return result;
     const auto i = std::ranges::find_if(entries_, [&](const entry& x) {
       return !x.decided && x.request.expires_at == when;
     });
@@ -75,20 +68,18 @@ std::vector<decided_proposal> proposal_ledger::expired(wall_time now) {
 }
 
 std::optional<decided_proposal> proposal_ledger::decision_of(
-  const call_id& call, std::string_view digest) const {
-  const auto i = std::find_if(
-    entries_.rbegin(), entries_.rend(),
-    [&](const entry& x) { return x.request.call == call; });
-  if (i == entries_.rend() || i->request.digest != digest)
-    return std::nullopt;
+    const call_id& call, std::string_view digest) const {
+  const auto i =
+      std::find_if(entries_.rbegin(), entries_.rend(),
+                   [&](const entry& x) { return x.request.call == call; });
+  if (i == entries_.rend() || i->request.digest != digest) return std::nullopt;
   return i->decided;
 }
 
 std::vector<open_proposal> proposal_ledger::pending() const {
   std::vector<open_proposal> result;
   for (const auto& x : entries_)
-    if (!x.decided)
-      result.push_back(x.request);
+    if (!x.decided) result.push_back(x.request);
   return result;
 }
 
@@ -96,8 +87,7 @@ std::optional<wall_time> proposal_ledger::next_expiry() const {
   std::optional<wall_time> result;
   for (const auto& x : entries_) {
     const auto& when = x.request.expires_at;
-    if (!x.decided && when && (!result || *when < *result))
-      result = when;
+    if (!x.decided && when && (!result || *when < *result)) result = when;
   }
   return result;
 }
@@ -109,7 +99,7 @@ void proposal_ledger::forget(const call_id& call) {
 
 proposal_ledger::entry* proposal_ledger::find(const proposal_id& id) {
   const auto i = std::ranges::find_if(
-    entries_, [&](const entry& x) { return x.request.id == id; });
+      entries_, [&](const entry& x) { return x.request.id == id; });
   return i == entries_.end() ? nullptr : &*i;
 }
 
@@ -123,9 +113,13 @@ proposal_ledger::entry* proposal_ledger::open_of(const call_id& call) {
 decided_proposal proposal_ledger::decide(entry& x, events::decision how,
                                          std::string_view by,
                                          std::string_view reason) {
-  x.decided = decided_proposal{
-    x.request.id, x.request.call,      x.request.digest, how,
-    std::string{by}, std::string{reason}, {}};
+  x.decided = decided_proposal{x.request.id,
+                               x.request.call,
+                               x.request.digest,
+                               how,
+                               std::string{by},
+                               std::string{reason},
+                               {}};
   return *x.decided;
 }
 

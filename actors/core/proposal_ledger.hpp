@@ -98,7 +98,7 @@ class proposal_ledger {
   /// The decision that holds for a call with these arguments (recovery asks
   /// before it proposes again). The newest proposal of the call counts.
   [[nodiscard]] std::optional<decided_proposal> decision_of(
-    const call_id& call, std::string_view digest) const;
+      const call_id& call, std::string_view digest) const;
 
   /// What waits, in order of request.
   [[nodiscard]] std::vector<open_proposal> pending() const;

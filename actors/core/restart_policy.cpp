@@ -13,15 +13,11 @@ restart_policy::restart_policy(std::uint32_t intensity, duration period,
 
 bool restart_policy::allow(time_point now) {
   // As in OTP, a restart that is exactly one period old still counts.
-  while (!times_.empty() && now - times_.front() > period_)
-    times_.pop_front();
-  if (times_.empty())
-    streak_ = 0;
-  if (times_.size() >= intensity_)
-    return false;
+  while (!times_.empty() && now - times_.front() > period_) times_.pop_front();
+  if (times_.empty()) streak_ = 0;
+  if (times_.size() >= intensity_) return false;
   times_.push_back(now);
-  if (streak_ < std::numeric_limits<std::uint32_t>::max())
-    ++streak_;
+  if (streak_ < std::numeric_limits<std::uint32_t>::max()) ++streak_;
   return true;
 }
 

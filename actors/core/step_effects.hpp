@@ -105,7 +105,7 @@ struct turn_summary {
   token_usage usage;
   std::optional<error> failure;
   std::optional<duration> retry_after;
-  bool shown = false;  ///< a part of it became events
+  bool shown = false;             ///< a part of it became events
   std::vector<asked_call> calls;  ///< in the model's order
 
   bool operator==(const turn_summary&) const = default;

@@ -12,14 +12,13 @@ constexpr const char* op = "orchestrator";
 
 std::uint64_t to_ms(duration x) {
   return static_cast<std::uint64_t>(
-    std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
 }
 
 }  // namespace
 
-step_machine::step_machine(step_limits limits,
-                           std::function<double()> random01)
-  : limits_{std::move(limits)}, random01_{std::move(random01)} {}
+step_machine::step_machine(step_limits limits, std::function<double()> random01)
+    : limits_{std::move(limits)}, random01_{std::move(random01)} {}
 
 // -- what the outside says ----------------------------------------------------
 
@@ -37,9 +36,8 @@ step_effects step_machine::recover(run_progress progress,
                                    wall_time wall_now, time_point now) {
   step_effects out;
   progress_ = std::move(progress);
-  started_
-    = now - std::chrono::microseconds{std::max<std::int64_t>(
-        0, wall_now.us - started.us)};
+  started_ = now - std::chrono::microseconds{
+                       std::max<std::int64_t>(0, wall_now.us - started.us)};
   if (progress_.step == 0) {
     begin_step(out, now);
     return out;
@@ -48,9 +46,8 @@ step_effects step_machine::recover(run_progress progress,
   recovering_ = true;
   if (!progress_.turn_committed) {
     phase_ = phase::breaking;
-    break_error_
-      = error{errc::interrupted, op, "the runtime stopped during the step",
-              true};
+    break_error_ = error{errc::interrupted, op,
+                         "the runtime stopped during the step", true};
     out.emplace_back(drain_calls{drain_reason::interrupted});
     return out;
   }
@@ -96,8 +93,8 @@ step_effects step_machine::on_settled(settled_call call, time_point now) {
   calls_[call.id] = true;
   if (call.tool == "complete" && call.how == outcome::ok)
     answer_ = std::move(call.answer);
-  if (phase_ == phase::settling
-      && std::ranges::all_of(calls_, [](const auto& x) { return x.second; }))
+  if (phase_ == phase::settling &&
+      std::ranges::all_of(calls_, [](const auto& x) { return x.second; }))
     step_done(out, now);
   return out;
 }
@@ -117,8 +114,7 @@ step_effects step_machine::on_waited(time_point) {
   return out;
 }
 
-step_effects step_machine::on_end_request(end_request request,
-                                          time_point now) {
+step_effects step_machine::on_end_request(end_request request, time_point now) {
   step_effects out;
   if (end_ || phase_ == phase::ended) return out;
   end_ = std::move(request);
@@ -144,15 +140,15 @@ step_effects step_machine::on_end_request(end_request request,
 
 void step_machine::record(step_effects& out, std::vector<events::body> events,
                           std::optional<new_message> message, bool last) {
-  out.emplace_back(record_step{std::move(events), std::move(message), last,
-                               progress_});
+  out.emplace_back(
+      record_step{std::move(events), std::move(message), last, progress_});
 }
 
 void step_machine::begin_step(step_effects& out, time_point now) {
   if (progress_.step >= limits_.max_steps) {
     fail({errc::max_steps_exceeded, op,
-          "the run used up its " + std::to_string(limits_.max_steps)
-            + " steps; allow more with max_steps"},
+          "the run used up its " + std::to_string(limits_.max_steps) +
+              " steps; allow more with max_steps"},
          events::run_status::failed, out, now);
     return;
   }
@@ -207,11 +203,11 @@ void step_machine::break_turn(turn_summary turn, step_effects& out) {
   shown_ = shown_ || turn.shown || !turn.calls.empty();
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   retry_after_ = turn.retry_after;
-  break_error_ = turn.failure
-                   ? std::move(*turn.failure)
-                   : error{errc::stream_interrupted, op,
-                           "the model's answer ended before it was complete",
-                           true};
+  break_error_ =
+      turn.failure
+          ? std::move(*turn.failure)
+          : error{errc::stream_interrupted, op,
+                  "the model's answer ended before it was complete", true};
   phase_ = phase::breaking;
   out.emplace_back(drain_calls{drain_reason::interrupted});
 }
@@ -222,9 +218,8 @@ void step_machine::after_break(step_effects& out, time_point now) {
   if (recovering_) {
     if (progress_.recoveries > limits_.recovery_attempts) {
       fail({errc::internal, op,
-            "the step was interrupted "
-              + std::to_string(progress_.recoveries)
-              + " times; the run is given up"},
+            "the step was interrupted " + std::to_string(progress_.recoveries) +
+                " times; the run is given up"},
            events::run_status::failed, out, now);
       return;
     }
@@ -233,17 +228,20 @@ void step_machine::after_break(step_effects& out, time_point now) {
     return;
   }
   ++failed_attempts_;
-  const auto next = next_retry(limits_.model_retry, failed_attempts_,
-                               break_error_->retryable, retry_after_,
-                               random01_ ? random01_() : 0.5);
+  const auto next =
+      next_retry(limits_.model_retry, failed_attempts_, break_error_->retryable,
+                 retry_after_, random01_ ? random01_() : 0.5);
   if (!next.again) {
     fail(*break_error_, events::run_status::failed, out, now);
     return;
   }
   phase_ = phase::waiting;
-  record(out, {events::retry{events::retry_what::model, {}, failed_attempts_,
+  record(out, {events::retry{events::retry_what::model,
+                             {},
+                             failed_attempts_,
                              limits_.model_retry.max_attempts,
-                             to_ms(next.delay), break_error_->message}});
+                             to_ms(next.delay),
+                             break_error_->message}});
   out.emplace_back(wait_for{next.delay});
 }
 
@@ -281,9 +279,11 @@ void step_machine::without_calls(step_effects& out, time_point now) {
     case termination_step::remind:
       ++progress_.reminders;
       record(out,
-             {events::retry{events::retry_what::termination, {},
+             {events::retry{events::retry_what::termination,
+                            {},
                             progress_.reminders,
-                            limits_.termination.max_attempts, 0,
+                            limits_.termination.max_attempts,
+                            0,
                             "the agent must call `complete`"}},
              new_message{false, std::move(next.text)});
       out.emplace_back(forget_calls{});
@@ -303,8 +303,8 @@ void step_machine::step_done(step_effects& out, time_point now) {
   }
   if (looping()) {
     fail({errc::loop_detected, op,
-          "the model asked for the same calls "
-            + std::to_string(equal_steps_) + " times in a row"},
+          "the model asked for the same calls " + std::to_string(equal_steps_) +
+              " times in a row"},
          events::run_status::failed, out, now);
     return;
   }
@@ -344,8 +344,8 @@ void step_machine::complete(std::string answer, step_effects& out,
          {}, true);
 }
 
-void step_machine::fail(error why, events::run_status status,
-                        step_effects& out, time_point now) {
+void step_machine::fail(error why, events::run_status status, step_effects& out,
+                        time_point now) {
   phase_ = phase::ended;
   std::optional<std::uint32_t> step;
   if (progress_.step > 0) step = progress_.step;
@@ -363,8 +363,9 @@ void step_machine::end_as_requested(step_effects& out, time_point now) {
 events::run_finished step_machine::finished(events::run_status status,
                                             std::optional<error> why,
                                             time_point now) const {
-  return {status,          to_ms(now - started_), progress_.step,
-          progress_.tool_calls, progress_.usage,       std::move(why)};
+  return {status,          to_ms(now - started_),
+          progress_.step,  progress_.tool_calls,
+          progress_.usage, std::move(why)};
 }
 
 }  // namespace riffle::core

@@ -107,9 +107,9 @@ class step_machine {
   void end_as_requested(step_effects& out, time_point now);
   [[nodiscard]] std::optional<error> over_budget() const;
   [[nodiscard]] bool looping();
-  [[nodiscard]] events::run_finished
-  finished(events::run_status status, std::optional<error> why,
-           time_point now) const;
+  [[nodiscard]] events::run_finished finished(events::run_status status,
+                                              std::optional<error> why,
+                                              time_point now) const;
 
   step_limits limits_;
   std::function<double()> random01_;
@@ -120,7 +120,7 @@ class step_machine {
   std::vector<std::string> signatures_;
   std::vector<std::string> last_signatures_;
   std::uint32_t equal_steps_ = 0;
-  std::string text_;  ///< visible text of the committed turn
+  std::string text_;                   ///< visible text of the committed turn
   std::optional<std::string> answer_;  ///< by `complete`
   std::uint32_t failed_attempts_ = 0;
   bool shown_ = false;

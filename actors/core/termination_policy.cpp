@@ -13,39 +13,35 @@ bool blank(std::string_view text) {
 }
 
 termination_decision finish(std::string_view text, std::uint32_t tools_run) {
-  if (!blank(text))
-    return {termination_step::finish, std::string{text}, false};
-  const auto sentence
-    = tools_run > 0 ? fallback_after_tools : fallback_without_tools;
+  if (!blank(text)) return {termination_step::finish, std::string{text}, false};
+  const auto sentence =
+      tools_run > 0 ? fallback_after_tools : fallback_without_tools;
   return {termination_step::finish, std::string{sentence}, true};
 }
 
 std::string reminder(std::uint32_t number, std::uint32_t of) {
   return "You ended your turn without calling a tool, but the task is not "
          "marked as complete. If it is done, call `complete` with your final "
-         "answer; if not, go on with it. (Reminder "
-         + std::to_string(number) + " of " + std::to_string(of) + ".)";
+         "answer; if not, go on with it. (Reminder " +
+         std::to_string(number) + " of " + std::to_string(of) + ".)";
 }
 
 std::string give_up_message(std::uint32_t reminders) {
-  return "the agent did not call `complete`, after "
-         + std::to_string(reminders)
-         + (reminders == 1 ? " reminder" : " reminders")
-         + "; set auto_complete = true or completion = \"free\" to accept its "
-           "text as the answer";
+  return "the agent did not call `complete`, after " +
+         std::to_string(reminders) +
+         (reminders == 1 ? " reminder" : " reminders") +
+         "; set auto_complete = true or completion = \"free\" to accept its "
+         "text as the answer";
 }
 
 std::string answer_in(std::string_view arguments) {
   const auto object = nlohmann::json::parse(arguments, nullptr, false);
-  if (!object.is_object())
-    return {};
+  if (!object.is_object()) return {};
   for (const auto* key : {"answer", "result"}) {
     const auto i = object.find(key);
-    if (i == object.end() || i->is_null())
-      continue;
+    if (i == object.end() || i->is_null()) continue;
     auto text = i->is_string() ? i->get<std::string>() : i->dump();
-    if (!blank(text))
-      return text;
+    if (!blank(text)) return text;
   }
   return {};
 }
@@ -54,21 +50,19 @@ std::string answer_in(std::string_view arguments) {
 
 bool needs_complete(bool completion_is_tool, std::string_view phase,
                     const std::vector<std::string>& exempt_phases) {
-  return completion_is_tool
-         && std::ranges::find(exempt_phases, phase) == exempt_phases.end();
+  return completion_is_tool &&
+         std::ranges::find(exempt_phases, phase) == exempt_phases.end();
 }
 
 termination_decision on_turn_without_calls(const termination_limits& limits,
                                            std::string_view visible_text,
                                            std::uint32_t reminders_used,
                                            std::uint32_t tools_run) {
-  if (!limits.needs_complete)
-    return finish(visible_text, tools_run);
+  if (!limits.needs_complete) return finish(visible_text, tools_run);
   if (reminders_used < limits.max_attempts)
     return {termination_step::remind,
             reminder(reminders_used + 1, limits.max_attempts), false};
-  if (limits.auto_complete)
-    return finish(visible_text, tools_run);
+  if (limits.auto_complete) return finish(visible_text, tools_run);
   return {termination_step::fail, give_up_message(reminders_used), false};
 }
 

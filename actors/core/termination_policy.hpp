@@ -26,8 +26,8 @@ struct termination_limits {
 
 /// completion = "tool", except in the phases that are exempt from it.
 [[nodiscard]] bool needs_complete(
-  bool completion_is_tool, std::string_view phase,
-  const std::vector<std::string>& exempt_phases);
+    bool completion_is_tool, std::string_view phase,
+    const std::vector<std::string>& exempt_phases);
 
 enum class termination_step : std::uint8_t {
   finish,  ///< `text` is the final answer
@@ -45,17 +45,17 @@ struct termination_decision {
 };
 
 /// The answer when the model said nothing visible.
-inline constexpr std::string_view fallback_after_tools
-  = "The tools have run; the model gave no closing answer.";
-inline constexpr std::string_view fallback_without_tools
-  = "The model gave no answer.";
+inline constexpr std::string_view fallback_after_tools =
+    "The tools have run; the model gave no closing answer.";
+inline constexpr std::string_view fallback_without_tools =
+    "The model gave no answer.";
 
 /// A turn ended in a safe way and asked for no calls. `visible_text`: of this
 /// step, not withdrawn, unchanged in the answer; blank text (white space only)
 /// gets a fallback. `tools_run`: calls of the run that began.
 [[nodiscard]] termination_decision on_turn_without_calls(
-  const termination_limits& limits, std::string_view visible_text,
-  std::uint32_t reminders_used, std::uint32_t tools_run);
+    const termination_limits& limits, std::string_view visible_text,
+    std::uint32_t reminders_used, std::uint32_t tools_run);
 
 /// `complete` was called, and the step's other calls have settled (rule 14):
 /// its `answer` (or `result`) is the final answer; else the visible text of

@@ -15,46 +15,38 @@ struct glyph {
 };
 
 constexpr std::array wide_glyphs{
-  glyph{"…", role::end},      glyph{"。", role::full_end},
-  glyph{"！", role::full_end}, glyph{"？", role::full_end},
-  glyph{"”", role::closer},   glyph{"’", role::closer},
-  glyph{"»", role::closer},
+    glyph{"…", role::end},       glyph{"。", role::full_end},
+    glyph{"！", role::full_end}, glyph{"？", role::full_end},
+    glyph{"”", role::closer},    glyph{"’", role::closer},
+    glyph{"»", role::closer},
 };
 
 std::size_t length_at(std::string_view text, std::size_t pos) noexcept {
   const auto lead = static_cast<unsigned char>(text[pos]);
-  if (lead < 0xC0)
-    return 1;
-  if (lead < 0xE0)
-    return 2;
+  if (lead < 0xC0) return 1;
+  if (lead < 0xE0) return 2;
   return lead < 0xF0 ? 3 : 4;
 }
 
 role role_of(std::string_view glyph_text) noexcept {
   if (glyph_text.size() > 1) {
     for (const auto& x : wide_glyphs)
-      if (x.text == glyph_text)
-        return x.what;
+      if (x.text == glyph_text) return x.what;
     return role::other;
   }
   switch (glyph_text.front()) {
-    case '\n':
-      return role::line;
+    case '\n': return role::line;
     case '.':
     case '!':
-    case '?':
-      return role::end;
+    case '?': return role::end;
     case '"':
     case '\'':
     case ')':
-    case ']':
-      return role::closer;
+    case ']': return role::closer;
     case ' ':
     case '\t':
-    case '\r':
-      return role::blank;
-    default:
-      return role::other;
+    case '\r': return role::blank;
+    default: return role::other;
   }
 }
 
@@ -67,13 +59,12 @@ std::size_t sentence_cut(std::string_view text, std::size_t& from) noexcept {
   auto pos = from;
   while (pos < text.size()) {
     const auto size = length_at(text, pos);
-    if (size > text.size() - pos)
-      break;
+    if (size > text.size() - pos) break;
     const auto what = role_of(text.substr(pos, size));
     const auto begin = pos;
     pos += size;
-    if (what == role::line || what == role::full_end
-        || (what == role::blank && ending != none)) {
+    if (what == role::line || what == role::full_end ||
+        (what == role::blank && ending != none)) {
       cut = pos;
       ending = none;
     } else if (what == role::end) {
@@ -87,11 +78,10 @@ std::size_t sentence_cut(std::string_view text, std::size_t& from) noexcept {
 }
 
 std::optional<time_point> text_batcher::due() const noexcept {
-  if (buffer_.empty())
-    return std::nullopt;
+  if (buffer_.empty()) return std::nullopt;
   const auto age = mode_ == batching::adaptive && emitted_
-                     ? std::min(*emitted_, since_)
-                     : since_;
+                       ? std::min(*emitted_, since_)
+                       : since_;
   return age + delay_;
 }
 
@@ -105,8 +95,7 @@ void text_batcher::append(bool reasoning, std::string_view content) {
 
 std::size_t text_batcher::due_size() noexcept {
   const auto when = due();
-  if (!when)
-    return 0;
+  if (!when) return 0;
   if (now_ >= *when || (mode_ == batching::adaptive && !emitted_))
     return buffer_.size();
   return mode_ == batching::sentence ? sentence_cut(buffer_, scanned_) : 0;

@@ -51,8 +51,7 @@ class text_batcher {
   void add(const piece_list& x, time_point now, Emit emit) {
     now_ = now;
     x.for_each([&](piece_kind kind, std::string_view content) {
-      if (content.empty())
-        return;
+      if (content.empty()) return;
       if (mode_ == batching::token) {
         emit(kind == piece_kind::reasoning, content);
         return;
@@ -61,18 +60,15 @@ class text_batcher {
       if (!buffer_.empty() && reasoning != reasoning_)
         emit_front(buffer_.size(), emit);
       append(reasoning, content);
-      if (buffer_.size() >= buffer_limit)
-        emit_front(buffer_.size(), emit);
+      if (buffer_.size() >= buffer_limit) emit_front(buffer_.size(), emit);
     });
-    if (const auto size = due_size(); size != 0)
-      emit_front(size, emit);
+    if (const auto size = due_size(); size != 0) emit_front(size, emit);
   }
 
   /// Emits what is held: before anything that is no text, and at `due`.
   template <class Emit>
   void flush(Emit emit) {
-    if (!buffer_.empty())
-      emit_front(buffer_.size(), emit);
+    if (!buffer_.empty()) emit_front(buffer_.size(), emit);
   }
 
   /// The same, for a caller that knows the time; then `adaptive` measures its
@@ -106,10 +102,10 @@ class text_batcher {
   batching mode_;
   duration delay_;
   std::string buffer_;
-  bool reasoning_ = false;      ///< kind of what `buffer_` holds
-  std::size_t scanned_ = 0;     ///< where the search for sentence ends goes on
-  time_point now_{};            ///< last time that a caller told
-  time_point since_{};          ///< age of the oldest byte in `buffer_`
+  bool reasoning_ = false;   ///< kind of what `buffer_` holds
+  std::size_t scanned_ = 0;  ///< where the search for sentence ends goes on
+  time_point now_{};         ///< last time that a caller told
+  time_point since_{};       ///< age of the oldest byte in `buffer_`
   std::optional<time_point> emitted_;  ///< last emission
 };
 

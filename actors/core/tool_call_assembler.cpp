@@ -48,8 +48,8 @@ void object_tracker::feed(char c) noexcept {
 // Rules 1, 3 and 9: of the calls with the fragment's choice and index the one
 // with its id, else the newest. Without an index only an id that is known
 // points to a call, and no id at all to the last one.
-std::optional<std::size_t>
-tool_call_assembler::find(const call_fragment& x) const noexcept {
+std::optional<std::size_t> tool_call_assembler::find(
+    const call_fragment& x) const noexcept {
   std::optional<std::size_t> newest;
   for (auto i = progress_.size(); i-- > 0;) {
     const auto& p = progress_[i];
@@ -67,35 +67,32 @@ bool tool_call_assembler::is_repeated(std::size_t at,
   const auto& call = calls_[at];
   const bool same_id = x.id == call.provider_id;
   const bool identified = same_id && (x.index || !x.id.empty());
-  return progress_[at].tracker.whole() && identified && x.name == call.name
-         && x.arguments == call.arguments;
+  return progress_[at].tracker.whole() && identified && x.name == call.name &&
+         x.arguments == call.arguments;
 }
 
 // Whether a fragment that points to a call begins another one.
-bool tool_call_assembler::is_new(std::size_t at,
-                                 const call_fragment& x) const {
+bool tool_call_assembler::is_new(std::size_t at, const call_fragment& x) const {
   const auto& call = calls_[at];
-  if (!x.id.empty() && !call.provider_id.empty()
-      && x.id != call.provider_id)
+  if (!x.id.empty() && !call.provider_id.empty() && x.id != call.provider_id)
     return true;  // rule 2
-  if (!x.name.empty() && progress_[at].tracker.whole()
-      && !is_blank(x.arguments))
+  if (!x.name.empty() && progress_[at].tracker.whole() &&
+      !is_blank(x.arguments))
     return true;  // rule 4
   // Nobody renames a call: without an id that says it is the same one, another
   // name means another call.
-  return x.id.empty() && !x.name.empty() && !call.name.empty()
-         && x.name != call.name;
+  return x.id.empty() && !x.name.empty() && !call.name.empty() &&
+         x.name != call.name;
 }
 
-std::vector<assembly_event>
-tool_call_assembler::on_fragment(const call_fragment& x) {
+std::vector<assembly_event> tool_call_assembler::on_fragment(
+    const call_fragment& x) {
   std::vector<assembly_event> out;
   if (ended_) return out;
   auto at = find(x);
   if (at && is_repeated(*at, x)) return out;
   if (!at || is_new(*at, x)) {
-    const bool empty
-      = x.id.empty() && x.name.empty() && is_blank(x.arguments);
+    const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
     if (empty || calls_.size() == max_calls) return out;
     at = begin(x, out);
   }
@@ -162,13 +159,13 @@ void tool_call_assembler::say(std::size_t at, assembly_step step,
   out.push_back({step, calls_[at]});
 }
 
-std::vector<assembly_event>
-tool_call_assembler::on_turn_end(std::optional<finish_reason> finish) {
+std::vector<assembly_event> tool_call_assembler::on_turn_end(
+    std::optional<finish_reason> finish) {
   std::vector<assembly_event> out;
   if (ended_) return out;
   ended_ = true;
-  const bool limited = finish == finish_reason::length
-                       || finish == finish_reason::content_filter;
+  const bool limited = finish == finish_reason::length ||
+                       finish == finish_reason::content_filter;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     auto& p = progress_[i];
     if (p.said_closed || p.over) continue;

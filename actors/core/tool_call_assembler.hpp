@@ -28,8 +28,14 @@ class object_tracker {
   [[nodiscard]] bool whole() const noexcept { return state_ == state::whole; }
 
  private:
-  enum class state : std::uint8_t { blank, inside, string, escape, whole,
-                                    invalid };
+  enum class state : std::uint8_t {
+    blank,
+    inside,
+    string,
+    escape,
+    whole,
+    invalid
+  };
 
   void feed(char c) noexcept;
 
@@ -98,8 +104,8 @@ class tool_call_assembler {
     bool over = false;  ///< spoiled or cut
   };
 
-  [[nodiscard]] std::optional<std::size_t>
-  find(const call_fragment& x) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> find(
+      const call_fragment& x) const noexcept;
   [[nodiscard]] bool is_new(std::size_t at, const call_fragment& x) const;
   [[nodiscard]] bool is_repeated(std::size_t at, const call_fragment& x) const;
   std::size_t begin(const call_fragment& x, std::vector<assembly_event>& out);

@@ -39,7 +39,7 @@ bool is_last(const storage::event_block& block) {
 // -- called -------------------------------------------------------------------
 
 handler_reader::handler_reader(node& owner, run_id run, event_handler handler)
-  : owner_{owner}, run_{std::move(run)}, handler_{std::move(handler)} {}
+    : owner_{owner}, run_{std::move(run)}, handler_{std::move(handler)} {}
 
 std::uint64_t handler_reader::position() const {
   std::lock_guard lock{mutex_};
@@ -113,15 +113,14 @@ expected<run_outcome> handler_reader::wait(duration limit) {
   std::unique_lock lock{mutex_};
   const auto has_ended = [this] { return outcome_.has_value(); };
   if (!ended_.wait_for(lock, limit, has_ended))
-    return unexpected{
-      error{errc::timeout, "run", "the run has not ended yet"}};
+    return unexpected{error{errc::timeout, "run", "the run has not ended yet"}};
   return *outcome_;
 }
 
 // -- asked --------------------------------------------------------------------
 
 event_stream::state::state(node& runtime_node, run_id id, std::uint64_t after)
-  : owner{runtime_node}, run{std::move(id)}, end_of_queue{after} {}
+    : owner{runtime_node}, run{std::move(id)}, end_of_queue{after} {}
 
 std::uint64_t event_stream::state::position() const {
   std::lock_guard lock{mutex};
@@ -165,8 +164,8 @@ std::optional<event_batch> event_stream::state::next(duration limit) {
       pull(lock);
       continue;
     }
-    if (news.wait_until(lock, deadline) == std::cv_status::timeout
-        && queue.empty() && !must_pull)
+    if (news.wait_until(lock, deadline) == std::cv_status::timeout &&
+        queue.empty() && !must_pull)
       return {};
   }
 }
@@ -210,7 +209,7 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
 }
 
 event_stream::event_stream(std::shared_ptr<state> impl)
-  : impl_{std::move(impl)} {}
+    : impl_{std::move(impl)} {}
 event_stream::~event_stream() {
   if (impl_) impl_->closed({});
 }

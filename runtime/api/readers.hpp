@@ -20,8 +20,8 @@ bool is_last(const storage::event_block& block);
 
 /// Calls a handler with each block, and notes how the run ended.
 class handler_reader final
-  : public subscriber,
-    public std::enable_shared_from_this<handler_reader> {
+    : public subscriber,
+      public std::enable_shared_from_this<handler_reader> {
  public:
   handler_reader(node& owner, run_id run, event_handler handler);
 
@@ -50,8 +50,8 @@ class handler_reader final
 
 /// A bounded queue between the publisher and a thread that asks for batches.
 struct event_stream::state final
-  : public subscriber,
-    public std::enable_shared_from_this<event_stream::state> {
+    : public subscriber,
+      public std::enable_shared_from_this<event_stream::state> {
   state(node& runtime_node, run_id id, std::uint64_t after);
 
   std::uint64_t position() const override;
@@ -66,10 +66,10 @@ struct event_stream::state final
   mutable std::mutex mutex;
   std::condition_variable news;
   std::deque<storage::event_block> queue;
-  std::size_t bytes = 0;        ///< in the queue
-  std::uint64_t end_of_queue;   ///< seq of the last event in or before it
-  bool must_pull = true;        ///< the journal has more, or may have
-  bool no_more = false;         ///< nothing will be offered
+  std::size_t bytes = 0;       ///< in the queue
+  std::uint64_t end_of_queue;  ///< seq of the last event in or before it
+  bool must_pull = true;       ///< the journal has more, or may have
+  bool no_more = false;        ///< nothing will be offered
   std::atomic<bool> finished = false;
   std::optional<error> failure;
 

@@ -32,7 +32,7 @@ std::string_view event_view::text(std::string& buffer) const {
   auto end = special;
   while (line_[end] != '"') end += line_[end] == '\\' ? 2 : 1;
   buffer = nlohmann::json::parse(line_.substr(begin - 1, end - begin + 2))
-             .get<std::string>();
+               .get<std::string>();
   return buffer;
 }
 
@@ -47,7 +47,7 @@ struct run::impl {
 
 event_stream run::events(std::uint64_t after_seq) const {
   return event_stream{
-    std::make_shared<event_stream::state>(*impl_->owner, id_, after_seq)};
+      std::make_shared<event_stream::state>(*impl_->owner, id_, after_seq)};
 }
 
 void run::cancel(std::string reason) const {
@@ -97,8 +97,8 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
   out.session_ = (*spec)->session;
   out.impl_ = std::make_shared<run::impl>();
   out.impl_->owner = owner;
-  out.impl_->reader = std::make_shared<handler_reader>(*owner, out.id_,
-                                                       std::move(on_events));
+  out.impl_->reader =
+      std::make_shared<handler_reader>(*owner, out.id_, std::move(on_events));
   auto opened = owner->start(*spec, out.impl_->reader);
   if (!opened) return unexpected{std::move(opened.error())};
   return out;
@@ -120,8 +120,8 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   out.session_ = record->session;
   out.impl_ = std::make_shared<run::impl>();
   out.impl_->owner = owner;
-  out.impl_->reader
-    = std::make_shared<handler_reader>(*owner, id, std::move(on_events));
+  out.impl_->reader =
+      std::make_shared<handler_reader>(*owner, id, std::move(on_events));
   auto opened = owner->resume(*spec, out.impl_->reader);
   if (!opened) return unexpected{std::move(opened.error())};
   return out;
@@ -132,7 +132,7 @@ expected<event_stream> runtime::events(const run_id& id,
   auto record = impl_->owner->journal().load_run(id);
   if (!record) return unexpected{std::move(record.error())};
   return event_stream{
-    std::make_shared<event_stream::state>(*impl_->owner, id, after_seq)};
+      std::make_shared<event_stream::state>(*impl_->owner, id, after_seq)};
 }
 
 storage::journal& runtime::journal() noexcept {

@@ -43,7 +43,7 @@ struct run_request {
 class event_view {
  public:
   event_view(std::uint64_t seq, std::string_view line) noexcept
-    : seq_{seq}, line_{line} {}
+      : seq_{seq}, line_{line} {}
 
   [[nodiscard]] std::uint64_t seq() const noexcept { return seq_; }
   /// The contract's event_type.

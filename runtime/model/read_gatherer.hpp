@@ -28,8 +28,8 @@ class read_gatherer {
   void on_round(std::size_t reads, std::size_t transfers, time_point now) {
     reads_ += reads;
     if (now - begin_ < span) return;
-    busy_ = now - begin_ < 2 * span && reads_ >= busy_reads
-            && transfers >= many_transfers;
+    busy_ = now - begin_ < 2 * span && reads_ >= busy_reads &&
+            transfers >= many_transfers;
     begin_ = now;
     reads_ = 0;
   }

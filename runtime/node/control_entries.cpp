@@ -27,9 +27,9 @@ class control_entry final : public tools::tool {
     return "Asking for approval";
   }
 
-  tools::tool_output run(const nlohmann::json&,
-                         tools::tool_context&) override {
-    return {{}, error{errc::internal, spec_.name, "a control tool has no worker"},
+  tools::tool_output run(const nlohmann::json&, tools::tool_context&) override {
+    return {{},
+            error{errc::internal, spec_.name, "a control tool has no worker"},
             {}};
   }
 

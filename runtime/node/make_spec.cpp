@@ -15,8 +15,8 @@ namespace {
 constexpr const char* op = "node";
 
 bool is_loopback(const std::string& url) {
-  return url.starts_with("http://127.") || url.starts_with("http://localhost")
-         || url.starts_with("http://[::1]");
+  return url.starts_with("http://127.") ||
+         url.starts_with("http://localhost") || url.starts_with("http://[::1]");
 }
 
 /// The key from the environment; a server on this machine may need none.
@@ -26,11 +26,11 @@ expected<std::string> find_key(const config::model_config& model) {
   if (key != nullptr && *key != '\0') return std::string{key};
   if (is_loopback(model.base_url)) return "";
   return unexpected{error{
-    errc::invalid_config, op,
-    "there is no API key for " + model.base_url
-      + ": set the environment variable " + model.api_key_env
-      + ", or api_key_env = \"\" in the model's configuration if the server "
-        "needs none"}};
+      errc::invalid_config, op,
+      "there is no API key for " + model.base_url +
+          ": set the environment variable " + model.api_key_env +
+          ", or api_key_env = \"\" in the model's configuration if the server "
+          "needs none"}};
 }
 
 expected<std::string> read_prompt(const std::filesystem::path& file) {
@@ -43,12 +43,11 @@ expected<std::string> read_prompt(const std::filesystem::path& file) {
   return text.str();
 }
 
-std::vector<model::tool_description>
-describe_tools(const tools::registry& registry,
-               const config::agent_config& agent) {
+std::vector<model::tool_description> describe_tools(
+    const tools::registry& registry, const config::agent_config& agent) {
   auto names = agent.tools;
-  if (agent.completion == "tool"
-      && std::ranges::find(names, "complete") == names.end())
+  if (agent.completion == "tool" &&
+      std::ranges::find(names, "complete") == names.end())
     names.emplace_back("complete");
   std::vector<model::tool_description> out;
   for (const auto& name : names)
@@ -61,9 +60,7 @@ describe_tools(const tools::registry& registry,
 
 std::function<double()> make_random() {
   auto engine = std::make_shared<std::mt19937_64>(std::random_device{}());
-  return [engine] {
-    return std::uniform_real_distribution<double>{}(*engine);
-  };
+  return [engine] { return std::uniform_real_distribution<double>{}(*engine); };
 }
 
 }  // namespace
@@ -73,14 +70,14 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
                                        const run_choice& choice) {
   const auto agent = config_.agents.find(choice.agent);
   if (agent == config_.agents.end())
-    return unexpected{error{errc::not_found, op,
-                            "there is no agent `" + choice.agent
-                              + "` in the configuration"}};
+    return unexpected{
+        error{errc::not_found, op,
+              "there is no agent `" + choice.agent + "` in the configuration"}};
   const auto model = config_.models.find(agent->second.model);
   if (model == config_.models.end())
     return unexpected{error{errc::not_found, op,
-                            "there is no model `" + agent->second.model
-                              + "` in the configuration"}};
+                            "there is no model `" + agent->second.model +
+                                "` in the configuration"}};
   auto spec = std::make_shared<run_spec>();
   spec->run = std::move(run);
   spec->session = std::move(session);
@@ -89,7 +86,8 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->agent = agent->second;
   if (choice.max_steps) spec->agent.max_steps = *choice.max_steps;
   if (!spec->agent.system_prompt_file.empty()) {
-    auto prompt = read_prompt(config_.base_dir / spec->agent.system_prompt_file);
+    auto prompt =
+        read_prompt(config_.base_dir / spec->agent.system_prompt_file);
     if (!prompt) return unexpected{std::move(prompt.error())};
     spec->agent.system_prompt = std::move(*prompt);
   }

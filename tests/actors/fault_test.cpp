@@ -36,13 +36,13 @@ std::set<std::string> handlers_in_sources() {
 /// break, a lost worker, mutating calls, a control tool, progress.
 void tell_everything(actor_fixture& x) {
   x.provider->answers = {
-    model_says("Well. ") + model_calls(0, "look")
-      + model_calls(1, "look", {{"n", 2}}) + scripted_model::cut,
-    model_says("Once more. ") + model_calls(0, "look", {{"n", 3}})
-      + model_calls(1, "act") + model_calls(2, "redo")
-      + model_calls(3, "seek_approval", {{"summary", "more"}})
-      + model_stops("tool_calls"),
-    model_says("The end.") + model_stops("stop"),
+      model_says("Well. ") + model_calls(0, "look") +
+          model_calls(1, "look", {{"n", 2}}) + scripted_model::cut,
+      model_says("Once more. ") + model_calls(0, "look", {{"n", 3}}) +
+          model_calls(1, "act") + model_calls(2, "redo") +
+          model_calls(3, "seek_approval", {{"summary", "more"}}) +
+          model_stops("tool_calls"),
+      model_says("The end.") + model_stops("stop"),
   };
   x.look->reports = 3;
 }
@@ -95,48 +95,49 @@ bool survives(fault& f, const std::function<void(actor_fixture&)>& scenario) {
 
 TEST_CASE("an exception in any handler costs a recovery and nothing else") {
   const std::map<std::string, std::function<void(actor_fixture&)>> scenarios{
-    {"to the end", [](actor_fixture&) {}},
-    {"cancelled while it waits for the model",
-     [](actor_fixture& x) {
-       x.settle();
-       x.cancel();
-     }},
-    {"cancelled while the model speaks",
-     [](actor_fixture& x) {
-       x.provider->answers = {model_says("for ever ") + scripted_model::hold};
-       x.settle();
-       x.cancel();
-     }},
-    {"a call that spoils",
-     [](actor_fixture& x) {
-       x.provider->answers = {
-         model_calls(0, "look")
-           + "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{"
-             "\"index\":0,\"function\":{\"arguments\":\"more\"}}]}}]}\n\n"
-           + model_stops("tool_calls"),
-         model_says("The end.") + model_stops("stop")};
-     }},
-    {"a tool that breaks",
-     [](actor_fixture& x) { x.look->throw_times = 1; }},
-    {"cancelled while a decision is on its way",
-     [](actor_fixture& x) {
-       x.provider->answers = {model_calls(0, "act") + model_stops("tool_calls"),
-                              model_says("The end.") + model_stops("stop")};
-     }},
-    {"words that wait for the end of a sentence",
-     [](actor_fixture& x) { x.advance(std::chrono::milliseconds{1}); }},
+      {"to the end", [](actor_fixture&) {}},
+      {"cancelled while it waits for the model",
+       [](actor_fixture& x) {
+         x.settle();
+         x.cancel();
+       }},
+      {"cancelled while the model speaks",
+       [](actor_fixture& x) {
+         x.provider->answers = {model_says("for ever ") + scripted_model::hold};
+         x.settle();
+         x.cancel();
+       }},
+      {"a call that spoils",
+       [](actor_fixture& x) {
+         x.provider->answers = {
+             model_calls(0, "look") +
+                 "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{"
+                 "\"index\":0,\"function\":{\"arguments\":\"more\"}}]}}]}\n\n" +
+                 model_stops("tool_calls"),
+             model_says("The end.") + model_stops("stop")};
+       }},
+      {"a tool that breaks", [](actor_fixture& x) { x.look->throw_times = 1; }},
+      {"cancelled while a decision is on its way",
+       [](actor_fixture& x) {
+         x.provider->answers = {
+             model_calls(0, "act") + model_stops("tool_calls"),
+             model_says("The end.") + model_stops("stop")};
+       }},
+      {"words that wait for the end of a sentence",
+       [](actor_fixture& x) { x.advance(std::chrono::milliseconds{1}); }},
   };
   // Handlers that these scenarios cannot reach, each with its reason.
   const std::set<std::string> unreachable{
-    // Recovery's own message is tested below; so is the timer of limits.
-    "dispatcher.restored_calls", "dispatcher.tick",
-    // Withdrawals come only while a decision is pending; this version decides
-    // in the same step, so the message finds nothing to do.
-    "proposal_tracker.approval_withdrawn",
-    // Only a report that is lost on its way from another node is given up.
-    "progress_muxer.give_up",
-    // A timer for text that waits; these runs publish each token at once.
-    "publisher.flush_due",
+      // Recovery's own message is tested below; so is the timer of limits.
+      "dispatcher.restored_calls",
+      "dispatcher.tick",
+      // Withdrawals come only while a decision is pending; this version decides
+      // in the same step, so the message finds nothing to do.
+      "proposal_tracker.approval_withdrawn",
+      // Only a report that is lost on its way from another node is given up.
+      "progress_muxer.give_up",
+      // A timer for text that waits; these runs publish each token at once.
+      "publisher.flush_due",
   };
   for (const auto& handler : handlers_in_sources()) {
     if (unreachable.contains(handler)) continue;
@@ -156,9 +157,9 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
 TEST_CASE("the timer for waiting text may fail too") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {model_says("no end of a sentence")
-                           + scripted_model::hold,
-                         model_says("The end.") + model_stops("stop")};
+  x.provider->answers = {
+      model_says("no end of a sentence") + scripted_model::hold,
+      model_says("The end.") + model_stops("stop")};
   fault f{"publisher.flush_due"};
   auto spec = x.make_spec();
   spec->publish.batching = "sentence";
@@ -202,7 +203,8 @@ TEST_CASE("a run that fails again and again ends with internal") {
   x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls")};
   auto spec = x.make_spec();
   spec->faults = [](const std::string& handler) {
-    if (handler == "dispatcher.parsed_calls") throw std::runtime_error{"always"};
+    if (handler == "dispatcher.parsed_calls")
+      throw std::runtime_error{"always"};
   };
   x.start(spec);
   x.run_out();

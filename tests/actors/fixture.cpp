@@ -13,9 +13,9 @@ using nlohmann::json;
 
 // -- provider -----------------------------------------------------------------
 
-model::transfer_id
-scripted_model::open(model::transport_request request,
-                     std::shared_ptr<model::transfer_listener> listener) {
+model::transfer_id scripted_model::open(
+    model::transport_request request,
+    std::shared_ptr<model::transfer_listener> listener) {
   const auto id = ++last_;
   requests.push_back(std::move(request.body));
   const auto n = std::min(requests.size(), answers.size()) - 1;
@@ -47,7 +47,7 @@ void scripted_model::cancel(model::transfer_id id) {
   auto listener = std::move(i->second);
   open_.erase(i);
   listener->on_end(
-    {0, error{errc::cancelled, "transport", "cancelled"}, {}, {}});
+      {0, error{errc::cancelled, "transport", "cancelled"}, {}, {}});
 }
 
 // -- tools --------------------------------------------------------------------
@@ -90,11 +90,11 @@ void recording_subscriber::closed(const std::optional<error>& why) {
 // -- the process --------------------------------------------------------------
 
 actor_fixture::actor_fixture(std::shared_ptr<storage::journal> stored)
-  : journal{std::move(stored)},
-    look{std::make_shared<recording_tool>("look", effect::read_only)},
-    act{std::make_shared<recording_tool>("act", effect::mutating)},
-    redo{std::make_shared<recording_tool>("redo", effect::mutating, true)},
-    ids{std::make_shared<id_source>(7, [] { return wall_time{1'000'000}; })} {
+    : journal{std::move(stored)},
+      look{std::make_shared<recording_tool>("look", effect::read_only)},
+      act{std::make_shared<recording_tool>("act", effect::mutating)},
+      redo{std::make_shared<recording_tool>("redo", effect::mutating, true)},
+      ids{std::make_shared<id_source>(7, [] { return wall_time{1'000'000}; })} {
   if (!journal) journal = storage::make_memory_journal();
   held = dynamic_cast<test_journal*>(journal.get());
   config.add_message_types<caf::id_block::riffle_messages>();
@@ -125,8 +125,8 @@ caf::scheduler::test_coordinator& actor_fixture::scheduler() {
 }
 
 void actor_fixture::begin() {
-  for (tools::tool_ptr tool : {tools::tool_ptr{look}, tools::tool_ptr{act},
-                               tools::tool_ptr{redo}})
+  for (tools::tool_ptr tool :
+       {tools::tool_ptr{look}, tools::tool_ptr{act}, tools::tool_ptr{redo}})
     REQUIRE(tools->add(tool));
   for (const auto& about : core::control_tools()) {
     auto entry = std::make_shared<recording_tool>(std::string{about.name},
@@ -182,7 +182,7 @@ void actor_fixture::ask(caf::message request) {
   auto target = caf::actor_cast<caf::actor>(registry);
   auto behave = [this, target, request](caf::event_based_actor* self) {
     self->request(target, std::chrono::minutes{10}, request)
-      .then([this](run_opened& x) { opened = std::move(x); });
+        .then([this](run_opened& x) { opened = std::move(x); });
   };
   asker_ = system->spawn(behave);
 }
@@ -283,12 +283,12 @@ std::string model_says(std::string_view text) {
 
 std::string model_calls(int index, const std::string& tool,
                         const json& arguments) {
-  return chunk({{"tool_calls",
-                 json::array({{{"index", index},
-                               {"id", "id" + std::to_string(index)},
-                               {"function",
-                                {{"name", tool},
-                                 {"arguments", arguments.dump()}}}}})}});
+  return chunk(
+      {{"tool_calls",
+        json::array({{{"index", index},
+                      {"id", "id" + std::to_string(index)},
+                      {"function",
+                       {{"name", tool}, {"arguments", arguments.dump()}}}}})}});
 }
 
 std::string model_stops(const std::string& reason) {

@@ -40,9 +40,9 @@ class manual_executor final : public executor {
 /// A provider that says what the test tells it to.
 class scripted_model final : public model::transport {
  public:
-  model::transfer_id open(model::transport_request request,
-                          std::shared_ptr<model::transfer_listener> listener)
-    override;
+  model::transfer_id open(
+      model::transport_request request,
+      std::shared_ptr<model::transfer_listener> listener) override;
   void grant(model::transfer_id id, std::size_t bytes) override;
   void cancel(model::transfer_id id) override;
 
@@ -133,8 +133,8 @@ class actor_fixture {
   std::shared_ptr<tools::registry> tools = std::make_shared<tools::registry>();
   std::shared_ptr<recording_tool> look, act, redo;
   std::shared_ptr<id_source> ids;
-  std::shared_ptr<recording_subscriber> reader
-    = std::make_shared<recording_subscriber>();
+  std::shared_ptr<recording_subscriber> reader =
+      std::make_shared<recording_subscriber>();
   config::tools_config settings;
   run_registry_actor registry;
   session_store_actor store;

@@ -13,15 +13,14 @@ namespace {
 
 std::vector<std::string> words() {
   return {
-    model_says("First. ") + model_calls(0, "look") + model_calls(1, "act")
-      + model_calls(2, "redo") + model_calls(3, "look", {{"n", 2}})
-      + model_stops("tool_calls"),
-    model_says("Then. ") + model_calls(0, "act", {{"n", 5}})
-      + model_stops("tool_calls"),
-    model_says("The end.") + model_stops("stop"),
+      model_says("First. ") + model_calls(0, "look") + model_calls(1, "act") +
+          model_calls(2, "redo") + model_calls(3, "look", {{"n", 2}}) +
+          model_stops("tool_calls"),
+      model_says("Then. ") + model_calls(0, "act", {{"n", 5}}) +
+          model_stops("tool_calls"),
+      model_says("The end.") + model_stops("stop"),
   };
 }
-
 
 /// Moves one thing at random; false if nothing could move.
 bool move_one(actor_fixture& x, std::mt19937& random) {
@@ -37,22 +36,22 @@ bool move_one(actor_fixture& x, std::mt19937& random) {
         if (x.held->release_one()) return true;
     }
   }
-  return x.scheduler().try_run_once() || x.lane->run_one()
-         || x.held->release_one();
+  return x.scheduler().try_run_once() || x.lane->run_one() ||
+         x.held->release_one();
 }
-
 
 }  // namespace
 
 TEST_CASE("a process that ends at any moment loses and repeats nothing") {
   const auto first = std::random_device{}();
-  const unsigned rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 20000 : 1000;
+  const unsigned rounds =
+      std::getenv("RIFFLE_TEST_FULL") != nullptr ? 20000 : 1000;
   for (unsigned i = 0; i < rounds; ++i) {
     const auto seed = first + i;
     INFO("seed " << seed);
     std::mt19937 random{seed};
-    auto journal = std::make_shared<test_journal>(
-      test_journal::options{.seed = seed});
+    auto journal =
+        std::make_shared<test_journal>(test_journal::options{.seed = seed});
     std::map<call_id, std::size_t> acted;
     std::string published;
     bool finished = false;
@@ -64,8 +63,8 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
       auto spec = x.make_spec();
       // Unique ids in each life, as from a real source.
       x.ids = std::make_shared<id_source>(
-        seed * 31 + static_cast<unsigned>(life),
-        [life] { return wall_time{1'000'000 * (life + 1)}; });
+          seed * 31 + static_cast<unsigned>(life),
+          [life] { return wall_time{1'000'000 * (life + 1)}; });
       spec->ids = x.ids;
       const auto known = journal->load_run(x.run);
       if (known && known->state != storage::run_state::active) {
@@ -80,8 +79,8 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
           if (m.role == storage::message_role::assistant) ++told;
         auto rest = words();
         rest.erase(rest.begin(),
-                   rest.begin()
-                     + static_cast<std::ptrdiff_t>(std::min(told, rest.size() - 1)));
+                   rest.begin() + static_cast<std::ptrdiff_t>(
+                                      std::min(told, rest.size() - 1)));
         x.provider->answers = rest;
         x.resume(spec);
       } else {

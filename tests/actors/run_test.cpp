@@ -27,8 +27,8 @@ json only(const std::string& lines, std::string_view type) {
 TEST_CASE("text becomes tokens and the answer") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {model_says("Hello ") + model_says("world.")
-                         + model_stops("stop")};
+  x.provider->answers = {model_says("Hello ") + model_says("world.") +
+                         model_stops("stop")};
   x.start(x.make_spec());
   x.run_out();
   check_log(x.reader->lines);
@@ -92,10 +92,10 @@ TEST_CASE("a journal that fails ends the run, and nothing goes out after it") {
     journal->fail_at(k);
     actor_fixture x{journal};
     x.begin();
-    x.provider->answers
-      = {model_says("Hm. ") + model_calls(0, "look") + model_calls(1, "act")
-           + model_stops("tool_calls"),
-         the_end};
+    x.provider->answers = {model_says("Hm. ") + model_calls(0, "look") +
+                               model_calls(1, "act") +
+                               model_stops("tool_calls"),
+                           the_end};
     x.start(x.make_spec());
     x.run_out(10s);
     INFO("append " << k << " of " << journal->appended());
@@ -204,8 +204,7 @@ TEST_CASE("limits of a call, in simulated time") {
   const auto result = only(x.reader->lines, "tool_result");
   CHECK(result.at("outcome") == "timed_out");
   CHECK(result.at("error").at("message").get<std::string>().find(
-          "may still be running")
-        != std::string::npos);
+            "may still be running") != std::string::npos);
 }
 
 TEST_CASE("a full window of progress drops all but the newest") {
@@ -230,10 +229,9 @@ TEST_CASE("a lost worker is replaced; what may run again does") {
   actor_fixture x;
   x.begin();
   x.look->throw_times = x.act->throw_times = x.redo->throw_times = 1;
-  x.provider->answers
-    = {model_calls(0, "look") + model_calls(1, "act") + model_calls(2, "redo")
-         + model_stops("tool_calls"),
-       one_call("act"), the_end};
+  x.provider->answers = {model_calls(0, "look") + model_calls(1, "act") +
+                             model_calls(2, "redo") + model_stops("tool_calls"),
+                         one_call("act"), the_end};
   x.start(x.make_spec());
   x.run_out();
   check_log(x.reader->lines);
@@ -273,9 +271,8 @@ TEST_CASE("control tools act on the run") {
   actor_fixture x;
   x.begin();
   SECTION("complete gives the answer, after all other calls") {
-    x.provider->answers
-      = {model_calls(0, "complete", {{"answer", "42"}}) + model_calls(1, "look")
-         + model_stops("tool_calls")};
+    x.provider->answers = {model_calls(0, "complete", {{"answer", "42"}}) +
+                           model_calls(1, "look") + model_stops("tool_calls")};
     x.start(x.make_spec());
     x.run_out();
     CHECK(only(x.reader->lines, "final_answer").at("content") == "42");
@@ -286,8 +283,10 @@ TEST_CASE("control tools act on the run") {
     const json steps{{"action", "set"}, {"steps", {"look", "leap"}}};
     const json done{{"action", "update"}, {"step", 1}, {"status", "done"}};
     x.provider->answers = {
-      model_calls(0, "manage_plan", steps) + model_stops("tool_calls"), the_end,
-      model_calls(0, "manage_plan", done) + model_stops("tool_calls"), the_end};
+        model_calls(0, "manage_plan", steps) + model_stops("tool_calls"),
+        the_end,
+        model_calls(0, "manage_plan", done) + model_stops("tool_calls"),
+        the_end};
     x.start(x.make_spec());
     x.run_out();
     CHECK(only(x.reader->lines, "plan_updated").at("plan").size() == 2);
@@ -295,14 +294,14 @@ TEST_CASE("control tools act on the run") {
     x.reader = std::make_shared<recording_subscriber>();
     x.start(x.make_spec("run_2"));
     x.run_out();
-    CHECK(only(x.reader->lines, "plan_updated").at("plan").at(0).at("status")
-          == "done");
+    CHECK(only(x.reader->lines, "plan_updated").at("plan").at(0).at("status") ==
+          "done");
   }
   SECTION("seek_approval makes a proposal") {
-    x.provider->answers
-      = {model_calls(0, "seek_approval", {{"summary", "delete it"}})
-           + model_stops("tool_calls"),
-         the_end};
+    x.provider->answers = {
+        model_calls(0, "seek_approval", {{"summary", "delete it"}}) +
+            model_stops("tool_calls"),
+        the_end};
     x.start(x.make_spec());
     x.run_out();
     CHECK(only(x.reader->lines, "proposal").at("summary") == "delete it");

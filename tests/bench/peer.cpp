@@ -2,9 +2,6 @@
 // A benchmark peer: uses the library as a user would, consumes every event,
 // one event for each chunk, and prints one line of JSON at the end. The flags
 // and the line are the contract of the benchmark harness; see README.md.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -13,7 +10,9 @@
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -58,8 +57,8 @@ std::int64_t now_ns() {
 std::int64_t cpu_us() {
   rusage u{};
   getrusage(RUSAGE_SELF, &u);
-  return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1'000'000LL
-         + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+  return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1'000'000LL +
+         u.ru_utime.tv_usec + u.ru_stime.tv_usec;
 }
 
 long rss_kb() {
@@ -106,8 +105,8 @@ void note_stamp(std::string_view text, bool& got_first) {
 }
 
 riffle::event_handler make_handler() {
-  return [buffer = std::string{}, got_first = false](
-           const riffle::event_batch& batch) mutable {
+  return [buffer = std::string{},
+          got_first = false](const riffle::event_batch& batch) mutable {
     std::int64_t events = 0;
     std::int64_t chunks = 0;
     std::int64_t bytes = 0;
@@ -130,8 +129,8 @@ class lookup final : public riffle::tools::tool {
   lookup() {
     spec_.name = "lookup";
     spec_.description = "look something up";
-    spec_.parameters
-      = R"({"type":"object","properties":{"q":{"type":"string"},"ms":{"type":"number"}},"required":["q","ms"]})";
+    spec_.parameters =
+        R"({"type":"object","properties":{"q":{"type":"string"},"ms":{"type":"number"}},"required":["q","ms"]})";
     spec_.eff = riffle::effect::read_only;
   }
   const riffle::tools::tool_spec& spec() const noexcept override {
@@ -148,7 +147,8 @@ class lookup final : public riffle::tools::tool {
     ++seen.tools;
     const auto ms = a.at("ms").get<double>();
     if (ms > 0)
-      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>{ms});
+      std::this_thread::sleep_for(
+          std::chrono::duration<double, std::milli>{ms});
     seen.last_tool = now_ns();
     return {json{{"ok", true}, {"n", 42}, {"q", a.at("q")}}.dump(), {}, {}};
   }
@@ -211,7 +211,8 @@ int main(int argc, char** argv) {
   const auto o = parse(argc, argv);
   riffle::runtime_options parts;
   parts.tools.push_back(std::make_shared<lookup>());
-  if (o.data_dir.empty()) parts.journal = riffle::storage::make_memory_journal();
+  if (o.data_dir.empty())
+    parts.journal = riffle::storage::make_memory_journal();
   auto made = riffle::runtime::create(make_config(o), std::move(parts));
   if (!made) {
     std::cerr << render(made.error()) << '\n';
@@ -225,9 +226,9 @@ int main(int argc, char** argv) {
   seen.all.clear();
   const auto script = json::parse(o.scenario);
   const auto tokens = script.value("tokens", 100);
-  const auto want
-    = (script.value("final", tokens) + script.value("turns", 0) * tokens)
-      * o.concurrency;
+  const auto want =
+      (script.value("final", tokens) + script.value("turns", 0) * tokens) *
+      o.concurrency;
   std::atomic<bool> done = false;
   std::vector<long> samples;
   std::thread sampler;
@@ -258,10 +259,10 @@ int main(int argc, char** argv) {
   std::ranges::sort(samples);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto early
-    = seen.last_stamp0 != 0 && seen.first_tool != 0
-        ? static_cast<double>(seen.first_tool - seen.last_stamp0) / 1000.0
-        : 0.0;
+  const auto early =
+      seen.last_stamp0 != 0 && seen.first_tool != 0
+          ? static_cast<double>(seen.first_tool - seen.last_stamp0) / 1000.0
+          : 0.0;
   json out;
   out["runtime"] = "c++";
   out["versions"] = {{"riffle", "0.1.0"}};

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Measures Riffle against floors and peers; see README.md.
 # usage: run.sh PEER_BINARY [--reps N] [--measures LIST] [--out FILE]
 # RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside

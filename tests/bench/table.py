@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The table of README.md from the harness's results: table.py results.jsonl"""
 import json
 import statistics

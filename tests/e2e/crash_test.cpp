@@ -27,9 +27,10 @@ http_reply provider(const http_request& request) {
   }
   if (told.size() == 2)
     return respond_sse(calls(
-      {{"bash", {{"command", "echo $$ >> effects; sleep 0.05; echo $$ >> ends"}}},
-       {"read", {{"path", "a.txt"}}},
-       {"bash", {{"command", "echo $$ >> effects; echo two"}}}}));
+        {{"bash",
+          {{"command", "echo $$ >> effects; sleep 0.05; echo $$ >> ends"}}},
+         {"read", {{"path", "a.txt"}}},
+         {"bash", {{"command", "echo $$ >> effects; echo two"}}}}));
   std::string all;
   for (const auto& m : told) all += m.at("content").get<std::string>() + "|";
   return respond_sse(answer(all));
@@ -41,16 +42,15 @@ void prepare(const work_folder& folder, const http_server& server) {
   folder.configure(server.url("/v1"), "[publish]\nbatching = \"token\"\n");
 }
 
-const std::vector<std::string> run_command{"run",       "go",  "--session",
-                                           "s1",        "--approve", "all",
-                                           "--output",  "jsonl"};
+const std::vector<std::string> run_command{
+    "run", "go", "--session", "s1", "--approve", "all", "--output", "jsonl"};
 
 /// After a kill: the run is finished by `resume`, the log is whole, what was
 /// published before is a prefix of it, and no call acted twice.
 void check_recovery(const work_folder& folder, const std::string& published,
                     const http_server& server) {
   auto again = riffle::testing::riffle(
-    folder, {"sessions", "resume", "s1", "--output", "jsonl"});
+      folder, {"sessions", "resume", "s1", "--output", "jsonl"});
   if (again.status == 2 && published.empty()) {
     // Killed before the run was on record: nothing happened, nothing is lost.
     CHECK(again.err.find("s1") != std::string::npos);
@@ -59,15 +59,16 @@ void check_recovery(const work_folder& folder, const std::string& published,
   }
   INFO(again.err);
   CHECK(again.status == 0);
-  const auto log = riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+  const auto log =
+      riffle::testing::riffle(folder, {"sessions", "events", "s1"});
   const auto events = checked_events(log.out);
   CHECK(of_type(events, "run_finished").size() == 1);
   // Byte for byte; the reader may have been killed inside a line.
   CHECK(log.out.starts_with(published));
   std::size_t begun = 0;
   for (const auto& e : of_type(events, "tool_call"))
-    if (e.at("data").at("tool") == "bash"
-        && e.at("data").at("status") == "starting")
+    if (e.at("data").at("tool") == "bash" &&
+        e.at("data").at("status") == "starting")
       ++begun;
   CHECK(folder.lines("effects").size() <= begun);
   for (const auto& request : server.requests()) check_results(request);
@@ -91,8 +92,8 @@ TEST_CASE("a run that is killed at any moment is finished by resume") {
     http_server server{provider};
     prepare(folder, server);
     program running{installed_riffle(), folder, run_command};
-    const auto until = std::chrono::steady_clock::now()
-                       + std::chrono::microseconds{random() % 300'000};
+    const auto until = std::chrono::steady_clock::now() +
+                       std::chrono::microseconds{random() % 300'000};
     eventually([&] { return std::chrono::steady_clock::now() >= until; });
     running.signal(SIGKILL);
     const auto end = running.wait();
@@ -109,10 +110,12 @@ TEST_CASE("a run that is killed at every write point is finished by resume") {
     const work_folder folder;
     http_server server{provider};
     prepare(folder, server);
-    const auto whole
-      = program{crashable_riffle(), folder, run_command,
+    const auto whole =
+        program{crashable_riffle(),
+                folder,
+                run_command,
                 {{"RIFFLE_TEST_COUNT_FILE", (folder.path() / "n").string()}}}
-          .wait();
+            .wait();
     REQUIRE(whole.status == 0);
     points = std::stoul(folder.read("n"));
   }
@@ -123,11 +126,11 @@ TEST_CASE("a run that is killed at every write point is finished by resume") {
       http_server server{provider};
       prepare(folder, server);
       std::map<std::string, std::string> env{
-        {"RIFFLE_TEST_KILL_AT", std::to_string(n)}};
+          {"RIFFLE_TEST_KILL_AT", std::to_string(n)}};
       if (*after == '1') env.emplace("RIFFLE_TEST_KILL_AFTER", "1");
       INFO("killed at write point " << n << ", after: " << after);
-      const auto end
-        = program{crashable_riffle(), folder, run_command, env}.wait();
+      const auto end =
+          program{crashable_riffle(), folder, run_command, env}.wait();
       if (end.status == 128 + SIGKILL) ++killed;
       check_recovery(folder, end.out, server);
     }
@@ -148,8 +151,8 @@ TEST_CASE("what a killed runtime left behind ends before its call is settled") {
   http_server server{[](const http_request& request) {
     if (!tool_messages(request).empty()) return respond_sse(answer("over"));
     return respond_sse(calls(
-      {{"bash",
-        {{"command", "setsid sh -c 'setsid sh daemon.sh &' & sleep 60"}}}}));
+        {{"bash",
+          {{"command", "setsid sh -c 'setsid sh daemon.sh &' & sleep 60"}}}}));
   }};
   folder.configure(server.url("/v1"));
   program running{installed_riffle(), folder, run_command};
@@ -157,16 +160,15 @@ TEST_CASE("what a killed runtime left behind ends before its call is settled") {
   running.signal(SIGKILL);
   running.wait();
   const auto again = riffle::testing::riffle(
-    folder, {"sessions", "resume", "s1", "--output", "jsonl"});
+      folder, {"sessions", "resume", "s1", "--output", "jsonl"});
   CHECK(again.status == 0);
   const auto ticks = folder.lines("ticks");
   const auto results = of_type(checked_events(again.out), "tool_result");
   REQUIRE(results.size() == 1);
   CHECK(results[0].at("data").at("outcome") == "interrupted");
   // Nothing is written any more: the number stays, watched for a while.
-  CHECK_FALSE(
-    eventually([&] { return folder.lines("ticks").size() != ticks.size(); },
-               300ms));
+  CHECK_FALSE(eventually(
+      [&] { return folder.lines("ticks").size() != ticks.size(); }, 300ms));
 }
 
 TEST_CASE("a live owner keeps its run") {
@@ -177,7 +179,8 @@ TEST_CASE("a live owner keeps its run") {
   REQUIRE(server.wait_for_requests(1));
   const work_folder other;
   other.write("riffle.toml", folder.read("riffle.toml"));
-  const auto busy = riffle::testing::riffle(other, {"sessions", "resume", "s1"});
+  const auto busy =
+      riffle::testing::riffle(other, {"sessions", "resume", "s1"});
   CHECK(busy.status == 2);
   CHECK(busy.err.find("session_busy") != std::string::npos);
 }

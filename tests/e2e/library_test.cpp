@@ -32,8 +32,8 @@ class meeting final : public riffle::tools::tool {
     std::unique_lock lock{mutex_};
     ++here_;
     all_here_.notify_all();
-    const bool met
-      = all_here_.wait_for(lock, 20s, [this] { return here_ >= count_; });
+    const bool met =
+        all_here_.wait_for(lock, 20s, [this] { return here_ >= count_; });
     return {met ? "met" : "alone", {}, {}};
   }
 
@@ -70,8 +70,8 @@ TEST_CASE("three tools that wait for each other all end") {
   rt::http_server server{[](const rt::http_request& request) {
     if (!rt::tool_messages(request).empty())
       return rt::respond_sse(rt::answer("done"));
-    return rt::respond_sse(
-      rt::calls({{"meet", {{"n", 1}}}, {"meet", {{"n", 2}}}, {"meet", {{"n", 3}}}}));
+    return rt::respond_sse(rt::calls(
+        {{"meet", {{"n", 1}}}, {"meet", {{"n", 2}}}, {"meet", {{"n", 3}}}}));
   }};
   auto runtime = make_runtime(config_for(server, {"meet"}),
                               {std::make_shared<meeting>(3)});
@@ -117,7 +117,7 @@ TEST_CASE("a reader that is slower than the run gets everything") {
   std::string body;
   for (int i = 0; i < 30'000; ++i) body += rt::say("word ");
   rt::http_server server{
-    rt::respond_sse(body + rt::finish("stop") + rt::done_mark)};
+      rt::respond_sse(body + rt::finish("stop") + rt::done_mark)};
   auto runtime = make_runtime(config_for(server, {}));
   auto run = runtime.start({.task = "talk"});
   REQUIRE(run);
@@ -134,7 +134,7 @@ TEST_CASE("a reader that is slower than the run gets everything") {
 
 TEST_CASE("cancel ends a run that streams for ever") {
   rt::http_server server{
-    rt::http_reply::sse().send(rt::say("word. ")).stall("gate")};
+      rt::http_reply::sse().send(rt::say("word. ")).stall("gate")};
   auto runtime = make_runtime(config_for(server, {}));
   auto run = runtime.start({.task = "talk"});
   REQUIRE(run);

@@ -10,10 +10,11 @@ using nlohmann::json;
 namespace {
 
 http_reply slow_command(const http_request&) {
-  return respond_sse(calls(
-    {{"bash",
-      {{"command", "echo $$ > pid; while true; do sleep 0.05; echo x >> ticks; "
-                   "done"}}}}));
+  return respond_sse(
+      calls({{"bash",
+              {{"command",
+                "echo $$ > pid; while true; do sleep 0.05; echo x >> ticks; "
+                "done"}}}}));
 }
 
 bool gone(const work_folder& folder) {
@@ -29,7 +30,8 @@ TEST_CASE("Ctrl-C cancels, settles and ends with 130") {
       const work_folder folder;
       http_server server{slow_command};
       folder.configure(server.url("/v1"));
-      program running{installed_riffle(), folder,
+      program running{installed_riffle(),
+                      folder,
                       {"run", "go", "--approve", "all", "--output", "jsonl"}};
       REQUIRE(eventually([&] { return !folder.lines("ticks").empty(); }));
       running.signal(number);
@@ -37,10 +39,10 @@ TEST_CASE("Ctrl-C cancels, settles and ends with 130") {
       CHECK(end.status == 130);
       CHECK(gone(folder));
       const auto events = checked_events(end.out);
-      CHECK(of_type(events, "tool_result").at(0).at("data").at("outcome")
-            == "cancelled");
-      CHECK(of_type(events, "run_finished").at(0).at("data").at("status")
-            == "cancelled");
+      CHECK(of_type(events, "tool_result").at(0).at("data").at("outcome") ==
+            "cancelled");
+      CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
+            "cancelled");
     }
   }
 }
@@ -49,9 +51,9 @@ TEST_CASE("the time limit of a run ends it with 124") {
   const work_folder folder;
   http_server server{slow_command};
   folder.configure(server.url("/v1"));
-  const auto end = riffle::testing::riffle(
-    folder,
-    {"run", "go", "--approve", "all", "--timeout", "1s", "--output", "jsonl"});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--approve", "all",
+                                       "--timeout", "1s", "--output", "jsonl"});
   CHECK(end.status == 124);
   CHECK(gone(folder));
   const auto events = checked_events(end.out);
@@ -66,11 +68,11 @@ TEST_CASE("a tool's time limit ends the call, not the run") {
   }};
   folder.configure(server.url("/v1"), "[tools.bash]\ntimeout = \"500ms\"\n");
   const auto end = riffle::testing::riffle(
-    folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
+      folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
   CHECK(end.status == 0);
   CHECK(gone(folder));
-  const auto result
-    = of_type(checked_events(end.out), "tool_result").at(0).at("data");
+  const auto result =
+      of_type(checked_events(end.out), "tool_result").at(0).at("data");
   CHECK(result.at("outcome") == "timed_out");
   CHECK(result.at("error").at("code") == "timeout");
 }
@@ -79,50 +81,48 @@ TEST_CASE("the step limit ends the run with its own error") {
   const work_folder folder;
   folder.write("a.txt", "A");
   http_server server{[n = 0](const http_request&) mutable {
-    return respond_sse(
-      calls({{"read", {{"path", "a.txt"}, {"limit", ++n}}}}));
+    return respond_sse(calls({{"read", {{"path", "a.txt"}, {"limit", ++n}}}}));
   }};
   folder.configure(server.url("/v1"));
   const auto end = riffle::testing::riffle(
-    folder, {"run", "go", "--max-steps", "3", "--output", "jsonl"});
+      folder, {"run", "go", "--max-steps", "3", "--output", "jsonl"});
   CHECK(end.status == 1);
   CHECK(server.request_count() == 3);
-  CHECK(of_type(checked_events(end.out), "error").at(0).at("data").at("code")
-        == "max_steps_exceeded");
+  CHECK(of_type(checked_events(end.out), "error").at(0).at("data").at("code") ==
+        "max_steps_exceeded");
 }
 
 TEST_CASE("a session has one active run, and goes on with what was said") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
-    if (request.body.find("wait for me") != std::string::npos
-        && request.body.find("again") == std::string::npos)
+    if (request.body.find("wait for me") != std::string::npos &&
+        request.body.find("again") == std::string::npos)
       return http_reply::sse().stall("gate").send(answer("first"));
     return respond_sse(answer("second"));
   }};
   folder.configure(server.url("/v1"));
-  program first{installed_riffle(), folder,
-                {"run", "wait for me", "--session", "s1"}};
+  program first{
+      installed_riffle(), folder, {"run", "wait for me", "--session", "s1"}};
   REQUIRE(server.wait_for_requests(1));
   {
     const work_folder other;
     other.write("riffle.toml", folder.read("riffle.toml"));
-    const auto busy
-      = riffle::testing::riffle(other, {"run", "me too", "--session", "s1"});
+    const auto busy =
+        riffle::testing::riffle(other, {"run", "me too", "--session", "s1"});
     CHECK(busy.status == 2);
     CHECK(busy.err.find("session_busy") != std::string::npos);
   }
   server.release("gate");
   CHECK(first.wait().status == 0);
   CHECK(riffle::testing::riffle(folder, {"run", "again", "--session", "s1"})
-          .status
-        == 0);
+            .status == 0);
   const auto body = json::parse(server.requests().back().body);
   std::vector<json> said;
   for (const auto& m : body.at("messages"))
     if (m.at("role") != "system") said.push_back(m.at("content"));
   CHECK(said == std::vector<json>{"wait for me", "first", "again"});
-  const auto log
-    = riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+  const auto log =
+      riffle::testing::riffle(folder, {"sessions", "events", "s1"});
   CHECK(of_type(checked_events(log.out), "run_finished").size() == 2);
 }
 
@@ -131,17 +131,17 @@ TEST_CASE("the outputs of a run") {
   http_server server{respond_sse(answer("the answer"))};
   folder.configure(server.url("/v1"));
   SECTION("json is one object") {
-    const auto end
-      = riffle::testing::riffle(folder, {"run", "go", "--output", "json"});
+    const auto end =
+        riffle::testing::riffle(folder, {"run", "go", "--output", "json"});
     const auto out = json::parse(end.out);
     CHECK(out.at("answer") == "the answer");
     CHECK(out.at("status") == "completed");
   }
   SECTION("jsonl is the log, byte for byte") {
     const auto end = riffle::testing::riffle(
-      folder, {"run", "go", "--output", "jsonl", "--session", "s"});
-    const auto log
-      = riffle::testing::riffle(folder, {"sessions", "events", "s"});
+        folder, {"run", "go", "--output", "jsonl", "--session", "s"});
+    const auto log =
+        riffle::testing::riffle(folder, {"sessions", "events", "s"});
     CHECK(end.out == log.out);
     CHECK_FALSE(end.out.empty());
   }
@@ -155,8 +155,8 @@ TEST_CASE("the outputs of a run") {
 TEST_CASE("without a key the message names the variable to set") {
   const work_folder folder;
   folder.configure("https://127.0.0.2:1/v1");
-  const auto end
-    = riffle::testing::riffle(folder, {"run", "go"}, {{"OPENAI_API_KEY", ""}});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go"}, {{"OPENAI_API_KEY", ""}});
   CHECK(end.status == 2);
   CHECK(end.err.find("OPENAI_API_KEY") != std::string::npos);
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tests/e2e/program.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
+#include <spawn.h>
 #include <sstream>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "messages/event_check.hpp"
 #include "tests/support/catch.hpp"
@@ -43,8 +42,8 @@ fs::path installed_riffle() {
   static const fs::path binary = [] {
     const fs::path prefix = fs::path{RIFFLE_BINARY_DIR} / "installed";
     const std::string command = "cmake --install " RIFFLE_BINARY_DIR
-                                " --prefix "
-                                + prefix.string() + " > /dev/null";
+                                " --prefix " +
+                                prefix.string() + " > /dev/null";
     if (std::system(command.c_str()) != 0) std::abort();
     return prefix / "bin" / "riffle";
   }();
@@ -83,15 +82,15 @@ std::vector<std::string> work_folder::lines(const std::string& name) const {
 
 void work_folder::configure(const std::string& url,
                             std::string_view more) const {
-  write("riffle.toml", "[runtime]\ndata_dir = \"" + (path_ / "data").string()
-                         + "\"\n[models.default]\nbase_url = \"" + url
-                         + "\"\n" + std::string{more});
+  write("riffle.toml", "[runtime]\ndata_dir = \"" + (path_ / "data").string() +
+                           "\"\n[models.default]\nbase_url = \"" + url +
+                           "\"\n" + std::string{more});
 }
 
 program::program(const fs::path& binary, const work_folder& folder,
                  std::vector<std::string> arguments,
                  const std::map<std::string, std::string>& env)
-  : out_{folder.path() / "out.txt"}, err_{folder.path() / "err.txt"} {
+    : out_{folder.path() / "out.txt"}, err_{folder.path() / "err.txt"} {
   arguments.insert(arguments.begin(), binary.string());
   std::vector<char*> argv;
   for (auto& a : arguments) argv.push_back(a.data());
@@ -125,7 +124,7 @@ void program::signal(int number) const { ::kill(pid_, number); }
 finished program::wait(std::chrono::milliseconds limit) {
   int status = 0;
   const bool ended = eventually(
-    [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
+      [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
   if (!ended) {
     INFO("stderr: " << slurp(err_));
     FAIL("the program did not end in time");
@@ -177,13 +176,13 @@ std::string say(std::string_view text) {
 
 std::string call(int index, const std::string& id, const std::string& tool,
                  const json& arguments) {
-  return chunk({{"tool_calls",
-                 json::array({{{"index", index},
-                               {"id", id},
-                               {"type", "function"},
-                               {"function",
-                                {{"name", tool},
-                                 {"arguments", arguments.dump()}}}}})}});
+  return chunk(
+      {{"tool_calls",
+        json::array({{{"index", index},
+                      {"id", id},
+                      {"type", "function"},
+                      {"function",
+                       {{"name", tool}, {"arguments", arguments.dump()}}}}})}});
 }
 
 std::string finish(const std::string& reason) {

@@ -3,8 +3,6 @@
 
 // The real program in a folder of its own, and what a provider says to it.
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -103,7 +102,8 @@ inline const std::string done_mark = "data: [DONE]\n\n";
 /// A whole answer: text, then stop.
 std::string answer(std::string_view text);
 /// Calls, then tool_calls.
-std::string calls(const std::vector<std::pair<std::string, nlohmann::json>>& all);
+std::string calls(
+    const std::vector<std::pair<std::string, nlohmann::json>>& all);
 
 /// Tool messages of a captured request, in order.
 std::vector<nlohmann::json> tool_messages(const http_request& request);

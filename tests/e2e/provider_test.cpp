@@ -9,8 +9,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* quick
-  = "retry = { max_attempts = 3, base = \"10ms\" }\n"
+constexpr const char* quick =
+    "retry = { max_attempts = 3, base = \"10ms\" }\n"
     "timeouts = { connect = \"2s\", first_byte = \"2s\", idle = \"300ms\", "
     "total = \"10s\" }\n";
 
@@ -21,7 +21,8 @@ struct seen {
 
 seen run(const work_folder& folder, const http_server& server) {
   folder.configure(server.url("/v1"), quick);
-  auto end = riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   auto events = checked_events(end.out);
   return {std::move(end), std::move(events)};
 }
@@ -41,28 +42,28 @@ TEST_CASE("a server error is tried again") {
   const auto x = run(folder, server);
   CHECK(x.end.status == 0);
   CHECK(of_type(x.events, "retry").size() == 2);
-  CHECK(of_type(x.events, "final_answer").at(0).at("data").at("content")
-        == "at last");
+  CHECK(of_type(x.events, "final_answer").at(0).at("data").at("content") ==
+        "at last");
   CHECK(server.request_count() == 3);
 }
 
 TEST_CASE("attempts are limited, and the last error is told") {
   const work_folder folder;
-  http_server server{http_reply::json(
-    R"({"error":{"message":"the model is on fire"}})", 500)};
+  http_server server{
+      http_reply::json(R"({"error":{"message":"the model is on fire"}})", 500)};
   const auto x = run(folder, server);
   CHECK(x.end.status == 1);
   CHECK(server.request_count() == 3);
   CHECK(last_error(x.events).at("code") == "model_error");
-  CHECK(last_error(x.events).at("message").get<std::string>().find("on fire")
-        != std::string::npos);
+  CHECK(last_error(x.events).at("message").get<std::string>().find("on fire") !=
+        std::string::npos);
 }
 
 TEST_CASE("Retry-After is respected") {
   const work_folder folder;
   http_server server{
-    http_reply::text("slow down", 429).header("Retry-After", "1"),
-    respond_sse(answer("ok"))};
+      http_reply::text("slow down", 429).header("Retry-After", "1"),
+      respond_sse(answer("ok"))};
   const auto x = run(folder, server);
   CHECK(x.end.status == 0);
   const auto retries = of_type(x.events, "retry");
@@ -73,7 +74,8 @@ TEST_CASE("Retry-After is respected") {
 TEST_CASE("a refused request is not tried again") {
   const work_folder folder;
   http_server server{http_reply::json(
-    R"({"error":{"message":"bad key","type":"invalid_request_error"}})", 401)};
+      R"({"error":{"message":"bad key","type":"invalid_request_error"}})",
+      401)};
   const auto x = run(folder, server);
   CHECK(x.end.status == 1);
   CHECK(server.request_count() == 1);
@@ -85,22 +87,24 @@ TEST_CASE("a stream that breaks is withdrawn and asked for again") {
     std::string name;
     http_reply broken;
   };
-  const auto begin = [] { return http_reply::sse().send(say("wrong words. ")); };
+  const auto begin = [] {
+    return http_reply::sse().send(say("wrong words. "));
+  };
   const way ways[] = {
-    {"cut", begin().cut()},
-    {"reset", begin().reset()},
-    {"stall", begin().stall()},
-    {"garbage event", begin().send("data: {nonsense\n\n").send(done_mark)},
-    {"end without a finish", begin()},
-    {"half event", begin().send("data: {\"choi").cut()},
-    {"openai error",
-     begin().send("data: {\"error\":{\"message\":\"overloaded\",\"type\":"
-                  "\"server_error\"}}\n\n")},
-    {"vllm error",
-     begin().send("data: {\"object\":\"error\",\"message\":\"boom\",\"code\":"
-                  "500}\n\n")},
-    {"error event",
-     begin().send("event: error\ndata: {\"message\":\"boom\"}\n\n")},
+      {"cut", begin().cut()},
+      {"reset", begin().reset()},
+      {"stall", begin().stall()},
+      {"garbage event", begin().send("data: {nonsense\n\n").send(done_mark)},
+      {"end without a finish", begin()},
+      {"half event", begin().send("data: {\"choi").cut()},
+      {"openai error",
+       begin().send("data: {\"error\":{\"message\":\"overloaded\",\"type\":"
+                    "\"server_error\"}}\n\n")},
+      {"vllm error",
+       begin().send("data: {\"object\":\"error\",\"message\":\"boom\",\"code\":"
+                    "500}\n\n")},
+      {"error event",
+       begin().send("event: error\ndata: {\"message\":\"boom\"}\n\n")},
   };
   for (const auto& way : ways) {
     DYNAMIC_SECTION(way.name) {
@@ -111,18 +115,18 @@ TEST_CASE("a stream that breaks is withdrawn and asked for again") {
       const auto restarts = of_type(x.events, "step_restarted");
       REQUIRE(restarts.size() == 1);
       CHECK(restarts[0].at("data").at("attempt") == 2);
-      CHECK(of_type(x.events, "final_answer").at(0).at("data").at("content")
-            == "right words");
+      CHECK(of_type(x.events, "final_answer").at(0).at("data").at("content") ==
+            "right words");
     }
   }
 }
 
 TEST_CASE("an answer that is no stream gives a clear error") {
   const std::pair<std::string, http_reply> ways[] = {
-    {"HTML", http_reply::text("<html><body>Welcome</body></html>", 200,
-                              "text/html")},
-    {"empty", http_reply::text("", 200, "text/event-stream")},
-    {"no HTTP", http_reply::garbage("\x01\x02 nonsense\r\n\r\n")},
+      {"HTML",
+       http_reply::text("<html><body>Welcome</body></html>", 200, "text/html")},
+      {"empty", http_reply::text("", 200, "text/event-stream")},
+      {"no HTTP", http_reply::garbage("\x01\x02 nonsense\r\n\r\n")},
   };
   for (const auto& [name, reply] : ways) {
     DYNAMIC_SECTION(name) {
@@ -130,7 +134,8 @@ TEST_CASE("an answer that is no stream gives a clear error") {
       http_server server{reply};
       const auto x = run(folder, server);
       CHECK(x.end.status == 1);
-      CHECK_FALSE(last_error(x.events).at("message").get<std::string>().empty());
+      CHECK_FALSE(
+          last_error(x.events).at("message").get<std::string>().empty());
     }
   }
 }
@@ -153,19 +158,19 @@ TEST_CASE("finished reads are reused when the step starts again") {
       case 0:
         // The pause lets the read settle before the cut.
         return http_reply::sse()
-          .send(call(0, "x", "read", {{"path", "a.txt"}}))
-          .pause(500ms)
-          .cut();
+            .send(call(0, "x", "read", {{"path", "a.txt"}}))
+            .pause(500ms)
+            .cut();
       case 1: return respond_sse(calls({{"read", {{"path", "a.txt"}}}}));
       default: return respond_sse(answer("ok"));
     }
   }};
   folder.configure(server.url("/v1"), "retry = { base = \"10ms\" }\n");
-  const auto end
-    = riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   CHECK(end.status == 0);
   const auto results = of_type(checked_events(end.out), "tool_result");
   REQUIRE(results.size() == 2);
-  CHECK(results[1].at("data").at("metadata").at("reused_from")
-        == results[0].at("data").at("id"));
+  CHECK(results[1].at("data").at("metadata").at("reused_from") ==
+        results[0].at("data").at("id"));
 }

@@ -24,11 +24,12 @@ TEST_CASE("a question about a folder is answered through an HTTP server") {
     return respond_sse(answer("It says: " + told.get<std::string>()));
   }};
   folder.configure(server.url("/v1"));
-  const auto end = riffle::testing::riffle(folder, {"run", "What do the notes say?"});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "What do the notes say?"});
   CHECK(end.status == 0);
   CHECK(end.out.starts_with("It says: the answer is 42"));
-  CHECK(end.err.find("[TOOL] read: notes.txt (2 lines, 29 B)")
-        != std::string::npos);
+  CHECK(end.err.find("[TOOL] read: notes.txt (2 lines, 29 B)") !=
+        std::string::npos);
   const auto requests = server.requests();
   REQUIRE(requests.size() == 2);
   CHECK(requests[0].header("authorization") == "Bearer test-key");
@@ -36,8 +37,8 @@ TEST_CASE("a question about a folder is answered through an HTTP server") {
   const auto body = json::parse(requests[0].body);
   CHECK(body.at("stream") == true);
   CHECK(body.at("model") == "gpt-4.1-mini");
-  CHECK(body.at("messages").at(1)
-        == json{{"role", "user"}, {"content", "What do the notes say?"}});
+  CHECK(body.at("messages").at(1) ==
+        json{{"role", "user"}, {"content", "What do the notes say?"}});
   check_results(requests[1]);
 }
 
@@ -46,15 +47,15 @@ TEST_CASE("a read starts and ends while the model still speaks") {
   folder.write("a.txt", "content of a\n");
   http_server server{[](const http_request& request) {
     if (has_results(request)) return respond_sse(answer("done"));
-    auto reply = http_reply::sse().send(
-      call(0, "id0", "read", {{"path", "a.txt"}}));
+    auto reply =
+        http_reply::sse().send(call(0, "id0", "read", {{"path", "a.txt"}}));
     for (int i = 0; i < 20; ++i)
       reply.send(say("word " + std::to_string(i) + ". ")).pause(100ms);
     return std::move(reply).send(finish("tool_calls") + done_mark);
   }};
   folder.configure(server.url("/v1"), "[publish]\nbatching = \"token\"\n");
-  const auto end
-    = riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   REQUIRE(end.status == 0);
   const auto events = checked_events(end.out);
   const auto results = of_type(events, "tool_result");
@@ -74,10 +75,11 @@ TEST_CASE("a turn without a safe finish starts no mutating call") {
     std::string outcome;
   };
   const way ways[] = {
-    {"length", finish("length") + done_mark, false, "skipped"},
-    {"content_filter", finish("content_filter") + done_mark, false, "skipped"},
-    {"no finish", done_mark, false, "skipped"},
-    {"cut", "", true, "interrupted"},
+      {"length", finish("length") + done_mark, false, "skipped"},
+      {"content_filter", finish("content_filter") + done_mark, false,
+       "skipped"},
+      {"no finish", done_mark, false, "skipped"},
+      {"cut", "", true, "interrupted"},
   };
   for (const auto& way : ways) {
     DYNAMIC_SECTION(way.name) {
@@ -86,7 +88,7 @@ TEST_CASE("a turn without a safe finish starts no mutating call") {
       http_server server{[&](const http_request&) {
         if (request_number++ > 0) return respond_sse(answer("ended"));
         auto reply = http_reply::sse().send(
-          call(0, "id0", "bash", {{"command", "echo acted >> effect.txt"}}));
+            call(0, "id0", "bash", {{"command", "echo acted >> effect.txt"}}));
         // Another index began: the call is complete beyond doubt.
         reply.send(call(1, "id1", "read", {{"path", "none.txt"}}));
         if (way.cut) return std::move(reply).cut();
@@ -95,7 +97,7 @@ TEST_CASE("a turn without a safe finish starts no mutating call") {
       folder.configure(server.url("/v1"),
                        "retry = { max_attempts = 2, base = \"10ms\" }\n");
       const auto end = riffle::testing::riffle(
-        folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
+          folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
       CHECK(end.status == 0);
       CHECK(folder.read("effect.txt").empty());
       const auto events = checked_events(end.out);
@@ -115,12 +117,11 @@ TEST_CASE("mutating calls are denied without approval, and the model is told") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
     if (has_results(request)) return respond_sse(answer("as you wish"));
-    return respond_sse(
-      calls({{"bash", {{"command", "touch effect.txt"}}}}));
+    return respond_sse(calls({{"bash", {{"command", "touch effect.txt"}}}}));
   }};
   folder.configure(server.url("/v1"));
-  const auto end
-    = riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   CHECK(end.status == 0);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "effect.txt"));
   const auto events = checked_events(end.out);
@@ -130,8 +131,8 @@ TEST_CASE("mutating calls are denied without approval, and the model is told") {
   CHECK(results[0].at("data").at("error").at("code") == "approval_denied");
   REQUIRE(of_type(events, "approval_resolved").size() == 1);
   const auto told = tool_messages(server.requests().at(1)).at(0);
-  CHECK(told.at("content").get<std::string>().find("needs approval")
-        != std::string::npos);
+  CHECK(told.at("content").get<std::string>().find("needs approval") !=
+        std::string::npos);
 }
 
 TEST_CASE("mutating calls run one by one, in the model's order") {
@@ -140,17 +141,17 @@ TEST_CASE("mutating calls run one by one, in the model's order") {
     if (has_results(request)) return respond_sse(answer("ok"));
     std::vector<std::pair<std::string, json>> all;
     for (const auto* n : {"0.2", "0.1", "0"})
-      all.emplace_back("bash", json{{"command", std::string{"echo begin >> log; sleep "}
-                                                  + n + "; echo end >> log"}});
+      all.emplace_back(
+          "bash", json{{"command", std::string{"echo begin >> log; sleep "} +
+                                       n + "; echo end >> log"}});
     return respond_sse(calls(all));
   }};
   folder.configure(server.url("/v1"));
   const auto end = riffle::testing::riffle(
-    folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
+      folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
   CHECK(end.status == 0);
-  CHECK(folder.lines("log")
-        == std::vector<std::string>{"begin", "end", "begin", "end", "begin",
-                                    "end"});
+  CHECK(folder.lines("log") == std::vector<std::string>{"begin", "end", "begin",
+                                                        "end", "begin", "end"});
   checked_events(end.out);
   check_results(server.requests().at(1));
 }
@@ -169,7 +170,7 @@ TEST_CASE("results go to the model in the order of its calls") {
   }};
   folder.configure(server.url("/v1"));
   const auto end = riffle::testing::riffle(
-    folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
+      folder, {"run", "go", "--approve", "all", "--output", "jsonl"});
   CHECK(end.status == 0);
   checked_events(end.out);
   const auto request = server.requests().at(1);
@@ -178,9 +179,9 @@ TEST_CASE("results go to the model in the order of its calls") {
   REQUIRE(told.size() == 5);
   CHECK(told[0].at("content") == "slow\n");
   CHECK(told[1].at("content") == "A");
-  CHECK(told[2].at("content").get<std::string>().find("tool_not_found")
-        != std::string::npos);
-  CHECK(told[3].at("content").get<std::string>().find("invalid_arguments")
-        != std::string::npos);
+  CHECK(told[2].at("content").get<std::string>().find("tool_not_found") !=
+        std::string::npos);
+  CHECK(told[3].at("content").get<std::string>().find("invalid_arguments") !=
+        std::string::npos);
   CHECK(told[4].at("content") == "B");
 }

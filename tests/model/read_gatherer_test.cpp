@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/model/read_gatherer.hpp"
+
 #include "tests/support/catch.hpp"
 
 using riffle::model::read_gatherer;
