@@ -11,13 +11,14 @@
 #include <thread>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 5s;
+constexpr auto patience = riffle::testing::patiently(5s);
 
 // Jobs that meet: each waits until `n` are there.
 class meeting {

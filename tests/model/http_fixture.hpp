@@ -15,6 +15,7 @@
 
 #include "runtime/model/http_transport.hpp"
 #include "tests/support/http_server.hpp"
+#include "tests/support/patience.hpp"
 
 namespace riffle::model {
 
@@ -96,7 +97,7 @@ class recorder final : public transfer_listener {
   }
 
  private:
-  static constexpr auto patience = std::chrono::seconds{10};
+  static constexpr auto patience = testing::patiently(std::chrono::seconds{10});
 
   std::mutex mutex_;
   std::condition_variable changed_;

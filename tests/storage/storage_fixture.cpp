@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/support/patience.hpp"
+
 namespace riffle::testing {
 
 namespace fs = std::filesystem;
@@ -36,8 +38,8 @@ storage::run_record make_run(const std::string& session,
 
 std::string make_line(const std::string& run, std::uint64_t seq,
                       std::size_t size) {
-  auto line = "{\"seq\":" + std::to_string(seq) + ",\"run_id\":\"" + run
-              + "\",\"data\":\"";
+  auto line = "{\"seq\":" + std::to_string(seq) + ",\"run_id\":\"" + run +
+              "\",\"data\":\"";
   for (std::uint64_t x = seq * 2654435761U; line.size() + 3 < size; x /= 3)
     line.push_back(static_cast<char>('a' + (x + line.size()) % 26));
   return line + "\"}\n";
@@ -46,22 +48,20 @@ std::string make_line(const std::string& run, std::uint64_t seq,
 std::string make_lines(const std::string& run, std::uint64_t first,
                        std::uint64_t last, std::size_t size) {
   std::string lines;
-  for (auto seq = first; seq <= last; ++seq)
-    lines += make_line(run, seq, size);
+  for (auto seq = first; seq <= last; ++seq) lines += make_line(run, seq, size);
   return lines;
 }
 
 storage::event_block make_block(const std::string& run, std::uint64_t first,
                                 std::uint64_t last, std::size_t size) {
-  return {{run},
-          first,
-          last,
-          std::make_shared<const std::string>(
-            make_lines(run, first, last, size))};
+  return {
+      {run},
+      first,
+      last,
+      std::make_shared<const std::string>(make_lines(run, first, last, size))};
 }
 
-storage::call_record make_call(const std::string& run,
-                               const std::string& id) {
+storage::call_record make_call(const std::string& run, const std::string& id) {
   storage::call_record x;
   auto& c = x.call;
   c.id = {id};
@@ -92,8 +92,13 @@ storage::call_record make_call(const std::string& run,
 
 storage::message_record make_message(const storage::run_record& run,
                                      const std::string& text) {
-  return {run.session, run.id, 1, storage::message_role::assistant, text,
-          "because",   {{"call_1"}, {"call_2"}}};
+  return {run.session,
+          run.id,
+          1,
+          storage::message_role::assistant,
+          text,
+          "because",
+          {{"call_1"}, {"call_2"}}};
 }
 
 std::optional<error> store(storage::journal& to, storage::commit_unit unit) {
@@ -102,7 +107,8 @@ std::optional<error> store(storage::journal& to, storage::commit_unit unit) {
   to.append(std::move(unit), [done](std::optional<error> failure) {
     done->set_value(std::move(failure));
   });
-  if (answer.wait_for(std::chrono::seconds{30}) != std::future_status::ready)
+  if (answer.wait_for(patiently(std::chrono::seconds{30})) !=
+      std::future_status::ready)
     return error{errc::timeout, "test", "no completion came", false, {}};
   return answer.get();
 }
@@ -116,19 +122,19 @@ expected<std::string> read_all(storage::journal& from, const std::string& run,
     for (const auto& block : page->blocks) {
       if (block.first_seq != after + 1 || block.run.value != run)
         return unexpected{
-          error{errc::internal, "test", "blocks do not fit", false, {}}};
+            error{errc::internal, "test", "blocks do not fit", false, {}}};
       after = block.last_seq;
       lines += *block.lines;
     }
     if (page->end) return lines;
     if (page->blocks.empty())
       return unexpected{
-        error{errc::internal, "test", "an empty page", false, {}}};
+          error{errc::internal, "test", "an empty page", false, {}}};
   }
 }
 
-std::unique_ptr<storage::sqlite_journal>
-open_store(const fs::path& folder, std::vector<std::string>* notes) {
+std::unique_ptr<storage::sqlite_journal> open_store(
+    const fs::path& folder, std::vector<std::string>* notes) {
   storage::sqlite_options options;
   options.on_note = [notes](const std::string& text) {
     if (notes != nullptr) notes->push_back(text);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "tests/tools/tool_fixture.hpp"
 
-#include <stdlib.h>
-
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <stdlib.h>
 #include <thread>
 #include <utility>
+
+#include "tests/support/patience.hpp"
 
 namespace riffle::testing {
 
 temp_folder::temp_folder() {
-  auto name = (std::filesystem::temp_directory_path() / "riffle-XXXXXX")
-                .string();
+  auto name =
+      (std::filesystem::temp_directory_path() / "riffle-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     throw std::runtime_error{"cannot make " + name};
   path_ = std::filesystem::canonical(name);
@@ -41,7 +42,7 @@ std::string slurp(const std::filesystem::path& file) {
 }
 
 bool eventually(const std::function<bool()>& condition, duration limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto deadline = std::chrono::steady_clock::now() + patiently(limit);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(2ms);

@@ -8,12 +8,12 @@
 // call the library's. They add no order of their own: sender before receiver
 // of one message, one turn of an actor before the next, the uses of an object
 // before its end. So a report of the sanitizer is one about our code.
+#include <cstdlib>
 #include <dlfcn.h>
-#include <sanitizer/tsan_interface.h>
+#include <utility>
 
 #include <caf/all.hpp>
-#include <cstdlib>
-#include <utility>
+#include <sanitizer/tsan_interface.h>
 
 namespace {
 
@@ -42,60 +42,60 @@ class turn {
 namespace caf {
 
 void scheduled_actor::enqueue(mailbox_element_ptr x, execution_unit* host) {
-  static auto* const real
-    = next<void(scheduled_actor*, mailbox_element_ptr, execution_unit*)>(
-      "_ZN3caf15scheduled_actor7enqueueESt10unique_ptrINS_15mailbox_"
-      "elementENS_6detail8disposerEEPNS_14execution_unitE");
+  static auto* const real =
+      next<void(scheduled_actor*, mailbox_element_ptr, execution_unit*)>(
+          "_ZN3caf15scheduled_actor7enqueueESt10unique_ptrINS_15mailbox_"
+          "elementENS_6detail8disposerEEPNS_14execution_unitE");
   __tsan_release(x.get());
   real(this, std::move(x), host);
 }
 
 void scheduled_actor::launch(execution_unit* host, bool lazy, bool hide) {
-  static auto* const real
-    = next<void(scheduled_actor*, execution_unit*, bool, bool)>(
-      "_ZN3caf15scheduled_actor6launchEPNS_14execution_unitEbb");
+  static auto* const real =
+      next<void(scheduled_actor*, execution_unit*, bool, bool)>(
+          "_ZN3caf15scheduled_actor6launchEPNS_14execution_unitEbb");
   __tsan_release(this);
   real(this, host, lazy, hide);
 }
 
 bool scheduled_actor::activate(execution_unit* host) {
   static auto* const real = next<bool(scheduled_actor*, execution_unit*)>(
-    "_ZN3caf15scheduled_actor8activateEPNS_14execution_unitE");
+      "_ZN3caf15scheduled_actor8activateEPNS_14execution_unitE");
   const turn mine{this};
   return real(this, host);
 }
 
 bool scheduled_actor::finalize() {
-  static auto* const real
-    = next<bool(scheduled_actor*)>("_ZN3caf15scheduled_actor8finalizeEv");
+  static auto* const real =
+      next<bool(scheduled_actor*)>("_ZN3caf15scheduled_actor8finalizeEv");
   const turn mine{this};
   return real(this);
 }
 
-intrusive::task_result
-scheduled_actor::mailbox_visitor::operator()(mailbox_element& x) {
-  static auto* const real
-    = next<intrusive::task_result(mailbox_visitor*, mailbox_element&)>(
-      "_ZN3caf15scheduled_actor15mailbox_visitorclERNS_15mailbox_elementE");
+intrusive::task_result scheduled_actor::mailbox_visitor::operator()(
+    mailbox_element& x) {
+  static auto* const real =
+      next<intrusive::task_result(mailbox_visitor*, mailbox_element&)>(
+          "_ZN3caf15scheduled_actor15mailbox_visitorclERNS_15mailbox_elementE");
   __tsan_acquire(&x);
   const turn mine{self};
   return real(this, x);
 }
 
 void blocking_actor::enqueue(mailbox_element_ptr x, execution_unit* host) {
-  static auto* const real
-    = next<void(blocking_actor*, mailbox_element_ptr, execution_unit*)>(
-      "_ZN3caf14blocking_actor7enqueueESt10unique_ptrINS_15mailbox_"
-      "elementENS_6detail8disposerEEPNS_14execution_unitE");
+  static auto* const real =
+      next<void(blocking_actor*, mailbox_element_ptr, execution_unit*)>(
+          "_ZN3caf14blocking_actor7enqueueESt10unique_ptrINS_15mailbox_"
+          "elementENS_6detail8disposerEEPNS_14execution_unitE");
   __tsan_release(x.get());
   real(this, std::move(x), host);
 }
 
-intrusive::task_result
-blocking_actor::mailbox_visitor::operator()(mailbox_element& x) {
-  static auto* const real
-    = next<intrusive::task_result(mailbox_visitor*, mailbox_element&)>(
-      "_ZN3caf14blocking_actor15mailbox_visitorclERNS_15mailbox_elementE");
+intrusive::task_result blocking_actor::mailbox_visitor::operator()(
+    mailbox_element& x) {
+  static auto* const real =
+      next<intrusive::task_result(mailbox_visitor*, mailbox_element&)>(
+          "_ZN3caf14blocking_actor15mailbox_visitorclERNS_15mailbox_elementE");
   __tsan_acquire(&x);
   return real(this, x);
 }
@@ -108,8 +108,7 @@ void intrusive_ptr_release(actor_control_block* x) {
 }
 
 void ref_counted::deref() const noexcept {
-  if (rc_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    request_deletion(true);
+  if (rc_.fetch_sub(1, std::memory_order_acq_rel) == 1) request_deletion(true);
 }
 
 }  // namespace caf
