@@ -193,7 +193,7 @@ TEST_CASE("text is batched as configured") {
   const auto tokens = [&](const std::string& publish) {
     http_server server{http_reply::sse()
                            .send(say("one "))
-                           .pause(300ms)
+                           .pause(600ms)
                            .send(say("two ") + finish("stop") + done_mark)};
     return of_type(run(folder, server, "[publish]\n" + publish).events,
                    "llm_token")
