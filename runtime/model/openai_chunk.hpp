@@ -25,7 +25,7 @@ struct chunk {
   std::optional<error> failure;
   /// It had something that only chunks have: choices or usage.
   bool known = false;
-  /// Set by `read_common` if one text was all that it brought.
+  /// Set by `read_common` if one string was all that it brought.
   std::optional<text_place> only_text;
 };
 

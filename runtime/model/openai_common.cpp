@@ -74,13 +74,21 @@ class common_reader {
            && x_.known && at_end(document);
   }
 
-  /// The place of the only text, if nothing else came.
+  /// The place of the only string, if nothing else came.
   std::optional<text_place> only_text(std::size_t pieces_before,
                                       std::size_t fragments_before) const {
-    const bool one = texts_ == 1 && !x_.finish
-                     && x_.out.pieces.pieces.size() == pieces_before + 1
-                     && x_.out.fragments.size() == fragments_before;
-    return one ? std::optional{place_} : std::nullopt;
+    const auto& fragments = x_.out.fragments;
+    if (texts_ != 1 || x_.finish) return std::nullopt;
+    const auto pieces = x_.out.pieces.pieces.size() - pieces_before;
+    const auto more = fragments.size() - fragments_before;
+    if (pieces == 1 && more == 0) return place_;
+    if (pieces != 0 || more != 1) return std::nullopt;
+    const auto& last = fragments.back();
+    if (!last.index || !last.id.empty() || !last.name.empty())
+      return std::nullopt;
+    auto place = place_;
+    place.call = last.index;
+    return place;
   }
 
  private:
@@ -191,7 +199,7 @@ class common_reader {
 
   bool text(od::value& value) {
     std::string_view text;
-    const char* const token = value.raw_json_token().data();
+    const auto token = value.raw_json_token();
     if (!get_text(value, text)) return false;
     if (text.empty()) return true;
     if (has_text_) return false;
@@ -202,7 +210,7 @@ class common_reader {
 
   bool reasoning(od::value& value) {
     std::string_view text;
-    const char* const token = value.raw_json_token().data();
+    const auto token = value.raw_json_token();
     if (!get_text(value, text)) return false;
     if (text.empty()) return true;
     if (has_reasoning_ || has_text_) return false;
@@ -211,11 +219,17 @@ class common_reader {
     return true;
   }
 
-  // `token` begins with the quotation mark.
-  void add(piece_kind kind, std::string_view text, const char* token) {
-    ++texts_;
-    place_ = {static_cast<std::size_t>(token + 1 - begin_), text.size(), kind};
+  void add(piece_kind kind, std::string_view text, std::string_view token) {
+    note_place(token);
+    place_.kind = kind;
     x_.out.pieces.add(kind, text);
+  }
+
+  // A token is a string with its quotation marks, and white space after it.
+  void note_place(std::string_view token) {
+    ++texts_;
+    place_.begin = static_cast<std::size_t>(token.data() + 1 - begin_);
+    place_.length = token.rfind('"') - 1;
   }
 
   // The same text in parts, for those who send no other.
@@ -234,7 +248,7 @@ class common_reader {
 
   bool call(od::value& value) {
     auto& fragment = x_.out.fragments.emplace_back();
-    return each_member(value, [&fragment](auto key, auto& v) {
+    return each_member(value, [this, &fragment](auto key, auto& v) {
       if (is(key, "index")) return index(v, fragment);
       if (is(key, "id")) return assign(v, fragment.id);
       if (is(key, "function")) return function(v, fragment);
@@ -249,13 +263,19 @@ class common_reader {
     return true;
   }
 
-  static bool function(od::value& value, call_fragment& fragment) {
+  bool function(od::value& value, call_fragment& fragment) {
     return is_null(value)
-           || each_member(value, [&fragment](auto key, auto& v) {
+           || each_member(value, [this, &fragment](auto key, auto& v) {
                 if (is(key, "name")) return assign(v, fragment.name);
-                if (is(key, "arguments")) return assign(v, fragment.arguments);
-                return true;
+                return !is(key, "arguments") || arguments(v, fragment);
               });
+  }
+
+  bool arguments(od::value& value, call_fragment& fragment) {
+    const auto token = value.raw_json_token();
+    if (!assign(value, fragment.arguments)) return false;
+    if (!fragment.arguments.empty()) note_place(token);
+    return true;
   }
 
   static bool assign(od::value& value, std::string& to) {
@@ -268,7 +288,7 @@ class common_reader {
   chunk& x_;
   const char* begin_;
   text_place place_;
-  std::uint32_t texts_ = 0;  ///< of all choices
+  std::uint32_t texts_ = 0;  ///< strings that count, of all choices
   std::uint64_t index_ = 0;
   bool has_delta_ = false;
   bool has_message_ = false;

@@ -41,23 +41,6 @@ utf8_step next_character(std::string_view text, std::size_t i) {
   return {length, 0};
 }
 
-// The code unit of `\uXXXX` at `i`, or nothing.
-std::optional<unsigned> read_escape(std::string_view text, std::size_t i) {
-  if (i + 6 > text.size() || text[i] != '\\' || text[i + 1] != 'u')
-    return std::nullopt;
-  unsigned unit = 0;
-  for (std::size_t k = i + 2; k < i + 6; ++k) {
-    const char c = text[k];
-    const auto digit = c >= '0' && c <= '9'   ? c - '0'
-                       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                              : -1;
-    if (digit < 0) return std::nullopt;
-    unit = unit * 16 + static_cast<unsigned>(digit);
-  }
-  return unit;
-}
-
 class repairer {
  public:
   explicit repairer(std::string_view text) : text_{text} {
@@ -137,6 +120,22 @@ class repairer {
 };
 
 }  // namespace
+
+std::optional<unsigned> read_escape(std::string_view text, std::size_t i) {
+  if (i + 6 > text.size() || text[i] != '\\' || text[i + 1] != 'u')
+    return std::nullopt;
+  unsigned unit = 0;
+  for (std::size_t k = i + 2; k < i + 6; ++k) {
+    const char c = text[k];
+    const auto digit = c >= '0' && c <= '9'   ? c - '0'
+                       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                              : -1;
+    if (digit < 0) return std::nullopt;
+    unit = unit * 16 + static_cast<unsigned>(digit);
+  }
+  return unit;
+}
 
 std::optional<nlohmann::json> parse_json(std::string_view text) {
   const auto repaired = repairer{text}.run();

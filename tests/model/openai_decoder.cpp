@@ -247,6 +247,46 @@ TEST_CASE("chunks that fit the mould of an earlier one mean what they say") {
   CHECK(texts(tricky) == "a");
 }
 
+TEST_CASE("escapes in a mould mean what they mean elsewhere") {
+  const std::string all = R"(\n\r\t\b\f\"\\\/\u0041\u00e9\u20ac\u0000)";
+  const auto one = read(delta("{\"content\":\"" + all + "\"}") + stop);
+  const auto two = read(delta(R"({"content":" x "})")
+                        + delta("{\"content\":\"" + all + "\"}") + stop);
+  CHECK(texts(two) == " x " + texts(one));
+  CHECK(texts(one).size() == 15);
+  for (const char* bad : {R"(\x)", R"(\u12)", R"(\)", "\x01"}) {
+    const auto text = delta(std::string{"{\"content\":\""} + bad + "\"}");
+    CAPTURE(text);
+    const auto alone = read(text + stop);
+    const auto after = read(delta(R"({"content":"x"})") + text + stop);
+    CHECK(alone.failure == after.failure);
+    CHECK("x" + texts(alone) == texts(after));
+  }
+}
+
+TEST_CASE("call fragments fit a mould of their own call only") {
+  const auto part = [](int index, std::string_view text) {
+    return delta(R"({"tool_calls":[{"index":)" + std::to_string(index)
+                 + R"(,"function":{"arguments":")" + std::string{text}
+                 + R"("}}]})");
+  };
+  const auto x = read(part(0, R"({\"a\":)") + part(0, R"(\"b\")")
+                      + part(1, "{}") + part(1, "") + part(0, "}")
+                      + delta(R"({"tool_calls":[{"index":0,"id":"x",)"
+                              R"("function":{"arguments":"}"}}]})")
+                      + part(0, "\xFF") + stop);
+  const std::vector<call_fragment> expected{
+    {0, 0u, "", "", "{\"a\":", false, false},
+    {0, 0u, "", "", "\"b\"", false, false},
+    {0, 1u, "", "", "{}", false, false},
+    {0, 1u, "", "", "", false, false},
+    {0, 0u, "", "", "}", false, false},
+    {0, 0u, "x", "", "}", false, false},
+    {0, 0u, "", "", "\xEF\xBF\xBD", false, false},
+  };
+  CHECK(x.fragments == expected);
+}
+
 TEST_CASE("random chunks read the same in any pieces, with and without a mould") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
