@@ -31,8 +31,7 @@ class checker {
     check_later({"tools"}, x_.tools.defaults, {});
     check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
                 x_.supervision.backoff_cap);
-    if (!x_.cluster.listen.empty()) report_cluster("listen");
-    if (!x_.cluster.join.empty()) report_cluster("join");
+    check_unused();
   }
 
  private:
@@ -67,6 +66,9 @@ class checker {
       check_file({"models", name, "script"}, m.script);
     }
     check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
+    const auto window = model_config{}.context_window;
+    only({"models", name, "context_window"}, m.context_window == window,
+         std::to_string(window));
   }
 
   void check_agent(const std::string& name, const agent_config& a) {
@@ -80,10 +82,7 @@ class checker {
       }
       check_file({"agents", name, "system_prompt_file"}, a.system_prompt_file);
     }
-    if (a.silent) {
-      add({"agents", name, "silent"},
-          "true is not supported by this version; supported: false");
-    }
+    only({"agents", name, "silent"}, !a.silent, "false");
     for (const auto& tool : a.tools) {
       check_tool_name({"agents", name, "tools"}, tool);
     }
@@ -107,18 +106,57 @@ class checker {
 
   /// What asks for more than this version does, unless `known` says it too.
   void check_later(path at, const tool_config& t, const tool_config& known) {
-    const auto say = [&](const char* key, const char* supported) {
+    const tool_config plain;
+    const auto one = [&](const char* key, auto member, std::string supported) {
       at.emplace_back(key);
-      add(at, std::string{"another value is not supported by this version; "
-                          "supported: "} +
-                  supported);
+      only(at, t.*member == plain.*member || t.*member == known.*member,
+           supported);
       at.pop_back();
     };
-    const tool_config plain;
-    if (t.nodes != plain.nodes && t.nodes != known.nodes)
-      say("nodes", "[\"*\"]");
-    if (t.keys != plain.keys && t.keys != known.keys) say("keys", "[]");
-    if (t.polling && !known.polling) say("polling", "false");
+    one("nodes", &tool_config::nodes, "[\"*\"]");
+    one("keys", &tool_config::keys, "[]");
+    one("polling", &tool_config::polling, "false");
+    one("priority", &tool_config::priority, std::to_string(plain.priority));
+    one("abandoned_limit", &tool_config::abandoned_limit,
+        std::to_string(plain.abandoned_limit));
+  }
+
+  /// Keys of the contract that no code of this version obeys.
+  void check_unused() {
+    const supervision_config supervision;
+    only({"supervision", "cool_down"},
+         x_.supervision.cool_down == supervision.cool_down,
+         to_text(supervision.cool_down));
+    const approvals_config approvals;
+    only({"approvals", "expire_after"},
+         x_.approvals.expire_after == approvals.expire_after,
+         to_text(approvals.expire_after));
+    const server_config server;
+    only({"server", "listen"}, x_.server.listen == server.listen,
+         in_quotes(server.listen));
+    only({"server", "token_env"}, x_.server.token_env == server.token_env,
+         in_quotes(server.token_env));
+    check_cluster(x_.cluster);
+  }
+
+  void check_cluster(const cluster_config& c) {
+    const auto empty = [&](const path& at, bool is_empty) {
+      if (is_empty) return;
+      add(at, "clusters are not supported by this version; leave it empty");
+    };
+    empty({"cluster", "listen"}, c.listen.empty());
+    empty({"cluster", "join"}, c.join.empty());
+    empty({"cluster", "name"}, c.name.empty());
+    empty({"cluster", "tls", "certificate"}, c.tls.certificate.empty());
+    empty({"cluster", "tls", "key"}, c.tls.key.empty());
+    empty({"cluster", "tls", "ca"}, c.tls.ca.empty());
+  }
+
+  /// A mistake unless the key has the one value that this version obeys.
+  void only(const path& at, bool holds, const std::string& supported) {
+    if (holds) return;
+    add(at, "another value is not supported by this version; supported: " +
+                supported);
   }
 
   void check_tool_name(const path& at, const std::string& name) {
@@ -135,12 +173,6 @@ class checker {
     const auto near = nearest(name, known);
     add(at, near.empty() ? text + "; known: " + join(known)
                          : text + "; did you mean " + in_quotes(near) + "?");
-  }
-
-  void report_cluster(const std::string& key) {
-    add({"cluster", key},
-        "clusters are not supported by this version; "
-        "leave it empty");
   }
 
   void check_order(path at, duration base, duration cap) {
