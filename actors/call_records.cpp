@@ -22,8 +22,10 @@ std::string cut_text(const std::string& text, std::size_t limit,
 std::string told_text(const call_result& result, std::size_t limit) {
   std::string told;
   if (result.err) {
-    told = "Error (" + std::string{to_string(result.err->code)} +
-           "): " + result.err->message;
+    told = "Error (" + std::string{to_string(result.err->code)} + ")";
+    // A tool's output often says it already; once is enough.
+    if (result.output.find(result.err->message) == std::string::npos)
+      told += ": " + result.err->message;
     if (!result.output.empty()) told += "\n\n";
   }
   bool truncated = false;

@@ -9,14 +9,22 @@ namespace riffle {
 
 namespace {
 
+outcome outcome_of(errc code) {
+  switch (code) {
+    case errc::timeout: return outcome::timed_out;
+    case errc::cancelled: return outcome::cancelled;
+    case errc::interrupted:
+      return outcome::interrupted;  // its process was lost: nobody knows
+    default: return outcome::failed;
+  }
+}
+
 call_result to_result(tools::tool_output x) {
   call_result result;
   result.output = std::move(x.text);
   result.metadata = std::move(x.metadata);
   if (x.err) {
-    result.how = x.err->code == errc::timeout     ? outcome::timed_out
-                 : x.err->code == errc::cancelled ? outcome::cancelled
-                                                  : outcome::failed;
+    result.how = outcome_of(x.err->code);
     result.err = std::move(x.err);
   }
   return result;

@@ -172,6 +172,10 @@ struct runtime_options {
   std::shared_ptr<storage::journal> journal;
 };
 
+/// A program whose agents use `bash` calls `tools::run_guard_if_asked(argc,
+/// argv)` (tools/process/guard.hpp) first in its `main`: commands run under a
+/// guard, which is the same program started once more.
+///
 /// A process's runtime: actor system, journal, model transport, tools. The
 /// destructor cancels what still runs and waits up to 5 s for it.
 class runtime {
