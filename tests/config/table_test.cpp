@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The folder's README says of every key who obeys it.
-#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string>
 
 #include "runtime/config/config.hpp"
 #include "tests/support/catch.hpp"
@@ -17,14 +17,16 @@ std::string general_name(const config::setting& s) {
   auto name = s.section + "." + s.key;
   for (const std::string table : {"models.", "agents."}) {
     const auto whole = table + "default.";
-    if (name.starts_with(whole)) name = table + "*." + name.substr(whole.size());
+    if (name.starts_with(whole))
+      name = table + "*." + name.substr(whole.size());
   }
   return name;
 }
 
 /// What stands in backquotes in the first column of the README's table.
 std::set<std::string> keys_of_table() {
-  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/runtime/config/README.md"};
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} +
+                   "/runtime/config/README.md"};
   std::set<std::string> out;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
