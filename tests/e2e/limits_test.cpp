@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Limits that all runs of a process share, measured from outside of it: by
 // the provider, by a tool, by the system.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 
 #include "runtime/api/riffle.hpp"
 #include "tests/e2e/program.hpp"
@@ -54,16 +58,43 @@ class crowd final : public riffle::tools::tool {
   std::condition_variable_any changed_;
 };
 
-/// Six calls of `crowd`, then an answer.
-rt::http_server crowd_server() {
-  return rt::http_server{[](const rt::http_request& request) {
+/// Calls of `crowd`, then an answer.
+rt::http_server crowd_server(int count = 6) {
+  return rt::http_server{[count](const rt::http_request& request) {
     if (!rt::tool_messages(request).empty())
       return rt::respond_sse(rt::answer("done"));
     std::vector<std::pair<std::string, json>> all;
-    for (int i = 0; i < 6; ++i) all.push_back({"crowd", {{"n", i}}});
+    for (int i = 0; i < count; ++i) all.push_back({"crowd", {{"n", i}}});
     return rt::respond_sse(rt::calls(all));
   }};
 }
+
+rt::http_server one_call_server() { return crowd_server(1); }
+
+/// What is written to standard error while it lives.
+class stderr_to_file {
+ public:
+  stderr_to_file() {
+    const auto file = (folder_.path() / "log").string();
+    const int to = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+    ::dup2(to, STDERR_FILENO);
+    ::close(to);
+  }
+  ~stderr_to_file() {
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+  }
+  stderr_to_file(const stderr_to_file&) = delete;
+  stderr_to_file& operator=(const stderr_to_file&) = delete;
+
+  [[nodiscard]] std::vector<std::string> lines() const {
+    return folder_.lines("log");
+  }
+
+ private:
+  rt::work_folder folder_;
+  int saved_ = ::dup(STDERR_FILENO);
+};
 
 riffle::config::config config_for(const rt::http_server& server,
                                   std::vector<std::string> tools) {
@@ -243,11 +274,7 @@ TEST_CASE("a call that gets no worker in time is given up") {
 }
 
 TEST_CASE("a call that breaks is tried as often as configured") {
-  rt::http_server server{[](const rt::http_request& request) {
-    if (!rt::tool_messages(request).empty())
-      return rt::respond_sse(rt::answer("done"));
-    return rt::respond_sse(rt::calls({{"crowd", json::object()}}));
-  }};
+  auto server = one_call_server();
   auto c = config_for(server, {"crowd"});
   c.tools.defaults.attempts = 3;
   c.tools.defaults.approval = "allow";
@@ -267,6 +294,45 @@ TEST_CASE("a call that breaks is tried as often as configured") {
   tool->hold = 1ms;
   run_crowd(std::move(c), tool);
   CHECK(tool->begun == times);
+}
+
+TEST_CASE("a broken worker is replaced only within the intensity") {
+  auto server = one_call_server();
+  auto c = config_for(server, {"crowd"});
+  c.tools.defaults.concurrency = 1;
+  c.tools.defaults.queue_timeout = 500ms;
+  int times = 2;
+  SECTION("allowed") {}
+  SECTION("not allowed") {
+    c.supervision.intensity = 0;
+    times = 1;
+  }
+  auto tool = std::make_shared<crowd>();
+  tool->breaks = true;
+  tool->hold = 1ms;
+  run_crowd(std::move(c), tool);
+  CHECK(tool->begun == times);
+}
+
+TEST_CASE("the log has the configured level and format") {
+  const auto log_of = [](const std::string& level, const std::string& format) {
+    auto server = one_call_server();
+    auto c = config_for(server, {"crowd"});
+    c.runtime.log = {level, format};
+    auto tool = std::make_shared<crowd>();
+    tool->breaks = true;
+    tool->hold = 1ms;
+    const stderr_to_file log;
+    run_crowd(std::move(c), tool);
+    return log.lines();
+  };
+  const auto text = log_of("info", "text");
+  REQUIRE_FALSE(text.empty());
+  CHECK(text[0].find("broken") != std::string::npos);
+  const auto lines = log_of("error", "json");
+  REQUIRE_FALSE(lines.empty());
+  for (const auto& line : lines) CHECK(json::accept(line));
+  CHECK(log_of("off", "text").empty());
 }
 
 TEST_CASE("there are no more runs than allowed") {
