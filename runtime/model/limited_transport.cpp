@@ -32,18 +32,18 @@ transport_end cancelled() {
 }
 
 std::string describe(const transport_limits& x) {
-  return "the limits of the model are max_concurrent = "
-         + std::to_string(x.max_concurrent) + " and requests_per_minute = "
-         + std::to_string(x.requests_per_minute);
+  return "the limits of the model are max_concurrent = " +
+         std::to_string(x.max_concurrent) +
+         " and requests_per_minute = " + std::to_string(x.requests_per_minute);
 }
 
 transport_end waited(const transport_limits& limits, duration length) {
-  const auto ms
-    = std::chrono::duration_cast<std::chrono::milliseconds>(length).count();
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(length).count();
   return failed(errc::timeout,
-                "the request could not start within " + std::to_string(ms)
-                  + " ms (timeouts.total): " + describe(limits)
-                  + ", and others came first",
+                "the request could not start within " + std::to_string(ms) +
+                    " ms (timeouts.total): " + describe(limits) +
+                    ", and others came first",
                 true);
 }
 
@@ -85,7 +85,7 @@ class limited_transport;
 /// inner one, whose threads may hold the last reference.
 struct shared_state {
   shared_state(transport_limits x, timer& t, time_source n)
-    : limits{x}, clock{t}, now{std::move(n)}, gate{x} {}
+      : limits{x}, clock{t}, now{std::move(n)}, gate{x} {}
 
   const transport_limits limits;
   timer& clock;
@@ -110,7 +110,7 @@ void wake_at(const state_ptr& s, std::unique_lock<std::mutex> lock,
 class relay final : public transfer_listener {
  public:
   relay(state_ptr state, transfer_id id, listener_ptr to)
-    : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
+      : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
 
   void on_bytes(std::string bytes) override { to_->on_bytes(std::move(bytes)); }
 
@@ -131,11 +131,11 @@ class relay final : public transfer_listener {
 };
 
 class limited_transport final
-  : public transport,
-    public std::enable_shared_from_this<limited_transport> {
+    : public transport,
+      public std::enable_shared_from_this<limited_transport> {
  public:
   limited_transport(std::shared_ptr<transport> inner, state_ptr state)
-    : inner_{std::move(inner)}, state_{std::move(state)} {}
+      : inner_{std::move(inner)}, state_{std::move(state)} {}
   ~limited_transport() override;
   limited_transport(const limited_transport&) = delete;
   limited_transport& operator=(const limited_transport&) = delete;
@@ -208,10 +208,10 @@ transfer_id limited_transport::open(transport_request request,
   const auto id = ++last_id_;
   if (state_->gate.waiting() >= most_waiting) {
     state_->endings.push_back(
-      {std::move(x.listener),
-       failed(errc::model_rate_limited,
-              "too many requests wait already: " + describe(state_->limits),
-              true)});
+        {std::move(x.listener),
+         failed(errc::model_rate_limited,
+                "too many requests wait already: " + describe(state_->limits),
+                true)});
     wake_at(state_, std::move(lock), state_->now());
     return id;
   }
@@ -300,8 +300,8 @@ limited_transport::started limited_transport::take(transfer_id id) {
 /// It may end, and be cancelled and granted more, before `inner` answers.
 void limited_transport::start(started x) {
   const auto at_inner = inner_->open(
-    std::move(x.request),
-    std::make_shared<relay>(state_, x.id, std::move(x.listener)));
+      std::move(x.request),
+      std::make_shared<relay>(state_, x.id, std::move(x.listener)));
   std::unique_lock lock{state_->mutex};
   const auto i = state_->transfers.find(x.id);
   if (i == state_->transfers.end()) return;
@@ -317,8 +317,8 @@ void limited_transport::start(started x) {
 }  // namespace
 
 std::shared_ptr<transport> make_limited_transport(
-  std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
-  time_source now) {
+    std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
+    time_source now) {
   if (limits.max_concurrent == 0 && limits.requests_per_minute == 0)
     return inner;
   if (!now) now = [] { return std::chrono::steady_clock::now(); };

@@ -27,7 +27,7 @@ using time_source = std::function<time_point()>;
 /// waits and what is open with `cancelled`. As for `inner`, no listener may own
 /// the transport.
 std::shared_ptr<transport> make_limited_transport(
-  std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
-  time_source now = {});
+    std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
+    time_source now = {});
 
 }  // namespace riffle::model

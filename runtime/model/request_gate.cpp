@@ -64,8 +64,8 @@ bool request_gate::may_start(time_point now) {
   while (!starts_.empty() && starts_.front() + window <= now)
     starts_.pop_front();
   const auto most = limits_.requests_per_minute;
-  return (limits_.max_concurrent == 0 || open_ < limits_.max_concurrent)
-         && (most == 0 || starts_.size() < most);
+  return (limits_.max_concurrent == 0 || open_ < limits_.max_concurrent) &&
+         (most == 0 || starts_.size() < most);
 }
 
 void request_gate::start(time_point now) {

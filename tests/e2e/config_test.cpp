@@ -43,11 +43,11 @@ json body_of(const http_server& server, std::size_t number = 0) {
 }
 
 std::string used(int input, int output) {
-  const json x{{"id", "c"},
-               {"object", "chat.completion.chunk"},
-               {"choices", json::array()},
-               {"usage",
-                {{"prompt_tokens", input}, {"completion_tokens", output}}}};
+  const json x{
+      {"id", "c"},
+      {"object", "chat.completion.chunk"},
+      {"choices", json::array()},
+      {"usage", {{"prompt_tokens", input}, {"completion_tokens", output}}}};
   return "data: " + x.dump() + "\n\n";
 }
 
@@ -113,8 +113,7 @@ TEST_CASE("prices turn tokens into money") {
   const work_folder folder;
   http_server server{respond_sse(say("ok") + finish("stop") +
                                  used(1'000'000, 500'000) + done_mark)};
-  const auto x =
-      run(folder, server, "price = { input = 0.5, output = 3.0 }\n");
+  const auto x = run(folder, server, "price = { input = 0.5, output = 3.0 }\n");
   CHECK(data_of(x, "run_finished").at("usage").at("cost_usd") == 2.0);
 }
 
@@ -128,7 +127,8 @@ TEST_CASE("budgets end a run that goes on for ever") {
   SECTION("money") { key = "cost_usd = 0.0025"; }
   const auto x = run(folder, server,
                      "price = { input = 1.0, output = 1.0 }\n"
-                     "[agents.default.budget]\n" + key + "\n");
+                     "[agents.default.budget]\n" +
+                         key + "\n");
   CHECK(code_of(x) == "budget_exceeded");
   CHECK(server.request_count() == 3);
 }
@@ -138,8 +138,7 @@ TEST_CASE("the same calls again and again are a loop, if that is limited") {
   folder.write("a.txt", "A");
   http_server server{respond_sse(calls({{"read", {{"path", "a.txt"}}}}))};
   SECTION("limited") {
-    const auto x =
-        run(folder, server, "[agents.default]\nloop_limit = 2\n");
+    const auto x = run(folder, server, "[agents.default]\nloop_limit = 2\n");
     CHECK(code_of(x) == "loop_detected");
     CHECK(server.request_count() == 2);
   }
@@ -183,8 +182,7 @@ TEST_CASE("outputs are cut for events and for the model, each at its limit") {
   const auto result = data_of(x, "tool_result");
   CHECK(result.at("output").get<std::string>().size() == 20);
   CHECK(result.at("truncated") == true);
-  const auto told =
-      tool_messages(server.requests().at(1)).at(0).at("content");
+  const auto told = tool_messages(server.requests().at(1)).at(0).at("content");
   CHECK(told.get<std::string>().find("\n[the output was cut") == 40);
 }
 
@@ -228,8 +226,7 @@ TEST_CASE("tools work in the configured folder and stay there") {
   folder.write("b.txt", "out");
   const auto read = [&](const std::string& file) {
     auto server = caller("read", {{"path", file}});
-    const auto x =
-        run(folder, server, "[tools]\nworkspace = \"inside\"\n");
+    const auto x = run(folder, server, "[tools]\nworkspace = \"inside\"\n");
     return data_of(x, "tool_result").at("outcome").get<std::string>();
   };
   CHECK(read("a.txt") == "ok");

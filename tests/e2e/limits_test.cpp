@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Limits that all runs of a process share, measured from outside of it: by
 // the provider, by a tool, by the system.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
+#include <fcntl.h>
 #include <mutex>
 #include <stdexcept>
+#include <unistd.h>
 
 #include "runtime/api/riffle.hpp"
 #include "tests/e2e/program.hpp"

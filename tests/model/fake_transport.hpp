@@ -24,9 +24,9 @@ class fake_transport final : public model::transport {
     std::shared_ptr<model::transfer_listener> listener;  ///< null: it ended
   };
 
-  model::transfer_id
-  open(model::transport_request request,
-       std::shared_ptr<model::transfer_listener> listener) override {
+  model::transfer_id open(
+      model::transport_request request,
+      std::shared_ptr<model::transfer_listener> listener) override {
     model::transfer_id id = 0;
     {
       std::lock_guard lock{mutex_};

@@ -39,9 +39,9 @@ class ear final : public transfer_listener {
 
 struct world {
   explicit world(transport_limits limits)
-    : limited{make_limited_transport(inner, limits, clock, [this] {
-        return time_point{} + clock.now();
-      })} {}
+      : limited{make_limited_transport(inner, limits, clock, [this] {
+          return time_point{} + clock.now();
+        })} {}
 
   struct asked {
     transfer_id id;
