@@ -11,8 +11,8 @@ constexpr text_table<2> effects = {"read_only", "mutating"};
 static_assert(covers(effects, effect::mutating));
 
 constexpr text_table<7> outcomes = {
-  "ok",        "failed",      "denied",    "skipped",
-  "cancelled", "interrupted", "timed_out",
+    "ok",        "failed",      "denied",    "skipped",
+    "cancelled", "interrupted", "timed_out",
 };
 static_assert(covers(outcomes, outcome::timed_out));
 

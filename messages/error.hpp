@@ -44,8 +44,8 @@ enum class errc : std::uint8_t {
 };
 
 /// Number of codes; the table in error.cpp is checked against it.
-inline constexpr std::size_t errc_count
-  = static_cast<std::size_t>(errc::internal) + 1;
+inline constexpr std::size_t errc_count =
+    static_cast<std::size_t>(errc::internal) + 1;
 
 /// The code as users see it, e.g. "tool_not_found".
 std::string_view to_string(errc code) noexcept;

@@ -8,24 +8,24 @@ namespace riffle::events {
 namespace {
 
 constexpr text_table<18> types = {
-  "run_started",
-  "step_start",
-  "step_restarted",
-  "llm_token",
-  "llm_reasoning",
-  "tool_call",
-  "tool_progress",
-  "tool_result",
-  "plan_updated",
-  "approval_required",
-  "approval_resolved",
-  "proposal",
-  "usage",
-  "retry",
-  "status",
-  "error",
-  "final_answer",
-  "run_finished",
+    "run_started",
+    "step_start",
+    "step_restarted",
+    "llm_token",
+    "llm_reasoning",
+    "tool_call",
+    "tool_progress",
+    "tool_result",
+    "plan_updated",
+    "approval_required",
+    "approval_resolved",
+    "proposal",
+    "usage",
+    "retry",
+    "status",
+    "error",
+    "final_answer",
+    "run_finished",
 };
 static_assert(types.size() == std::variant_size_v<body>);
 
@@ -33,7 +33,10 @@ constexpr text_table<2> call_statuses = {"starting", "not_started"};
 static_assert(covers(call_statuses, call_status::not_started));
 
 constexpr text_table<4> decisions = {
-  "approved", "denied", "expired", "cancelled",
+    "approved",
+    "denied",
+    "expired",
+    "cancelled",
 };
 static_assert(covers(decisions, decision::cancelled));
 
@@ -41,7 +44,10 @@ constexpr text_table<2> sources = {"seek_approval", "inline"};
 static_assert(covers(sources, proposal_source::inline_text));
 
 constexpr text_table<4> proposal_statuses = {
-  "open", "approved", "denied", "expired",
+    "open",
+    "approved",
+    "denied",
+    "expired",
 };
 static_assert(covers(proposal_statuses, proposal_status::expired));
 
@@ -83,13 +89,13 @@ std::optional<decision> parse_decision(std::string_view text) noexcept {
   return enum_of<decision>(decisions, text);
 }
 
-std::optional<proposal_source>
-parse_proposal_source(std::string_view text) noexcept {
+std::optional<proposal_source> parse_proposal_source(
+    std::string_view text) noexcept {
   return enum_of<proposal_source>(sources, text);
 }
 
-std::optional<proposal_status>
-parse_proposal_status(std::string_view text) noexcept {
+std::optional<proposal_status> parse_proposal_status(
+    std::string_view text) noexcept {
   return enum_of<proposal_status>(proposal_statuses, text);
 }
 

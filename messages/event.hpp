@@ -198,16 +198,16 @@ std::string_view to_string(run_status x) noexcept;
 /// The reverse of `to_string`; nothing for an unknown text.
 std::optional<call_status> parse_call_status(std::string_view text) noexcept;
 std::optional<decision> parse_decision(std::string_view text) noexcept;
-std::optional<proposal_source>
-parse_proposal_source(std::string_view text) noexcept;
-std::optional<proposal_status>
-parse_proposal_status(std::string_view text) noexcept;
+std::optional<proposal_source> parse_proposal_source(
+    std::string_view text) noexcept;
+std::optional<proposal_status> parse_proposal_status(
+    std::string_view text) noexcept;
 std::optional<retry_what> parse_retry_what(std::string_view text) noexcept;
 std::optional<run_status> parse_run_status(std::string_view text) noexcept;
 
 /// The order of the alternatives is the order of the contract's table.
-using body
-  = std::variant<run_started, step_start, step_restarted, llm_token,
+using body =
+    std::variant<run_started, step_start, step_restarted, llm_token,
                  llm_reasoning, tool_call, tool_progress, tool_result,
                  plan_updated, approval_required, approval_resolved, proposal,
                  usage, retry, status, failure, final_answer, run_finished>;

@@ -14,8 +14,7 @@ std::string render(const violation& x) {
   return result + ": promise " + std::to_string(x.promise) + ": " + x.text;
 }
 
-event_checker::event_checker(event_check_options options)
-  : options_{options} {}
+event_checker::event_checker(event_check_options options) : options_{options} {}
 
 std::optional<violation> event_checker::on_line(std::string_view line) {
   if (const auto x = parse_line(line)) {
@@ -50,8 +49,8 @@ run_checker::finding event_checker::begin_run(const event& x) {
     // Lines that could not be read may stand before the first event.
   } else if (run_.finished()) {
     if (!is_new && x.run != run_.run())
-      return broken_promise{4, "run " + x.run.value
-                                 + " goes on after its run_finished"};
+      return broken_promise{
+          4, "run " + x.run.value + " goes on after its run_finished"};
     if (!is_new) return {};
     run_ = {};
   } else if (is_new && std::holds_alternative<events::run_started>(x.body)) {
@@ -70,8 +69,8 @@ run_checker::finding event_checker::check_id(const event& x) {
   if (!call) return {};
   const auto [known, is_new] = calls_.emplace(call->id.value, runs_.size());
   if (is_new || known->second == runs_.size()) return {};
-  return broken_promise{2, "call " + call->id.value
-                             + " has the id of a call of an earlier run"};
+  return broken_promise{
+      2, "call " + call->id.value + " has the id of a call of an earlier run"};
 }
 
 std::optional<violation> event_checker::finish() {
@@ -90,8 +89,7 @@ check_report check_events(std::istream& log, event_check_options options) {
       report.violations.push_back(std::move(*x));
   };
   event_checker checker{options};
-  for (std::string line; std::getline(log, line);)
-    keep(checker.on_line(line));
+  for (std::string line; std::getline(log, line);) keep(checker.on_line(line));
   keep(checker.finish());
   report.runs = checker.runs();
   report.events = checker.events();

@@ -90,8 +90,10 @@ void put(json_members& m, const events::tool_result& x) {
 
 void put(json_members& m, const events::plan_updated& x) {
   m.text("action", x.action);
-  if (is_json(x.plan)) m.json("plan", x.plan);
-  else m.null("plan");
+  if (is_json(x.plan))
+    m.json("plan", x.plan);
+  else
+    m.null("plan");
 }
 
 void put(json_members& m, const events::approval_required& x) {
@@ -200,18 +202,17 @@ void event_writer::add(std::string& out, std::uint64_t seq,
   out.append(events::type_name(body.index())).append(R"(","data":{)");
   json_members data{out};
   std::visit(
-    [&]<class T>(const T& x) {
-      if constexpr (!std::same_as<T, events::llm_token>
-                    && !std::same_as<T, events::llm_reasoning>)
-        put(data, x);
-    },
-    body);
+      [&]<class T>(const T& x) {
+        if constexpr (!std::same_as<T, events::llm_token> &&
+                      !std::same_as<T, events::llm_reasoning>)
+          put(data, x);
+      },
+      body);
   out.append(time_);
 }
 
-void event_writer::add_text(std::string& out, std::uint64_t seq,
-                            bool reasoning, std::string_view content,
-                            std::uint32_t step) {
+void event_writer::add_text(std::string& out, std::uint64_t seq, bool reasoning,
+                            std::string_view content, std::uint32_t step) {
   begin(out, seq, reasoning ? reasoning_ : token_);
   append_json_escaped(out, content);
   out.append(R"(","step":)");

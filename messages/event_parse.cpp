@@ -14,22 +14,22 @@ using nlohmann::json;
 
 token_usage get_usage(json_reader m) {
   return {
-    .input_tokens = m.number<std::uint64_t>("input_tokens"),
-    .output_tokens = m.number<std::uint64_t>("output_tokens"),
-    .cached_tokens = m.maybe_number<std::uint64_t>("cached_tokens"),
-    .reasoning_tokens = m.maybe_number<std::uint64_t>("reasoning_tokens"),
-    .cost_usd = m.maybe_double("cost_usd"),
-    .estimated = m.flag_or_false("estimated"),
+      .input_tokens = m.number<std::uint64_t>("input_tokens"),
+      .output_tokens = m.number<std::uint64_t>("output_tokens"),
+      .cached_tokens = m.maybe_number<std::uint64_t>("cached_tokens"),
+      .reasoning_tokens = m.maybe_number<std::uint64_t>("reasoning_tokens"),
+      .cost_usd = m.maybe_double("cost_usd"),
+      .estimated = m.flag_or_false("estimated"),
   };
 }
 
 error get_error(json_reader m) {
   return {
-    .code = m.choice<errc>("code", parse_errc),
-    .op = m.text_or_empty("op"),
-    .message = m.text("message"),
-    .retryable = m.flag_or_false("retryable"),
-    .cause = {},
+      .code = m.choice<errc>("code", parse_errc),
+      .op = m.text_or_empty("op"),
+      .message = m.text("message"),
+      .retryable = m.flag_or_false("retryable"),
+      .cause = {},
   };
 }
 
@@ -83,8 +83,7 @@ void get(json_reader& m, events::tool_call& x) {
   x.arguments_text = m.text_or_empty("arguments_text");
   x.eff = m.choice<effect>("effect", parse_effect);
   x.step = m.number<std::uint32_t>("step");
-  x.status = m.choice<events::call_status>(
-    "status", events::parse_call_status);
+  x.status = m.choice<events::call_status>("status", events::parse_call_status);
   x.node = m.text_or_empty("node");
 }
 
@@ -131,8 +130,7 @@ void get(json_reader& m, events::approval_required& x) {
 void get(json_reader& m, events::approval_resolved& x) {
   x.proposal = m.id<proposal_id>("proposal_id");
   x.id = m.id<call_id>("id");
-  x.how = m.choice<events::decision>(
-    "decision", events::parse_decision);
+  x.how = m.choice<events::decision>("decision", events::parse_decision);
   x.by = m.text("by");
   x.reason = m.text_or_empty("reason");
   x.arguments = m.object_or_empty("arguments");
@@ -140,11 +138,11 @@ void get(json_reader& m, events::approval_resolved& x) {
 
 void get(json_reader& m, events::proposal& x) {
   x.id = m.id<proposal_id>("proposal_id");
-  x.source = m.choice<events::proposal_source>(
-    "source", events::parse_proposal_source);
+  x.source = m.choice<events::proposal_source>("source",
+                                               events::parse_proposal_source);
   x.summary = m.text("summary");
-  x.status = m.choice<events::proposal_status>(
-    "status", events::parse_proposal_status);
+  x.status = m.choice<events::proposal_status>("status",
+                                               events::parse_proposal_status);
 }
 
 void get(json_reader& m, events::usage& x) {
@@ -153,8 +151,7 @@ void get(json_reader& m, events::usage& x) {
 }
 
 void get(json_reader& m, events::retry& x) {
-  x.what = m.choice<events::retry_what>(
-    "what", events::parse_retry_what);
+  x.what = m.choice<events::retry_what>("what", events::parse_retry_what);
   if (m.has("id")) x.id = m.id<call_id>("id");
   x.attempt = m.number<std::uint32_t>("attempt");
   x.max_attempts = m.number<std::uint32_t>("max_attempts");
@@ -179,8 +176,7 @@ void get(json_reader& m, events::final_answer& x) {
 }
 
 void get(json_reader& m, events::run_finished& x) {
-  x.status = m.choice<events::run_status>(
-    "status", events::parse_run_status);
+  x.status = m.choice<events::run_status>("status", events::parse_run_status);
   x.duration_ms = m.number<std::uint64_t>("duration_ms");
   x.steps = m.number<std::uint32_t>("steps");
   x.tool_calls = m.number<std::uint32_t>("tool_calls");
@@ -192,8 +188,10 @@ void get(json_reader& m, events::run_finished& x) {
 template <std::size_t I = 0>
 void emplace(events::body& body, std::size_t index) {
   if constexpr (I < std::variant_size_v<events::body>) {
-    if (index == I) body.emplace<I>();
-    else emplace<I + 1>(body, index);
+    if (index == I)
+      body.emplace<I>();
+    else
+      emplace<I + 1>(body, index);
   }
 }
 

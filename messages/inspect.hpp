@@ -46,8 +46,10 @@ struct is_special<std::variant<Ts...>> : std::true_type {};
 /// `x` as CAF can inspect it.
 template <class T>
 decltype(auto) of(T& x) {
-  if constexpr (is_special<T>::value) return field<T>{x};
-  else return (x);
+  if constexpr (is_special<T>::value)
+    return field<T>{x};
+  else
+    return (x);
 }
 
 template <class Inspector>
@@ -66,8 +68,8 @@ typename Inspector::result_type inspect(Inspector& f, field<double>& x) {
 }
 
 template <class Inspector, class T>
-typename Inspector::result_type
-inspect(Inspector& f, field<std::optional<T>>& x) {
+typename Inspector::result_type inspect(Inspector& f,
+                                        field<std::optional<T>>& x) {
   bool has = x.value.has_value();
   if constexpr (Inspector::writes_state) {
     x.value.reset();
@@ -93,8 +95,8 @@ bool emplace(std::variant<Ts...>& x, std::size_t index) {
 }
 
 template <class Inspector, class... Ts>
-typename Inspector::result_type
-inspect(Inspector& f, field<std::variant<Ts...>>& x) {
+typename Inspector::result_type inspect(Inspector& f,
+                                        field<std::variant<Ts...>>& x) {
   static_assert(sizeof...(Ts) < 256);
   auto index = static_cast<std::uint8_t>(x.value.index());
   if constexpr (Inspector::writes_state) {
@@ -121,14 +123,15 @@ concept for_people = std::is_void_v<typename Inspector::result_type>;
 
 template <for_people Inspector, class E>
 void show(Inspector& f, E x) {
-  if constexpr (requires { to_string(x); }) f(word{to_string(x)});
-  else f(static_cast<unsigned>(x));
+  if constexpr (requires { to_string(x); })
+    f(word{to_string(x)});
+  else
+    f(static_cast<unsigned>(x));
 }
 
 /// Inspects all fields of `x`.
 template <class Inspector, class... Ts>
-typename Inspector::result_type
-all(Inspector& f, const char* name, Ts&... xs) {
+typename Inspector::result_type all(Inspector& f, const char* name, Ts&... xs) {
   return f(caf::meta::type_name(name), of(xs)...);
 }
 
@@ -145,10 +148,8 @@ typename Inspector::result_type inspect(Inspector& f, strong_id<Tag>& x) {
 }
 
 template <wire::for_people Inspector, class E>
-  requires std::is_enum_v<E>
-void inspect(Inspector& f, E& x) {
-  wire::show(f, x);
-}
+requires std::is_enum_v<E>
+void inspect(Inspector& f, E& x) { wire::show(f, x); }
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, wall_time& x) {
@@ -162,8 +163,8 @@ typename Inspector::result_type inspect(Inspector& f, error& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, call_limits& x) {
-  return wire::all(f, "call_limits", x.timeout, x.idle_timeout,
-                   x.queue_timeout, x.attempts, x.priority);
+  return wire::all(f, "call_limits", x.timeout, x.idle_timeout, x.queue_timeout,
+                   x.attempts, x.priority);
 }
 
 template <class Inspector>
@@ -176,13 +177,12 @@ typename Inspector::result_type inspect(Inspector& f, tool_call& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, call_result& x) {
-  return wire::all(f, "call_result", x.how, x.output, x.err, x.metadata,
-                   x.took, x.attempts);
+  return wire::all(f, "call_result", x.how, x.output, x.err, x.metadata, x.took,
+                   x.attempts);
 }
 
 template <class Inspector>
-typename Inspector::result_type
-inspect(Inspector& f, tool_progress_report& x) {
+typename Inspector::result_type inspect(Inspector& f, tool_progress_report& x) {
   return wire::all(f, "tool_progress_report", x.message, x.progress, x.total,
                    x.stream, x.coalesced);
 }
@@ -226,10 +226,8 @@ typename Inspector::result_type inspect(Inspector& f, event& x) {
 namespace riffle::events {
 
 template <wire::for_people Inspector, class E>
-  requires std::is_enum_v<E>
-void inspect(Inspector& f, E& x) {
-  wire::show(f, x);
-}
+requires std::is_enum_v<E>
+void inspect(Inspector& f, E& x) { wire::show(f, x); }
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, run_started& x) {
@@ -272,8 +270,8 @@ typename Inspector::result_type inspect(Inspector& f, tool_progress& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, tool_result& x) {
-  return wire::all(f, "tool_result", x.id, x.tool, x.how, x.output,
-                   x.truncated, x.duration_ms, x.attempts, x.err, x.metadata);
+  return wire::all(f, "tool_result", x.id, x.tool, x.how, x.output, x.truncated,
+                   x.duration_ms, x.attempts, x.err, x.metadata);
 }
 
 template <class Inspector>

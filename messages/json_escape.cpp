@@ -102,8 +102,10 @@ void append_json_escaped(std::string& out, std::string_view text) {
       }
     }
     flush();
-    if (kind == 'x') out.append("\xEF\xBF\xBD");
-    else append_escape(out, *p, kind);
+    if (kind == 'x')
+      out.append("\xEF\xBF\xBD");
+    else
+      append_escape(out, *p, kind);
     p += length;
     clean = p;
   }

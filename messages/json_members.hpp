@@ -74,8 +74,10 @@ class json_members {
   }
   /// `null` for what is no JSON object.
   void object_or_null(std::string_view name, std::string_view value) {
-    if (is_json_object(value)) json(name, value);
-    else null(name);
+    if (is_json_object(value))
+      json(name, value);
+    else
+      null(name);
   }
   /// Left out if it is no JSON object.
   void object_or_nothing(std::string_view name, std::string_view value) {

@@ -24,7 +24,7 @@ class json_reader {
   /// the key in a problem.
   json_reader(const nlohmann::json& object, std::string_view raw,
               std::string path, std::string& problem)
-    : object_{object}, raw_{raw}, path_{std::move(path)}, problem_{problem} {}
+      : object_{object}, raw_{raw}, path_{std::move(path)}, problem_{problem} {}
 
   std::string text(const char* key) {
     const auto* x = find(key);

@@ -21,8 +21,8 @@ bool is_blank(std::string_view text) {
 
 run_checker::finding run_checker::on_event(const event& x) {
   if (finished_)
-    return broken(4, std::string{events::type_name(x.body.index())}
-                       + " after run_finished, which must be the last event");
+    return broken(4, std::string{events::type_name(x.body.index())} +
+                         " after run_finished, which must be the last event");
   const auto due = seq_ + 1;
   if (!started_) run_ = x.run;
   auto found = check_place(x, due);
@@ -36,11 +36,11 @@ run_checker::finding run_checker::check_place(const event& x,
                                               std::uint64_t due) const {
   const bool is_start = std::holds_alternative<events::run_started>(x.body);
   if (x.seq != due)
-    return broken(1, "seq " + std::to_string(x.seq) + " where "
-                       + std::to_string(due) + " was due");
+    return broken(1, "seq " + std::to_string(x.seq) + " where " +
+                         std::to_string(due) + " was due");
   if (x.run != run_)
-    return broken(1, "an event of run " + x.run.value + " among those of "
-                       + run_.value);
+    return broken(
+        1, "an event of run " + x.run.value + " among those of " + run_.value);
   if (!started_ && !is_start)
     return broken(1, "the first event is not run_started");
   if (started_ && is_start) return broken(1, "a second run_started");
@@ -49,18 +49,17 @@ run_checker::finding run_checker::check_place(const event& x,
 
 // -- steps ------------------------------------------------------------------
 
-run_checker::finding
-run_checker::check_open_calls(const char* what) const {
+run_checker::finding run_checker::check_open_calls(const char* what) const {
   if (open_.empty()) return {};
-  return broken(3, std::string{what} + " while call " + *open_.begin()
-                     + " has no tool_result");
+  return broken(3, std::string{what} + " while call " + *open_.begin() +
+                       " has no tool_result");
 }
 
 run_checker::finding run_checker::check_current(std::uint32_t step,
                                                 const char* what) const {
   if (step == step_ && step_ > 0) return {};
-  return broken(3, std::string{what} + " of step " + std::to_string(step)
-                     + " outside of that step");
+  return broken(3, std::string{what} + " of step " + std::to_string(step) +
+                       " outside of that step");
 }
 
 run_checker::finding run_checker::on(const events::step_start& x) {
@@ -73,8 +72,8 @@ run_checker::finding run_checker::on(const events::step_start& x) {
   text_.clear();
   completed_by_call_ = false;
   if (x.step != due)
-    return broken(3, "step " + std::to_string(x.step) + " starts where "
-                       + std::to_string(due) + " was due");
+    return broken(3, "step " + std::to_string(x.step) + " starts where " +
+                         std::to_string(due) + " was due");
   if (answer_ || errors_ > 0) return broken(4, "a step after the run's end");
   return found;
 }
@@ -88,13 +87,12 @@ run_checker::finding run_checker::on(const events::step_restarted& x) {
   if (auto found = check_current(x.step, "step_restarted")) return found;
   if (auto found = check_open_calls("step_restarted")) return found;
   if (x.attempt != due)
-    return broken(3, "attempt " + std::to_string(x.attempt) + " where "
-                       + std::to_string(due) + " was due");
-  if (x.first_seq < step_seq_ || x.last_seq >= seq_
-      || x.first_seq > x.last_seq)
-    return broken(3, "it withdraws " + std::to_string(x.first_seq) + " to "
-                       + std::to_string(x.last_seq)
-                       + ", which is no range of events of this step");
+    return broken(3, "attempt " + std::to_string(x.attempt) + " where " +
+                         std::to_string(due) + " was due");
+  if (x.first_seq < step_seq_ || x.last_seq >= seq_ || x.first_seq > x.last_seq)
+    return broken(3, "it withdraws " + std::to_string(x.first_seq) + " to " +
+                         std::to_string(x.last_seq) +
+                         ", which is no range of events of this step");
   if (answer_ || errors_ > 0)
     return broken(4, "a step restarts after the run's end");
   return {};
@@ -112,8 +110,8 @@ run_checker::finding run_checker::on(const events::llm_reasoning& x) {
 // Usage may come late, when a provider reports it late; never early.
 run_checker::finding run_checker::on(const events::usage& x) {
   if (x.step >= 1 && x.step <= step_) return {};
-  return broken(3, "usage of step " + std::to_string(x.step)
-                     + " before that step");
+  return broken(
+      3, "usage of step " + std::to_string(x.step) + " before that step");
 }
 
 // -- calls ------------------------------------------------------------------
@@ -135,8 +133,8 @@ run_checker::finding run_checker::on(const events::approval_required& x) {
 run_checker::finding run_checker::on(const events::approval_resolved& x) {
   const auto found = calls_.find(x.id.value);
   if (found == calls_.end() || found->second.pending != x.proposal)
-    return broken(2, of_call(x.id)
-                       + " has an approval_resolved without its"
+    return broken(2, of_call(x.id) +
+                         " has an approval_resolved without its"
                          " approval_required");
   found->second.pending.reset();
   found->second.decision = x.how;
@@ -154,28 +152,28 @@ run_checker::finding run_checker::on(const events::tool_call& x) {
   c.started = x.status == events::call_status::starting;
   open_.insert(x.id.value);
   if (c.pending)
-    return broken(2, of_call(x.id) + " has its tool_call before its"
-                                     " approval_resolved");
-  if (c.started && c.decision.value_or(events::decision::approved)
-                     != events::decision::approved)
+    return broken(2, of_call(x.id) +
+                         " has its tool_call before its"
+                         " approval_resolved");
+  if (c.started && c.decision.value_or(events::decision::approved) !=
+                       events::decision::approved)
     return broken(2, of_call(x.id) + " starts though it was not approved");
   if (other_tool)
     return broken(2, of_call(x.id) + " was approved for another tool");
   return check_current(x.step, "tool_call");
 }
 
-run_checker::finding
-run_checker::check_running(const call_id& id, const std::string& tool,
-                           const char* what) const {
+run_checker::finding run_checker::check_running(const call_id& id,
+                                                const std::string& tool,
+                                                const char* what) const {
   const auto found = calls_.find(id.value);
   if (found == calls_.end() || found->second.at == stage::asked)
     return broken(2, of_call(id) + " has a " + what + " before its tool_call");
   if (found->second.at == stage::settled)
-    return broken(2, of_call(id) + " has a " + what
-                       + " after its tool_result");
+    return broken(2, of_call(id) + " has a " + what + " after its tool_result");
   if (found->second.tool != tool)
-    return broken(2, of_call(id) + " has a " + what + " of tool " + tool
-                       + ", its tool_call is of " + found->second.tool);
+    return broken(2, of_call(id) + " has a " + what + " of tool " + tool +
+                         ", its tool_call is of " + found->second.tool);
   return {};
 }
 
@@ -199,8 +197,8 @@ run_checker::finding run_checker::on(const events::tool_result& x) {
 run_checker::finding run_checker::on(const events::failure& x) {
   ++errors_;
   if (x.step && (*x.step < 1 || *x.step > step_))
-    return broken(3, "an error of step " + std::to_string(*x.step)
-                       + " before that step");
+    return broken(
+        3, "an error of step " + std::to_string(*x.step) + " before that step");
   return {};
 }
 
@@ -219,8 +217,7 @@ run_checker::finding run_checker::on(const events::run_finished& x) {
   return check_counts(x.steps, x.tool_calls, "run_finished");
 }
 
-run_checker::finding
-run_checker::check_end(events::run_status status) const {
+run_checker::finding run_checker::check_end(events::run_status status) const {
   const std::string run = "the run " + std::string{to_string(status)};
   if (status == events::run_status::completed) {
     if (!answer_) return broken(4, run + " without a final_answer");
@@ -237,20 +234,21 @@ run_checker::finding run_checker::check_answer() const {
   std::string text;
   for (const auto& piece : text_) text += piece.second;
   if (text == answer_->content || is_blank(text)) return {};
-  return broken(4, "the content of final_answer is not the text of the last"
-                   " step");
+  return broken(4,
+                "the content of final_answer is not the text of the last"
+                " step");
 }
 
 run_checker::finding run_checker::check_counts(std::uint32_t steps,
                                                std::uint32_t tools,
                                                const char* what) const {
   if (steps != steps_)
-    return broken(4, std::string{what} + " counts " + std::to_string(steps)
-                       + " steps, the log has " + std::to_string(steps_));
+    return broken(4, std::string{what} + " counts " + std::to_string(steps) +
+                         " steps, the log has " + std::to_string(steps_));
   if (tools != tool_calls_)
-    return broken(4, std::string{what} + " counts " + std::to_string(tools)
-                       + " tool calls, the log has "
-                       + std::to_string(tool_calls_));
+    return broken(4, std::string{what} + " counts " + std::to_string(tools) +
+                         " tool calls, the log has " +
+                         std::to_string(tool_calls_));
   return {};
 }
 

@@ -65,17 +65,16 @@ void write(wall_time x, std::span<char, time_text_size> out) {
 bool parse(std::string_view text, wall_time& out) {
   using namespace std::chrono;
   if (!has_form(text)) return false;
-  const year_month_day date{
-    year{static_cast<int>(get(text, 0, 4))},
-    month{static_cast<unsigned>(get(text, 5, 2))},
-    day{static_cast<unsigned>(get(text, 8, 2))}};
+  const year_month_day date{year{static_cast<int>(get(text, 0, 4))},
+                            month{static_cast<unsigned>(get(text, 5, 2))},
+                            day{static_cast<unsigned>(get(text, 8, 2))}};
   const auto hour = get(text, 11, 2);
   const auto minute = get(text, 14, 2);
   const auto second = get(text, 17, 2);
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return false;
   const auto seconds = (hour * 60 + minute) * 60 + second;
-  out.us = sys_days{date}.time_since_epoch().count() * us_per_day
-           + seconds * 1'000'000 + get(text, 20, 6);
+  out.us = sys_days{date}.time_since_epoch().count() * us_per_day +
+           seconds * 1'000'000 + get(text, 20, 6);
   return true;
 }
 

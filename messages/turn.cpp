@@ -8,7 +8,7 @@ namespace riffle {
 namespace {
 
 constexpr text_table<5> reasons = {
-  "stop", "tool_calls", "length", "content_filter", "missing",
+    "stop", "tool_calls", "length", "content_filter", "missing",
 };
 static_assert(covers(reasons, finish_reason::missing));
 
@@ -32,8 +32,8 @@ std::string_view to_string(finish_reason x) noexcept {
   return text_of(reasons, x);
 }
 
-std::optional<finish_reason>
-parse_finish_reason(std::string_view text) noexcept {
+std::optional<finish_reason> parse_finish_reason(
+    std::string_view text) noexcept {
   return enum_of<finish_reason>(reasons, text);
 }
 

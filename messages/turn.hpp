@@ -42,8 +42,8 @@ enum class finish_reason : std::uint8_t {
 };
 
 std::string_view to_string(finish_reason x) noexcept;
-std::optional<finish_reason>
-parse_finish_reason(std::string_view text) noexcept;
+std::optional<finish_reason> parse_finish_reason(
+    std::string_view text) noexcept;
 
 [[nodiscard]] constexpr bool is_safe(finish_reason x) noexcept {
   return x == finish_reason::stop || x == finish_reason::tool_calls;
@@ -58,7 +58,7 @@ struct call_fragment {
   std::string name;       ///< empty: not sent
   std::string arguments;  ///< to append; serialised if it came as an object
   bool arguments_whole = false;  ///< it came as a JSON object, not as text
-  bool closes = false;    ///< the dialect marks the end of this call
+  bool closes = false;           ///< the dialect marks the end of this call
 
   bool operator==(const call_fragment&) const = default;
 };

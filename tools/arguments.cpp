@@ -47,8 +47,7 @@ std::string reason(std::string_view what) {
   if (what.starts_with(noise)) what.remove_prefix(noise.size());
   std::string result;
   utf8_stream{}.feed(what, result);
-  if (result.size() > 300)
-    result = std::string{cut_utf8(result, 300)} + "...";
+  if (result.size() > 300) result = std::string{cut_utf8(result, 300)} + "...";
   return result;
 }
 
@@ -64,8 +63,10 @@ bool deeper_than(std::string_view text, std::size_t limit) noexcept {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
-      if (c == '\\') ++i;
-      else if (c == '"') quoted = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
@@ -96,8 +97,9 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
                           value.type_name()};
   if (duplicates.found())
     return tl::unexpected{
-      "the key " + json(std::string{cut_utf8(*duplicates.found(), 60)}).dump() +
-      " stands twice in one object"};
+        "the key " +
+        json(std::string{cut_utf8(*duplicates.found(), 60)}).dump() +
+        " stands twice in one object"};
   return value;
 }
 

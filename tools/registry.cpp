@@ -39,11 +39,10 @@ unexpected invalid_config(std::string message) {
 }
 
 unexpected invalid_arguments(std::string_view name, std::string why) {
-  return unexpected{
-    error{.code = errc::invalid_arguments,
-          .op = "tools.check",
-          .message = "the arguments of " + std::string{name} +
-                     " are not valid: " + std::move(why)}};
+  return unexpected{error{.code = errc::invalid_arguments,
+                          .op = "tools.check",
+                          .message = "the arguments of " + std::string{name} +
+                                     " are not valid: " + std::move(why)}};
 }
 
 std::string listed(const std::vector<violation>& all) {
@@ -83,9 +82,8 @@ expected<void> registry::add(tool_ptr x) {
     return invalid_config("the parameters of the tool " + in_quotes(spec.name) +
                           " are no usable JSON Schema: " + parameters.error());
   auto name = spec.name;
-  tools_.emplace(std::move(name),
-                 std::make_unique<entry>(
-                   entry{std::move(x), std::move(*parameters)}));
+  tools_.emplace(std::move(name), std::make_unique<entry>(entry{
+                                      std::move(x), std::move(*parameters)}));
   return {};
 }
 
@@ -100,8 +98,8 @@ std::vector<std::string> registry::names() const {
   return result;
 }
 
-expected<checked_arguments>
-registry::check(std::string_view name, std::string_view arguments_text) const {
+expected<checked_arguments> registry::check(
+    std::string_view name, std::string_view arguments_text) const {
   const auto it = tools_.find(name);
   if (it == tools_.end()) {
     auto message = "there is no tool " + in_quotes(name);

@@ -44,8 +44,8 @@ class registry {
   /// text counts as `{}`. Errors are `tool_not_found` (naming close names) or
   /// `invalid_arguments`; their message tells the model what is wrong, where
   /// (JSON pointer), and what is allowed.
-  [[nodiscard]] expected<checked_arguments>
-  check(std::string_view name, std::string_view arguments_text) const;
+  [[nodiscard]] expected<checked_arguments> check(
+      std::string_view name, std::string_view arguments_text) const;
 
  private:
   struct entry;

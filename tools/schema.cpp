@@ -29,7 +29,7 @@ constexpr std::size_t most_violations = 10;
 class pattern_constraint final : public valijson::constraints::PolyConstraint {
  public:
   explicit pattern_constraint(std::string pattern)
-    : pattern_{std::move(pattern)} {}
+      : pattern_{std::move(pattern)} {}
 
   bool validate(const valijson::adapters::Adapter& target,
                 const std::vector<std::string>& context,
@@ -50,8 +50,8 @@ class pattern_constraint final : public valijson::constraints::PolyConstraint {
 
 class pattern_builder final : public valijson::ConstraintBuilder {
  public:
-  valijson::constraints::Constraint*
-  make(const valijson::adapters::Adapter& x) const override {
+  valijson::constraints::Constraint* make(
+      const valijson::adapters::Adapter& x) const override {
     return new pattern_constraint(x.asString());  // the parser deletes it
   }
 };
@@ -113,8 +113,8 @@ tl::expected<schema, std::string> schema::compile(std::string_view text) {
     valijson::SchemaParser parser;
     parser.addConstraintBuilder(pattern_key, new pattern_builder);  // it owns
     parser.populateSchema(
-      valijson::adapters::NlohmannJsonAdapter{result->source},
-      result->compiled);
+        valijson::adapters::NlohmannJsonAdapter{result->source},
+        result->compiled);
   } catch (const std::exception& e) {
     return tl::unexpected{std::string{e.what()}};
   }

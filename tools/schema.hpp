@@ -34,8 +34,7 @@ class schema {
   schema& operator=(schema&&) noexcept;
 
   /// Everything that is wrong with `value`, at most ten places; empty: valid.
-  [[nodiscard]] std::vector<violation>
-  check(const nlohmann::json& value) const;
+  [[nodiscard]] std::vector<violation> check(const nlohmann::json& value) const;
 
  private:
   struct impl;

@@ -47,7 +47,8 @@ const json* resolve(const json& root, const json* node) {
     if (!node->is_object()) return nullptr;
     const auto ref = node->find("$ref");
     if (ref == node->end()) return node;
-    const json::json_pointer place{ref->get_ref<const std::string&>().substr(1)};
+    const json::json_pointer place{
+        ref->get_ref<const std::string&>().substr(1)};
     node = root.contains(place) ? &root.at(place) : nullptr;
   }
   return nullptr;
@@ -80,7 +81,7 @@ const json* child_schema(const json& schema_node, const json& value,
 class explainer {
  public:
   explainer(const json& schema_node, const json& value)
-    : schema_{schema_node}, value_{value} {}
+      : schema_{schema_node}, value_{value} {}
 
   std::vector<std::string> run() {
     check_type();
@@ -121,7 +122,8 @@ class explainer {
   }
 
   void check_keys() {
-    if (const auto* list = member(schema_, "required"); list && list->is_array())
+    if (const auto* list = member(schema_, "required");
+        list && list->is_array())
       for (const auto& x : *list)
         if (const auto& key = x.get_ref<const std::string&>();
             !value_.contains(key))
@@ -135,8 +137,8 @@ class explainer {
     for (const auto& [key, ignored] : value_.items()) {
       if (std::find(allowed.begin(), allowed.end(), key) != allowed.end())
         continue;
-      auto text = "the key " + in_quotes(key) + " is not known; allowed: " +
-                  join_some(allowed, most_shown);
+      auto text = "the key " + in_quotes(key) +
+                  " is not known; allowed: " + join_some(allowed, most_shown);
       if (const auto close = close_names(key, allowed); !close.empty())
         text += "; did you mean " + in_quotes(close.front()) + "?";
       found_.push_back(std::move(text));
@@ -146,8 +148,8 @@ class explainer {
   [[nodiscard]] std::string expected_type(const std::string& key) const {
     const auto* own = member(schema_, "properties");
     const auto* node = own ? member(*own, key) : nullptr;
-    const auto* type
-      = node && node->is_object() ? member(*node, "type") : nullptr;
+    const auto* type =
+        node && node->is_object() ? member(*node, "type") : nullptr;
     if (type == nullptr || !type->is_string()) return {};
     return " (" + with_article(type->get<std::string>()) + ")";
   }
@@ -157,8 +159,8 @@ class explainer {
     const auto bound = [&](const char* key, const char* words, auto wrong) {
       const auto* limit = member(schema_, key);
       if (limit && limit->is_number() && wrong(x, limit->get<double>()))
-        found_.push_back(std::string{"must be "} + words + " " +
-                         limit->dump() + ", but is " + value_.dump());
+        found_.push_back(std::string{"must be "} + words + " " + limit->dump() +
+                         ", but is " + value_.dump());
     };
     bound("minimum", "at least", std::less<>{});
     bound("maximum", "at most", std::greater<>{});

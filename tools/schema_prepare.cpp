@@ -27,9 +27,9 @@ struct bad_schema {
 };
 
 bool holds_schemas_by_name(const std::string& key) {
-  static const std::set<std::string, std::less<>> keys
-    = {"properties", "definitions", "$defs", "patternProperties",
-       "dependencies", "dependentSchemas"};
+  static const std::set<std::string, std::less<>> keys = {
+      "properties",        "definitions",  "$defs",
+      "patternProperties", "dependencies", "dependentSchemas"};
   return keys.contains(key);
 }
 
@@ -138,12 +138,13 @@ constexpr auto pattern_flags = std::regex::ECMAScript | std::regex::optimize
 #ifdef __GLIBCXX__
                                | std::regex_constants::__polynomial
 #endif
-  ;
+    ;
 
 }  // namespace
 
 tl::expected<json, std::string> prepare_schema(std::string_view text) {
-  if (text.size() > max_schema_bytes) return tl::unexpected{std::string{"is over 1 MB"}};
+  if (text.size() > max_schema_bytes)
+    return tl::unexpected{std::string{"is over 1 MB"}};
   auto root = parse_object(text);
   if (!root) return root;
   if (root->value("type", json{}) != "object")

@@ -20,8 +20,9 @@ bool continues(char c) noexcept {
 std::string lower(std::string_view text) {
   std::string result{text};
   for (auto& c : result)
-    c = c == '-' ? '_' : static_cast<char>(
-                           std::tolower(static_cast<unsigned char>(c)));
+    c = c == '-'
+            ? '_'
+            : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
 }
 
@@ -71,8 +72,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::vector<std::string>
-close_names(std::string_view name, const std::vector<std::string>& candidates) {
+std::vector<std::string> close_names(
+    std::string_view name, const std::vector<std::string>& candidates) {
   const auto wanted = lower(name);
   std::vector<std::pair<std::size_t, std::string>> found;
   for (const auto& candidate : candidates) {
@@ -154,10 +155,14 @@ void utf8_stream::step(unsigned char byte, std::string& out) {
   size_ = 1;
   low_ = byte == 0xE0 ? 0xA0 : byte == 0xF0 ? 0x90 : 0x80;
   high_ = byte == 0xED ? 0x9F : byte == 0xF4 ? 0x8F : 0xBF;
-  if (byte >= 0xC2 && byte <= 0xDF) need_ = 1;
-  else if (byte >= 0xE0 && byte <= 0xEF) need_ = 2;
-  else if (byte >= 0xF0 && byte <= 0xF4) need_ = 3;
-  else give_up(out);
+  if (byte >= 0xC2 && byte <= 0xDF)
+    need_ = 1;
+  else if (byte >= 0xE0 && byte <= 0xEF)
+    need_ = 2;
+  else if (byte >= 0xF0 && byte <= 0xF4)
+    need_ = 3;
+  else
+    give_up(out);
 }
 
 }  // namespace riffle::tools

@@ -28,12 +28,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Up to three of `candidates` that a person may have meant by `name`, the
 /// closest first.
-std::vector<std::string> close_names(std::string_view name,
-                                     const std::vector<std::string>& candidates);
+std::vector<std::string> close_names(
+    std::string_view name, const std::vector<std::string>& candidates);
 
 /// "a, b, c", at most `limit` of them, then "and 7 more".
-std::string join_some(const std::vector<std::string>& names,
-                      std::size_t limit);
+std::string join_some(const std::vector<std::string>& names, std::size_t limit);
 
 /// Makes valid UTF-8 of a stream of bytes: what is not becomes U+FFFD, and a
 /// character that is cut between two pieces stays whole.
@@ -53,8 +52,8 @@ class utf8_stream {
   void give_up(std::string& out);
 
   std::array<char, 4> held_{};
-  std::uint8_t size_ = 0;  ///< bytes in `held_`
-  std::uint8_t need_ = 0;  ///< bytes that still have to come
+  std::uint8_t size_ = 0;     ///< bytes in `held_`
+  std::uint8_t need_ = 0;     ///< bytes that still have to come
   unsigned char low_ = 0x80;  ///< bounds of the next byte
   unsigned char high_ = 0xBF;
   std::uint64_t replaced_ = 0;

@@ -5,9 +5,9 @@
 
 namespace riffle::tools {
 
-std::vector<std::string>
-tool::keys(const nlohmann::json& /*arguments*/,
-           const std::filesystem::path& /*workspace*/) const {
+std::vector<std::string> tool::keys(
+    const nlohmann::json& /*arguments*/,
+    const std::filesystem::path& /*workspace*/) const {
   return {};
 }
 

@@ -71,21 +71,20 @@ class tool {
   [[nodiscard]] virtual const tool_spec& spec() const noexcept = 0;
 
   /// What a person reads while it runs: "Reading src/main.cpp".
-  [[nodiscard]] virtual std::string
-  title(const nlohmann::json& arguments) const = 0;
+  [[nodiscard]] virtual std::string title(
+      const nlohmann::json& arguments) const = 0;
 
   /// What the call touches: keys that overlap make calls wait for each other
   /// (rule 4). A key is a path or any text; "/a" covers "/a/b". Default: none
   /// (a read-only call conflicts with no key, a mutating one with all).
-  [[nodiscard]] virtual std::vector<std::string>
-  keys(const nlohmann::json& arguments,
-       const std::filesystem::path& workspace) const;
+  [[nodiscard]] virtual std::vector<std::string> keys(
+      const nlohmann::json& arguments,
+      const std::filesystem::path& workspace) const;
 
   /// Runs one call. `arguments` are valid for the schema. Blocks. An
   /// exception costs the worker (rule 11); expected failures go to `err`.
   virtual tool_output run(const nlohmann::json& arguments,
-                          tool_context& context)
-    = 0;
+                          tool_context& context) = 0;
 };
 
 using tool_ptr = std::shared_ptr<tool>;

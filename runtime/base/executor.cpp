@@ -47,7 +47,7 @@ void thread_lane::shared::work() {
 }
 
 thread_lane::thread_lane(std::size_t max_threads)
-  : state_{std::make_shared<shared>(max_threads)} {}
+    : state_{std::make_shared<shared>(max_threads)} {}
 
 thread_lane::~thread_lane() { close(duration::max()); }
 

@@ -18,11 +18,10 @@ std::uint64_t random_seed() {
 id_source::id_source() : id_source{random_seed(), system_wall_time} {}
 
 id_source::id_source(std::uint64_t seed, wall_clock clock)
-  : random_{seed}, clock_{std::move(clock)} {}
+    : random_{seed}, clock_{std::move(clock)} {}
 
 std::string id_source::make(std::string_view prefix) {
-  static constexpr std::string_view digits
-    = "0123456789abcdefghjkmnpqrstvwxyz";
+  static constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
   std::lock_guard lock{mutex_};
   const auto ms = static_cast<std::uint64_t>(clock_().us / 1000);
   if (ms > last_ms_) {

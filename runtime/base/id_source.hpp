@@ -26,10 +26,14 @@ class id_source {
 
   template <class Id>
   Id next() {
-    if constexpr (std::is_same_v<Id, run_id>) return {make("run_")};
-    else if constexpr (std::is_same_v<Id, session_id>) return {make("ses_")};
-    else if constexpr (std::is_same_v<Id, call_id>) return {make("call_")};
-    else return {make("prop_")};
+    if constexpr (std::is_same_v<Id, run_id>)
+      return {make("run_")};
+    else if constexpr (std::is_same_v<Id, session_id>)
+      return {make("ses_")};
+    else if constexpr (std::is_same_v<Id, call_id>)
+      return {make("call_")};
+    else
+      return {make("prop_")};
   }
 
   /// Any prefix, e.g. "own_".

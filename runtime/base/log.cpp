@@ -16,7 +16,7 @@ namespace riffle {
 namespace {
 
 constexpr text_table<6> levels = {
-  "trace", "debug", "info", "warn", "error", "off",
+    "trace", "debug", "info", "warn", "error", "off",
 };
 static_assert(covers(levels, log_level::off));
 
@@ -30,7 +30,7 @@ std::atomic<log_format> form{log_format::text};
 spdlog::logger& sink() {
   static const auto logger = [] {
     auto result = std::make_unique<spdlog::logger>(
-      "riffle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        "riffle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     result->set_level(spdlog::level::trace);
     result->set_pattern("%v");
     result->flush_on(spdlog::level::trace);
@@ -56,9 +56,8 @@ void append_member(std::string& out, std::string_view key,
 void write_line(log_level level, std::string_view op,
                 std::string_view message) {
   if (level < lowest.load(std::memory_order_relaxed)) return;
-  const auto line
-    = render_log_line(form.load(std::memory_order_relaxed),
-                      system_wall_time(), level, op, message);
+  const auto line = render_log_line(form.load(std::memory_order_relaxed),
+                                    system_wall_time(), level, op, message);
   sink().log(spdlog::level::info, spdlog::string_view_t{line});
 }
 

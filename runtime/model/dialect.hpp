@@ -63,30 +63,23 @@ class dialect {
   [[nodiscard]] virtual std::string_view path() const noexcept = 0;
 
   /// Headers without credentials; `api_key` empty: none is sent.
-  [[nodiscard]] virtual std::vector<std::string>
-  headers(std::string_view api_key) const
-    = 0;
+  [[nodiscard]] virtual std::vector<std::string> headers(
+      std::string_view api_key) const = 0;
 
-  [[nodiscard]] virtual std::string
-  request_head(const request_options& options) const
-    = 0;
-  [[nodiscard]] virtual std::string
-  request_tail(const request_options& options) const
-    = 0;
+  [[nodiscard]] virtual std::string request_head(
+      const request_options& options) const = 0;
+  [[nodiscard]] virtual std::string request_tail(
+      const request_options& options) const = 0;
 
-  [[nodiscard]] virtual std::string
-  system_message(std::string_view text) const
-    = 0;
-  [[nodiscard]] virtual std::string user_message(std::string_view text) const
-    = 0;
-  [[nodiscard]] virtual std::string
-  assistant_message(std::string_view text,
-                    const std::vector<told_call>& calls) const
-    = 0;
-  [[nodiscard]] virtual std::string
-  tool_message(std::string_view provider_id, std::string_view tool,
-               std::string_view text) const
-    = 0;
+  [[nodiscard]] virtual std::string system_message(
+      std::string_view text) const = 0;
+  [[nodiscard]] virtual std::string user_message(
+      std::string_view text) const = 0;
+  [[nodiscard]] virtual std::string assistant_message(
+      std::string_view text, const std::vector<told_call>& calls) const = 0;
+  [[nodiscard]] virtual std::string tool_message(
+      std::string_view provider_id, std::string_view tool,
+      std::string_view text) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<decoder> make_decoder() const = 0;
 };

@@ -81,8 +81,7 @@ void read_arguments(const json& x, call_fragment& fragment) {
   if (x.is_string()) {
     fragment.arguments = x.get<std::string>();
   } else if (x.is_object()) {
-    fragment.arguments
-      = x.dump(-1, ' ', false, json::error_handler_t::replace);
+    fragment.arguments = x.dump(-1, ' ', false, json::error_handler_t::replace);
     fragment.arguments_whole = true;
   }
 }
@@ -92,9 +91,8 @@ void read_call(const json& x, bool whole, std::uint32_t position,
   if (!x.is_object()) return;
   call_fragment fragment;
   const auto& index = member(x, "index");
-  if (index.is_number_unsigned()
-      && index.get<std::uint64_t>()
-           <= std::numeric_limits<std::uint32_t>::max()) {
+  if (index.is_number_unsigned() &&
+      index.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max()) {
     fragment.index = index.get<std::uint32_t>();
   }
   // A message is no stream: its calls are separate and complete.
@@ -138,8 +136,8 @@ void read_delta(const json& delta, bool whole, turn_delta& out) {
 std::optional<std::uint64_t> count_of(const json& x, const char* key) {
   const auto& value = member(x, key);
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-  if (value.is_number_float() && value.get<double>() >= 0
-      && value.get<double>() < 1e15) {
+  if (value.is_number_float() && value.get<double>() >= 0 &&
+      value.get<double>() < 1e15) {
     return static_cast<std::uint64_t>(value.get<double>());
   }
   return std::nullopt;
@@ -159,14 +157,14 @@ void read_usage(const json& x, turn_delta& out) {
   token_usage usage;
   usage.input_tokens = input.value_or(0);
   usage.output_tokens = output.value_or(0);
-  usage.cached_tokens
-    = count_of(member(x, "prompt_tokens_details"), "cached_tokens");
+  usage.cached_tokens =
+      count_of(member(x, "prompt_tokens_details"), "cached_tokens");
   if (!usage.cached_tokens) {
-    usage.cached_tokens
-      = first_count(x, "cached_tokens", "prompt_cache_hit_tokens");
+    usage.cached_tokens =
+        first_count(x, "cached_tokens", "prompt_cache_hit_tokens");
   }
-  usage.reasoning_tokens
-    = count_of(member(x, "completion_tokens_details"), "reasoning_tokens");
+  usage.reasoning_tokens =
+      count_of(member(x, "completion_tokens_details"), "reasoning_tokens");
   if (!usage.reasoning_tokens)
     usage.reasoning_tokens = count_of(x, "reasoning_tokens");
   const auto& cost = member(x, "cost");
@@ -194,26 +192,26 @@ struct finish_word {
 };
 
 constexpr std::array finish_words{
-  finish_word{"stop", finish_reason::stop},
-  finish_word{"end_turn", finish_reason::stop},
-  finish_word{"eos", finish_reason::stop},
-  finish_word{"eos_token", finish_reason::stop},
-  finish_word{"stop_sequence", finish_reason::stop},
-  finish_word{"tool_calls", finish_reason::tool_calls},
-  finish_word{"tool_use", finish_reason::tool_calls},
-  finish_word{"function_call", finish_reason::tool_calls},
-  finish_word{"length", finish_reason::length},
-  finish_word{"max_tokens", finish_reason::length},
-  finish_word{"model_length", finish_reason::length},
-  finish_word{"content_filter", finish_reason::content_filter},
-  finish_word{"safety", finish_reason::content_filter},
+    finish_word{"stop", finish_reason::stop},
+    finish_word{"end_turn", finish_reason::stop},
+    finish_word{"eos", finish_reason::stop},
+    finish_word{"eos_token", finish_reason::stop},
+    finish_word{"stop_sequence", finish_reason::stop},
+    finish_word{"tool_calls", finish_reason::tool_calls},
+    finish_word{"tool_use", finish_reason::tool_calls},
+    finish_word{"function_call", finish_reason::tool_calls},
+    finish_word{"length", finish_reason::length},
+    finish_word{"max_tokens", finish_reason::length},
+    finish_word{"model_length", finish_reason::length},
+    finish_word{"content_filter", finish_reason::content_filter},
+    finish_word{"safety", finish_reason::content_filter},
 };
 
 }  // namespace
 
 finish_reason parse_finish(std::string_view word) noexcept {
-  const auto* i
-    = std::find_if(finish_words.begin(), finish_words.end(),
+  const auto* i =
+      std::find_if(finish_words.begin(), finish_words.end(),
                    [&](const finish_word& x) { return x.word == word; });
   return i != finish_words.end() ? i->meaning : finish_reason::missing;
 }

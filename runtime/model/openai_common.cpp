@@ -3,7 +3,6 @@
 // plain and expected is left to `read_any`.
 #include <cstdint>
 #include <cstring>
-
 #include <simdjson.h>
 
 #include "runtime/model/openai_chunk.hpp"
@@ -57,8 +56,7 @@ bool get_text(od::value& x, std::string_view& out) {
 
 bool is_null(od::value& x) {
   json_type type{};
-  return !x.type().get(type) && type == json_type::null
-         && !x.is_null().error();
+  return !x.type().get(type) && type == json_type::null && !x.is_null().error();
 }
 
 class common_reader {
@@ -67,11 +65,11 @@ class common_reader {
 
   bool root(od::document& document) {
     od::value value;
-    return !document.get_value().get(value)
-           && each_member(value, [this](auto key, auto& v) {
-                return root_member(key, v);
-              })
-           && x_.known && at_end(document);
+    return !document.get_value().get(value) &&
+           each_member(
+               value,
+               [this](auto key, auto& v) { return root_member(key, v); }) &&
+           x_.known && at_end(document);
   }
 
   /// The place of the only string, if nothing else came.
@@ -100,8 +98,7 @@ class common_reader {
 
   static bool at_end(od::document& document) {
     const char* position = nullptr;
-    return document.current_location().get(position)
-           == simdjson::OUT_OF_BOUNDS;
+    return document.current_location().get(position) == simdjson::OUT_OF_BOUNDS;
   }
 
   bool root_member(od::raw_json_string key, od::value& value) {
@@ -128,13 +125,12 @@ class common_reader {
 
   bool choice(od::value& value) {
     auto& p = x_.out.pieces;
-    const mark begin{p.bytes.size(), p.pieces.size(),
-                     x_.out.fragments.size(), x_.finish};
+    const mark begin{p.bytes.size(), p.pieces.size(), x_.out.fragments.size(),
+                     x_.finish};
     index_ = 0;
     has_delta_ = has_message_ = has_text_ = has_reasoning_ = false;
-    if (!each_member(value, [this](auto key, auto& v) {
-          return choice_member(key, v);
-        }))
+    if (!each_member(
+            value, [this](auto key, auto& v) { return choice_member(key, v); }))
       return false;
     if (index_ != 0) {
       p.bytes.resize(begin.bytes);
@@ -170,9 +166,8 @@ class common_reader {
   bool delta(od::value& value) {
     if (is_null(value)) return true;
     has_delta_ = true;
-    return each_member(value, [this](auto key, auto& v) {
-      return delta_member(key, v);
-    });
+    return each_member(
+        value, [this](auto key, auto& v) { return delta_member(key, v); });
   }
 
   bool delta_member(od::raw_json_string key, od::value& value) {
@@ -237,13 +232,13 @@ class common_reader {
     if (is_null(value) || has_reasoning_) return true;
     bool empty = false;
     od::array array;
-    return !value.get_array().get(array) && !array.is_empty().get(empty)
-           && empty;
+    return !value.get_array().get(array) && !array.is_empty().get(empty) &&
+           empty;
   }
 
   bool calls(od::value& value) {
-    return is_null(value)
-           || each_element(value, [this](auto& v) { return call(v); });
+    return is_null(value) ||
+           each_element(value, [this](auto& v) { return call(v); });
   }
 
   bool call(od::value& value) {
@@ -264,11 +259,11 @@ class common_reader {
   }
 
   bool function(od::value& value, call_fragment& fragment) {
-    return is_null(value)
-           || each_member(value, [this, &fragment](auto key, auto& v) {
-                if (is(key, "name")) return assign(v, fragment.name);
-                return !is(key, "arguments") || arguments(v, fragment);
-              });
+    return is_null(value) ||
+           each_member(value, [this, &fragment](auto key, auto& v) {
+             if (is(key, "name")) return assign(v, fragment.name);
+             return !is(key, "arguments") || arguments(v, fragment);
+           });
   }
 
   bool arguments(od::value& value, call_fragment& fragment) {
@@ -340,8 +335,8 @@ bool read_common(std::string_view json, std::size_t readable, chunk& x) {
   od::document document;
   const auto padded = pad(p, json, readable);
   common_reader reader{x, padded.data()};
-  const bool understood = !p.parser.iterate(padded).get(document)
-                          && reader.root(document);
+  const bool understood =
+      !p.parser.iterate(padded).get(document) && reader.root(document);
   if (understood) x.only_text = reader.only_text(count, fragments);
   p.shrink();
   if (understood) return true;

@@ -29,7 +29,7 @@ error interrupted(std::string message, std::string cause = {}) {
 std::string printable(std::string_view text) {
   std::string out{text.substr(0, head_size)};
   std::replace_if(
-    out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '.');
+      out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '.');
   return out;
 }
 
@@ -41,16 +41,18 @@ bool is_cut(finish_reason x) {
 }  // namespace
 
 openai_decoder::openai_decoder(openai_limits limits)
-  : limits_{limits}, events_{limits.event} {}
+    : limits_{limits}, events_{limits.event} {}
 
 void openai_decoder::feed(std::string_view bytes, turn_delta& out) {
   if (over_) return;
   received_ += bytes.size();
   if (received_ > limits_.answer) {
-    return fail(out, {errc::model_error, "model",
-                      "the answer is longer than "
-                        + std::to_string(limits_.answer) + " bytes",
-                      false, {}});
+    return fail(out, {errc::model_error,
+                      "model",
+                      "the answer is longer than " +
+                          std::to_string(limits_.answer) + " bytes",
+                      false,
+                      {}});
   }
   if (body_ == body::unknown) sniff(bytes);
   if (body_ == body::json) return feed_json(bytes, out);
@@ -80,11 +82,11 @@ void openai_decoder::feed_json(std::string_view bytes, turn_delta& out) {
 }
 
 void openai_decoder::feed_events(std::string_view bytes, turn_delta& out) {
-  const bool good
-    = events_.feed(bytes, [&](const sse_event& x) { on_event(x, out); });
+  const bool good =
+      events_.feed(bytes, [&](const sse_event& x) { on_event(x, out); });
   if (!good && !over_) {
-    fail(out, interrupted("the model server sent an event of more than "
-                          + std::to_string(limits_.event) + " bytes"));
+    fail(out, interrupted("the model server sent an event of more than " +
+                          std::to_string(limits_.event) + " bytes"));
   }
 }
 
@@ -154,8 +156,8 @@ void openai_decoder::fail_cut(turn_delta& out) {
                                  printable(head_)));
   }
   fail(out, interrupted(events_.half_event()
-                          ? "the answer ended inside an event"
-                          : "the answer ended before the model finished"));
+                            ? "the answer ended inside an event"
+                            : "the answer ended before the model finished"));
 }
 
 // A whole `chat.completion`, or an error with status 200.

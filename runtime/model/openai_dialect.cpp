@@ -82,8 +82,8 @@ class openai_dialect final : public dialect {
 
   std::vector<std::string> headers(std::string_view api_key) const override {
     std::vector<std::string> out{
-      "Content-Type: application/json",
-      "Accept: text/event-stream, application/json",
+        "Content-Type: application/json",
+        "Accept: text/event-stream, application/json",
     };
     const auto key = trim(api_key);
     if (!key.empty() && key.find_first_of("\r\n") == std::string_view::npos)
@@ -95,11 +95,11 @@ class openai_dialect final : public dialect {
     std::string out = "{";
     append_member(out, "model", options.model);
     out.append(options.streaming
-                 ? R"(,"stream":true,"stream_options":{"include_usage":true})"
-                 : R"(,"stream":false)");
+                   ? R"(,"stream":true,"stream_options":{"include_usage":true})"
+                   : R"(,"stream":false)");
     if (options.temperature)
       out.append(",\"temperature\":")
-        .append(nlohmann::json(*options.temperature).dump());
+          .append(nlohmann::json(*options.temperature).dump());
     if (!options.tools.empty()) {
       out.append(",\"tools\":[");
       for (const auto& x : options.tools) {
@@ -124,9 +124,9 @@ class openai_dialect final : public dialect {
     return message("user", text);
   }
 
-  std::string
-  assistant_message(std::string_view text,
-                    const std::vector<told_call>& calls) const override {
+  std::string assistant_message(
+      std::string_view text,
+      const std::vector<told_call>& calls) const override {
     if (calls.empty()) return message("assistant", text);
     std::string out = R"({"role":"assistant","content":)";
     if (text.empty())

@@ -37,7 +37,8 @@ std::string lower(std::string_view text) {
 // At a character border; the text is UTF-8.
 void cut(std::string& text, std::size_t length) {
   if (text.size() <= length) return;
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
+  while (length > 0 &&
+         (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
     --length;
   text.resize(length);
 }
@@ -93,14 +94,14 @@ bool has_any(const std::string& text,
 }
 
 constexpr std::array<std::string_view, 6> rate_words{
-  "rate_limit",        "rate limit",       "ratelimit",
-  "too_many_requests", "too many requests", "resource_exhausted"};
+    "rate_limit",        "rate limit",        "ratelimit",
+    "too_many_requests", "too many requests", "resource_exhausted"};
 constexpr std::array<std::string_view, 3> quota_words{
-  "insufficient_quota", "billing", "payment_required"};
+    "insufficient_quota", "billing", "payment_required"};
 constexpr std::array<std::string_view, 9> final_words{
-  "invalid_request", "authentication", "permission",
-  "not_found",       "invalid_api_key", "unauthorized",
-  "content_policy",  "content_filter",  "context_length"};
+    "invalid_request", "authentication",  "permission",
+    "not_found",       "invalid_api_key", "unauthorized",
+    "content_policy",  "content_filter",  "context_length"};
 
 // Numbers decide before words, and what nobody knows may be tried again.
 // `tool_use_failed`: the model sampled a call that the server refused; another
@@ -133,8 +134,8 @@ bool is_truthy(const json& x) {
 }
 
 bool is_text(const json& x, const char* key, std::string_view text) {
-  return x.contains(key) && x[key].is_string()
-         && x[key].get_ref<const std::string&>() == text;
+  return x.contains(key) && x[key].is_string() &&
+         x[key].get_ref<const std::string&>() == text;
 }
 
 std::optional<error> choice_error(const json& choice) {
@@ -174,9 +175,8 @@ error any_error(std::string_view text) {
   if (const auto parsed = parse_json(text)) return any_error(*parsed);
   report r;
   // Through JSON, so that the message is UTF-8.
-  const auto quoted
-    = json(std::string{text.substr(0, max_message)})
-        .dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto quoted = json(std::string{text.substr(0, max_message)})
+                          .dump(-1, ' ', false, json::error_handler_t::replace);
   r.message = json::parse(quoted).get<std::string>();
   r.words = lower(r.message);
   return judge(std::move(r));

@@ -95,7 +95,7 @@ bool chunk_mould::fill(std::string_view text, turn_delta& out) {
     }
     if (bytes.size() != before) {
       out.pieces.pieces.push_back(
-        {place_.kind, static_cast<std::uint32_t>(bytes.size())});
+          {place_.kind, static_cast<std::uint32_t>(bytes.size())});
     }
   }
   misses_ = 0;

@@ -30,8 +30,8 @@ class chunk_mould {
   /// True: `json` fits, and its string was added to `out`.
   bool read(std::string_view json, turn_delta& out) {
     const auto around = prefix_.size() + suffix_.size();
-    if (around == 0 || json.size() < around || !json.starts_with(prefix_)
-        || !json.ends_with(suffix_))
+    if (around == 0 || json.size() < around || !json.starts_with(prefix_) ||
+        !json.ends_with(suffix_))
       return false;
     return fill(json.substr(prefix_.size(), json.size() - around), out);
   }

@@ -29,8 +29,8 @@ transport_end status_end(int status, const std::string& message,
   error failure{errc::model_error, "model", message, false, {}};
   if (status == 0) failure.code = errc::model_unreachable;
   if (status == 429) failure.code = errc::model_rate_limited;
-  failure.retryable = status == 0 || status == 408 || status == 409
-                      || status == 429 || status >= 500;
+  failure.retryable = status == 0 || status == 408 || status == 409 ||
+                      status == 429 || status >= 500;
   auto out = ended(status, std::move(failure));
   out.content_type = status == 0 ? "" : "application/json";
   out.retry_after = retry_after;
@@ -68,11 +68,11 @@ std::string error_event(const script_error& x) {
     root = inner;
     root["object"] = "error";
   } else if (x.shape == error_shape::openrouter) {
-    root["choices"] = {{{"index", 0},
-                        {"delta", json::object()},
-                        {"finish_reason", "error"}}};
+    root["choices"] = {
+        {{"index", 0}, {"delta", json::object()}, {"finish_reason", "error"}}};
   }
-  const std::string head = x.shape == error_shape::event ? "event: error\n" : "";
+  const std::string head =
+      x.shape == error_shape::event ? "event: error\n" : "";
   return head + "data: " + dump(root) + "\n\n";
 }
 
@@ -82,7 +82,7 @@ class player {
  public:
   player(const script_step& step, const scripted_request& request,
          const fault_counter& happens)
-    : step_{step}, request_{request}, happens_{happens} {}
+      : step_{step}, request_{request}, happens_{happens} {}
 
   std::vector<scripted_action> play() {
     for (const auto& event : step_.events) {
@@ -114,22 +114,21 @@ class player {
   bool on(const script_call& x, std::size_t) {
     const auto value = expand_value(x.arguments, request_.scope);
     if (!value) return refuse(value.error());
-    const auto text
-      = value->is_string() ? value->get<std::string>() : dump(*value);
+    const auto text =
+        value->is_string() ? value->get<std::string>() : dump(*value);
     const auto index = calls_++;
-    const auto id = !x.id.empty()
-                      ? x.id
-                      : "call_" + std::to_string(request_.step) + "_"
-                          + std::to_string(index);
+    const auto id = !x.id.empty() ? x.id
+                                  : "call_" + std::to_string(request_.step) +
+                                        "_" + std::to_string(index);
     const auto fragment = [&](json function, bool first) {
       json call = {{"index", index}, {"function", std::move(function)}};
       if (first) call.update({{"id", id}, {"type", "function"}});
       delta({{"tool_calls", json::array({call})}});
     };
     message_["tool_calls"].push_back(
-      {{"id", id},
-       {"type", "function"},
-       {"function", {{"name", x.tool}, {"arguments", text}}}});
+        {{"id", id},
+         {"type", "function"},
+         {"function", {{"name", x.tool}, {"arguments", text}}}});
     fragment({{"name", x.tool}, {"arguments", ""}}, true);
     for (const auto& part : in_chunks(text, x.chunk)) {
       pause(x.delay);
@@ -166,7 +165,8 @@ class player {
     if (x.clean) {
       close();
     } else {
-      out_.emplace_back(ended(200, error{errc::stream_interrupted, "model",
+      out_.emplace_back(ended(200, error{errc::stream_interrupted,
+                                         "model",
                                          "the connection was lost (scripted)",
                                          true,
                                          {}}));
@@ -175,8 +175,8 @@ class player {
   }
 
   void finish() {
-    const std::string word
-      = step_.finish.value_or(calls_ > 0 ? "tool_calls" : "stop");
+    const std::string word =
+        step_.finish.value_or(calls_ > 0 ? "tool_calls" : "stop");
     if (!request_.streaming) return document(word);
     if (!word.empty()) bytes(chunk(json::object(), word));
     if (step_.usage && request_.wants_usage) {
@@ -192,10 +192,10 @@ class player {
   void document(const std::string& word) {
     auto root = envelope("chat.completion");
     message_["role"] = "assistant";
-    root["choices"] = {{{"index", 0},
-                        {"message", message_},
-                        {"finish_reason", word.empty() ? json(nullptr)
-                                                       : json(word)}}};
+    root["choices"] = {
+        {{"index", 0},
+         {"message", message_},
+         {"finish_reason", word.empty() ? json(nullptr) : json(word)}}};
     if (step_.usage) root["usage"] = usage();
     bytes(dump(root));
     close();
@@ -209,8 +209,8 @@ class player {
     if (x.cached_tokens)
       out["prompt_tokens_details"] = {{"cached_tokens", *x.cached_tokens}};
     if (x.reasoning_tokens)
-      out["completion_tokens_details"]
-        = {{"reasoning_tokens", *x.reasoning_tokens}};
+      out["completion_tokens_details"] = {
+          {"reasoning_tokens", *x.reasoning_tokens}};
     return out;
   }
 
@@ -274,19 +274,16 @@ const std::vector<script_step>& steps_for(const script& x,
 
 }  // namespace
 
-std::vector<scripted_action>
-make_scripted_answer(const script& what, std::string_view body,
-                     const fault_counter& happens) {
+std::vector<scripted_action> make_scripted_answer(
+    const script& what, std::string_view body, const fault_counter& happens) {
   const auto request = read_scripted_request(body, what.whole_session);
-  if (!request)
-    return {status_end(400, request.error().message, std::nullopt)};
+  if (!request) return {status_end(400, request.error().message, std::nullopt)};
   const auto& steps = steps_for(what, request->scope.task);
   if (request->step >= steps.size()) {
     return {status_end(400,
-                       "the script has " + std::to_string(steps.size())
-                         + " steps for this task, and step "
-                         + std::to_string(request->step + 1)
-                         + " was asked for",
+                       "the script has " + std::to_string(steps.size()) +
+                           " steps for this task, and step " +
+                           std::to_string(request->step + 1) + " was asked for",
                        std::nullopt)};
   }
   return player{steps[request->step], *request, happens}.play();

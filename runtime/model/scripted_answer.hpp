@@ -35,13 +35,13 @@ expected<scripted_request> read_scripted_request(std::string_view body,
 
 /// Whether an error that happens `times` times (0: always) happens now;
 /// `place` tells the errors of a step apart. Counts.
-using fault_counter
-  = std::function<bool(std::size_t place, std::uint32_t times)>;
+using fault_counter =
+    std::function<bool(std::size_t place, std::uint32_t times)>;
 
 /// The whole answer. What the script cannot say (it is at its end, a
 /// reference finds nothing) is an error of status 400.
-std::vector<scripted_action>
-make_scripted_answer(const script& what, std::string_view body,
-                     const fault_counter& happens);
+std::vector<scripted_action> make_scripted_answer(const script& what,
+                                                  std::string_view body,
+                                                  const fault_counter& happens);
 
 }  // namespace riffle::model

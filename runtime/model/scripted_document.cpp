@@ -36,7 +36,7 @@ json convert(const toml::node& node, const std::string& pointer,
     auto list = json::array();
     for (const auto& value : *array)
       list.push_back(
-        convert(value, pointer + "/" + std::to_string(list.size()), out));
+          convert(value, pointer + "/" + std::to_string(list.size()), out));
     return list;
   }
   if (const auto* x = node.as_string()) return x->get();
@@ -49,7 +49,7 @@ json convert(const toml::node& node, const std::string& pointer,
 
 unexpected invalid(std::string message) {
   return unexpected{
-    {errc::invalid_config, "script", std::move(message), false, {}}};
+      {errc::invalid_config, "script", std::move(message), false, {}}};
 }
 
 // Whole milliseconds as a number, or "20ms", "1.5s", "2m".
@@ -66,9 +66,11 @@ std::optional<duration> parse_length(const json& x) {
     const auto [p, failure] = std::from_chars(text.data(), last, value);
     if (failure != std::errc{}) return std::nullopt;
     const std::string_view name{p, static_cast<std::size_t>(last - p)};
-    unit = name == "us" ? 0.001 : name == "ms" ? 1 : name == "s" ? 1000
-           : name == "m" ? 60000
-                         : -1;
+    unit = name == "us"   ? 0.001
+           : name == "ms" ? 1
+           : name == "s"  ? 1000
+           : name == "m"  ? 60000
+                          : -1;
   } else {
     return std::nullopt;
   }
@@ -103,8 +105,8 @@ expected<script_document> parse_document(std::string_view text,
     try {
       out.root = convert(toml::parse(text), "", out);
     } catch (const toml::parse_error& e) {
-      return invalid(name + ":" + to_place(e.source()) + ": "
-                     + std::string{e.description()});
+      return invalid(name + ":" + to_place(e.source()) + ": " +
+                     std::string{e.description()});
     }
   }
   if (!out.root.is_object()) return invalid(name + ": not an object");
@@ -113,7 +115,7 @@ expected<script_document> parse_document(std::string_view text,
 
 script_reader::script_reader(script_document& document, const json& object,
                              std::string pointer)
-  : document_{document}, object_{object}, pointer_{std::move(pointer)} {
+    : document_{document}, object_{object}, pointer_{std::move(pointer)} {
   if (!object.is_object()) document_.complain(pointer_, "is not a table");
 }
 
@@ -184,8 +186,8 @@ void script_reader::length(const char* key, duration& to) {
     complain(key, "is not a length of time such as \"20ms\" or \"1.5s\"");
 }
 
-std::optional<std::size_t>
-script_reader::choice(const char* key, const std::vector<std::string>& words) {
+std::optional<std::size_t> script_reader::choice(
+    const char* key, const std::vector<std::string>& words) {
   std::string word;
   text(key, word);
   if (!any(key).is_string()) return std::nullopt;

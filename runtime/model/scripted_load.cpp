@@ -89,8 +89,8 @@ class loader {
   // `more`: other members speak, so that a delay is theirs.
   void speak(script_reader& reader, const pace& own, bool more,
              script_step& to) {
-    const bool speaks = more || reader.has("text") || reader.has("reasoning")
-                        || reader.has("refusal") || reader.has("call");
+    const bool speaks = more || reader.has("text") || reader.has("reasoning") ||
+                        reader.has("refusal") || reader.has("call");
     if (reader.has("delay") && !speaks)
       to.events.emplace_back(script_pause{own.delay});
     if (reader.has("error")) read_error(reader, to);
@@ -146,7 +146,7 @@ class loader {
       script_reader reader{document_, from, outer.pointer("error")};
       if (reader.has("status")) reader.number("status", x.status.emplace());
       if (const auto shape = reader.choice(
-            "midstream", {"openai", "vllm", "openrouter", "event"}))
+              "midstream", {"openai", "vllm", "openrouter", "event"}))
         x.shape = static_cast<error_shape>(*shape);
       reader.text("message", x.message);
       reader.text("type", x.type);
@@ -178,8 +178,7 @@ class loader {
 
   void read_usage(script_reader& outer, script_step& to) {
     auto& usage = to.usage.emplace();
-    script_reader reader{document_, outer.any("usage"),
-                         outer.pointer("usage")};
+    script_reader reader{document_, outer.any("usage"), outer.pointer("usage")};
     reader.number("input", usage.input_tokens);
     reader.number("output", usage.output_tokens);
     if (reader.has("cached"))
@@ -195,8 +194,8 @@ class loader {
       const auto* failed = std::get_if<script_error>(&event);
       if (failed && failed->status && spoke)
         reader.complain("error", "a status cannot come after an answer began");
-      spoke = spoke || std::holds_alternative<script_say>(event)
-              || std::holds_alternative<script_call>(event);
+      spoke = spoke || std::holds_alternative<script_say>(event) ||
+              std::holds_alternative<script_call>(event);
     }
   }
 
@@ -215,21 +214,24 @@ expected<script> parse_script(std::string_view text, script_format format,
   std::string all;
   for (const auto& x : document->problems) all += (all.empty() ? "" : "\n") + x;
   return unexpected{
-    {errc::invalid_config, "script", std::move(all), false, {}}};
+      {errc::invalid_config, "script", std::move(all), false, {}}};
 }
 
 expected<script> load_script(const std::filesystem::path& path) {
   const auto unreadable = [&] {
-    return unexpected{{errc::not_found, "script",
-                       "cannot read the script " + path.string(), false, {}}};
+    return unexpected{{errc::not_found,
+                       "script",
+                       "cannot read the script " + path.string(),
+                       false,
+                       {}}};
   };
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return unreadable();
   std::ifstream file{path, std::ios::binary};
   if (!file) return unreadable();
   std::string text{std::istreambuf_iterator<char>{file}, {}};
-  const auto format = path.extension() == ".json" ? script_format::json
-                                                  : script_format::toml;
+  const auto format =
+      path.extension() == ".json" ? script_format::json : script_format::toml;
   return parse_script(text, format, path.string());
 }
 

@@ -95,44 +95,45 @@ std::size_t count(std::string_view argument) {
 }
 
 constexpr std::array filters{
-  filter{"lines", takes::nothing,
-         [](const std::string& x, std::string_view) -> text_or_problem {
-           return std::to_string(count_lines(x));
-         }},
-  filter{"size", takes::nothing,
-         [](const std::string& x, std::string_view) -> text_or_problem {
-           return std::to_string(x.size());
-         }},
-  filter{"first", takes::count,
-         [](const std::string& x, std::string_view n) -> text_or_problem {
-           return without_last_end(x.substr(0, after_lines(x, count(n))));
-         }},
-  filter{"last", takes::count,
-         [](const std::string& x, std::string_view n) -> text_or_problem {
-           const auto lines = count_lines(x);
-           const auto skip = lines - std::min(lines, count(n));
-           return without_last_end(x.substr(after_lines(x, skip)));
-         }},
-  filter{"cut", takes::count,
-         [](const std::string& x, std::string_view n) -> text_or_problem {
-           return first_characters(x, count(n));
-         }},
-  filter{"trim", takes::nothing,
-         [](const std::string& x, std::string_view) -> text_or_problem {
-           return std::string{trim(x)};
-         }},
-  filter{"json", takes::nothing,
-         [](const std::string& x, std::string_view) -> text_or_problem {
-           return json(x).dump(-1, ' ', false, json::error_handler_t::replace);
-         }},
-  filter{"get", takes::pointer,
-         [](const std::string& x, std::string_view p) -> text_or_problem {
-           return get(x, p);
-         }},
-  filter{"value", takes::nothing,
-         [](const std::string& x, std::string_view) -> text_or_problem {
-           return x;
-         }},
+    filter{"lines", takes::nothing,
+           [](const std::string& x, std::string_view) -> text_or_problem {
+             return std::to_string(count_lines(x));
+           }},
+    filter{"size", takes::nothing,
+           [](const std::string& x, std::string_view) -> text_or_problem {
+             return std::to_string(x.size());
+           }},
+    filter{"first", takes::count,
+           [](const std::string& x, std::string_view n) -> text_or_problem {
+             return without_last_end(x.substr(0, after_lines(x, count(n))));
+           }},
+    filter{"last", takes::count,
+           [](const std::string& x, std::string_view n) -> text_or_problem {
+             const auto lines = count_lines(x);
+             const auto skip = lines - std::min(lines, count(n));
+             return without_last_end(x.substr(after_lines(x, skip)));
+           }},
+    filter{"cut", takes::count,
+           [](const std::string& x, std::string_view n) -> text_or_problem {
+             return first_characters(x, count(n));
+           }},
+    filter{"trim", takes::nothing,
+           [](const std::string& x, std::string_view) -> text_or_problem {
+             return std::string{trim(x)};
+           }},
+    filter{"json", takes::nothing,
+           [](const std::string& x, std::string_view) -> text_or_problem {
+             return json(x).dump(-1, ' ', false,
+                                 json::error_handler_t::replace);
+           }},
+    filter{"get", takes::pointer,
+           [](const std::string& x, std::string_view p) -> text_or_problem {
+             return get(x, p);
+           }},
+    filter{"value", takes::nothing,
+           [](const std::string& x, std::string_view) -> text_or_problem {
+             return x;
+           }},
 };
 
 struct filter_use {
@@ -147,24 +148,23 @@ struct reference {
   std::vector<filter_use> filters;
 };
 
-tl::expected<filter_use, reference_problem>
-parse_filter(std::string_view text) {
+tl::expected<filter_use, reference_problem> parse_filter(
+    std::string_view text) {
   const auto space = text.find(' ');
   const auto name = text.substr(0, space);
-  const auto argument
-    = space == std::string_view::npos ? "" : trim(text.substr(space));
-  const auto* i
-    = std::find_if(filters.begin(), filters.end(),
-                   [&](const filter& x) { return x.name == name; });
+  const auto argument =
+      space == std::string_view::npos ? "" : trim(text.substr(space));
+  const auto* i = std::find_if(filters.begin(), filters.end(),
+                               [&](const filter& x) { return x.name == name; });
   if (i == filters.end()) {
-    return problem("unknown filter '" + std::string{name}
-                   + "' (lines, size, first N, last N, cut N, trim, json, "
-                     "get /POINTER, value)");
+    return problem("unknown filter '" + std::string{name} +
+                   "' (lines, size, first N, last N, cut N, trim, json, "
+                   "get /POINTER, value)");
   }
   const bool good = i->argument == takes::nothing ? argument.empty()
                     : i->argument == takes::count
-                      ? number(argument).has_value()
-                      : argument.empty() || argument.front() == '/';
+                        ? number(argument).has_value()
+                        : argument.empty() || argument.front() == '/';
   if (!good)
     return problem("bad argument of filter '" + std::string{name} + "'");
   return filter_use{i, argument};
@@ -186,13 +186,13 @@ bool parse_path(std::string_view text, reference& out) {
   return index.has_value();
 }
 
-tl::expected<reference, reference_problem>
-parse_reference(std::string_view text) {
+tl::expected<reference, reference_problem> parse_reference(
+    std::string_view text) {
   const auto parts = split(text, '|');
   reference out;
   if (!parse_path(parts[0], out)) {
-    return problem("unknown reference '" + std::string{parts[0]}
-                   + "' (task, result.N, step.S.result.N)");
+    return problem("unknown reference '" + std::string{parts[0]} +
+                   "' (task, result.N, step.S.result.N)");
   }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto use = parse_filter(parts[i]);
@@ -210,8 +210,8 @@ text_or_problem look_up(const reference& x, const script_scope& scope) {
   if (step >= scope.results.size())
     return problem("step " + std::to_string(step) + " has not ended");
   if (x.result >= scope.results[step].size()) {
-    return problem("step " + std::to_string(step) + " has no result "
-                   + std::to_string(x.result));
+    return problem("step " + std::to_string(step) + " has no result " +
+                   std::to_string(x.result));
   }
   return scope.results[step][x.result];
 }
@@ -257,25 +257,25 @@ std::optional<std::string_view> value_reference(std::string_view text) {
 
 std::optional<reference_problem> check_references(std::string_view text) {
   return walk(
-    text, [](std::string_view) {},
-    [](std::string_view inside) -> std::optional<reference_problem> {
-      const auto parsed = parse_reference(inside);
-      if (parsed) return std::nullopt;
-      return parsed.error();
-    });
+      text, [](std::string_view) {},
+      [](std::string_view inside) -> std::optional<reference_problem> {
+        const auto parsed = parse_reference(inside);
+        if (parsed) return std::nullopt;
+        return parsed.error();
+      });
 }
 
-tl::expected<std::string, reference_problem>
-expand_text(std::string_view text, const script_scope& scope) {
+tl::expected<std::string, reference_problem> expand_text(
+    std::string_view text, const script_scope& scope) {
   std::string out;
   const auto wrong = walk(
-    text, [&](std::string_view plain) { out.append(plain); },
-    [&](std::string_view inside) -> std::optional<reference_problem> {
-      const auto value = evaluate(inside, scope);
-      if (!value) return value.error();
-      out += *value;
-      return std::nullopt;
-    });
+      text, [&](std::string_view plain) { out.append(plain); },
+      [&](std::string_view inside) -> std::optional<reference_problem> {
+        const auto value = evaluate(inside, scope);
+        if (!value) return value.error();
+        out += *value;
+        return std::nullopt;
+      });
   if (wrong) return problem(*wrong);
   return out;
 }
@@ -285,8 +285,8 @@ tl::expected<json, reference_problem> expand_value(const json& value,
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
     const auto typed = value_reference(text);
-    const auto result
-      = typed ? evaluate(*typed, scope) : expand_text(text, scope);
+    const auto result =
+        typed ? evaluate(*typed, scope) : expand_text(text, scope);
     if (!result) return problem(result.error());
     if (!typed) return json(*result);
     auto parsed = json::parse(*result, nullptr, false);

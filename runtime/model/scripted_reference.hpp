@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-
 #include <tl/expected.hpp>
 
 namespace riffle::model {
@@ -29,12 +28,12 @@ std::optional<reference_problem> check_references(std::string_view text);
 
 /// The text with its references replaced. Fails if one refers to what is not
 /// there.
-tl::expected<std::string, reference_problem>
-expand_text(std::string_view text, const script_scope& scope);
+tl::expected<std::string, reference_problem> expand_text(
+    std::string_view text, const script_scope& scope);
 
 /// The same for all strings in a value. A string that is one reference with
 /// `| value` at its end becomes the JSON value that it refers to.
-tl::expected<nlohmann::json, reference_problem>
-expand_value(const nlohmann::json& value, const script_scope& scope);
+tl::expected<nlohmann::json, reference_problem> expand_value(
+    const nlohmann::json& value, const script_scope& scope);
 
 }  // namespace riffle::model

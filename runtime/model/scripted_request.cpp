@@ -33,19 +33,22 @@ std::string role_of(const json& message) {
 expected<scripted_request> read_scripted_request(std::string_view body,
                                                  bool whole_session) {
   const auto root = json::parse(body, nullptr, false);
-  if (!root.is_object() || !root.contains("messages")
-      || !root["messages"].is_array()) {
-    return unexpected{{errc::invalid_request, "script",
-                       "the request is no openai chat request", false, {}}};
+  if (!root.is_object() || !root.contains("messages") ||
+      !root["messages"].is_array()) {
+    return unexpected{{errc::invalid_request,
+                       "script",
+                       "the request is no openai chat request",
+                       false,
+                       {}}};
   }
   scripted_request out;
   out.model = root.contains("model") && root["model"].is_string()
-                ? root["model"].get<std::string>()
-                : "scripted";
+                  ? root["model"].get<std::string>()
+                  : "scripted";
   out.streaming = root.contains("stream") && root["stream"] == true;
   const auto usage = json::json_pointer{"/stream_options/include_usage"};
-  out.wants_usage = !out.streaming
-                    || (root.contains(usage) && root[usage] == true);
+  out.wants_usage =
+      !out.streaming || (root.contains(usage) && root[usage] == true);
   for (const auto& message : root["messages"]) {
     const auto role = role_of(message);
     if (role == "user") {

@@ -22,9 +22,11 @@ class playback : public std::enable_shared_from_this<playback> {
   playback(timer& clock, std::vector<scripted_action> actions,
            std::shared_ptr<transfer_listener> listener, std::size_t credit,
            std::size_t bytes_per_read)
-    : clock_{clock}, actions_{std::move(actions)},
-      listener_{std::move(listener)}, credit_{credit},
-      bytes_per_read_{bytes_per_read} {}
+      : clock_{clock},
+        actions_{std::move(actions)},
+        listener_{std::move(listener)},
+        credit_{credit},
+        bytes_per_read_{bytes_per_read} {}
 
   void start() { after(duration::zero(), false); }
 
@@ -51,9 +53,8 @@ class playback : public std::enable_shared_from_this<playback> {
 
  private:
   void after(duration delay, bool wakes) {
-    clock_.after(delay, [self = shared_from_this(), wakes] {
-      self->play(wakes);
-    });
+    clock_.after(delay,
+                 [self = shared_from_this(), wakes] { self->play(wakes); });
   }
 
   // `wakes`: the pause that was being waited for is over.
@@ -73,9 +74,8 @@ class playback : public std::enable_shared_from_this<playback> {
     auto& action = actions_[at_];
     if (cancelled_) {
       transport_end end;
-      end.failure
-        = error{errc::cancelled, "model", "the request was cancelled", false,
-                {}};
+      end.failure = error{
+          errc::cancelled, "model", "the request was cancelled", false, {}};
       finish(lock, std::move(end));
     } else if (auto* length = std::get_if<duration>(&action)) {
       waiting_ = true;
@@ -108,12 +108,11 @@ class playback : public std::enable_shared_from_this<playback> {
   std::string next_read() {
     std::string out;
     const auto limit = std::min(
-      credit_, bytes_per_read_ == 0 ? std::string::npos : bytes_per_read_);
+        credit_, bytes_per_read_ == 0 ? std::string::npos : bytes_per_read_);
     while (out.size() < limit) {
       const auto* text = std::get_if<std::string>(&actions_[at_]);
       if (text == nullptr) break;
-      const auto part
-        = std::min(limit - out.size(), text->size() - offset_);
+      const auto part = std::min(limit - out.size(), text->size() - offset_);
       out.append(*text, offset_, part);
       offset_ += part;
       if (offset_ < text->size()) break;
@@ -147,7 +146,7 @@ class playback : public std::enable_shared_from_this<playback> {
 class scripted_transport final : public transport {
  public:
   scripted_transport(script what, timer& clock)
-    : script_{std::move(what)}, clock_{clock} {}
+      : script_{std::move(what)}, clock_{clock} {}
 
   ~scripted_transport() override {
     for (const auto& [id, x] : playing_) x->cancel();
@@ -158,12 +157,12 @@ class scripted_transport final : public transport {
   transfer_id open(transport_request request,
                    std::shared_ptr<transfer_listener> listener) override {
     auto actions = make_scripted_answer(
-      script_, request.body, [&](std::size_t place, std::uint32_t times) {
-        return happens(request.body, place, times);
-      });
+        script_, request.body, [&](std::size_t place, std::uint32_t times) {
+          return happens(request.body, place, times);
+        });
     const auto x = std::make_shared<playback>(
-      clock_, std::move(actions), std::move(listener), request.credit,
-      script_.bytes_per_read);
+        clock_, std::move(actions), std::move(listener), request.credit,
+        script_.bytes_per_read);
     const auto id = add(x);
     x->start();
     return id;
@@ -195,8 +194,7 @@ class scripted_transport final : public transport {
   }
 
   // Equal requests are attempts of one step of one conversation.
-  bool happens(std::string_view body, std::size_t place,
-               std::uint32_t times) {
+  bool happens(std::string_view body, std::size_t place, std::uint32_t times) {
     constexpr std::size_t max_counters = 4096;
     if (times == 0) return true;
     std::lock_guard lock{mutex_};

@@ -89,12 +89,12 @@ class sse_decoder {
   }
 
   const char* line_end(const char* p, const char* end) const noexcept {
-    const auto* lf
-      = static_cast<const char*>(std::memchr(p, '\n', size(p, end)));
+    const auto* lf =
+        static_cast<const char*>(std::memchr(p, '\n', size(p, end)));
     if (!has_cr_) return lf;
     const char* const last = lf != nullptr ? lf : end;
-    const auto* cr
-      = static_cast<const char*>(std::memchr(p, '\r', size(p, last)));
+    const auto* cr =
+        static_cast<const char*>(std::memchr(p, '\r', size(p, last)));
     return cr != nullptr ? cr : lf;
   }
 

@@ -72,8 +72,7 @@ class transport {
 
   /// Starts a transfer. The listener lives until `on_end` returned.
   virtual transfer_id open(transport_request request,
-                           std::shared_ptr<transfer_listener> listener)
-    = 0;
+                           std::shared_ptr<transfer_listener> listener) = 0;
 
   /// Allows `bytes` more to be delivered. At most one network read (bounded,
   /// see the implementation) is held while there is no credit.

@@ -42,9 +42,9 @@ guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
   return [dir](const storage::call_record& call) -> std::optional<error> {
     // A read-only call may have begun one attempt more than is on record.
     for (auto n = std::max(1u, call.attempt); n <= call.attempt + 1; ++n) {
-      auto freed = tools::wait_for_guard(guard_file(dir, call.call.id, n),
-                                         std::chrono::steady_clock::now()
-                                           + guard_deadline);
+      auto freed = tools::wait_for_guard(
+          guard_file(dir, call.call.id, n),
+          std::chrono::steady_clock::now() + guard_deadline);
       if (!freed) return freed.error();
     }
     return {};
@@ -55,7 +55,7 @@ guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
 
 struct node::system {
   explicit system(const config::runtime_config& runtime)
-    : config{runtime}, actors{config} {}
+      : config{runtime}, actors{config} {}
 
   system_config config;
   caf::actor_system actors;
@@ -101,8 +101,8 @@ expected<void> node::compose(node_parts parts) {
   std::filesystem::path guard_dir;
   if (!journal_) {
     const auto mode = config_.runtime.durability == "disk"
-                        ? storage::durability::disk
-                        : storage::durability::process;
+                          ? storage::durability::disk
+                          : storage::durability::process;
     auto opened = storage::open_sqlite_journal(data_dir, mode);
     if (!opened) return unexpected{std::move(opened.error())};
     journal_ = std::move(*opened);
@@ -119,12 +119,11 @@ expected<void> node::compose(node_parts parts) {
   system_ = std::make_unique<system>(config_.runtime);
   auto& actors = system_->actors;
   store_ = spawn_session_store(
-    actors, {}, journal_,
-    guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir));
+      actors, {}, journal_,
+      guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir));
   worker_setup setup;
   setup.lane = lane_;
-  setup.workspace
-    = std::filesystem::absolute(config_.tools.defaults.workspace);
+  setup.workspace = std::filesystem::absolute(config_.tools.defaults.workspace);
   setup.guard_dir = guard_dir;
   pools_ = spawn_pools(actors, *registry_, config_.tools, config_.supervision,
                        setup);
@@ -152,15 +151,14 @@ expected<void> node::add_tools(std::vector<tools::tool_ptr> extra) {
   for (const auto& [name, agent] : config_.agents)
     for (const auto& tool : agent.tools)
       if (registry_->find(tool) == nullptr)
-        return unexpected{error{errc::invalid_config, op,
-                                "agents." + name + ".tools: there is no tool `"
-                                  + tool + "`"}};
+        return unexpected{error{
+            errc::invalid_config, op,
+            "agents." + name + ".tools: there is no tool `" + tool + "`"}};
   return {};
 }
 
-expected<std::shared_ptr<model::transport>>
-node::transport_of(const std::string& name,
-                   const config::model_config& model) {
+expected<std::shared_ptr<model::transport>> node::transport_of(
+    const std::string& name, const config::model_config& model) {
   std::lock_guard lock{transports_mutex_};
   auto& found = transports_[name];
   if (found) return found;
@@ -174,15 +172,14 @@ node::transport_of(const std::string& name,
     inner = http_;
   }
   found = model::make_limited_transport(
-    std::move(inner), {model.max_concurrent, model.requests_per_minute},
-    *timer_);
+      std::move(inner), {model.max_concurrent, model.requests_per_minute},
+      *timer_);
   return found;
 }
 
 // -- the front door -----------------------------------------------------------
 
-expected<run_opened> node::start(const run_spec_ptr& spec,
-                                 subscriber_ptr who) {
+expected<run_opened> node::start(const run_spec_ptr& spec, subscriber_ptr who) {
   return ask_registry(caf::make_message(start_run{spec, std::move(who)}));
 }
 
@@ -192,17 +189,17 @@ expected<run_opened> node::resume(const run_spec_ptr& spec,
 }
 
 expected<run_opened> node::ask_registry(caf::message request) {
-  expected<run_opened> answer
-    = unexpected{error{errc::internal, op, "the registry did not answer"}};
+  expected<run_opened> answer =
+      unexpected{error{errc::internal, op, "the registry did not answer"}};
   caf::scoped_actor self{system_->actors};
   self->request(caf::actor_cast<caf::actor>(registry_actor_), answer_deadline,
                 std::move(request))
-    .receive([&](run_opened& x) { answer = std::move(x); },
-             [&](caf::error& e) {
-               answer = unexpected{error{
-                 errc::internal, op,
-                 "the registry did not answer: " + self->system().render(e)}};
-             });
+      .receive([&](run_opened& x) { answer = std::move(x); },
+               [&](caf::error& e) {
+                 answer = unexpected{error{errc::internal, op,
+                                           "the registry did not answer: " +
+                                               self->system().render(e)}};
+               });
   if (answer && answer->failure) return unexpected{*answer->failure};
   return answer;
 }
@@ -220,7 +217,7 @@ bool node::close(duration limit) {
   bool ended = false;
   caf::scoped_actor self{system_->actors};
   self->request(registry_actor_, limit, shut_down{})
-    .receive([&](all_ended&) { ended = true; }, [](caf::error&) {});
+      .receive([&](all_ended&) { ended = true; }, [](caf::error&) {});
   return ended;
 }
 

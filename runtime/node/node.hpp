@@ -24,9 +24,9 @@ namespace riffle {
 
 /// Parts that replace the standard ones.
 struct node_parts {
-  std::vector<tools::tool_ptr> tools;          ///< beside the built-in ones
-  std::shared_ptr<storage::journal> journal;   ///< nothing: SQLite
-  fault_hook faults;                           ///< tests only
+  std::vector<tools::tool_ptr> tools;         ///< beside the built-in ones
+  std::shared_ptr<storage::journal> journal;  ///< nothing: SQLite
+  fault_hook faults;                          ///< tests only
 };
 
 /// What of a run is chosen when it starts; stored with it.
@@ -75,8 +75,8 @@ class node {
   node(config::config config, node_parts parts);
   expected<void> compose(node_parts parts);
   expected<void> add_tools(std::vector<tools::tool_ptr> extra);
-  expected<std::shared_ptr<model::transport>>
-  transport_of(const std::string& name, const config::model_config& model);
+  expected<std::shared_ptr<model::transport>> transport_of(
+      const std::string& name, const config::model_config& model);
   expected<run_opened> ask_registry(caf::message request);
 
   config::config config_;

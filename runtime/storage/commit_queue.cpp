@@ -10,7 +10,7 @@
 namespace riffle::storage {
 
 commit_queue::commit_queue(limits most, store_group store)
-  : limits_{most}, store_{std::move(store)}, thread_{[this] { work(); }} {}
+    : limits_{most}, store_{std::move(store)}, thread_{[this] { work(); }} {}
 
 commit_queue::~commit_queue() {
   {
@@ -28,8 +28,11 @@ void commit_queue::append(commit_unit unit, completion done) {
 
 std::optional<error> commit_queue::run(std::function<void()> call) {
   if (std::this_thread::get_id() == thread_.get_id())
-    return error{errc::internal, "storage",
-                 "a completion must not wait for the journal", false, {}};
+    return error{errc::internal,
+                 "storage",
+                 "a completion must not wait for the journal",
+                 false,
+                 {}};
   std::promise<std::optional<error>> result;
   auto answer = result.get_future();
   push(job{[&result, call = std::move(call)](std::optional<error> failure) {
@@ -51,8 +54,8 @@ void commit_queue::push(entry x, std::size_t bytes) {
     std::lock_guard lock{mutex_};
     if (std::holds_alternative<queued_unit>(x)) ++counts_.waiting_units;
     counts_.waiting_bytes += bytes;
-    counts_.most_waiting_bytes
-      = std::max(counts_.most_waiting_bytes, counts_.waiting_bytes);
+    counts_.most_waiting_bytes =
+        std::max(counts_.most_waiting_bytes, counts_.waiting_bytes);
     entries_.emplace_back(std::move(x), bytes);
     wake = std::exchange(idle_, false);
   }
@@ -87,8 +90,8 @@ void commit_queue::work() {
 std::vector<queued_unit> commit_queue::take_group() {
   std::vector<queued_unit> group;
   std::size_t bytes = 0;
-  while (!entries_.empty() && group.size() < limits_.units
-         && bytes < limits_.bytes) {
+  while (!entries_.empty() && group.size() < limits_.units &&
+         bytes < limits_.bytes) {
     auto* unit = std::get_if<queued_unit>(&entries_.front().first);
     if (unit == nullptr) break;
     group.push_back(std::move(*unit));
@@ -103,8 +106,10 @@ std::vector<queued_unit> commit_queue::take_group() {
 void commit_queue::store(std::vector<queued_unit> group) {
   stored result;
   // Only this thread writes `failure_`.
-  if (failure_) result.failure = failure_;
-  else result = store_(group);
+  if (failure_)
+    result.failure = failure_;
+  else
+    result = store_(group);
   {
     std::lock_guard lock{mutex_};
     failure_ = result.failure;
@@ -113,8 +118,10 @@ void commit_queue::store(std::vector<queued_unit> group) {
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto unit = std::move(group[i]);
-    if (i < result.units) unit.done(std::nullopt);
-    else unit.done(result.failure);
+    if (i < result.units)
+      unit.done(std::nullopt);
+    else
+      unit.done(result.failure);
   }
 }
 

@@ -46,8 +46,8 @@ std::uint64_t load64(const char* p) {
 
 #if defined(__x86_64__)
 
-__attribute__((target("sse4.2"))) std::uint32_t
-crc32c_hardware(std::string_view bytes, std::uint32_t before) noexcept {
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_hardware(
+    std::string_view bytes, std::uint32_t before) noexcept {
   std::uint64_t crc = ~before;
   const char* p = bytes.data();
   auto n = bytes.size();
@@ -61,8 +61,8 @@ bool has_hardware() { return __builtin_cpu_supports("sse4.2") != 0; }
 
 #elif defined(__aarch64__) && defined(__linux__)
 
-__attribute__((target("+crc"))) std::uint32_t
-crc32c_hardware(std::string_view bytes, std::uint32_t before) noexcept {
+__attribute__((target("+crc"))) std::uint32_t crc32c_hardware(
+    std::string_view bytes, std::uint32_t before) noexcept {
   std::uint32_t crc = ~before;
   const char* p = bytes.data();
   auto n = bytes.size();
@@ -93,13 +93,13 @@ std::uint32_t crc32c_portable(std::string_view bytes,
   auto n = bytes.size();
   for (; n >= 8; n -= 8, p += 8) {
     // Byte by byte, so that the result does not depend on endianness.
-    const auto a = crc ^ (byte(p) | std::uint32_t{byte(p + 1)} << 8
-                          | std::uint32_t{byte(p + 2)} << 16
-                          | std::uint32_t{byte(p + 3)} << 24);
-    crc = slices[7][a & 0xFF] ^ slices[6][(a >> 8) & 0xFF]
-          ^ slices[5][(a >> 16) & 0xFF] ^ slices[4][a >> 24]
-          ^ slices[3][byte(p + 4)] ^ slices[2][byte(p + 5)]
-          ^ slices[1][byte(p + 6)] ^ slices[0][byte(p + 7)];
+    const auto a = crc ^ (byte(p) | std::uint32_t{byte(p + 1)} << 8 |
+                          std::uint32_t{byte(p + 2)} << 16 |
+                          std::uint32_t{byte(p + 3)} << 24);
+    crc = slices[7][a & 0xFF] ^ slices[6][(a >> 8) & 0xFF] ^
+          slices[5][(a >> 16) & 0xFF] ^ slices[4][a >> 24] ^
+          slices[3][byte(p + 4)] ^ slices[2][byte(p + 5)] ^
+          slices[1][byte(p + 6)] ^ slices[0][byte(p + 7)];
   }
   for (; n > 0; --n, ++p) crc = (crc >> 8) ^ slices[0][(crc ^ byte(p)) & 0xFF];
   return ~crc;

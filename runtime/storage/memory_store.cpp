@@ -28,8 +28,8 @@ std::optional<error> memory_store::apply(commit_unit unit) {
                 "run " + unit.run.value + " was never opened");
   auto& run = i->second;
   const auto& record = run.record;
-  if (const auto fault = find_fault(
-        unit, {record.session, record.ordinal, run.last_seq()}))
+  if (const auto fault =
+          find_fault(unit, {record.session, record.ordinal, run.last_seq()}))
     return fail(errc::storage_corrupt, "append", *fault);
   if (unit.block) run.blocks.push_back(std::move(*unit.block));
   for (auto& change_of : unit.changes)
@@ -38,8 +38,8 @@ std::optional<error> memory_store::apply(commit_unit unit) {
 }
 
 void memory_store::change(kept_run& run, run_record x) {
-  const bool ends = run.record.state == run_state::active
-                    && x.state != run_state::active;
+  const bool ends =
+      run.record.state == run_state::active && x.state != run_state::active;
   run.record = std::move(x);
   if (ends) finished_.push_back(run.record.id);
   drop_old_logs();
@@ -50,10 +50,12 @@ void memory_store::change(kept_run& run, message_record x) {
 }
 
 void memory_store::change(kept_run& run, call_record x) {
-  const auto [i, is_new]
-    = run.call_places.try_emplace(x.call.id.value, run.calls.size());
-  if (is_new) run.calls.push_back(std::move(x));
-  else run.calls[i->second] = std::move(x);
+  const auto [i, is_new] =
+      run.call_places.try_emplace(x.call.id.value, run.calls.size());
+  if (is_new)
+    run.calls.push_back(std::move(x));
+  else
+    run.calls[i->second] = std::move(x);
 }
 
 void memory_store::change(kept_run& run, output_record x) {
@@ -99,9 +101,9 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
   for (const auto& id : i->second)
     if (runs_.at(id).record.state == run_state::active)
       return unexpected{fail(errc::session_busy, "open_run",
-                             "session " + run.session.value
-                               + " has the active run " + id.value
-                               + ", owned by this process")};
+                             "session " + run.session.value +
+                                 " has the active run " + id.value +
+                                 ", owned by this process")};
   if (is_new) session_order_.push_back(run.session);
   i->second.push_back(run.id);
   run.ordinal = i->second.size();
@@ -120,8 +122,8 @@ expected<run_snapshot> memory_store::adopt_run(const run_id& id) const {
   return snapshot_of(i->second);
 }
 
-expected<session_snapshot>
-memory_store::load_session(const session_id& id) const {
+expected<session_snapshot> memory_store::load_session(
+    const session_id& id) const {
   if (sessions_.count(id) == 0)
     return missing("load_session", "session " + id.value);
   return session_of(id);
@@ -150,8 +152,8 @@ expected<event_page> memory_store::read_events(const run_id& id,
   event_page page;
   std::size_t bytes = 0;
   auto block = std::partition_point(
-    run.blocks.begin(), run.blocks.end(),
-    [&](const event_block& x) { return x.last_seq <= after_seq; });
+      run.blocks.begin(), run.blocks.end(),
+      [&](const event_block& x) { return x.last_seq <= after_seq; });
   for (; block != run.blocks.end(); ++block) {
     auto cut = cut_front(*block, after_seq);
     if (!page.blocks.empty() && bytes + cut.lines->size() > max_bytes) break;

@@ -19,7 +19,7 @@ class memory_store {
   /// Keeps log and outputs of at most so many finished runs, those that
   /// finished last; `read_events` of others is `not_found`. 0: of all.
   explicit memory_store(std::size_t finished_runs = 0)
-    : keep_finished_{finished_runs} {}
+      : keep_finished_{finished_runs} {}
 
   /// Stores a unit, or says why not; then nothing of it is stored.
   std::optional<error> apply(commit_unit unit);

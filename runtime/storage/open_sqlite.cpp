@@ -19,8 +19,9 @@ void set_wal(sqlite::database& db) {
   sqlite::statement set{db, "PRAGMA journal_mode = WAL"};
   auto now = set.query();
   if (!now.next() || now.bytes(0) != "wal")
-    throw unusable_schema{false, "this file system cannot hold a write-ahead "
-                                 "log: use a local one for data_dir"};
+    throw unusable_schema{false,
+                          "this file system cannot hold a write-ahead "
+                          "log: use a local one for data_dir"};
 }
 
 sqlite::database open_writer(const fs::path& file,
@@ -34,8 +35,8 @@ sqlite::database open_writer(const fs::path& file,
                                               : "PRAGMA synchronous = NORMAL");
   db.execute("PRAGMA cell_size_check = ON");
   db.execute("PRAGMA journal_size_limit = 67108864");
-  db.execute("PRAGMA wal_autocheckpoint = "
-             + std::to_string(options.checkpoint_pages));
+  db.execute("PRAGMA wal_autocheckpoint = " +
+             std::to_string(options.checkpoint_pages));
   prepare_schema(db);
   return db;
 }
@@ -49,13 +50,13 @@ fs::path tidy(const fs::path& folder) {
 }  // namespace
 
 sqlite_journal::write_connection::write_connection(
-  const fs::path& file, const sqlite_options& options, std::string owner)
-  : db{open_writer(file, options)},
-    transactions{db},
-    units{db, std::move(owner)} {}
+    const fs::path& file, const sqlite_options& options, std::string owner)
+    : db{open_writer(file, options)},
+      transactions{db},
+      units{db, std::move(owner)} {}
 
-expected<std::unique_ptr<sqlite_journal>>
-sqlite_journal::open(const fs::path& data_dir, sqlite_options options) {
+expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
+    const fs::path& data_dir, sqlite_options options) {
   const auto folder = tidy(data_dir);
   const auto file = folder / "riffle.db";
   if (auto made = make_private_folder(folder); !made)
@@ -69,10 +70,10 @@ sqlite_journal::open(const fs::path& data_dir, sqlite_options options) {
   try {
     std::optional<std::string> loss;
     if (!others) loss = find_wal_damage(file.string() + "-wal");
-    auto connection
-      = std::make_unique<write_connection>(file, options, owner->id());
+    auto connection =
+        std::make_unique<write_connection>(file, options, owner->id());
     auto made = std::make_unique<sqlite_journal>(
-      folder, std::move(options), std::move(*owner), std::move(connection));
+        folder, std::move(options), std::move(*owner), std::move(connection));
     if (loss) made->note(*loss);
     return made;
   } catch (const std::exception& problem) {
@@ -80,8 +81,8 @@ sqlite_journal::open(const fs::path& data_dir, sqlite_options options) {
   }
 }
 
-expected<std::unique_ptr<journal>>
-open_sqlite_journal(const fs::path& data_dir, durability mode) {
+expected<std::unique_ptr<journal>> open_sqlite_journal(const fs::path& data_dir,
+                                                       durability mode) {
   sqlite_options options;
   options.mode = mode;
   auto made = sqlite_journal::open(data_dir, std::move(options));

@@ -4,14 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
-#include <thread>
-#include <utility>
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/base/id_source.hpp"
 
@@ -22,11 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 
 unexpected cannot(std::string_view what, const fs::path& file, int number) {
-  return unexpected{error{errc::storage_unavailable, "open_journal",
-                          std::string{"cannot "}.append(what) + " "
-                            + file.string() + ": "
-                            + std::generic_category().message(number),
-                          false, {}}};
+  return unexpected{error{errc::storage_unavailable,
+                          "open_journal",
+                          std::string{"cannot "}.append(what) + " " +
+                              file.string() + ": " +
+                              std::generic_category().message(number),
+                          false,
+                          {}}};
 }
 
 int open_file(const fs::path& file, int flags) {
@@ -49,8 +50,8 @@ bool try_lock(const unique_fd& fd, int kind) {
 bool still_there(const unique_fd& fd, const fs::path& file) {
   struct stat a {};
   struct stat b {};
-  return ::fstat(fd.get(), &a) == 0 && ::stat(file.c_str(), &b) == 0
-         && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  return ::fstat(fd.get(), &a) == 0 && ::stat(file.c_str(), &b) == 0 &&
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 void write_pid(const unique_fd& fd) {
@@ -73,7 +74,7 @@ unique_fd::~unique_fd() {
 int unique_fd::release() noexcept { return std::exchange(fd_, -1); }
 
 owner_lock::owner_lock(fs::path file, std::string id, unique_fd fd)
-  : file_{std::move(file)}, id_{std::move(id)}, fd_{std::move(fd)} {}
+    : file_{std::move(file)}, id_{std::move(id)}, fd_{std::move(fd)} {}
 
 expected<owner_lock> owner_lock::create(const fs::path& folder) {
   if (auto made = make_private_folder(folder); !made)
@@ -111,8 +112,7 @@ std::string describe_owner(const fs::path& folder, std::string_view id) {
   if (fd.valid()) n = ::read(fd.get(), text.data(), text.size());
   std::string_view pid{text.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
   pid = pid.substr(0, pid.find('\n'));
-  return pid.empty() ? "a process that is gone"
-                     : "process " + std::string{pid};
+  return pid.empty() ? "a process that is gone" : "process " + std::string{pid};
 }
 
 bool sweep_owners(const fs::path& folder, std::string_view self) {

@@ -18,16 +18,16 @@ sqlite::database open_reader(const std::filesystem::path& file,
 
 read_connection::read_connection(const std::filesystem::path& file,
                                  std::chrono::milliseconds patience)
-  : db{open_reader(file, patience)}, transactions{db}, rows{db} {}
+    : db{open_reader(file, patience)}, transactions{db}, rows{db} {}
 
 reader_pool::reader_pool(std::filesystem::path file, std::size_t limit,
                          std::chrono::milliseconds patience)
-  : file_{std::move(file)}, limit_{limit}, patience_{patience} {}
+    : file_{std::move(file)}, limit_{limit}, patience_{patience} {}
 
 std::unique_ptr<read_connection> reader_pool::take() {
   std::unique_lock lock{mutex_};
   const bool in_time = free_.wait_for(
-    lock, patience_, [this] { return !idle_.empty() || open_ < limit_; });
+      lock, patience_, [this] { return !idle_.empty() || open_ < limit_; });
   if (!in_time)
     throw sqlite::failure{SQLITE_BUSY, "all reading connections are busy"};
   if (!idle_.empty()) {
@@ -48,8 +48,10 @@ std::unique_ptr<read_connection> reader_pool::take() {
 void reader_pool::give_back(std::unique_ptr<read_connection> x) {
   {
     std::lock_guard lock{mutex_};
-    if (x) idle_.push_back(std::move(x));
-    else --open_;
+    if (x)
+      idle_.push_back(std::move(x));
+    else
+      --open_;
   }
   free_.notify_one();
 }

@@ -10,8 +10,8 @@ namespace riffle::storage {
 
 namespace {
 
-constexpr std::string_view run_columns
-  = "SELECT n, id, session, ordinal, state, owner, crc, data FROM runs ";
+constexpr std::string_view run_columns =
+    "SELECT n, id, session, ordinal, state, owner, crc, data FROM runs ";
 
 std::string select_run(std::string_view rest) {
   return std::string{run_columns}.append(rest);
@@ -20,37 +20,45 @@ std::string select_run(std::string_view rest) {
 constexpr std::string_view bad_checksum = " fails its checksum";
 
 [[noreturn]] void lost(const run_row& run, std::uint64_t seq) {
-  throw damaged{"run " + run.id, "its event " + std::to_string(seq)
-                                   + " is lost"};
+  throw damaged{"run " + run.id,
+                "its event " + std::to_string(seq) + " is lost"};
 }
 
 }  // namespace
 
 row_reader::row_reader(sqlite::database& db)
-  : run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
-    run_by_id_again_{db, "SELECT count(*) FROM runs INDEXED BY "
-                         "runs_by_id_again WHERE id = ?"},
-    runs_by_session_{db, select_run("INDEXED BY runs_by_session "
-                                    "WHERE session = ? ORDER BY ordinal")},
-    runs_by_session_again_{db, "SELECT count(*) FROM runs INDEXED BY "
-                               "runs_by_session_again WHERE session = ?"},
-    active_run_{db, select_run("INDEXED BY runs_active "
-                               "WHERE session = ? AND state = 0")},
-    sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
-                             "ORDER BY n DESC LIMIT ?")},
-    head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
-    messages_{db, "SELECT key, crc, data FROM messages WHERE key > ? AND "
-                  "key < ? ORDER BY key"},
-    calls_{db, "SELECT key, crc, data FROM calls WHERE key > ? AND key < ? "
-               "ORDER BY key"},
-    block_at_{db, "SELECT key, last_seq, crc, lines FROM blocks WHERE "
-                  "key <= ? ORDER BY key DESC LIMIT 1"},
-    blocks_after_{db, "SELECT key, last_seq, crc, lines FROM blocks WHERE "
-                      "key > ? AND key < ? ORDER BY key"},
-    output_by_id_{db, "SELECT crc, text FROM outputs INDEXED BY "
-                      "outputs_by_id WHERE id = ?"},
-    output_by_id_again_{db, "SELECT count(*) FROM outputs INDEXED BY "
-                            "outputs_by_id_again WHERE id = ?"} {}
+    : run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
+      run_by_id_again_{db,
+                       "SELECT count(*) FROM runs INDEXED BY "
+                       "runs_by_id_again WHERE id = ?"},
+      runs_by_session_{db, select_run("INDEXED BY runs_by_session "
+                                      "WHERE session = ? ORDER BY ordinal")},
+      runs_by_session_again_{db,
+                             "SELECT count(*) FROM runs INDEXED BY "
+                             "runs_by_session_again WHERE session = ?"},
+      active_run_{db, select_run("INDEXED BY runs_active "
+                                 "WHERE session = ? AND state = 0")},
+      sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
+                               "ORDER BY n DESC LIMIT ?")},
+      head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
+      messages_{db,
+                "SELECT key, crc, data FROM messages WHERE key > ? AND "
+                "key < ? ORDER BY key"},
+      calls_{db,
+             "SELECT key, crc, data FROM calls WHERE key > ? AND key < ? "
+             "ORDER BY key"},
+      block_at_{db,
+                "SELECT key, last_seq, crc, lines FROM blocks WHERE "
+                "key <= ? ORDER BY key DESC LIMIT 1"},
+      blocks_after_{db,
+                    "SELECT key, last_seq, crc, lines FROM blocks WHERE "
+                    "key > ? AND key < ? ORDER BY key"},
+      output_by_id_{db,
+                    "SELECT crc, text FROM outputs INDEXED BY "
+                    "outputs_by_id WHERE id = ?"},
+      output_by_id_again_{db,
+                          "SELECT count(*) FROM outputs INDEXED BY "
+                          "outputs_by_id_again WHERE id = ?"} {}
 
 run_row row_reader::read_run(const sqlite::rows& from,
                              const std::string& whose) {
@@ -134,14 +142,14 @@ void row_reader::for_each_part(sqlite::statement& s, std::string_view table,
     }
   }
   if (place != count)
-    throw damaged{whose, "it has " + std::to_string(place) + " of "
-                           + std::to_string(count) + " " + std::string{table}
-                           + "s"};
+    throw damaged{whose, "it has " + std::to_string(place) + " of " +
+                             std::to_string(count) + " " + std::string{table} +
+                             "s"};
 }
 
 void row_reader::for_each_message(
-  const run_row& run, std::uint64_t count,
-  const std::function<void(message_record)>& f) {
+    const run_row& run, std::uint64_t count,
+    const std::function<void(message_record)>& f) {
   for_each_part(messages_, "message", run, count,
                 [&f](std::uint64_t, std::string_view data) {
                   f(message_from_json(data));
@@ -149,8 +157,8 @@ void row_reader::for_each_message(
 }
 
 void row_reader::for_each_call(
-  const run_row& run, std::uint64_t count,
-  const std::function<void(std::uint64_t, call_record)>& f) {
+    const run_row& run, std::uint64_t count,
+    const std::function<void(std::uint64_t, call_record)>& f) {
   for_each_part(calls_, "call", run, count,
                 [&f](std::uint64_t place, std::string_view data) {
                   f(place, call_from_json(data));
@@ -177,7 +185,7 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
   std::vector<session_id> all;
   left_out = 0;
   auto found = sessions_.query(static_cast<std::int64_t>(
-    std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs))));
+      std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs))));
   while (found.next()) {
     try {
       all.push_back({read_run(found, "a session").session});
@@ -188,8 +196,7 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
   return all;
 }
 
-event_block row_reader::read_block(const sqlite::rows& from,
-                                   const run_row& run,
+event_block row_reader::read_block(const sqlite::rows& from, const run_row& run,
                                    std::uint64_t last_seq) {
   const auto key = from.integer(0);
   event_block block{{run.id},
@@ -216,9 +223,9 @@ event_page row_reader::read_events(const run_row& run, std::uint64_t after_seq,
   std::size_t bytes = 0;
   const auto add = [&](const sqlite::rows& from) {
     const bool first = page.blocks.empty();
-    if (from.integer(0) < block_key(run.n, 0)
-        || (first ? from.integer(0) > block_key(run.n, next)
-                  : from.integer(0) != block_key(run.n, next)))
+    if (from.integer(0) < block_key(run.n, 0) ||
+        (first ? from.integer(0) > block_key(run.n, next)
+               : from.integer(0) != block_key(run.n, next)))
       lost(run, next);
     auto block = read_block(from, run, end);
     if (block.last_seq < next) lost(run, next);

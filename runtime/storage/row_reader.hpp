@@ -29,9 +29,8 @@ class row_reader {
   /// Calls `f(place, record)` in order of arrival; `count` must be there.
   void for_each_message(const run_row& run, std::uint64_t count,
                         const std::function<void(message_record)>& f);
-  void for_each_call(
-    const run_row& run, std::uint64_t count,
-    const std::function<void(std::uint64_t, call_record)>& f);
+  void for_each_call(const run_row& run, std::uint64_t count,
+                     const std::function<void(std::uint64_t, call_record)>& f);
 
   session_snapshot read_session(const session_id& id);
 

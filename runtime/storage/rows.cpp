@@ -8,42 +8,42 @@ namespace riffle::storage {
 
 std::uint32_t crc_of(const run_row& x) {
   return row_crc{}
-    .add(static_cast<std::uint64_t>(x.n))
-    .add(x.id)
-    .add(x.session)
-    .add(x.ordinal)
-    .add(static_cast<std::uint64_t>(x.state))
-    .add(x.owner)
-    .add(x.data)
-    .value();
+      .add(static_cast<std::uint64_t>(x.n))
+      .add(x.id)
+      .add(x.session)
+      .add(x.ordinal)
+      .add(static_cast<std::uint64_t>(x.state))
+      .add(x.owner)
+      .add(x.data)
+      .value();
 }
 
 std::uint32_t crc_of(std::int64_t n, const head_row& x) {
   return row_crc{}
-    .add("head")
-    .add(static_cast<std::uint64_t>(n))
-    .add(x.last_seq)
-    .add(x.messages)
-    .add(x.calls)
-    .value();
+      .add("head")
+      .add(static_cast<std::uint64_t>(n))
+      .add(x.last_seq)
+      .add(x.messages)
+      .add(x.calls)
+      .value();
 }
 
 std::uint32_t crc_of_block(std::int64_t key, std::uint64_t last_seq,
                            std::string_view lines) {
   return row_crc{}
-    .add(static_cast<std::uint64_t>(key))
-    .add(last_seq)
-    .add(lines)
-    .value();
+      .add(static_cast<std::uint64_t>(key))
+      .add(last_seq)
+      .add(lines)
+      .value();
 }
 
 std::uint32_t crc_of_part(std::string_view table, std::int64_t key,
                           std::string_view data) {
   return row_crc{}
-    .add(table)
-    .add(static_cast<std::uint64_t>(key))
-    .add(data)
-    .value();
+      .add(table)
+      .add(static_cast<std::uint64_t>(key))
+      .add(data)
+      .value();
 }
 
 std::uint32_t crc_of_output(std::string_view id, std::string_view text) {
@@ -53,8 +53,8 @@ std::uint32_t crc_of_output(std::string_view id, std::string_view text) {
 run_record record_of(const run_row& x) {
   try {
     auto record = run_from_json(x.data);
-    if (record.id.value == x.id && record.session.value == x.session
-        && record.ordinal == x.ordinal && record.state == x.state)
+    if (record.id.value == x.id && record.session.value == x.session &&
+        record.ordinal == x.ordinal && record.state == x.state)
       return record;
   } catch (const std::exception& problem) {
     throw damaged{"run " + x.id, problem.what()};

@@ -18,7 +18,7 @@ namespace riffle::storage {
 class damaged : public std::runtime_error {
  public:
   damaged(const std::string& whose, const std::string& what)
-    : std::runtime_error{whose + " is damaged: " + what} {}
+      : std::runtime_error{whose + " is damaged: " + what} {}
 };
 
 /// Numbers of runs are below 2^23, sequence numbers below 2^40, messages and

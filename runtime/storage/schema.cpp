@@ -10,24 +10,24 @@ namespace {
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
 constexpr std::array<std::string_view, 14> tables{
-  "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
-  " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
-  "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
-  "CREATE INDEX runs_by_id_again ON runs(id)",
-  "CREATE UNIQUE INDEX runs_by_session ON runs(session, ordinal)",
-  "CREATE INDEX runs_by_session_again ON runs(session, ordinal)",
-  "CREATE UNIQUE INDEX runs_active ON runs(session) WHERE state = 0",
-  "CREATE INDEX runs_first ON runs(n) WHERE ordinal = 1",
-  "CREATE TABLE heads(n INTEGER PRIMARY KEY, last_seq INTEGER,"
-  " messages INTEGER, calls INTEGER, crc INTEGER)",
-  "CREATE TABLE blocks(key INTEGER PRIMARY KEY, last_seq INTEGER,"
-  " crc INTEGER, lines BLOB)",
-  "CREATE TABLE messages(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
-  "CREATE TABLE calls(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
-  "CREATE TABLE outputs(n INTEGER PRIMARY KEY, id TEXT, crc INTEGER,"
-  " text BLOB)",
-  "CREATE UNIQUE INDEX outputs_by_id ON outputs(id)",
-  "CREATE INDEX outputs_by_id_again ON outputs(id)",
+    "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
+    " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
+    "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
+    "CREATE INDEX runs_by_id_again ON runs(id)",
+    "CREATE UNIQUE INDEX runs_by_session ON runs(session, ordinal)",
+    "CREATE INDEX runs_by_session_again ON runs(session, ordinal)",
+    "CREATE UNIQUE INDEX runs_active ON runs(session) WHERE state = 0",
+    "CREATE INDEX runs_first ON runs(n) WHERE ordinal = 1",
+    "CREATE TABLE heads(n INTEGER PRIMARY KEY, last_seq INTEGER,"
+    " messages INTEGER, calls INTEGER, crc INTEGER)",
+    "CREATE TABLE blocks(key INTEGER PRIMARY KEY, last_seq INTEGER,"
+    " crc INTEGER, lines BLOB)",
+    "CREATE TABLE messages(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
+    "CREATE TABLE calls(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
+    "CREATE TABLE outputs(n INTEGER PRIMARY KEY, id TEXT, crc INTEGER,"
+    " text BLOB)",
+    "CREATE UNIQUE INDEX outputs_by_id ON outputs(id)",
+    "CREATE INDEX outputs_by_id_again ON outputs(id)",
 };
 
 void create(sqlite::database& db) {
@@ -41,8 +41,9 @@ void check_tables(sqlite::database& db) {
   auto found = list.query();
   for (const auto sql : tables)
     if (!found.next() || found.bytes(0) != sql)
-      throw unusable_schema{true, "its list of tables is damaged: restore the "
-                                  "file from a copy, or use another data_dir"};
+      throw unusable_schema{true,
+                            "its list of tables is damaged: restore the "
+                            "file from a copy, or use another data_dir"};
   if (found.next())
     throw unusable_schema{true, "it holds a table that is not Riffle's"};
 }
@@ -58,14 +59,15 @@ void prepare_schema(sqlite::database& db) {
   if (version == 0 && id == 0 && count == 0) {
     create(db);
   } else if (id != application_id) {
-    throw unusable_schema{true, "it is a database, but not Riffle's: use "
-                                "another data_dir"};
+    throw unusable_schema{true,
+                          "it is a database, but not Riffle's: use "
+                          "another data_dir"};
   } else if (version > schema_version) {
     throw unusable_schema{
-      false, "it was written by a newer Riffle (version "
-               + std::to_string(version) + ", this program knows "
-               + std::to_string(schema_version)
-               + "): use that program, or another data_dir"};
+        false, "it was written by a newer Riffle (version " +
+                   std::to_string(version) + ", this program knows " +
+                   std::to_string(schema_version) +
+                   "): use that program, or another data_dir"};
   } else if (version < schema_version) {
     throw unusable_schema{true, "its version is damaged"};
   }

@@ -16,7 +16,7 @@ inline constexpr int application_id = 0x52494646;  // "RIFF"
 class unusable_schema : public std::runtime_error {
  public:
   unusable_schema(bool is_damaged, const std::string& what)
-    : std::runtime_error{what}, damaged{is_damaged} {}
+      : std::runtime_error{what}, damaged{is_damaged} {}
 
   bool damaged;
 };

@@ -15,7 +15,7 @@ int wait_for_lock(void* patience, int tries) noexcept {
                                  : 55 + 10 * (std::intptr_t{tries} - 10);
   if (waited >= reinterpret_cast<std::intptr_t>(patience)) return 0;
   std::this_thread::sleep_for(
-    std::chrono::milliseconds{std::min(tries + 1, 10)});
+      std::chrono::milliseconds{std::min(tries + 1, 10)});
   return 1;
 }
 
@@ -24,25 +24,24 @@ int wait_for_lock(void* patience, int tries) noexcept {
 database::database(const std::filesystem::path& file,
                    std::chrono::milliseconds patience) {
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(
-    file.c_str(), &raw,
-    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-      | SQLITE_OPEN_EXRESCODE,
-    nullptr);
+  const int code =
+      sqlite3_open_v2(file.c_str(), &raw,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                          SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                      nullptr);
   handle_.reset(raw);
   if (raw == nullptr) throw failure{SQLITE_NOMEM, "out of memory"};
   if (code != SQLITE_OK) fail(code);
   sqlite3_busy_handler(
-    raw, wait_for_lock,
-    reinterpret_cast<void*>(static_cast<std::intptr_t>(patience.count())));
+      raw, wait_for_lock,
+      reinterpret_cast<void*>(static_cast<std::intptr_t>(patience.count())));
   // What a damaged or foreign file may not do.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
 }
 
 void database::execute(const std::string& sql) {
-  const int code
-    = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
+  const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
 }
 
@@ -53,8 +52,8 @@ std::int64_t database::integer(const std::string& sql) {
 }
 
 void database::fail(int code) const {
-  throw failure{code, std::string{sqlite3_errmsg(get())} + " (sqlite "
-                        + std::to_string(code) + ")"};
+  throw failure{code, std::string{sqlite3_errmsg(get())} + " (sqlite " +
+                          std::to_string(code) + ")"};
 }
 
 rows::~rows() {
@@ -75,8 +74,8 @@ std::int64_t rows::integer(int column) const noexcept {
 
 std::string_view rows::bytes(int column) const noexcept {
   auto* handle = owner_->handle_.get();
-  const auto* data
-    = static_cast<const char*>(sqlite3_column_blob(handle, column));
+  const auto* data =
+      static_cast<const char*>(sqlite3_column_blob(handle, column));
   const auto size = sqlite3_column_bytes(handle, column);
   if (data == nullptr) return {};
   return {data, static_cast<std::size_t>(size)};
@@ -84,8 +83,8 @@ std::string_view rows::bytes(int column) const noexcept {
 
 statement::statement(database& db, std::string_view sql) : db_{&db} {
   sqlite3_stmt* raw = nullptr;
-  const int code
-    = sqlite3_prepare_v3(db.get(), sql.data(), static_cast<int>(sql.size()),
+  const int code =
+      sqlite3_prepare_v3(db.get(), sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
   handle_.reset(raw);
   if (code != SQLITE_OK) db.fail(code);
@@ -108,10 +107,10 @@ void statement::check(int code) const {
 }
 
 transactions::transactions(database& db)
-  : db_{&db},
-    write_{db, "BEGIN IMMEDIATE"},
-    read_{db, "BEGIN"},
-    commit_{db, "COMMIT"} {}
+    : db_{&db},
+      write_{db, "BEGIN IMMEDIATE"},
+      read_{db, "BEGIN"},
+      commit_{db, "COMMIT"} {}
 
 transactions::scope transactions::begin_write() {
   write_.run();

@@ -8,12 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <sqlite3.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
-
-#include <sqlite3.h>
 
 namespace riffle::storage::sqlite {
 
@@ -21,7 +20,7 @@ namespace riffle::storage::sqlite {
 class failure : public std::runtime_error {
  public:
   failure(int code, const std::string& what)
-    : std::runtime_error{what}, code_{code} {}
+      : std::runtime_error{what}, code_{code} {}
 
   /// The extended result code.
   [[nodiscard]] int code() const noexcept { return code_; }
@@ -99,7 +98,8 @@ class statement {
   void run(const Ts&... parameters) {
     rows all{*this};
     bind_all(parameters...);
-    while (all.next()) {}
+    while (all.next()) {
+    }
   }
 
   /// Binds the parameters in order; texts must outlive the rows.
@@ -122,7 +122,7 @@ class statement {
     (bind(++index, parameters), ...);
   }
   template <class T>
-    requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
   void bind(int index, T x) {
     check(sqlite3_bind_int64(handle_.get(), index,
                              static_cast<sqlite3_int64>(x)));

@@ -14,7 +14,7 @@ namespace {
 
 unexpected missing(const char* op, const std::string& what) {
   return unexpected{
-    error{errc::not_found, op, "there is no " + what, false, {}}};
+      error{errc::not_found, op, "there is no " + what, false, {}}};
 }
 
 /// The snapshot of a run in its session, the run's end taken from `head`.
@@ -28,15 +28,15 @@ run_snapshot snapshot_of(row_reader& rows, const run_row& run) {
 sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
                                sqlite_options options, owner_lock owner,
                                std::unique_ptr<write_connection> connection)
-  : data_dir_{std::move(data_dir)},
-    file_{data_dir_ / "riffle.db"},
-    options_{std::move(options)},
-    owner_{std::move(owner)},
-    writer_{std::move(connection)},
-    readers_{file_, options_.readers, options_.patience},
-    queue_{options_.group, [this](const std::vector<queued_unit>& group) {
-             return store(group);
-           }} {}
+    : data_dir_{std::move(data_dir)},
+      file_{data_dir_ / "riffle.db"},
+      options_{std::move(options)},
+      owner_{std::move(owner)},
+      writer_{std::move(connection)},
+      readers_{file_, options_.readers, options_.patience},
+      queue_{options_.group, [this](const std::vector<queued_unit>& group) {
+               return store(group);
+             }} {}
 
 sqlite_journal::~sqlite_journal() = default;
 
@@ -44,16 +44,19 @@ void sqlite_journal::append(commit_unit unit, completion done) {
   queue_.append(std::move(unit), std::move(done));
 }
 
-commit_queue::stored
-sqlite_journal::store(const std::vector<queued_unit>& group) {
+commit_queue::stored sqlite_journal::store(
+    const std::vector<queued_unit>& group) {
   commit_queue::stored result;
   try {
     auto scope = writer_->transactions.begin_write();
     auto& units = writer_->units;
     for (const auto& x : group) {
       if (auto fault = units.find_fault(x.unit)) {
-        result.failure = error{errc::storage_corrupt, "append",
-                               file_.string() + ": " + *fault, false, {}};
+        result.failure = error{errc::storage_corrupt,
+                               "append",
+                               file_.string() + ": " + *fault,
+                               false,
+                               {}};
         break;
       }
       units.apply(x.unit);
@@ -70,8 +73,10 @@ sqlite_journal::store(const std::vector<queued_unit>& group) {
 }
 
 void sqlite_journal::note(const std::string& text) const {
-  if (options_.on_note) options_.on_note(text);
-  else spdlog::warn("{}", text);
+  if (options_.on_note)
+    options_.on_note(text);
+  else
+    spdlog::warn("{}", text);
 }
 
 template <class F>
@@ -99,9 +104,8 @@ expected<T> sqlite_journal::write(const char* op, F f) {
 }
 
 expected<run_snapshot> sqlite_journal::open_run(run_record run) {
-  return write<run_snapshot>("open_run", [&] {
-    return open_in_transaction(std::move(run));
-  });
+  return write<run_snapshot>(
+      "open_run", [&] { return open_in_transaction(std::move(run)); });
 }
 
 expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
@@ -116,8 +120,11 @@ expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
   for (const auto& x : earlier)
     if (x.state == run_state::active) return unexpected{busy(x)};
   if (rows.find_run(run.id))
-    return unexpected{error{errc::invalid_request, "open_run",
-                            "run " + run.id.value + " exists", false, {}}};
+    return unexpected{error{errc::invalid_request,
+                            "open_run",
+                            "run " + run.id.value + " exists",
+                            false,
+                            {}}};
   run.ordinal = earlier.size() + 1;
   const auto id = run.id;
   writer_->units.insert_run(std::move(run));
@@ -129,8 +136,11 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
   auto run = rows.find_run(id);
   if (!run) return missing("adopt_run", "run " + id.value);
   if (run->state != run_state::active)
-    return unexpected{error{errc::invalid_request, "adopt_run",
-                            "run " + id.value + " has finished", false, {}}};
+    return unexpected{error{errc::invalid_request,
+                            "adopt_run",
+                            "run " + id.value + " has finished",
+                            false,
+                            {}}};
   if (run->owner != owner_.id()) {
     if (owner_lives(data_dir_ / "owners", run->owner))
       return unexpected{busy(*run)};
@@ -141,22 +151,23 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
 
 error sqlite_journal::busy(const run_row& run) const {
   const auto folder = data_dir_ / "owners";
-  const bool lives
-    = run.owner == owner_.id() || owner_lives(folder, run.owner);
-  return {errc::session_busy, "open_run",
-          "session " + run.session + " has the active run " + run.id
-            + ", owned by "
-            + (lives ? describe_owner(folder, run.owner) + " (" + run.owner
-                         + "): wait for it or cancel it"
-               : std::string{"a process that is gone: resume the session"}),
-          true, {}};
+  const bool lives = run.owner == owner_.id() || owner_lives(folder, run.owner);
+  return {
+      errc::session_busy,
+      "open_run",
+      "session " + run.session + " has the active run " + run.id +
+          ", owned by " +
+          (lives ? describe_owner(folder, run.owner) + " (" + run.owner +
+                       "): wait for it or cancel it"
+                 : std::string{"a process that is gone: resume the session"}),
+      true,
+      {}};
 }
 
-expected<session_snapshot>
-sqlite_journal::load_session(const session_id& id) {
+expected<session_snapshot> sqlite_journal::load_session(const session_id& id) {
   return guarded("load_session", [&]() -> expected<session_snapshot> {
-    auto x = readers_.read(
-      [&](row_reader& rows) { return rows.read_session(id); });
+    auto x =
+        readers_.read([&](row_reader& rows) { return rows.read_session(id); });
     if (x.runs.empty()) return missing("load_session", "session " + id.value);
     return x;
   });
@@ -164,24 +175,23 @@ sqlite_journal::load_session(const session_id& id) {
 
 expected<run_record> sqlite_journal::load_run(const run_id& id) {
   return guarded("load_run", [&]() -> expected<run_record> {
-    const auto run
-      = readers_.read([&](row_reader& rows) { return rows.find_run(id); });
+    const auto run =
+        readers_.read([&](row_reader& rows) { return rows.find_run(id); });
     if (!run) return missing("load_run", "run " + id.value);
     return record_of(*run);
   });
 }
 
-expected<std::vector<session_id>>
-sqlite_journal::list_sessions(std::size_t limit) {
+expected<std::vector<session_id>> sqlite_journal::list_sessions(
+    std::size_t limit) {
   using list = std::vector<session_id>;
   return guarded("list_sessions", [&]() -> expected<list> {
     std::size_t left_out = 0;
-    auto all = readers_.read([&](row_reader& rows) {
-      return rows.list_sessions(limit, left_out);
-    });
+    auto all = readers_.read(
+        [&](row_reader& rows) { return rows.list_sessions(limit, left_out); });
     if (left_out != 0)
-      note(file_.string() + ": " + std::to_string(left_out)
-           + " damaged sessions are left out of the list");
+      note(file_.string() + ": " + std::to_string(left_out) +
+           " damaged sessions are left out of the list");
     return all;
   });
 }
@@ -200,8 +210,8 @@ expected<event_page> sqlite_journal::read_events(const run_id& run,
 
 expected<std::string> sqlite_journal::load_output(const call_id& id) {
   return guarded("load_output", [&]() -> expected<std::string> {
-    auto text
-      = readers_.read([&](row_reader& rows) { return rows.find_output(id); });
+    auto text =
+        readers_.read([&](row_reader& rows) { return rows.find_output(id); });
     if (!text) return missing("load_output", "output of call " + id.value);
     return std::move(*text);
   });

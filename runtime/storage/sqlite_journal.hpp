@@ -35,8 +35,8 @@ struct sqlite_options {
 
 class sqlite_journal final : public journal {
  public:
-  static expected<std::unique_ptr<sqlite_journal>>
-  open(const std::filesystem::path& data_dir, sqlite_options options);
+  static expected<std::unique_ptr<sqlite_journal>> open(
+      const std::filesystem::path& data_dir, sqlite_options options);
 
   /// Stores and completes what was appended, then frees the mark of life.
   ~sqlite_journal() override;

@@ -27,8 +27,11 @@ std::string advice(const sqlite::failure& problem) {
 
 error describe_problem(const char* op, const std::filesystem::path& file,
                        const std::exception& problem) {
-  error x{errc::storage_unavailable, op,
-          file.string() + ": " + problem.what(), false, {}};
+  error x{errc::storage_unavailable,
+          op,
+          file.string() + ": " + problem.what(),
+          false,
+          {}};
   if (const auto* said = dynamic_cast<const sqlite::failure*>(&problem)) {
     if (said->is_corrupt()) x.code = errc::storage_corrupt;
     x.retryable = (said->code() & 0xFF) == SQLITE_BUSY;

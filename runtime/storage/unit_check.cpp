@@ -13,19 +13,18 @@ using fault = std::optional<std::string>;
 fault block_fault(const event_block& block, const run_id& run,
                   std::uint64_t last_seq) {
   if (block.run != run)
-    return "a unit of run " + run.value + " holds a block of run "
-           + block.run.value;
+    return "a unit of run " + run.value + " holds a block of run " +
+           block.run.value;
   if (block.first_seq != last_seq + 1 || block.last_seq < block.first_seq)
-    return "a block of events " + std::to_string(block.first_seq) + " to "
-           + std::to_string(block.last_seq) + " of run " + run.value
-           + " does not go on after " + std::to_string(last_seq);
+    return "a block of events " + std::to_string(block.first_seq) + " to " +
+           std::to_string(block.last_seq) + " of run " + run.value +
+           " does not go on after " + std::to_string(last_seq);
   const auto count = block.last_seq - block.first_seq + 1;
-  if (!block.lines || block.lines->empty() || block.lines->back() != '\n'
-      || static_cast<std::uint64_t>(
-           std::count(block.lines->begin(), block.lines->end(), '\n'))
-           != count)
-    return "a block of run " + run.value + " does not hold the "
-           + std::to_string(count) + " whole lines that it stands for";
+  if (!block.lines || block.lines->empty() || block.lines->back() != '\n' ||
+      static_cast<std::uint64_t>(
+          std::count(block.lines->begin(), block.lines->end(), '\n')) != count)
+    return "a block of run " + run.value + " does not hold the " +
+           std::to_string(count) + " whole lines that it stands for";
   return std::nullopt;
 }
 

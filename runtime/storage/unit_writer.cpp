@@ -9,22 +9,28 @@
 namespace riffle::storage {
 
 unit_writer::unit_writer(sqlite::database& db, std::string owner)
-  : owner_{std::move(owner)},
-    reader_{db},
-    insert_run_{db, "INSERT INTO runs(n, id, session, ordinal, state, owner, "
-                    "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
-    update_run_{db, "UPDATE runs SET state = ?, owner = ?, crc = ?, data = ? "
-                    "WHERE n = ?"},
-    last_run_{db, "SELECT max(n) FROM runs"},
-    put_head_{db, "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
-                  "VALUES(?, ?, ?, ?, ?)"},
-    insert_block_{db, "INSERT INTO blocks(key, last_seq, crc, lines) "
-                      "VALUES(?, ?, ?, ?)"},
-    insert_message_{db, "INSERT INTO messages(key, crc, data) "
-                        "VALUES(?, ?, ?)"},
-    put_call_{db, "REPLACE INTO calls(key, crc, data) VALUES(?, ?, ?)"},
-    put_output_{db, "INSERT INTO outputs(id, crc, text) VALUES(?1, ?2, ?3) "
-                    "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"} {}
+    : owner_{std::move(owner)},
+      reader_{db},
+      insert_run_{db,
+                  "INSERT INTO runs(n, id, session, ordinal, state, owner, "
+                  "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
+      update_run_{db,
+                  "UPDATE runs SET state = ?, owner = ?, crc = ?, data = ? "
+                  "WHERE n = ?"},
+      last_run_{db, "SELECT max(n) FROM runs"},
+      put_head_{db,
+                "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
+                "VALUES(?, ?, ?, ?, ?)"},
+      insert_block_{db,
+                    "INSERT INTO blocks(key, last_seq, crc, lines) "
+                    "VALUES(?, ?, ?, ?)"},
+      insert_message_{db,
+                      "INSERT INTO messages(key, crc, data) "
+                      "VALUES(?, ?, ?)"},
+      put_call_{db, "REPLACE INTO calls(key, crc, data) VALUES(?, ?, ?)"},
+      put_output_{db,
+                  "INSERT INTO outputs(id, crc, text) VALUES(?1, ?2, ?3) "
+                  "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"} {}
 
 unit_writer::known_run& unit_writer::load(const run_id& id) {
   if (const auto i = runs_.find(id.value); i != runs_.end()) return i->second;
@@ -45,9 +51,8 @@ unit_writer::known_run& unit_writer::load(const run_id& id) {
 std::optional<std::string> unit_writer::find_fault(const commit_unit& unit) {
   try {
     const auto& run = load(unit.run);
-    return storage::find_fault(unit, {{run.row.session},
-                                      run.row.ordinal,
-                                      run.head.last_seq});
+    return storage::find_fault(
+        unit, {{run.row.session}, run.row.ordinal, run.head.last_seq});
   } catch (const damaged& problem) {
     return problem.what();
   }
@@ -109,8 +114,8 @@ void unit_writer::insert_run(run_record run) {
 
 void unit_writer::take(run_row run) {
   run.owner = owner_;
-  update_run_.run(static_cast<int>(run.state), run.owner, crc_of(run),
-                  run.data, run.n);
+  update_run_.run(static_cast<int>(run.state), run.owner, crc_of(run), run.data,
+                  run.n);
   runs_.erase(run.id);
 }
 
@@ -128,8 +133,8 @@ void unit_writer::update(known_run& run, const message_record& x) {
 }
 
 void unit_writer::update(known_run& run, const call_record& x) {
-  const auto [i, is_new]
-    = run.calls.try_emplace(x.call.id.value, run.head.calls + 1);
+  const auto [i, is_new] =
+      run.calls.try_emplace(x.call.id.value, run.head.calls + 1);
   if (is_new) ++run.head.calls;
   const auto key = part_key(run.row.n, i->second);
   const auto data = to_json(x);

@@ -16,14 +16,14 @@ constexpr std::size_t frame_header_size = 24;
 
 std::uint32_t big_endian(const char* p) {
   const auto* b = reinterpret_cast<const unsigned char*>(p);
-  return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16
-         | std::uint32_t{b[2]} << 8 | b[3];
+  return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 |
+         std::uint32_t{b[2]} << 8 | b[3];
 }
 
 std::uint32_t little_endian(const char* p) {
   const auto* b = reinterpret_cast<const unsigned char*>(p);
-  return std::uint32_t{b[3]} << 24 | std::uint32_t{b[2]} << 16
-         | std::uint32_t{b[1]} << 8 | b[0];
+  return std::uint32_t{b[3]} << 24 | std::uint32_t{b[2]} << 16 |
+         std::uint32_t{b[1]} << 8 | b[0];
 }
 
 /// The checksum of the format: two sums over pairs of words.
@@ -64,14 +64,15 @@ struct wal_scan {
     bool good = true;
     while (in.read(frame.data(), static_cast<std::streamsize>(frame.size()))) {
       // Frames of an earlier round of the log have other salts.
-      const bool ours
-        = std::equal(header.begin() + 16, header.begin() + 24,
-                     frame.begin() + 8);
+      const bool ours = std::equal(header.begin() + 16, header.begin() + 24,
+                                   frame.begin() + 8);
       sum.add(frame.data(), 8);
       sum.add(frame.data() + frame_header_size, page);
       good = good && ours && sum.is(frame.data() + 16);
-      if (good) ++good_frames;
-      else if (ours && big_endian(frame.data() + 4) != 0) ++commits_after;
+      if (good)
+        ++good_frames;
+      else if (ours && big_endian(frame.data() + 4) != 0)
+        ++commits_after;
     }
   }
 };
@@ -83,16 +84,17 @@ std::optional<std::string> find_wal_damage(const std::filesystem::path& wal) {
   if (!in) return std::nullopt;
   wal_scan scan;
   if (!scan.read_header(in))
-    return wal.string() + " is damaged at its beginning: what was committed "
-                          "since the last checkpoint may be lost";
+    return wal.string() +
+           " is damaged at its beginning: what was committed "
+           "since the last checkpoint may be lost";
   if (!in) return std::nullopt;
   const auto page = big_endian(scan.header.data() + 8);
   if (page < 512 || page > 65536) return std::nullopt;
   scan.read_frames(in);
   if (scan.commits_after == 0) return std::nullopt;
-  return wal.string() + " is damaged after page "
-         + std::to_string(scan.good_frames) + ": the last "
-         + std::to_string(scan.commits_after) + " or more commits are lost";
+  return wal.string() + " is damaged after page " +
+         std::to_string(scan.good_frames) + ": the last " +
+         std::to_string(scan.commits_after) + " or more commits are lost";
 }
 
 }  // namespace riffle::storage

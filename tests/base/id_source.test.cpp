@@ -32,8 +32,8 @@ TEST_CASE("an id is its prefix and 26 digits of Crockford's base 32") {
   for (int i = 0; i < 1000; ++i) {
     const auto id = ids.make("own_");
     REQUIRE(id.size() == 30);
-    REQUIRE(id.find_first_not_of("0123456789abcdefghjkmnpqrstvwxyz", 4)
-            == std::string::npos);
+    REQUIRE(id.find_first_not_of("0123456789abcdefghjkmnpqrstvwxyz", 4) ==
+            std::string::npos);
     REQUIRE(id[4] <= '7');  // 130 bits of text hold 128 bits
   }
 }

@@ -5,9 +5,8 @@
 #include <array>
 #include <cstdio>
 #include <thread>
-#include <vector>
-
 #include <unistd.h>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -50,15 +49,15 @@ struct default_log {
 
 TEST_CASE("a text line says when, how bad, where and what") {
   CHECK(render_log_line(log_format::text, at, log_level::warn, "node.join",
-                        "no answer from 10.0.0.5")
-        == "2026-01-31T09:30:00.123456Z warn node.join: no answer from"
-           " 10.0.0.5");
+                        "no answer from 10.0.0.5") ==
+        "2026-01-31T09:30:00.123456Z warn node.join: no answer from"
+        " 10.0.0.5");
 }
 
 TEST_CASE("a message cannot begin a line of its own") {
   CHECK(render_log_line(log_format::text, {0}, log_level::info, "a\nb",
-                        "x\r\ny\x1b[31m")
-        == "1970-01-01T00:00:00.000000Z info a b: x  y [31m");
+                        "x\r\ny\x1b[31m") ==
+        "1970-01-01T00:00:00.000000Z info a b: x  y [31m");
 }
 
 TEST_CASE("a JSON line is one object, whatever the message holds") {

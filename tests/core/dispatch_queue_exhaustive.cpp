@@ -27,27 +27,28 @@ const call_id blocker{"blocker"};
 enum class kind : std::uint8_t { read, write, repeat, control };
 
 enum class state : std::uint8_t {
-  told,        ///< known, the turn still streams
-  behind,      ///< waits for an earlier call
-  no_slot,     ///< waits for one of the run's slots
+  told,     ///< known, the turn still streams
+  behind,   ///< waits for an earlier call
+  no_slot,  ///< waits for one of the run's slots
   approving,
   committing,
   queued,
   running,
-  stopping,    ///< asked to stop, no answer yet
-  withdrawing, ///< cancelled while it waits for a decision
+  stopping,     ///< asked to stop, no answer yet
+  withdrawing,  ///< cancelled while it waits for a decision
   backoff,
   settled,
-  abandoned,   ///< settled while its work goes on
+  abandoned,  ///< settled while its work goes on
 };
 
-constexpr std::array state_names{
-  "told",     "behind",      "no_slot", "approving", "committing", "queued",
-  "running",  "stopping",    "withdrawing", "backoff", "settled", "abandoned"};
+constexpr std::array state_names{"told",      "behind",     "no_slot",
+                                 "approving", "committing", "queued",
+                                 "running",   "stopping",   "withdrawing",
+                                 "backoff",   "settled",    "abandoned"};
 
-constexpr std::array event_names{
-  "gate", "unsafe", "yes",    "no",    "intent", "started", "result", "lost",
-  "late", "spoil",  "cancel", "drain", "time",   "crash",   "lose"};
+constexpr std::array event_names{"gate",    "unsafe", "yes",  "no",    "intent",
+                                 "started", "result", "lost", "late",  "spoil",
+                                 "cancel",  "drain",  "time", "crash", "lose"};
 
 tool_call make_call(const call_id& id, kind what) {
   tool_call x;
@@ -71,8 +72,8 @@ struct bench {
     queue = core::dispatch_queue{limits};
     watch = dispatch_watch{limits.max_in_flight};
     call = make_call(subject, what);
-    call.needs_approval
-      = wanted == state::approving || wanted == state::withdrawing;
+    call.needs_approval =
+        wanted == state::approving || wanted == state::withdrawing;
     lead_to(wanted);
   }
 
@@ -147,8 +148,8 @@ struct bench {
 void bench::lead_to(state wanted) {
   with_blocker = wanted == state::behind || wanted == state::no_slot;
   if (wanted == state::behind) {
-    auto other = make_call(
-      blocker, what == kind::control ? kind::read : kind::write);
+    auto other =
+        make_call(blocker, what == kind::control ? kind::read : kind::write);
     other.needs_approval = true;
     add(other);
   }
@@ -161,8 +162,8 @@ void bench::lead_to(state wanted) {
   if (wanted == state::told) return;
   gate(true);
   gated = true;
-  if (wanted == state::behind || wanted == state::no_slot
-      || wanted == state::approving)
+  if (wanted == state::behind || wanted == state::no_slot ||
+      wanted == state::approving)
     return;
   if (wanted == state::withdrawing) {
     take(queue.on_cancel(subject, now));
@@ -227,7 +228,7 @@ std::string bench::act(std::size_t event) {
       break;
     case 9:
       take(queue.on_spoiled(
-        subject, {errc::invalid_arguments, "parser", "more text came"}, now));
+          subject, {errc::invalid_arguments, "parser", "more text came"}, now));
       break;
     case 10: take(queue.on_cancel(subject, now)); break;
     case 11: take(queue.on_drain(core::drain_reason::cancelled, now)); break;
@@ -266,8 +267,7 @@ bool possible(kind what, state at) {
     case state::queued:
     case state::stopping:
     case state::abandoned: return what != kind::control;
-    case state::committing:
-      return what == kind::write || what == kind::repeat;
+    case state::committing: return what == kind::write || what == kind::repeat;
     case state::backoff: return what == kind::read || what == kind::repeat;
     default: return true;
   }

@@ -21,15 +21,15 @@ char letter_of(const core::dispatch_effect& x) {
 const call_id& id_of(const core::dispatch_effect& effect) {
   static const call_id none;
   return std::visit(
-    [](const auto& x) -> const call_id& {
-      if constexpr (requires { x.call.value; })
-        return x.call;
-      else if constexpr (requires { x.call.id; })
-        return x.call.id;
-      else
-        return none;
-    },
-    effect);
+      [](const auto& x) -> const call_id& {
+        if constexpr (requires { x.call.value; })
+          return x.call;
+        else if constexpr (requires { x.call.id; })
+          return x.call.id;
+        else
+          return none;
+      },
+      effect);
 }
 
 bool holds(const std::string& folder, const std::string& path) {
@@ -106,9 +106,8 @@ void dispatch_watch::ended(const call_id& id, std::uint32_t attempt) {
 }
 
 void dispatch_watch::next_step() {
-  std::erase_if(calls_, [](const seen_call& x) {
-    return x.settled && !x.working;
-  });
+  std::erase_if(calls_,
+                [](const seen_call& x) { return x.settled && !x.working; });
   gate_safe_ = false;
 }
 
@@ -142,8 +141,8 @@ void dispatch_watch::see(const core::begin_call& x) {
   REQUIRE_FALSE(seen.working);
   REQUIRE((!x.call.needs_approval || seen.approved));
   REQUIRE(x.await_commit == mutates(x.call));
-  const bool repeatable = x.call.control || x.call.idempotent
-                          || x.call.eff == effect::read_only;
+  const bool repeatable =
+      x.call.control || x.call.idempotent || x.call.eff == effect::read_only;
   REQUIRE((repeatable || seen.attempt == 0));
   if (mutates(x.call) || x.call.control) REQUIRE(gate_safe_);
   if (x.attempt == 0)  // an earlier attempt's result is reused: it reads now
@@ -232,7 +231,7 @@ void dispatch_watch::check_order(const seen_call& x) const {
 
 bool dispatch_watch::knows(const call_id& id) const {
   return std::ranges::any_of(
-    calls_, [&](const seen_call& x) { return x.call.id == id; });
+      calls_, [&](const seen_call& x) { return x.call.id == id; });
 }
 
 const dispatch_watch::seen_call& dispatch_watch::of(const call_id& id) const {
@@ -241,7 +240,7 @@ const dispatch_watch::seen_call& dispatch_watch::of(const call_id& id) const {
 
 dispatch_watch::seen_call& dispatch_watch::at(const call_id& id) {
   const auto i = std::ranges::find_if(
-    calls_, [&](const seen_call& x) { return x.call.id == id; });
+      calls_, [&](const seen_call& x) { return x.call.id == id; });
   CAPTURE(id.value);
   REQUIRE(i != calls_.end());
   return *i;
@@ -255,10 +254,8 @@ std::vector<call_id> dispatch_watch::open() const {
 }
 
 std::uint32_t dispatch_watch::in_flight() const {
-  return static_cast<std::uint32_t>(
-    std::ranges::count_if(calls_, [](const seen_call& x) {
-      return x.working && !x.call.control;
-    }));
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      calls_, [](const seen_call& x) { return x.working && !x.call.control; }));
 }
 
 }  // namespace riffle::testing

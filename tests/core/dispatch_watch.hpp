@@ -30,7 +30,7 @@ class dispatch_watch {
  public:
   struct seen_call {
     tool_call call;
-    bool asked = false;      ///< approval requested and not yet withdrawn
+    bool asked = false;  ///< approval requested and not yet withdrawn
     bool approved = false;
     bool denied = false;
     bool announced = false;  ///< its one tool_call event
@@ -38,7 +38,7 @@ class dispatch_watch {
     bool restored = false;   ///< it was under way when the process died
     bool working = false;    ///< a pool, a worker or the orchestrator has it
     bool settled = false;
-    bool recorded = false;   ///< recovery would know of it
+    bool recorded = false;  ///< recovery would know of it
     std::uint32_t attempt = 0;
     outcome how = outcome::ok;
   };

@@ -49,7 +49,7 @@ void dispatch_world::play() {
 
 tool_call dispatch_world::random_call() {
   static const std::vector<std::vector<std::string>> keys{
-    {"a"}, {"a/x"}, {"b"}, {"a/x", "b"}, {}};
+      {"a"}, {"a/x"}, {"b"}, {"a/x", "b"}, {}};
   tool_call x;
   x.control = chance(12);
   x.eff = chance(50) ? effect::read_only : effect::mutating;
@@ -181,9 +181,9 @@ void dispatch_world::check_act(const call_id& id) {
   if (!mutates(call)) return;
   REQUIRE(recorded(record::kind::begun, id, stored_));
   const auto message = std::ranges::find_if(log_, [&](const record& x) {
-    return x.what == record::kind::message && x.flag
-           && std::ranges::any_of(
-             x.calls, [&](const tool_call& c) { return c.id == id; });
+    return x.what == record::kind::message && x.flag &&
+           std::ranges::any_of(x.calls,
+                               [&](const tool_call& c) { return c.id == id; });
   });
   REQUIRE(message - log_.begin() < static_cast<std::ptrdiff_t>(stored_));
   const auto times = ++acts_[id];
@@ -208,12 +208,12 @@ void dispatch_world::crash() {
   for (std::size_t i = 0; i < log_.size(); ++i) {
     if (log_[i].what == record::kind::step) step_begin = i;
     if (log_[i].what == record::kind::message) message = &log_[i];
-    if (log_[i].what == record::kind::step
-        || log_[i].what == record::kind::drained)
+    if (log_[i].what == record::kind::step ||
+        log_[i].what == record::kind::drained)
       message = nullptr;
   }
   steps_ = static_cast<int>(std::ranges::count_if(
-    log_, [](const record& x) { return x.what == record::kind::step; }));
+      log_, [](const record& x) { return x.what == record::kind::step; }));
   last_drain_ = false;
   if (steps_ == 0)
     begin_step();
@@ -234,10 +234,10 @@ void dispatch_world::recover(const record* message, std::size_t step_begin) {
   }
   const auto calls = message != nullptr ? message->calls : plan_;
   for (const auto& call : calls) {
-    const bool known
-      = message != nullptr
-        || std::ranges::any_of(
-          log_, [&](const record& x) { return x.id == call.id; });
+    const bool known =
+        message != nullptr || std::ranges::any_of(log_, [&](const record& x) {
+          return x.id == call.id;
+        });
     if (!known || recorded(record::kind::settled, call.id, end)) continue;
     open.push_back(restored(call));
     watch_.restored(open.back());
@@ -310,8 +310,8 @@ void dispatch_world::see(const core::settle_call& x) {
   // Its decision, if one was asked for in this life, is on its way before.
   REQUIRE_FALSE((asked_.contains(x.call.id) || withdrawn_.contains(x.call.id)));
   if (x.call.control) works_.erase(x.call.id);
-  log_.push_back({record::kind::settled, x.call.id, x.attempt, x.announced,
-                  x.result.how});
+  log_.push_back(
+      {record::kind::settled, x.call.id, x.attempt, x.announced, x.result.how});
 }
 
 void dispatch_world::see(const core::calls_drained&) {
@@ -320,11 +320,9 @@ void dispatch_world::see(const core::calls_drained&) {
 
 bool dispatch_world::recorded(record::kind what, const call_id& id,
                               std::size_t end) const {
-  return std::any_of(log_.begin(),
-                     log_.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](const record& x) {
-                       return x.what == what && x.id == id;
-                     });
+  return std::any_of(
+      log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(end),
+      [&](const record& x) { return x.what == what && x.id == id; });
 }
 
 /// What a reader of the whole log sees of each call (promises 2, 3 and 6).
@@ -344,8 +342,8 @@ void dispatch_world::check_log() const {
       REQUIRE(++settled[x.id] == 1);
       begun[x.id] += x.flag ? 0 : 1;
       REQUIRE(begun[x.id] == 1);
-    } else if (x.what == record::kind::step
-               || x.what == record::kind::drained) {
+    } else if (x.what == record::kind::step ||
+               x.what == record::kind::drained) {
       all_settled();
     } else if (x.what == record::kind::decided) {
       REQUIRE((begun[x.id] == 0 && settled[x.id] == 0));

@@ -35,7 +35,14 @@ class dispatch_world {
   /// What the journal holds, in order; all of it the run's events or state.
   struct record {
     enum class kind : std::uint8_t {
-      step, noted, asked, decided, begun, settled, message, drained,
+      step,
+      noted,
+      asked,
+      decided,
+      begun,
+      settled,
+      message,
+      drained,
     } what;
     call_id id;
     std::uint32_t attempt = 0;

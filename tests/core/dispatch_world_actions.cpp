@@ -37,8 +37,7 @@ void dispatch_world::add_model(std::vector<action>& out) {
     out.emplace_back(6, [this] { tell_next_call(); });
   if (!gated_ && told_ == plan_.size())
     out.emplace_back(6, [this] { end_turn(); });
-  const bool over
-    = gated_ && queue_.open() == 0 && stored_ == log_.size();
+  const bool over = gated_ && queue_.open() == 0 && stored_ == log_.size();
   if (!over) return;
   out.emplace_back(6, [this] {
     if (steps_ == 2) {
@@ -52,8 +51,7 @@ void dispatch_world::add_model(std::vector<action>& out) {
 }
 
 void dispatch_world::add_journal(std::vector<action>& out) {
-  if (stored_ < log_.size())
-    out.emplace_back(6, [this] { store_some(); });
+  if (stored_ < log_.size()) out.emplace_back(6, [this] { store_some(); });
   if (!notices_.empty())
     out.emplace_back(8, [this] {
       auto notice = std::move(notices_.front());
@@ -81,7 +79,7 @@ void dispatch_world::add_work(std::vector<action>& out, const call_id& id,
     return;
   }
   if (mute_ && !x.control) return;
-  const auto how = x.stop          ? outcome::cancelled
+  const auto how = x.stop       ? outcome::cancelled
                    : chance(20) ? outcome::failed
                                 : outcome::ok;
   out.emplace_back(3, [this, id, how] { finish(id, how); });
@@ -94,11 +92,11 @@ void dispatch_world::add_work(std::vector<action>& out, const call_id& id,
 
 void dispatch_world::add_time(std::vector<action>& out) {
   // Seconds pass only when everybody who is alive has had the time to answer.
-  const bool hurry = !mail_.empty() || !notices_.empty()
-                     || stored_ < log_.size() || !withdrawn_.empty()
-                     || std::ranges::any_of(works_, [](const auto& w) {
-                          return w.second.stop && !w.second.running;
-                        });
+  const bool hurry = !mail_.empty() || !notices_.empty() ||
+                     stored_ < log_.size() || !withdrawn_.empty() ||
+                     std::ranges::any_of(works_, [](const auto& w) {
+                       return w.second.stop && !w.second.running;
+                     });
   const auto due = queue_.due();
   if (due && !hurry)
     out.emplace_back(calm_ ? 1 : 2, [this, when = *due] {
@@ -116,19 +114,18 @@ void dispatch_world::add_trouble(std::vector<action>& out) {
     REQUIRE(queue_.tick(now_).empty());
   });
   if (!echoes_.empty() && chance(20))
-    out.emplace_back(1, [this] {
-      echoes_[below(static_cast<unsigned>(echoes_.size()))]();
-    });
+    out.emplace_back(
+        1, [this] { echoes_[below(static_cast<unsigned>(echoes_.size()))](); });
   const auto open = watch_.open();
   if (!open.empty() && chance(15))
-    out.emplace_back(1, [this, id = open[below(
-                                 static_cast<unsigned>(open.size()))]] {
-      take(queue_.on_cancel(id, now_));
-    });
+    out.emplace_back(
+        1, [this, id = open[below(static_cast<unsigned>(open.size()))]] {
+          take(queue_.on_cancel(id, now_));
+        });
   if (!gated_ && !draining_ && !open.empty() && told_ > 0 && chance(10))
     out.emplace_back(1, [this, id = plan_[told_ - 1].id] {
       take(queue_.on_spoiled(
-        id, {errc::invalid_arguments, "parser", "more text came"}, now_));
+          id, {errc::invalid_arguments, "parser", "more text came"}, now_));
     });
   if (!gated_ && !draining_ && chance(10))
     out.emplace_back(1, [this] { drain(core::drain_reason::interrupted); });
@@ -138,8 +135,7 @@ void dispatch_world::add_trouble(std::vector<action>& out) {
       drain(chance(50) ? core::drain_reason::cancelled
                        : core::drain_reason::timed_out);
     });
-  if (crashes_ < 4 && chance(15))
-    out.emplace_back(1, [this] { crash(); });
+  if (crashes_ < 4 && chance(15)) out.emplace_back(1, [this] { crash(); });
 }
 
 }  // namespace riffle::testing

@@ -86,8 +86,7 @@ TEST_CASE("every schedule gives each reader every event, without a hole") {
     std::uint64_t committed = 0;  // what the journal shows
     const auto page = [&](subscriber sub, reader& r, std::uint64_t most) {
       const auto last = std::min(committed, r.has + most);
-      if (last > r.has)
-        r.lines(r.has + 1, last);
+      if (last > r.has) r.lines(r.has + 1, last);
       r.behind = x.attach(sub, r.has, acked) == standing::behind;
     };
     const auto ack = [&] {
@@ -109,12 +108,10 @@ TEST_CASE("every schedule gives each reader every event, without a hole") {
       const auto sub = static_cast<subscriber>(random() % 5);
       switch (random() % 4) {
         case 0:
-          if (committed == acked)
-            committed += 1 + random() % 6;
+          if (committed == acked) committed += 1 + random() % 6;
           break;
         case 1:
-          if (committed > acked)
-            ack();
+          if (committed > acked) ack();
           break;
         case 2:
           if (!readers.contains(sub)) {
@@ -125,15 +122,12 @@ TEST_CASE("every schedule gives each reader every event, without a hole") {
           }
           break;
         default:
-          if (readers.contains(sub))
-            readers[sub].room += random() % 3;
+          if (readers.contains(sub)) readers[sub].room += random() % 3;
       }
     }
-    if (committed > acked)
-      ack();
+    if (committed > acked) ack();
     for (auto& [sub, r] : readers) {
-      for (int i = 0; r.behind && i < 10000; ++i)
-        page(sub, r, 3);
+      for (int i = 0; r.behind && i < 10000; ++i) page(sub, r, 3);
       REQUIRE(r.has == committed);
     }
     REQUIRE(x.live() == readers.size());

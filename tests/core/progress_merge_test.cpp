@@ -24,8 +24,13 @@ progress_item report(const call_id& call, std::uint32_t attempt,
   return {call,
           attempt,
           number,
-          {call, "t", {std::to_string(attempt) + "/" + std::to_string(number),
-                       {}, {}, {}, 0}}};
+          {call,
+           "t",
+           {std::to_string(attempt) + "/" + std::to_string(number),
+            {},
+            {},
+            {},
+            0}}};
 }
 
 std::vector<std::string> messages(const progress_merge::out& x) {
@@ -132,8 +137,8 @@ TEST_CASE("progress that overtook its begin waits for it") {
     CHECK(x.take_ready() == progress_merge::out{});
   }
   SECTION("or with the next message, before it") {
-    CHECK(messages(x.on_progress(report(a, 1, 3)))
-          == texts{"call_a 1/1", "call_a 1/2", "call_a 1/3"});
+    CHECK(messages(x.on_progress(report(a, 1, 3))) ==
+          texts{"call_a 1/1", "call_a 1/2", "call_a 1/3"});
   }
   SECTION("or before the settlement") {
     const auto out = x.on_settled({a, 1, 2, 7});
@@ -167,8 +172,7 @@ TEST_CASE("a second settlement and a begin after it are ignored") {
 TEST_CASE("early reports are bounded: the newest wins and is counted") {
   progress_merge x;
   const auto n = progress_merge::early_limit + 10;
-  for (std::uint64_t i = 1; i <= n; ++i)
-    x.on_progress(report(a, 1, i));
+  for (std::uint64_t i = 1; i <= n; ++i) x.on_progress(report(a, 1, i));
   x.on_begun(a, 1);
   const auto out = x.on_settled({a, 1, n, 7});
   REQUIRE(out.progress.size() == progress_merge::early_limit);
@@ -264,10 +268,10 @@ struct observer {
             const std::map<call_id, std::uint64_t>& token_of) {
     for (const auto& p : out.progress) {
       const auto slash = p.report.message.find('/');
-      const auto place = std::pair{
-        static_cast<std::uint32_t>(std::stoul(p.report.message)),
-        static_cast<std::uint64_t>(
-          std::stoull(p.report.message.substr(slash + 1)))};
+      const auto place =
+          std::pair{static_cast<std::uint32_t>(std::stoul(p.report.message)),
+                    static_cast<std::uint64_t>(
+                        std::stoull(p.report.message.substr(slash + 1)))};
       REQUIRE(settled[p.id] == 0);
       REQUIRE(place.first == begun[p.id]);
       REQUIRE(place > last[p.id]);
@@ -276,8 +280,7 @@ struct observer {
     }
     for (const auto token : out.settled)
       for (const auto& [id, of] : token_of)
-        if (of == token)
-          REQUIRE(++settled[id] == 1);
+        if (of == token) REQUIRE(++settled[id] == 1);
   }
 };
 
@@ -295,11 +298,10 @@ void deliver(progress_merge& x, observer& reader, const message& m,
                   w.token_of);
       break;
     case message::kind::settled:
-      reader.take(
-        x.on_settled({m.call, m.attempt,
-                      m.died ? std::nullopt : std::optional{m.number},
-                      w.token_of.at(m.call)}),
-        w.token_of);
+      reader.take(x.on_settled({m.call, m.attempt,
+                                m.died ? std::nullopt : std::optional{m.number},
+                                w.token_of.at(m.call)}),
+                  w.token_of);
       break;
   }
 }
@@ -317,8 +319,7 @@ TEST_CASE("every schedule keeps each call's order and settles it once, last") {
     std::size_t reports = 0;
     while (true) {
       std::erase_if(rest, [](const stream& s) { return s.empty(); });
-      if (rest.empty())
-        break;
+      if (rest.empty()) break;
       auto& s = rest[random() % rest.size()];
       reports += s.front().what == message::kind::progress ? 1 : 0;
       deliver(x, reader, s.front(), w);
@@ -327,8 +328,7 @@ TEST_CASE("every schedule keeps each call's order and settles it once, last") {
     REQUIRE(x.open() == 0);
     REQUIRE(reader.seen + x.dropped() == reports);
     for (const auto& m : w.sources[0]) {
-      if (m.what != message::kind::settled)
-        continue;
+      if (m.what != message::kind::settled) continue;
       REQUIRE(reader.settled[m.call] == 1);
       // Nothing of the last attempt is lost, whoever was faster.
       if (!m.died && m.attempt > 0 && m.number > 0)

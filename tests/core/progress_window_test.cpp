@@ -86,8 +86,7 @@ TEST_CASE("no schedule loses the last report, or the count of the others") {
     std::size_t in_flight = 0;
     int newest = 0;
     const auto take = [&](const std::optional<tool_progress_report>& r) {
-      if (!r)
-        return;
+      if (!r) return;
       REQUIRE(x.sent() == ++sent);
       REQUIRE(std::stoi(r->message) > newest);
       newest = std::stoi(r->message);

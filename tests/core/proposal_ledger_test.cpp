@@ -35,12 +35,11 @@ TEST_CASE("a request waits until it is decided") {
   proposal_ledger x;
   CHECK(x.on_request(request(p1, a)).opened);
   CHECK(x.pending() == std::vector{request(p1, a)});
-  const auto answer
-    = x.on_decision(p1, decision::approved, "ann", "fine", "d", "{\"n\":1}");
+  const auto answer =
+      x.on_decision(p1, decision::approved, "ann", "fine", "d", "{\"n\":1}");
   CHECK(answer.verdict == decision_verdict::accepted);
-  CHECK(answer.holds
-        == decided_proposal{p1, a, "d", decision::approved, "ann", "fine",
-                            "{\"n\":1}"});
+  CHECK(answer.holds == decided_proposal{p1, a, "d", decision::approved, "ann",
+                                         "fine", "{\"n\":1}"});
   CHECK(x.pending().empty());
 }
 
@@ -58,25 +57,25 @@ TEST_CASE("the first decision wins, later ones learn of it") {
 TEST_CASE("a decision for other arguments than those shown does not hold") {
   proposal_ledger x;
   x.on_request(request(p1, a, "new"));
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "old").verdict
-        == decision_verdict::stale);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "old").verdict ==
+        decision_verdict::stale);
   CHECK(x.pending().size() == 1);
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "").verdict
-        == decision_verdict::accepted);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "").verdict ==
+        decision_verdict::accepted);
 }
 
 TEST_CASE("a decision on an unknown proposal changes nothing") {
   proposal_ledger x;
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict
-        == decision_verdict::unknown);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+        decision_verdict::unknown);
   CHECK_FALSE(x.decision_of(a, "d"));
 }
 
 TEST_CASE("edited arguments belong to approvals only") {
   proposal_ledger x;
   x.on_request(request(p1, a));
-  const auto answer
-    = x.on_decision(p1, decision::denied, "ann", "", "d", "{\"n\":1}");
+  const auto answer =
+      x.on_decision(p1, decision::denied, "ann", "", "d", "{\"n\":1}");
   REQUIRE(answer.holds);
   CHECK(answer.holds->arguments.empty());
 }
@@ -98,8 +97,8 @@ TEST_CASE("a newer proposal of the call supersedes the open one") {
   REQUIRE(answer.superseded);
   CHECK(answer.superseded->id == p1);
   CHECK(answer.superseded->how == decision::cancelled);
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d1").verdict
-        == decision_verdict::too_late);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d1").verdict ==
+        decision_verdict::too_late);
   CHECK(x.pending() == std::vector{request(p2, a, "d2")});
 }
 
@@ -111,8 +110,8 @@ TEST_CASE("a cancelled call's proposal is decided once") {
   CHECK(decided->how == decision::cancelled);
   CHECK_FALSE(x.cancel(a));
   CHECK_FALSE(x.cancel(b));
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict
-        == decision_verdict::too_late);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+        decision_verdict::too_late);
 }
 
 TEST_CASE("proposals expire in the order of their time, once") {
@@ -149,8 +148,8 @@ TEST_CASE("a restored decision counts as the first, with or without request") {
   x.restore({p1, a, "d", decision::approved, "bob", "", ""});
   CHECK(x.decision_of(a, "d")->by == "ann");
   CHECK_FALSE(x.on_request(request(p1, a)).opened);
-  CHECK(x.on_decision(p1, decision::approved, "bob", "", "d").verdict
-        == decision_verdict::too_late);
+  CHECK(x.on_decision(p1, decision::approved, "bob", "", "d").verdict ==
+        decision_verdict::too_late);
 }
 
 TEST_CASE("a forgotten call leaves nothing behind") {
@@ -160,8 +159,8 @@ TEST_CASE("a forgotten call leaves nothing behind") {
   x.cancel(a);
   x.forget(a);
   CHECK(x.pending() == std::vector{request(p2, b)});
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict
-        == decision_verdict::unknown);
+  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+        decision_verdict::unknown);
 }
 
 TEST_CASE("every schedule decides each proposal once, also over restarts") {
@@ -169,8 +168,8 @@ TEST_CASE("every schedule decides each proposal once, also over restarts") {
     CAPTURE(seed);
     std::mt19937 random{seed};
     proposal_ledger x;
-    std::vector<open_proposal> requests;            // the records
-    std::map<proposal_id, decided_proposal> held;   // the first of each
+    std::vector<open_proposal> requests;           // the records
+    std::map<proposal_id, decided_proposal> held;  // the first of each
     const auto record = [&](const decided_proposal& d) {
       REQUIRE(held.emplace(d.id, d).second);
     };
@@ -181,19 +180,18 @@ TEST_CASE("every schedule decides each proposal once, also over restarts") {
         case 0: {
           auto r = request(proposal_id{"p" + std::to_string(i)}, call, "d",
                            wall_time{static_cast<std::int64_t>(
-                             i + static_cast<int>(random() % 20))});
+                               i + static_cast<int>(random() % 20))});
           const auto answer = x.on_request(r);
           REQUIRE(answer.opened);
           requests.push_back(r);
-          if (answer.superseded)
-            record(*answer.superseded);
+          if (answer.superseded) record(*answer.superseded);
           break;
         }
         case 1:
           if (!requests.empty()) {
             const auto& id = requests[n].id;
-            const auto answer
-              = x.on_decision(id, decision::approved, "ann", "", "d");
+            const auto answer =
+                x.on_decision(id, decision::approved, "ann", "", "d");
             if (answer.verdict == decision_verdict::accepted)
               record(*answer.holds);
             else
@@ -201,12 +199,10 @@ TEST_CASE("every schedule decides each proposal once, also over restarts") {
           }
           break;
         case 2:
-          if (const auto d = x.cancel(call))
-            record(*d);
+          if (const auto d = x.cancel(call)) record(*d);
           break;
         case 3:
-          for (const auto& d : x.expired(wall_time{i}))
-            record(d);
+          for (const auto& d : x.expired(wall_time{i})) record(d);
           break;
         default:
           x = {};

@@ -50,16 +50,14 @@ TEST_CASE("the delay grows with each restart and starts anew after quiet") {
 
 TEST_CASE("slow but steady crashes keep their long delay") {
   restart_policy x{5, 60s, {100ms, 30s}};
-  for (int i = 0; i < 20; ++i)
-    REQUIRE(x.allow(t0 + i * 30s));
+  for (int i = 0; i < 20; ++i) REQUIRE(x.allow(t0 + i * 30s));
   CHECK(x.delay(0.0) == 15s);
 }
 
 TEST_CASE("a refusal counts as no restart") {
   restart_policy x{1, 60s, {100ms, 30s}};
   CHECK(x.allow(t0));
-  for (int i = 1; i <= 60; ++i)
-    CHECK_FALSE(x.allow(t0 + i * 1s));
+  for (int i = 1; i <= 60; ++i) CHECK_FALSE(x.allow(t0 + i * 1s));
   CHECK(x.allow(t0 + 61s));
   CHECK(x.delay(0.0) == 50ms);
 }
@@ -83,14 +81,11 @@ TEST_CASE("no window of one period holds more restarts than the intensity") {
     auto now = t0;
     for (int i = 0; i < 60; ++i) {
       now += std::chrono::milliseconds{random() % 6000};
-      const auto recent = static_cast<std::uint32_t>(
-        std::ranges::count_if(allowed, [&](time_point t) {
-          return now - t <= 10s;
-        }));
+      const auto recent = static_cast<std::uint32_t>(std::ranges::count_if(
+          allowed, [&](time_point t) { return now - t <= 10s; }));
       const auto ok = x.allow(now);
       REQUIRE(ok == (recent < intensity));
-      if (ok)
-        allowed.push_back(now);
+      if (ok) allowed.push_back(now);
     }
   }
 }

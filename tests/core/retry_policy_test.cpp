@@ -31,8 +31,8 @@ TEST_CASE("the back-off doubles up to its cap, half of it random") {
 
 TEST_CASE("no number of failures and no limit overflows the back-off") {
   const auto failures = std::numeric_limits<std::uint32_t>::max();
-  CHECK(backoff_delay(1ns, duration::max(), failures, 0.0)
-        >= duration::max() / 2);
+  CHECK(backoff_delay(1ns, duration::max(), failures, 0.0) >=
+        duration::max() / 2);
   CHECK(backoff_delay(1s, 60s, failures, 0.0) == 30s);
   CHECK(backoff_delay(0s, 60s, failures, 0.5) == 0s);
   CHECK(backoff_delay(-5s, 60s, 3, 0.5) == 0s);
@@ -43,8 +43,8 @@ TEST_CASE("no number of failures and no limit overflows the back-off") {
 TEST_CASE("a random number outside its range is clamped") {
   CHECK(backoff_delay(2s, 60s, 1, -3.0) == 1s);
   CHECK(backoff_delay(2s, 60s, 1, 7.0) == 2s);
-  CHECK(backoff_delay(2s, 60s, 1, std::numeric_limits<double>::quiet_NaN())
-        == 1s);
+  CHECK(backoff_delay(2s, 60s, 1, std::numeric_limits<double>::quiet_NaN()) ==
+        1s);
 }
 
 TEST_CASE("only what may go away is tried again") {

@@ -18,16 +18,16 @@ termination_decision finish(std::string_view text, bool fallback = false) {
 }  // namespace
 
 TEST_CASE("a free agent's text is the answer, unchanged") {
-  CHECK(on_turn_without_calls(free_form, " Done.\n", 0, 0)
-        == finish(" Done.\n"));
+  CHECK(on_turn_without_calls(free_form, " Done.\n", 0, 0) ==
+        finish(" Done.\n"));
 }
 
 TEST_CASE("a blank text gets a sentence, with or without tools") {
   for (const auto* text : {"", " ", "\n\t \r\n"}) {
-    CHECK(on_turn_without_calls(free_form, text, 0, 3)
-          == finish(fallback_after_tools, true));
-    CHECK(on_turn_without_calls(free_form, text, 0, 0)
-          == finish(fallback_without_tools, true));
+    CHECK(on_turn_without_calls(free_form, text, 0, 3) ==
+          finish(fallback_after_tools, true));
+    CHECK(on_turn_without_calls(free_form, text, 0, 0) ==
+          finish(fallback_without_tools, true));
   }
 }
 
@@ -37,21 +37,21 @@ TEST_CASE("an agent that must complete is reminded, at most N times") {
       const auto x = on_turn_without_calls(limits, "Done.", used, 0);
       CHECK(x.step == termination_step::remind);
       CHECK(x.text.find("`complete`") != std::string::npos);
-      CHECK(x.text.find("Reminder " + std::to_string(used + 1) + " of 2")
-            != std::string::npos);
+      CHECK(x.text.find("Reminder " + std::to_string(used + 1) + " of 2") !=
+            std::string::npos);
     }
   }
 }
 
 TEST_CASE("after the reminders it is completed or failed, as configured") {
   CHECK(on_turn_without_calls(lenient, "Done.", 2, 0) == finish("Done."));
-  CHECK(on_turn_without_calls(lenient, "  ", 2, 1)
-        == finish(fallback_after_tools, true));
+  CHECK(on_turn_without_calls(lenient, "  ", 2, 1) ==
+        finish(fallback_after_tools, true));
   const auto x = on_turn_without_calls(strict, "Done.", 2, 0);
   CHECK(x.step == termination_step::fail);
   CHECK(x.text.find("auto_complete") != std::string::npos);
-  CHECK(on_turn_without_calls({true, 0, true}, "Done.", 0, 0)
-        == finish("Done."));
+  CHECK(on_turn_without_calls({true, 0, true}, "Done.", 0, 0) ==
+        finish("Done."));
 }
 
 TEST_CASE("exempt phases need no complete") {
@@ -66,12 +66,12 @@ TEST_CASE("exempt phases need no complete") {
 TEST_CASE("the argument of complete is the answer") {
   CHECK(on_complete(R"({"answer":"42"})", "text", 1) == finish("42"));
   CHECK(on_complete(R"({"result":"43"})", "text", 1) == finish("43"));
-  CHECK(on_complete(R"({"result":"43","answer":"42"})", "text", 1)
-        == finish("42"));
-  CHECK(on_complete(R"({"result":"43","answer":" "})", "text", 1)
-        == finish("43"));
-  CHECK(on_complete(R"({"answer":{"n":[1,2]}})", "text", 1)
-        == finish(R"({"n":[1,2]})"));
+  CHECK(on_complete(R"({"result":"43","answer":"42"})", "text", 1) ==
+        finish("42"));
+  CHECK(on_complete(R"({"result":"43","answer":" "})", "text", 1) ==
+        finish("43"));
+  CHECK(on_complete(R"({"answer":{"n":[1,2]}})", "text", 1) ==
+        finish(R"({"n":[1,2]})"));
 }
 
 TEST_CASE("a complete without an answer takes the text, then a fallback") {
@@ -79,9 +79,8 @@ TEST_CASE("a complete without an answer takes the text, then a fallback") {
        {"{}", "", "[1]", "{\"answer\":null}", "{\"answer\":\"\"}", "{broken"}) {
     CAPTURE(arguments);
     CHECK(on_complete(arguments, "text", 1) == finish("text"));
-    CHECK(on_complete(arguments, " ", 1)
-          == finish(fallback_after_tools, true));
-    CHECK(on_complete(arguments, " ", 0)
-          == finish(fallback_without_tools, true));
+    CHECK(on_complete(arguments, " ", 1) == finish(fallback_after_tools, true));
+    CHECK(on_complete(arguments, " ", 0) ==
+          finish(fallback_without_tools, true));
   }
 }

@@ -24,10 +24,9 @@ const time_point t0 = time_point{} + 1000s;
 using events = std::vector<std::pair<bool, std::string>>;
 
 piece_list pieces(
-  std::initializer_list<std::pair<piece_kind, std::string_view>> list) {
+    std::initializer_list<std::pair<piece_kind, std::string_view>> list) {
   piece_list x;
-  for (const auto& [kind, text] : list)
-    x.add(kind, text);
+  for (const auto& [kind, text] : list) x.add(kind, text);
   return x;
 }
 
@@ -95,8 +94,8 @@ TEST_CASE("the search goes on where it stopped, for every split") {
   for (std::size_t split = 0; split <= whole.size(); ++split) {
     CAPTURE(split);
     std::size_t from = 0;
-    const auto first
-      = sentence_cut(std::string_view{whole}.substr(0, split), from);
+    const auto first =
+        sentence_cut(std::string_view{whole}.substr(0, split), from);
     CHECK(from <= split);
     const auto second = sentence_cut(whole, from);
     CHECK(std::max(first, second) == cut_of(whole));
@@ -109,8 +108,7 @@ TEST_CASE("batching by token emits every piece as it is, at once") {
                       {piece_kind::text, ""},
                       {piece_kind::reasoning, "b"},
                       {piece_kind::refusal, "c"}}),
-              0ms)
-        == events{{false, "a"}, {true, "b"}, {false, "c"}});
+              0ms) == events{{false, "a"}, {true, "b"}, {false, "c"}});
   CHECK_FALSE(x.batcher.due());
 }
 
@@ -153,8 +151,7 @@ TEST_CASE("kinds are never mixed in one event") {
                       {piece_kind::reasoning, "m"},
                       {piece_kind::text, "so"},
                       {piece_kind::refusal, " no"}}),
-              0ms)
-        == events{{true, "hmm"}});
+              0ms) == events{{true, "hmm"}});
   CHECK(x.flush(1ms) == events{{false, "so no"}});
 }
 
@@ -191,15 +188,15 @@ TEST_CASE("adaptive batching passes slow text at once and gathers fast text") {
 }
 
 TEST_CASE("any split of any text comes out whole, in order and in time") {
-  constexpr std::string_view glyphs[]
-    = {"a", "b", ".", "!", " ", "\n", "…", "。", "é", "😀", "\""};
+  constexpr std::string_view glyphs[] = {"a", "b",  ".", "!", " ", "\n",
+                                         "…", "。", "é", "😀", "\""};
   for (unsigned seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);
     std::mt19937 random{seed};
     const auto mode = static_cast<batching>(random() % 3);
     const auto delay = std::chrono::milliseconds{random() % 50};
     text_batcher x{mode, delay};
-    events in;   // neighbours of one kind joined
+    events in;  // neighbours of one kind joined
     events out;
     const auto join = [](events& to, bool reasoning, std::string_view s) {
       if (to.empty() || to.back().first != reasoning)
@@ -215,25 +212,21 @@ TEST_CASE("any split of any text comes out whole, in order and in time") {
     auto now = t0;
     for (int i = 0; i < 40; ++i) {
       now += std::chrono::milliseconds{random() % 30};
-      if (const auto due = x.due(); due && *due <= now)
-        x.flush(now, emit);
-      if (random() % 10 == 0)
-        x.flush(emit);
+      if (const auto due = x.due(); due && *due <= now) x.flush(now, emit);
+      if (random() % 10 == 0) x.flush(emit);
       piece_list list;
       for (unsigned n = random() % 4; n > 0; --n) {
         const auto kind = static_cast<piece_kind>(random() % 3);
         std::string s;
         for (unsigned k = random() % 5; k > 0; --k)
           s += glyphs[random() % std::size(glyphs)];
-        if (!s.empty())
-          join(in, kind == piece_kind::reasoning, s);
+        if (!s.empty()) join(in, kind == piece_kind::reasoning, s);
         list.add(kind, s);
       }
       x.add(list, now, emit);
       const auto due = x.due();
       REQUIRE(due.has_value() == (x.held() > 0));
-      if (due)
-        REQUIRE((*due > now && *due <= now + delay));
+      if (due) REQUIRE((*due > now && *due <= now + delay));
     }
     x.flush(emit);
     REQUIRE(in == out);

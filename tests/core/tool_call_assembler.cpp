@@ -50,11 +50,11 @@ struct recorder {
   }
   recorder& add(index i, std::string id, std::string name,
                 std::string arguments) {
-    return add(fragment(i, std::move(id), std::move(name),
-                        std::move(arguments)));
+    return add(
+        fragment(i, std::move(id), std::move(name), std::move(arguments)));
   }
-  recorder& end(std::optional<finish_reason> finish
-                = finish_reason::tool_calls) {
+  recorder& end(
+      std::optional<finish_reason> finish = finish_reason::tool_calls) {
     note(calls.on_turn_end(finish));
     return *this;
   }
@@ -109,8 +109,8 @@ TEST_CASE("rule 1: a call of another choice closes nothing") {
 TEST_CASE("rule 2: another id on the same index is another call") {
   recorder r;
   r.add(0, "a", "read", "{}").add(0, "b", "read", "{}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "a", "read", "{}"}, {1, "b", "read", "{}"}});
+  CHECK(r.calls.calls() ==
+        call_list{{0, "a", "read", "{}"}, {1, "b", "read", "{}"}});
   CHECK(r.said == "whole:0 closed:0 whole:1 closed:1");
 }
 
@@ -124,32 +124,32 @@ TEST_CASE("rule 2: a known id finds its call again on a reused index") {
   recorder r;
   r.add(0, "a", "read", "{\"a\":").add(0, "b", "read", "{\"b\":");
   r.add(0, "a", "", "1}").add(0, "b", "", "2}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "a", "read", "{\"a\":1}"},
-                     {1, "b", "read", "{\"b\":2}"}});
+  CHECK(r.calls.calls() == call_list{{0, "a", "read", "{\"a\":1}"},
+                                     {1, "b", "read", "{\"b\":2}"}});
 }
 
-TEST_CASE("rule 3: without an index an id begins a call, else the last goes on") {
+TEST_CASE(
+    "rule 3: without an index an id begins a call, else the last goes on") {
   recorder r;
   r.add(none, "a", "read", "{\"a\":").add(none, "", "", "1}");
   r.add(none, "b", "grep", "").add(none, "", "", "{}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "a", "read", "{\"a\":1}"}, {1, "b", "grep", "{}"}});
+  CHECK(r.calls.calls() ==
+        call_list{{0, "a", "read", "{\"a\":1}"}, {1, "b", "grep", "{}"}});
 }
 
 TEST_CASE("rule 3: without an index a repeated id goes on with its call") {
   recorder r;
   r.add(none, "a", "read", "{\"a\":").add(none, "b", "grep", "{");
   r.add(none, "a", "read", "1}").add(none, "b", "", "}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "a", "read", "{\"a\":1}"}, {1, "b", "grep", "{}"}});
+  CHECK(r.calls.calls() ==
+        call_list{{0, "a", "read", "{\"a\":1}"}, {1, "b", "grep", "{}"}});
 }
 
 TEST_CASE("rule 4: a name and arguments after a whole object begin a call") {
   recorder r;
   r.add(0, "", "read", "{\"a\":1}").add(0, "", "read", "{\"a\":2}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "", "read", "{\"a\":1}"}, {1, "", "read", "{\"a\":2}"}});
+  CHECK(r.calls.calls() ==
+        call_list{{0, "", "read", "{\"a\":1}"}, {1, "", "read", "{\"a\":2}"}});
 }
 
 TEST_CASE("rule 4: a name with blank arguments after a whole object does not") {
@@ -161,8 +161,9 @@ TEST_CASE("rule 4: a name with blank arguments after a whole object does not") {
 
 TEST_CASE("rule 5: a repeated name is ignored, not appended") {
   recorder r;
-  r.add(0, "a", "read", "{").add(0, "a", "read", "\"x\":").add(0, "a", "read",
-                                                               "1}");
+  r.add(0, "a", "read", "{")
+      .add(0, "a", "read", "\"x\":")
+      .add(0, "a", "read", "1}");
   r.end();
   CHECK(r.calls.calls() == call_list{{0, "a", "read", "{\"x\":1}"}});
 }
@@ -170,8 +171,7 @@ TEST_CASE("rule 5: a repeated name is ignored, not appended") {
 TEST_CASE("another name without an id is another call") {
   recorder r;
   r.add(none, "", "read", "").add(none, "", "grep", "").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "", "read", ""}, {1, "", "grep", ""}});
+  CHECK(r.calls.calls() == call_list{{0, "", "read", ""}, {1, "", "grep", ""}});
 }
 
 TEST_CASE("rule 6: a call without an id keeps an empty one") {
@@ -192,15 +192,14 @@ TEST_CASE("rule 8: several whole calls in a row are taken in order") {
   recorder r;
   r.add(none, "a", "read", "{\"a\":1}").add(none, "b", "read", "{\"b\":2}");
   r.add(none, "c", "read", "{\"c\":3}").end();
-  CHECK(r.said
-        == "whole:0 closed:0 whole:1 closed:1 whole:2 closed:2");
+  CHECK(r.said == "whole:0 closed:0 whole:1 closed:1 whole:2 closed:2");
 }
 
 TEST_CASE("rule 9: indices with holes count by first appearance") {
   recorder r;
   r.add(7, "a", "read", "{}").add(1, "b", "grep", "{}").end();
-  CHECK(r.calls.calls()
-        == call_list{{0, "a", "read", "{}"}, {1, "b", "grep", "{}"}});
+  CHECK(r.calls.calls() ==
+        call_list{{0, "a", "read", "{}"}, {1, "b", "grep", "{}"}});
 }
 
 TEST_CASE("rule 10: a fragment with nothing in it makes no call") {
@@ -304,15 +303,15 @@ TEST_CASE("a broken server cannot make calls without end") {
 
 TEST_CASE("the tracker knows one whole object") {
   const std::pair<std::string_view, bool> cases[] = {
-    {"{}", true},
-    {" {\"a\":[{\"b\":\"}]\"}]} \n", true},
-    {R"({"a":"\\"})", true},
-    {R"({"a":"\"})", false},
-    {"{\"a\":{}", false},
-    {"[]", false},
-    {"\"{}\"", false},
-    {"{}x", false},
-    {"", false},
+      {"{}", true},
+      {" {\"a\":[{\"b\":\"}]\"}]} \n", true},
+      {R"({"a":"\\"})", true},
+      {R"({"a":"\"})", false},
+      {"{\"a\":{}", false},
+      {"[]", false},
+      {"\"{}\"", false},
+      {"{}x", false},
+      {"", false},
   };
   for (const auto& [text, whole] : cases) {
     object_tracker tracker;
@@ -323,7 +322,8 @@ TEST_CASE("the tracker knows one whole object") {
 }
 
 TEST_CASE("any split of the arguments gives the same call and steps") {
-  const std::string text = R"( {"path":"a\\\"}{","deep":[{"x":[1,2]}],"e":{}} )";
+  const std::string text =
+      R"( {"path":"a\\\"}{","deep":[{"x":[1,2]}],"e":{}} )";
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -331,7 +331,8 @@ TEST_CASE("any split of the arguments gives the same call and steps") {
     recorder r;
     r.add(0, "a", "read", "");
     for (std::size_t at = 0; at < text.size();) {
-      const auto length = std::uniform_int_distribution<std::size_t>{1, 9}(random);
+      const auto length =
+          std::uniform_int_distribution<std::size_t>{1, 9}(random);
       r.add(0, "", "", text.substr(at, length));
       at += length;
     }

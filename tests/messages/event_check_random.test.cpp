@@ -107,13 +107,13 @@ bool new_attempt_after(const event_log& log, std::size_t i) {
 int broken_without(const event_log& log, std::size_t i) {
   const auto& x = log[i];
   if (is<events::run_started>(x)) return 1;
-  if (is<events::tool_call>(x) || is<events::approval_required>(x)
-      || is<events::approval_resolved>(x))
+  if (is<events::tool_call>(x) || is<events::approval_required>(x) ||
+      is<events::approval_resolved>(x))
     return 2;
   if (is<events::tool_result>(x)) return new_attempt_after(log, i) ? 3 : 2;
   if (is<events::step_start>(x)) return 3;
-  if (is<events::final_answer>(x) || is<events::failure>(x)
-      || is<events::run_finished>(x))
+  if (is<events::final_answer>(x) || is<events::failure>(x) ||
+      is<events::run_finished>(x))
     return 4;
   const bool answered = find_event<events::final_answer>(log) < log.size();
   if (is<events::llm_token>(x) && answered && !new_attempt_after(log, i))
@@ -126,8 +126,8 @@ int broken_by_twice(const event_log& log, std::size_t i) {
   const auto& x = log[i];
   if (is<events::run_started>(x)) return 1;
   if (is<events::step_start>(x) || is<events::step_restarted>(x)) return 3;
-  if (is<events::tool_call>(x) || is<events::tool_result>(x)
-      || is<events::approval_required>(x) || is<events::approval_resolved>(x))
+  if (is<events::tool_call>(x) || is<events::tool_result>(x) ||
+      is<events::approval_required>(x) || is<events::approval_resolved>(x))
     return 2;
   if (is<events::final_answer>(x) || is<events::run_finished>(x)) return 4;
   const bool answered = find_event<events::final_answer>(log) < log.size();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Promises 3 and 4.
 #include "messages/event_check.hpp"
-
 #include "tests/messages/event_check_support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -10,20 +9,36 @@ using namespace riffle::testing;
 
 TEST_CASE("an answer by complete or a fallback needs not be the text") {
   CHECK(broken(event_log_builder{}
-                 .start().step().text("working").call("c", "complete")
-                 .result("c").answer("the result").finish())
-        == 0);
+                   .start()
+                   .step()
+                   .text("working")
+                   .call("c", "complete")
+                   .result("c")
+                   .answer("the result")
+                   .finish()) == 0);
   CHECK(broken(event_log_builder{}
-                 .start().step().text(" \n").answer("fallback").finish())
-        == 0);
+                   .start()
+                   .step()
+                   .text(" \n")
+                   .answer("fallback")
+                   .finish()) == 0);
   CHECK(broken(event_log_builder{}
-                 .start().step().text("working").call("c", "complete")
-                 .result("c", outcome::failed).answer("else").finish())
-        == 4);
+                   .start()
+                   .step()
+                   .text("working")
+                   .call("c", "complete")
+                   .result("c", outcome::failed)
+                   .answer("else")
+                   .finish()) == 4);
   CHECK(broken(event_log_builder{}
-                 .start().step().call("c", "complete").result("c")
-                 .step().text("more").answer("else").finish())
-        == 4);
+                   .start()
+                   .step()
+                   .call("c", "complete")
+                   .result("c")
+                   .step()
+                   .text("more")
+                   .answer("else")
+                   .finish()) == 4);
 }
 
 TEST_CASE("promise 3: events of a step come after its step_start") {
@@ -35,36 +50,46 @@ TEST_CASE("promise 3: events of a step come after its step_start") {
   CHECK(broken(moved(full_log(), 4, 2)) == 3);    // restart
   CHECK(broken(changed(full_log(), [](auto& log) {
           get<events::tool_call>(log).step = 2;
-        }))
-        == 3);
+        })) == 3);
   CHECK(broken(event_log_builder{}
-                 .start().add(events::failure{{}, 1})
-                 .finish(events::run_status::failed))
-        == 3);
+                   .start()
+                   .add(events::failure{{}, 1})
+                   .finish(events::run_status::failed)) == 3);
 }
 
 TEST_CASE("promise 3: steps are numbered 1, 2, 3") {
   CHECK(broken(twice<events::step_start>(full_log(), 1)) == 3);
   CHECK(broken(changed(full_log(), [](auto& log) {
           get<events::step_start>(log, 1).step = 3;
-        }))
-        == 3);
+        })) == 3);
   CHECK(broken(event_log_builder{}
-                 .start().add(events::step_start{0, 3}).answer("").finish())
-        == 3);
+                   .start()
+                   .add(events::step_start{0, 3})
+                   .answer("")
+                   .finish()) == 3);
 }
 
 TEST_CASE("promise 3: calls settle before the next step or attempt") {
   CHECK(broken(moved(full_log(), 17, 20)) == 3);
   CHECK(broken(without<events::tool_result>(full_log())) == 3);
   CHECK(broken(event_log_builder{}
-                 .start().step().call("a").restart().result("a").answer("")
-                 .finish())
-        == 3);
+                   .start()
+                   .step()
+                   .call("a")
+                   .restart()
+                   .result("a")
+                   .answer("")
+                   .finish()) == 3);
   CHECK(broken(event_log_builder{}
-                 .start().step().ask("a").step().decide("a")
-                 .call("a", "write").result("a").answer("").finish())
-        == 3);
+                   .start()
+                   .step()
+                   .ask("a")
+                   .step()
+                   .decide("a")
+                   .call("a", "write")
+                   .result("a")
+                   .answer("")
+                   .finish()) == 3);
 }
 
 TEST_CASE("promise 3: attempts of a step are counted") {
@@ -72,8 +97,7 @@ TEST_CASE("promise 3: attempts of a step are counted") {
   for (std::uint32_t attempt : {0u, 1u, 3u}) {
     CHECK(broken(changed(full_log(), [&](auto& log) {
             get<events::step_restarted>(log).attempt = attempt;
-          }))
-          == 3);
+          })) == 3);
   }
 }
 
@@ -107,26 +131,22 @@ TEST_CASE("promise 4: an answer or an error, as the status says") {
        {events::run_status::failed, events::run_status::cancelled}) {
     CHECK(broken(changed(full_log(), [&](auto& log) {
             get<events::run_finished>(log).status = status;
-          }))
-          == 4);
+          })) == 4);
     CHECK(broken(event_log_builder{}.start().finish(status)) == 4);
-    CHECK(broken(event_log_builder{}
-                   .start().step().fail().answer("").finish(status))
-          == 4);
+    CHECK(broken(event_log_builder{}.start().step().fail().answer("").finish(
+              status)) == 4);
   }
   CHECK(broken(event_log_builder{}.start().step().fail().finish()) == 4);
-  CHECK(broken(event_log_builder{}.start().step().fail().answer("").finish())
-        == 4);
+  CHECK(broken(event_log_builder{}.start().step().fail().answer("").finish()) ==
+        4);
 }
 
 TEST_CASE("promise 4: no step begins after the answer or an error") {
-  CHECK(broken(event_log_builder{}
-                 .start().step().fail().step()
-                 .finish(events::run_status::failed))
-        == 4);
-  CHECK(broken(event_log_builder{}
-                 .start().step().answer("").restart().finish())
-        == 4);
+  CHECK(broken(event_log_builder{}.start().step().fail().step().finish(
+            events::run_status::failed)) == 4);
+  CHECK(broken(
+            event_log_builder{}.start().step().answer("").restart().finish()) ==
+        4);
 }
 
 TEST_CASE("promise 4: the text of the last step is the answer") {
@@ -135,12 +155,16 @@ TEST_CASE("promise 4: the text of the last step is the answer") {
   CHECK(broken(moved(full_log(), 21, 22)) == 4);
   CHECK(broken(changed(full_log(), [](auto& log) {
           get<events::final_answer>(log).content = "All done";
-        }))
-        == 4);
+        })) == 4);
   // Withdrawn text is no part of it, other text of the attempt is.
   auto log = event_log_builder{}
-               .start().step().text("old").restart().text("new").answer()
-               .finish();
+                 .start()
+                 .step()
+                 .text("old")
+                 .restart()
+                 .text("new")
+                 .answer()
+                 .finish();
   CHECK(broken(log) == 0);
   get<events::final_answer>(log).content = "oldnew";
   CHECK(broken(log) == 4);
@@ -149,18 +173,14 @@ TEST_CASE("promise 4: the text of the last step is the answer") {
 TEST_CASE("promise 4: the counts are those of the log") {
   CHECK(broken(changed(full_log(), [](auto& log) {
           ++get<events::final_answer>(log).steps;
-        }))
-        == 4);
+        })) == 4);
   CHECK(broken(changed(full_log(), [](auto& log) {
           ++get<events::final_answer>(log).tools;
-        }))
-        == 4);
+        })) == 4);
   CHECK(broken(changed(full_log(), [](auto& log) {
           --get<events::run_finished>(log).steps;
-        }))
-        == 4);
+        })) == 4);
   CHECK(broken(changed(full_log(), [](auto& log) {
           --get<events::run_finished>(log).tool_calls;
-        }))
-        == 4);
+        })) == 4);
 }

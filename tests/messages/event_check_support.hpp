@@ -34,31 +34,31 @@ inline std::string first_text(const event_log& log) {
 // Two steps, calls in parallel, an approval, a restart, an answer.
 inline event_log full_log() {
   return event_log_builder{}
-    .start()
-    .step()                                      // 2
-    .text("Let me ")                             // 3
-    .restart()                                   // 4
-    .status()                                    // 5
-    .reasoning("hm")                             // 6
-    .text("look. ")                              // 7
-    .call("a")                                   // 8
-    .call("b", "grep")                           // 9
-    .progress("b")                               // 10
-    .progress("a")                               // 11
-    .ask("w")                                    // 12
-    .result("b")                                 // 13
-    .decide("w")                                 // 14
-    .call("w", "write")                          // 15
-    .result("a", outcome::failed)                // 16
-    .result("w")                                 // 17
-    .usage()                                     // 18
-    .retry()                                     // 19
-    .step()                                      // 20
-    .text("All ")                                // 21
-    .text("done.")                               // 22
-    .usage()                                     // 23
-    .answer()                                    // 24
-    .finish();                                   // 25
+      .start()
+      .step()                        // 2
+      .text("Let me ")               // 3
+      .restart()                     // 4
+      .status()                      // 5
+      .reasoning("hm")               // 6
+      .text("look. ")                // 7
+      .call("a")                     // 8
+      .call("b", "grep")             // 9
+      .progress("b")                 // 10
+      .progress("a")                 // 11
+      .ask("w")                      // 12
+      .result("b")                   // 13
+      .decide("w")                   // 14
+      .call("w", "write")            // 15
+      .result("a", outcome::failed)  // 16
+      .result("w")                   // 17
+      .usage()                       // 18
+      .retry()                       // 19
+      .step()                        // 20
+      .text("All ")                  // 21
+      .text("done.")                 // 22
+      .usage()                       // 23
+      .answer()                      // 24
+      .finish();                     // 25
 }
 
 template <class Body>
@@ -68,8 +68,8 @@ Body& get(event_log& log, std::size_t n = 0) {
 
 template <class Body>
 event_log without(event_log log, std::size_t n = 0) {
-  log.erase(log.begin()
-            + static_cast<std::ptrdiff_t>(find_event<Body>(log, n)));
+  log.erase(log.begin() +
+            static_cast<std::ptrdiff_t>(find_event<Body>(log, n)));
   renumber(log);
   return log;
 }

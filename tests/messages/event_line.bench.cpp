@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Run by hand: test_messages "[.bench]" (in a release build).
+#include "messages/event_line.hpp"
+
 #include <chrono>
 #include <iostream>
 
-#include "messages/event_line.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -43,12 +44,19 @@ TEST_CASE("how long a line takes", "[.bench]") {
     });
     std::cout << "add_text, " << text.size() << " bytes: " << ns << " ns\n";
   }
-  const events::body call = events::tool_call{
-    {"call_01arz3ndektsv4rrffq69g5fav"}, "toolu_1", "read",
-    "Reading src/main.cpp", R"({"path":"src/main.cpp","limit":200})", "",
-    effect::read_only, 3, events::call_status::starting, ""};
+  const events::body call =
+      events::tool_call{{"call_01arz3ndektsv4rrffq69g5fav"},
+                        "toolu_1",
+                        "read",
+                        "Reading src/main.cpp",
+                        R"({"path":"src/main.cpp","limit":200})",
+                        "",
+                        effect::read_only,
+                        3,
+                        events::call_status::starting,
+                        ""};
   const auto ns = best_of_rounds(
-    out, [&](std::uint64_t seq) { writer.add(out, seq, call); });
+      out, [&](std::uint64_t seq) { writer.add(out, seq, call); });
   std::cout << "add, a tool_call: " << ns << " ns\n";
   CHECK(out.size() > 0);
 }

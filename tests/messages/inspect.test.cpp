@@ -139,11 +139,11 @@ TEST_CASE("values read well in CAF's texts") {
   CHECK(caf::deep_to_string(call_id{"call_1"}) == "\"call_1\"");
   CHECK(caf::deep_to_string(wall_time{0}) == "1970-01-01T00:00:00.000000Z");
   CHECK(caf::deep_to_string(errc::timeout) == "timeout");
-  CHECK(caf::deep_to_string(error{errc::timeout, "op", "m", true, ""})
-        == R"(error(timeout, "op", "m", true, ""))");
+  CHECK(caf::deep_to_string(error{errc::timeout, "op", "m", true, ""}) ==
+        R"(error(timeout, "op", "m", true, ""))");
   CHECK(caf::deep_to_string(events::retry{events::retry_what::tool,
-                                          call_id{"c"}, 1, 2, 3, "r"})
-        == R"(retry(tool, true, "c", 1, 2, 3, "r"))");
+                                          call_id{"c"}, 1, 2, 3, "r"}) ==
+        R"(retry(tool, true, "c", 1, 2, 3, "r"))");
 }
 
 TEST_CASE("a message with every event survives CAF's own serialisation") {
@@ -165,7 +165,6 @@ TEST_CASE("a message with every event survives CAF's own serialisation") {
     REQUIRE_FALSE(source(received));
     REQUIRE(received.match_elements<event, riffle::error>());
     REQUIRE(received.get_as<event>(0) == x);
-    REQUIRE(received.get_as<riffle::error>(1)
-            == sent.get_as<riffle::error>(1));
+    REQUIRE(received.get_as<riffle::error>(1) == sent.get_as<riffle::error>(1));
   }
 }

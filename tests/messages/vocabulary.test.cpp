@@ -31,8 +31,8 @@ TEST_CASE("effects, outcomes and finish reasons have their texts") {
                         "interrupted", "timed_out"},
                        parse_outcome);
   check_texts<finish_reason>(
-    {"stop", "tool_calls", "length", "content_filter", "missing"},
-    parse_finish_reason);
+      {"stop", "tool_calls", "length", "content_filter", "missing"},
+      parse_finish_reason);
 }
 
 TEST_CASE("the words in events have the texts of the contract") {
@@ -50,8 +50,9 @@ TEST_CASE("the words in events have the texts of the contract") {
 }
 
 TEST_CASE("each event has its event_type") {
-  const auto name
-    = [](const events::body& x) { return events::type_name(x.index()); };
+  const auto name = [](const events::body& x) {
+    return events::type_name(x.index());
+  };
   CHECK(name(events::run_started{}) == "run_started");
   CHECK(name(events::step_start{}) == "step_start");
   CHECK(name(events::step_restarted{}) == "step_restarted");
@@ -85,11 +86,19 @@ TEST_CASE("only two ways to finish a turn are safe") {
 
 TEST_CASE("adding usage sums what is there and keeps apart what is not") {
   token_usage sum;
-  add(sum, {.input_tokens = 3, .output_tokens = 5, .cached_tokens = 2,
-            .reasoning_tokens = {}, .cost_usd = 0.5, .estimated = false});
+  add(sum, {.input_tokens = 3,
+            .output_tokens = 5,
+            .cached_tokens = 2,
+            .reasoning_tokens = {},
+            .cost_usd = 0.5,
+            .estimated = false});
   CHECK(sum == token_usage{3, 5, 2, {}, 0.5, false});
-  add(sum, {.input_tokens = 1, .output_tokens = 1, .cached_tokens = 1,
-            .reasoning_tokens = 7, .cost_usd = {}, .estimated = true});
+  add(sum, {.input_tokens = 1,
+            .output_tokens = 1,
+            .cached_tokens = 1,
+            .reasoning_tokens = 7,
+            .cost_usd = {},
+            .estimated = true});
   CHECK(sum == token_usage{4, 6, 3, 7, 0.5, true});
 }
 

@@ -17,16 +17,16 @@ using model::openai_decoder;
 namespace {
 
 finish_reason finish_of(std::string_view word) {
-  const auto x = read(event(R"({"choices":[{"delta":{},"finish_reason":")"
-                            + std::string{word} + "\"}]}"));
+  const auto x = read(event(R"({"choices":[{"delta":{},"finish_reason":")" +
+                            std::string{word} + "\"}]}"));
   return x.finish.value_or(finish_reason::missing);
 }
 
 }  // namespace
 
 TEST_CASE("text, a finish and the end mark make a turn") {
-  const auto x = read(delta(R"({"role":"assistant","content":"Hel"})")
-                      + delta(R"({"content":"lo\n\u00e9"})") + stop + done);
+  const auto x = read(delta(R"({"role":"assistant","content":"Hel"})") +
+                      delta(R"({"content":"lo\n\u00e9"})") + stop + done);
   CHECK(texts(x) == "Hello\n\xC3\xA9");
   CHECK(x.pieces.pieces.size() == 2);
   CHECK(x.finish == finish_reason::stop);
@@ -61,15 +61,15 @@ TEST_CASE("an end with neither is an interruption that may be retried") {
 }
 
 TEST_CASE("nothing after the end mark is read") {
-  const auto x = read(stop + done + delta(R"({"content":"GHOST"})")
-                      + event("garbage"));
+  const auto x =
+      read(stop + done + delta(R"({"content":"GHOST"})") + event("garbage"));
   CHECK(texts(x).empty());
   CHECK_FALSE(x.failure);
 }
 
 TEST_CASE("a garbage event fails the turn and keeps its text") {
-  const auto x = read(delta(R"({"content":"x"})") + event("{malformed <<<")
-                      + delta(R"({"content":"y"})") + stop + done);
+  const auto x = read(delta(R"({"content":"x"})") + event("{malformed <<<") +
+                      delta(R"({"content":"y"})") + stop + done);
   check_failure(x, errc::stream_interrupted, true, "no JSON");
   CHECK(texts(x) == "x");
   for (const char* json :
@@ -82,24 +82,23 @@ TEST_CASE("a garbage event fails the turn and keeps its text") {
 }
 
 TEST_CASE("JSON that is no chunk is passed over") {
-  const auto x
-    = read(event("[]") + event("null") + event("7") + event("\"x\"")
-           + event("{}") + event(R"({"type":"ping"})") + "data:\n\n"
-           + "event: ping\ndata: now\n\n" + delta("null")
-           + event(R"({"choices":null,"usage":null})")
-           + event(R"({"choices":[null,3]})") + stop + done);
+  const auto x = read(
+      event("[]") + event("null") + event("7") + event("\"x\"") + event("{}") +
+      event(R"({"type":"ping"})") + "data:\n\n" + "event: ping\ndata: now\n\n" +
+      delta("null") + event(R"({"choices":null,"usage":null})") +
+      event(R"({"choices":[null,3]})") + stop + done);
   CHECK_FALSE(x.failure);
   CHECK(x.pieces.empty());
   CHECK(x.fragments.empty());
 }
 
 TEST_CASE("content may be a list of parts") {
-  const auto x = read(
-    delta(R"({"content":[{"type":"thinking","thinking":[{"type":"text",)"
-          R"("text":"a"}]},{"type":"thinking","thinking":"b"},)"
-          R"({"type":"text","text":"c"},{"type":"reference","ids":[1]},)"
-          R"({"type":"refusal","refusal":"d"}]})")
-    + delta(R"({"content":"e"})") + stop);
+  const auto x =
+      read(delta(R"({"content":[{"type":"thinking","thinking":[{"type":"text",)"
+                 R"("text":"a"}]},{"type":"thinking","thinking":"b"},)"
+                 R"({"type":"text","text":"c"},{"type":"reference","ids":[1]},)"
+                 R"({"type":"refusal","refusal":"d"}]})") +
+           delta(R"({"content":"e"})") + stop);
   CHECK(texts(x) == "ce");
   CHECK(texts(x, piece_kind::reasoning) == "ab");
   CHECK(texts(x, piece_kind::refusal) == "d");
@@ -112,12 +111,10 @@ TEST_CASE("reasoning has three names, and one of them counts") {
   CHECK(reasoning(R"({"reasoning_content":"a"})") == "a");
   CHECK(reasoning(R"({"reasoning":"a"})") == "a");
   CHECK(reasoning(R"({"content":"","reasoning":"a","reasoning_details":)"
-                  R"([{"type":"reasoning.text","text":"a"}]})")
-        == "a");
+                  R"([{"type":"reasoning.text","text":"a"}]})") == "a");
   CHECK(reasoning(R"({"reasoning":null,"reasoning_details":)"
                   R"([{"type":"reasoning.summary","summary":"s"},)"
-                  R"({"type":"reasoning.encrypted","data":"zzz"}]})")
-        == "s");
+                  R"({"type":"reasoning.encrypted","data":"zzz"}]})") == "s");
   CHECK(reasoning(R"({"reasoning":"a","reasoning_content":"a"})") == "a");
 }
 
@@ -129,20 +126,21 @@ TEST_CASE("refusals are pieces of their own") {
 
 TEST_CASE("a message stands in for a missing delta, never beside it") {
   const auto both = read(event(
-    R"({"choices":[{"message":{"content":"m"},"delta":{"content":"d"}}]})"));
+      R"({"choices":[{"message":{"content":"m"},"delta":{"content":"d"}}]})"));
   CHECK(texts(both) == "d");
-  const auto alone
-    = read(event(R"({"choices":[{"delta":null,"message":{"content":"m"}}]})"));
+  const auto alone =
+      read(event(R"({"choices":[{"delta":null,"message":{"content":"m"}}]})"));
   CHECK(texts(alone) == "m");
 }
 
 TEST_CASE("only choice 0 is read, wherever its index stands") {
   const auto x = read(
-    event(R"({"choices":[{"index":1,"delta":{"content":"no"}},)"
-          R"({"delta":{"content":"yes"},"index":0}]})")
-    + event(R"({"choices":[{"delta":{"content":"no","tool_calls":)"
-            R"([{"index":0,"id":"a"}]},"finish_reason":"length","index":2}]})")
-    + stop);
+      event(R"({"choices":[{"index":1,"delta":{"content":"no"}},)"
+            R"({"delta":{"content":"yes"},"index":0}]})") +
+      event(
+          R"({"choices":[{"delta":{"content":"no","tool_calls":)"
+          R"([{"index":0,"id":"a"}]},"finish_reason":"length","index":2}]})") +
+      stop);
   CHECK(texts(x) == "yes");
   CHECK(x.fragments.empty());
   CHECK(x.finish == finish_reason::stop);
@@ -150,20 +148,20 @@ TEST_CASE("only choice 0 is read, wherever its index stands") {
 
 TEST_CASE("call fragments are read as they come") {
   const auto x = read(
-    delta(R"({"tool_calls":[{"index":0,"id":"a","type":"function",)"
-          R"("function":{"name":"read","arguments":""}}]})")
-    + delta(R"({"tool_calls":[{"index":0,"id":null,"function":)"
+      delta(R"({"tool_calls":[{"index":0,"id":"a","type":"function",)"
+            R"("function":{"name":"read","arguments":""}}]})") +
+      delta(R"({"tool_calls":[{"index":0,"id":null,"function":)"
             R"({"name":null,"arguments":"{\"a\":1}"}},{"id":"b","function":)"
-            R"({"name":"grep","arguments":{"z":1,"a":"x"}}}]})")
-    + delta(R"({"tool_calls":[{"index":1,"name":"flat","arguments":null}]})")
-    + delta(R"({"tool_calls":null})") + delta(R"({"tool_calls":[]})")
-    + delta(R"({"function_call":{"name":"old","arguments":"{}"}})") + stop);
+            R"({"name":"grep","arguments":{"z":1,"a":"x"}}}]})") +
+      delta(R"({"tool_calls":[{"index":1,"name":"flat","arguments":null}]})") +
+      delta(R"({"tool_calls":null})") + delta(R"({"tool_calls":[]})") +
+      delta(R"({"function_call":{"name":"old","arguments":"{}"}})") + stop);
   const std::vector<call_fragment> expected{
-    {0, 0u, "a", "read", "", false, false},
-    {0, 0u, "", "", "{\"a\":1}", false, false},
-    {0, {}, "b", "grep", R"({"a":"x","z":1})", true, false},
-    {0, 1u, "", "flat", "", false, false},
-    {0, 0u, "", "old", "{}", false, false},
+      {0, 0u, "a", "read", "", false, false},
+      {0, 0u, "", "", "{\"a\":1}", false, false},
+      {0, {}, "b", "grep", R"({"a":"x","z":1})", true, false},
+      {0, 1u, "", "flat", "", false, false},
+      {0, 0u, "", "old", "{}", false, false},
   };
   CHECK(x.fragments == expected);
 }
@@ -176,21 +174,21 @@ TEST_CASE("finish reasons are understood, and unknown ones are unsafe") {
   CHECK(finish_of("content_filter") == finish_reason::content_filter);
   CHECK(finish_of("who_knows") == finish_reason::missing);
   CHECK_FALSE(is_safe(finish_of("who_knows")));
-  CHECK_FALSE(read(event(R"({"choices":[{"delta":{},"finish_reason":""}]})"))
-                .finish);
+  CHECK_FALSE(
+      read(event(R"({"choices":[{"delta":{},"finish_reason":""}]})")).finish);
 }
 
 TEST_CASE("the last finish counts, but a cut turn stays cut") {
   const auto finish = [](std::string_view word) {
-    return event(R"({"choices":[{"delta":{},"finish_reason":")"
-                 + std::string{word} + "\"}]}");
+    return event(R"({"choices":[{"delta":{},"finish_reason":")" +
+                 std::string{word} + "\"}]}");
   };
-  CHECK(read(finish("stop") + finish("tool_calls")).finish
-        == finish_reason::tool_calls);
-  CHECK(read(finish("stop") + finish("length")).finish
-        == finish_reason::length);
-  CHECK(read(finish("length") + finish("stop")).finish
-        == finish_reason::length);
+  CHECK(read(finish("stop") + finish("tool_calls")).finish ==
+        finish_reason::tool_calls);
+  CHECK(read(finish("stop") + finish("length")).finish ==
+        finish_reason::length);
+  CHECK(read(finish("length") + finish("stop")).finish ==
+        finish_reason::length);
   CHECK(read(finish("what") + finish("stop")).finish == finish_reason::stop);
 }
 
@@ -201,48 +199,50 @@ TEST_CASE("usage is read wherever it stands, the last one counts") {
   CHECK(usage(R"({"choices":[],"usage":{"prompt_tokens":9,)"
               R"("completion_tokens":12,"cost":0.5,)"
               R"("prompt_tokens_details":{"cached_tokens":4},)"
-              R"("completion_tokens_details":{"reasoning_tokens":3}}})")
-        == token_usage{9, 12, 4, 3, 0.5, false});
-  CHECK(usage(R"({"usage":{"prompt_tokens":1,"completion_tokens":2}})")
-        == token_usage{1, 2, {}, {}, {}, false});
-  CHECK(usage(R"({"choices":[{"delta":{},"usage":{"prompt_tokens":1}}]})")
-        == token_usage{1, 0, {}, {}, {}, false});
+              R"("completion_tokens_details":{"reasoning_tokens":3}}})") ==
+        token_usage{9, 12, 4, 3, 0.5, false});
+  CHECK(usage(R"({"usage":{"prompt_tokens":1,"completion_tokens":2}})") ==
+        token_usage{1, 2, {}, {}, {}, false});
+  CHECK(usage(R"({"choices":[{"delta":{},"usage":{"prompt_tokens":1}}]})") ==
+        token_usage{1, 0, {}, {}, {}, false});
   CHECK(usage(R"({"choices":[],"x_groq":{"usage":{"prompt_tokens":1,)"
-              R"("completion_tokens":2}}})")
-        == token_usage{1, 2, {}, {}, {}, false});
+              R"("completion_tokens":2}}})") ==
+        token_usage{1, 2, {}, {}, {}, false});
   CHECK_FALSE(usage(R"({"choices":[],"usage":{}})"));
-  const auto twice = read(
-    event(R"({"choices":[],"usage":{"prompt_tokens":1}})")
-    + event(R"({"choices":[],"usage":{"prompt_tokens":2}})") + stop);
+  const auto twice =
+      read(event(R"({"choices":[],"usage":{"prompt_tokens":1}})") +
+           event(R"({"choices":[],"usage":{"prompt_tokens":2}})") + stop);
   REQUIRE(twice.usage);
   CHECK(twice.usage->input_tokens == 2);
 }
 
 TEST_CASE("what is no Unicode becomes U+FFFD and nothing else changes") {
   const std::string no = "\xEF\xBF\xBD";
-  CHECK(texts(read(delta("{\"content\":\"a\xFF\xE2\x82z\"}") + stop))
-        == "a" + no + no + "z");
-  CHECK(texts(read(delta(R"({"content":"\ud83d"})")
-                   + delta(R"({"content":"\ude00x\ud83d\ude00"})") + stop))
-        == no + no + "x\xF0\x9F\x98\x80");
-  CHECK(texts(read(delta(R"({"content":"\ud83d\u0041\\ud83d"})") + stop))
-        == no + "A\\ud83d");
+  CHECK(texts(read(delta("{\"content\":\"a\xFF\xE2\x82z\"}") + stop)) ==
+        "a" + no + no + "z");
+  CHECK(texts(read(delta(R"({"content":"\ud83d"})") +
+                   delta(R"({"content":"\ude00x\ud83d\ude00"})") + stop)) ==
+        no + no + "x\xF0\x9F\x98\x80");
+  CHECK(texts(read(delta(R"({"content":"\ud83d\u0041\\ud83d"})") + stop)) ==
+        no + "A\\ud83d");
   CHECK(texts(read(delta("{\"content\":\"a\tb\x01\"}") + stop)) == "a\tb\x01");
 }
 
 TEST_CASE("chunks that fit the mould of an earlier one mean what they say") {
   const auto chunk = [](std::string_view text) {
-    return event(R"({"id":"c","choices":[{"index":0,"delta":{"content":")"
-                 + std::string{text} + R"("},"finish_reason":null}]})");
+    return event(R"({"id":"c","choices":[{"index":0,"delta":{"content":")" +
+                 std::string{text} + R"("},"finish_reason":null}]})");
   };
-  const auto x = read(chunk("a") + chunk("b\xC3\xA9") + chunk("\\\"q\\\"")
-                      + chunk("") + chunk("\xFF") + chunk("d") + stop);
-  CHECK(texts(x) == "ab\xC3\xA9\"q\"\xEF\xBF\xBD" "d");
+  const auto x = read(chunk("a") + chunk("b\xC3\xA9") + chunk("\\\"q\\\"") +
+                      chunk("") + chunk("\xFF") + chunk("d") + stop);
+  CHECK(texts(x) ==
+        "ab\xC3\xA9\"q\"\xEF\xBF\xBD"
+        "d");
   CHECK(x.pieces.pieces.size() == 5);
   const auto tricky = read(
-    chunk("a")
-    + chunk(R"("},"finish_reason":"stop"}],"x":[{"index":0,"delta":{"c":")")
-    + done);
+      chunk("a") +
+      chunk(R"("},"finish_reason":"stop"}],"x":[{"index":0,"delta":{"c":")") +
+      done);
   CHECK(tricky.finish == finish_reason::stop);
   CHECK(texts(tricky) == "a");
 }
@@ -250,8 +250,8 @@ TEST_CASE("chunks that fit the mould of an earlier one mean what they say") {
 TEST_CASE("escapes in a mould mean what they mean elsewhere") {
   const std::string all = R"(\n\r\t\b\f\"\\\/\u0041\u00e9\u20ac\u0000)";
   const auto one = read(delta("{\"content\":\"" + all + "\"}") + stop);
-  const auto two = read(delta(R"({"content":" x "})")
-                        + delta("{\"content\":\"" + all + "\"}") + stop);
+  const auto two = read(delta(R"({"content":" x "})") +
+                        delta("{\"content\":\"" + all + "\"}") + stop);
   CHECK(texts(two) == " x " + texts(one));
   CHECK(texts(one).size() == 15);
   for (const char* bad : {R"(\x)", R"(\u12)", R"(\)", "\x01"}) {
@@ -266,28 +266,29 @@ TEST_CASE("escapes in a mould mean what they mean elsewhere") {
 
 TEST_CASE("call fragments fit a mould of their own call only") {
   const auto part = [](int index, std::string_view text) {
-    return delta(R"({"tool_calls":[{"index":)" + std::to_string(index)
-                 + R"(,"function":{"arguments":")" + std::string{text}
-                 + R"("}}]})");
+    return delta(R"({"tool_calls":[{"index":)" + std::to_string(index) +
+                 R"(,"function":{"arguments":")" + std::string{text} +
+                 R"("}}]})");
   };
-  const auto x = read(part(0, R"({\"a\":)") + part(0, R"(\"b\")")
-                      + part(1, "{}") + part(1, "") + part(0, "}")
-                      + delta(R"({"tool_calls":[{"index":0,"id":"x",)"
-                              R"("function":{"arguments":"}"}}]})")
-                      + part(0, "\xFF") + stop);
+  const auto x = read(part(0, R"({\"a\":)") + part(0, R"(\"b\")") +
+                      part(1, "{}") + part(1, "") + part(0, "}") +
+                      delta(R"({"tool_calls":[{"index":0,"id":"x",)"
+                            R"("function":{"arguments":"}"}}]})") +
+                      part(0, "\xFF") + stop);
   const std::vector<call_fragment> expected{
-    {0, 0u, "", "", "{\"a\":", false, false},
-    {0, 0u, "", "", "\"b\"", false, false},
-    {0, 1u, "", "", "{}", false, false},
-    {0, 1u, "", "", "", false, false},
-    {0, 0u, "", "", "}", false, false},
-    {0, 0u, "x", "", "}", false, false},
-    {0, 0u, "", "", "\xEF\xBF\xBD", false, false},
+      {0, 0u, "", "", "{\"a\":", false, false},
+      {0, 0u, "", "", "\"b\"", false, false},
+      {0, 1u, "", "", "{}", false, false},
+      {0, 1u, "", "", "", false, false},
+      {0, 0u, "", "", "}", false, false},
+      {0, 0u, "x", "", "}", false, false},
+      {0, 0u, "", "", "\xEF\xBF\xBD", false, false},
   };
   CHECK(x.fragments == expected);
 }
 
-TEST_CASE("random chunks read the same in any pieces, with and without a mould") {
+TEST_CASE(
+    "random chunks read the same in any pieces, with and without a mould") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -295,17 +296,17 @@ TEST_CASE("random chunks read the same in any pieces, with and without a mould")
     return std::uniform_int_distribution<std::size_t>{0, n}(random);
   };
   const std::vector<std::string> parts{
-    delta(R"({"content":"plain"})"),
-    delta(R"({"content":"other"})"),
-    delta(R"({"content":"esc\n\"aped\""})"),
-    delta("{\"content\":\"\xC3\xA9\xF0\x9F\x98\x80\"}"),
-    delta(R"({"reasoning":"why","content":""})"),
-    delta(R"({"refusal":"no"})"),
-    delta(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f",)"
-          R"("arguments":"{\"x\":"}}]})"),
-    delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]})"),
-    event(R"({"choices":[{"index":1,"delta":{"content":"no"}}]})"),
-    ": comment\n\n",
+      delta(R"({"content":"plain"})"),
+      delta(R"({"content":"other"})"),
+      delta(R"({"content":"esc\n\"aped\""})"),
+      delta("{\"content\":\"\xC3\xA9\xF0\x9F\x98\x80\"}"),
+      delta(R"({"reasoning":"why","content":""})"),
+      delta(R"({"refusal":"no"})"),
+      delta(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f",)"
+            R"("arguments":"{\"x\":"}}]})"),
+      delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]})"),
+      event(R"({"choices":[{"index":1,"delta":{"content":"no"}}]})"),
+      ": comment\n\n",
   };
   for (int round = 0; round < 300; ++round) {
     std::string text;

@@ -33,8 +33,7 @@ TEST_CASE("a request is head, messages and tail, joined") {
                    {"now", "", ""}};
   const auto x = request(options, {dialect->system_message("be good"),
                                    dialect->user_message("hi \"you\"\n")});
-  CHECK(x
-        == json::parse(R"({"model":"m\"1","stream":true,
+  CHECK(x == json::parse(R"({"model":"m\"1","stream":true,
           "stream_options":{"include_usage":true},"temperature":0.2,
           "tools":[
             {"type":"function","function":{"name":"read",
@@ -49,15 +48,15 @@ TEST_CASE("a plain request has no tools, temperature or stream options") {
   model::request_options options;
   options.model = "m";
   options.streaming = false;
-  CHECK(request(options, {})
-        == json::parse(R"({"model":"m","stream":false,"messages":[]})"));
+  CHECK(request(options, {}) ==
+        json::parse(R"({"model":"m","stream":false,"messages":[]})"));
 }
 
 TEST_CASE("assistant messages carry their calls in order") {
-  CHECK(json::parse(dialect->assistant_message("hi", {}))
-        == json::parse(R"({"role":"assistant","content":"hi"})"));
+  CHECK(json::parse(dialect->assistant_message("hi", {})) ==
+        json::parse(R"({"role":"assistant","content":"hi"})"));
   const auto x = json::parse(dialect->assistant_message(
-    "", {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}));
+      "", {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}));
   CHECK(x == json::parse(R"({"role":"assistant","content":null,"tool_calls":[
     {"id":"a","type":"function",
      "function":{"name":"read","arguments":"{\"path\":\"x\"}"}},
@@ -66,19 +65,18 @@ TEST_CASE("assistant messages carry their calls in order") {
 
 TEST_CASE("arguments that are no object go back inside one") {
   for (const char* text : {"{\"a\":", "[1]", "x \xFF"}) {
-    const auto x
-      = json::parse(dialect->assistant_message("", {{"a", "read", text}}));
-    const auto arguments
-      = json::parse(x["tool_calls"][0]["function"]["arguments"]
-                      .get<std::string>());
+    const auto x =
+        json::parse(dialect->assistant_message("", {{"a", "read", text}}));
+    const auto arguments = json::parse(
+        x["tool_calls"][0]["function"]["arguments"].get<std::string>());
     REQUIRE(arguments.is_object());
     CHECK(arguments.at("invalid_arguments").is_string());
   }
 }
 
 TEST_CASE("tool messages are valid whatever a tool wrote") {
-  const auto x
-    = json::parse(dialect->tool_message("a", "read", "\x01\xFF\xED\xA0\x80 ok"));
+  const auto x = json::parse(
+      dialect->tool_message("a", "read", "\x01\xFF\xED\xA0\x80 ok"));
   CHECK(x["role"] == "tool");
   CHECK(x["tool_call_id"] == "a");
   const auto text = x["content"].get<std::string>();

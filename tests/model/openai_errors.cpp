@@ -21,12 +21,12 @@ TEST_CASE("errors in the stream are found in every shape") {
   check_failure(read(event(R"({"type":"error","message":"m"})")),
                 errc::model_error, true, "m");
   check_failure(
-    read(event(R"({"error":{"code":502,"message":"m"},"choices":[{"delta":)"
-               R"({},"finish_reason":"error"}]})")),
-    errc::model_error, true, "m");
+      read(event(R"({"error":{"code":502,"message":"m"},"choices":[{"delta":)"
+                 R"({},"finish_reason":"error"}]})")),
+      errc::model_error, true, "m");
   check_failure(
-    read(event(R"({"choices":[{"delta":{},"finish_reason":"error"}]})")),
-    errc::model_error, true);
+      read(event(R"({"choices":[{"delta":{},"finish_reason":"error"}]})")),
+      errc::model_error, true);
   check_failure(read(event(R"({"choices":[{"error":{"message":"m"}}]})")),
                 errc::model_error, true, "m");
   check_failure(read(event(R"([{"error":{"message":"m","code":403}}])")),
@@ -41,13 +41,13 @@ TEST_CASE("errors in the stream are found in every shape") {
 
 TEST_CASE("codes and types say whether an error may be retried") {
   const auto with = [](std::string_view members) {
-    return read(event(R"({"error":{"message":"m",)" + std::string{members}
-                      + "}}"));
+    return read(
+        event(R"({"error":{"message":"m",)" + std::string{members} + "}}"));
   };
   check_failure(with(R"("code":429)"), errc::model_rate_limited, true);
   check_failure(with(R"("code":"429")"), errc::model_rate_limited, true);
-  check_failure(with(R"("type":"rate_limit_error")"),
-                errc::model_rate_limited, true);
+  check_failure(with(R"("type":"rate_limit_error")"), errc::model_rate_limited,
+                true);
   check_failure(with(R"("code":"insufficient_quota","status":429)"),
                 errc::model_rate_limited, false);
   check_failure(with(R"("type":"overloaded_error")"), errc::model_error, true);
@@ -63,16 +63,16 @@ TEST_CASE("codes and types say whether an error may be retried") {
 
 TEST_CASE("a document instead of a stream is an answer or an error") {
   const auto x = read(
-    R"({"object":"chat.completion","choices":[{"index":0,"message":{"role":)"
-    R"("assistant","content":"Hi","tool_calls":[{"id":"a","type":"function",)"
-    R"("function":{"name":"read","arguments":"{}"}},{"function":)"
-    R"({"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],)"
-    R"("usage":{"prompt_tokens":1,"completion_tokens":2}})",
-    3);
+      R"({"object":"chat.completion","choices":[{"index":0,"message":{"role":)"
+      R"("assistant","content":"Hi","tool_calls":[{"id":"a","type":"function",)"
+      R"("function":{"name":"read","arguments":"{}"}},{"function":)"
+      R"({"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],)"
+      R"("usage":{"prompt_tokens":1,"completion_tokens":2}})",
+      3);
   CHECK(texts(x) == "Hi");
   const std::vector<call_fragment> expected{
-    {0, 0u, "a", "read", "{}", false, true},
-    {0, 1u, "", "read", "{}", false, true},
+      {0, 0u, "a", "read", "{}", false, true},
+      {0, 1u, "", "read", "{}", false, true},
   };
   CHECK(x.fragments == expected);
   CHECK(x.finish == finish_reason::tool_calls);
@@ -100,8 +100,8 @@ TEST_CASE("nesting without end is refused, not followed") {
 TEST_CASE("an answer beyond the limits fails") {
   const std::string big(1000, 'x');
   const auto text = delta("{\"content\":\"" + big + "\"}");
-  check_failure(read(text, 1u << 20, {500, 1u << 20}),
-                errc::stream_interrupted, true, "500 bytes");
+  check_failure(read(text, 1u << 20, {500, 1u << 20}), errc::stream_interrupted,
+                true, "500 bytes");
   check_failure(read(text + text, 64, {1u << 20, 1500}), errc::model_error,
                 false, "1500 bytes");
   check_failure(read("{\"a\":\"" + big, 64, {500, 1u << 20}),

@@ -20,12 +20,12 @@ std::string event(std::string_view json) {
 }
 
 std::string delta(std::string_view json) {
-  return event(R"({"choices":[{"index":0,"delta":)" + std::string{json}
-               + "}]}");
+  return event(R"({"choices":[{"index":0,"delta":)" + std::string{json} +
+               "}]}");
 }
 
-const std::string stop
-  = event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})");
+const std::string stop =
+    event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})");
 const std::string done = event("[DONE]");
 
 std::string texts(const turn_delta& x, piece_kind kind) {

@@ -38,8 +38,8 @@ TEST_CASE("an error with a status happens as often as it should") {
 
 TEST_CASE("statuses are judged as a network transport judges them") {
   const auto end_of = [](int status) {
-    script_player player{"[[steps]]\nerror = { status = "
-                         + std::to_string(status) + " }"};
+    script_player player{
+        "[[steps]]\nerror = { status = " + std::to_string(status) + " }"};
     return *player.play(first_request)->end;
   };
   CHECK(end_of(0).failure->code == errc::model_unreachable);
@@ -52,8 +52,9 @@ TEST_CASE("statuses are judged as a network transport judges them") {
 TEST_CASE("an error inside the stream is a failure in every shape") {
   for (const std::string shape : {"openai", "vllm", "openrouter", "event"}) {
     script_player player{
-      "[[steps]]\nevents = [{ text = 'a' }, { error = { midstream = '" + shape
-      + "', message = 'boom', type = 'overloaded', times = 1 } }, "
+        "[[steps]]\nevents = [{ text = 'a' }, { error = { midstream = '" +
+        shape +
+        "', message = 'boom', type = 'overloaded', times = 1 } }, "
         "{ text = 'b' }]"};
     CAPTURE(shape);
     const auto failed = understand(player.play(first_request)->reads);
@@ -87,8 +88,8 @@ TEST_CASE("a cut loses the connection or ends the body too early") {
   CHECK_FALSE(got->end->failure);
   const auto x = understand(got->reads);
   CHECK(x.message.text() == "a");
-  CHECK(x.message.failure()->message.find("inside an event")
-        != std::string::npos);
+  CHECK(x.message.failure()->message.find("inside an event") !=
+        std::string::npos);
 }
 
 TEST_CASE("finish and end mark can be left out") {
@@ -103,8 +104,8 @@ TEST_CASE("finish and end mark can be left out") {
   const auto none = understand(player.play(first_request)->reads);
   CHECK(none.message.finish() == finish_reason::missing);
   CHECK(none.message.done());
-  const auto open = understand(
-    player.play(request_with({user("x"), assistant()}))->reads);
+  const auto open =
+      understand(player.play(request_with({user("x"), assistant()}))->reads);
   CHECK(open.message.finish() == finish_reason::stop);
   CHECK_FALSE(open.message.done());
   CHECK_FALSE(open.message.failure());
@@ -115,6 +116,5 @@ TEST_CASE("what is no request is refused") {
   for (const char* body : {"", "nonsense", "[]", "{}", R"({"messages":3})"})
     CHECK(player.play(body)->end->http_status == 400);
   CHECK(player.play(R"({"messages":[1,{"role":2},{"content":[]}]})")
-          ->end->http_status
-        == 200);
+            ->end->http_status == 200);
 }

@@ -29,8 +29,8 @@ understood understand(const std::vector<std::string>& reads,
 }
 
 script_player::script_player(std::string_view toml) {
-  auto script
-    = model::parse_script(toml, model::script_format::toml, "test.toml");
+  auto script =
+      model::parse_script(toml, model::script_format::toml, "test.toml");
   if (!script) FAIL(script.error().message);
   transport = model::make_scripted_transport(*std::move(script), clock);
 }

@@ -19,7 +19,9 @@
 namespace riffle::testing {
 
 struct recording_listener final : model::transfer_listener {
-  void on_bytes(std::string bytes) override { reads.push_back(std::move(bytes)); }
+  void on_bytes(std::string bytes) override {
+    reads.push_back(std::move(bytes));
+  }
   void on_end(model::transport_end x) override {
     ++ends;
     end = std::move(x);

@@ -30,8 +30,8 @@ bool has(const std::string& text, std::string_view part) {
 }
 
 const script_scope scope{
-  "the task",
-  {{"a0", "a1"}, {"one\ntwo\nthree\n", R"({"x":{"y":[1,"z"]}})", " b "}},
+    "the task",
+    {{"a0", "a1"}, {"one\ntwo\nthree\n", R"({"x":{"y":[1,"z"]}})", " b "}},
 };
 
 std::string expanded(std::string_view text) {
@@ -44,8 +44,8 @@ std::string expanded(std::string_view text) {
 TEST_CASE("references name the task and results of earlier steps") {
   CHECK(expanded("plain { } }}") == "plain { } }}");
   CHECK(expanded("<{{task}}>") == "<the task>");
-  CHECK(expanded("{{ result.2 }}{{step.0.result.1}}{{step.0.result}}")
-        == " b a1a0");
+  CHECK(expanded("{{ result.2 }}{{step.0.result.1}}{{step.0.result}}") ==
+        " b a1a0");
   CHECK(expanded("{{result}}") == "one\ntwo\nthree\n");
 }
 
@@ -90,11 +90,8 @@ TEST_CASE("references in arguments are text, or values where asked for") {
                           {"k", 7}};
   const auto x = expand_value(arguments, scope);
   REQUIRE(x);
-  CHECK(*x
-        == json{{"t", "3 lines"},
-                {"n", 3},
-                {"o", {{{"y", {1, "z"}}}}},
-                {"k", 7}});
+  CHECK(*x ==
+        json{{"t", "3 lines"}, {"n", 3}, {"o", {{{"y", {1, "z"}}}}}, {"k", 7}});
   CHECK_FALSE(expand_value(json("{{task | value}}"), scope));
 }
 
@@ -107,22 +104,22 @@ TEST_CASE("arguments and texts are filled from the conversation") {
     call = { tool = "c", arguments = { path = "{{result.0}}", n = "{{result.1 | lines | value}}" } }
   )"};
   using namespace riffle::testing;
-  const auto got = player.play(
-    request_with({user("x"), assistant({"a", "b"}), tool_result("R\"0"),
-                  tool_result("1\n2")}));
+  const auto got =
+      player.play(request_with({user("x"), assistant({"a", "b"}),
+                                tool_result("R\"0"), tool_result("1\n2")}));
   const auto x = understand(got->reads);
   CHECK(x.message.text() == "2 lines");
   CHECK(x.calls.calls().at(0).arguments == R"({"n":2,"path":"R\"0"})");
   const auto lost = player.play(
-    request_with({user("x"), assistant({"a"}), tool_result("r")}));
+      request_with({user("x"), assistant({"a"}), tool_result("r")}));
   CHECK(lost->end->http_status == 400);
   CHECK(has(lost->end->failure->message, "{{result.1 | lines}}"));
 }
 
 TEST_CASE("JSON scripts say the same as TOML scripts") {
   const auto x = parse_script(
-    R"({"bytes_per_read":5,"steps":[{"text":"a","delay":30},{"delay":"1.5s"}]})",
-    script_format::json, "s.json");
+      R"({"bytes_per_read":5,"steps":[{"text":"a","delay":30},{"delay":"1.5s"}]})",
+      script_format::json, "s.json");
   REQUIRE(x);
   CHECK(x->bytes_per_read == 5);
   REQUIRE(x->steps.size() == 2);
@@ -174,9 +171,9 @@ TEST_CASE("a script needs steps, cases a match, and a status comes first") {
 }
 
 TEST_CASE("scripts are loaded from files by their name") {
-  const auto folder
-    = std::filesystem::temp_directory_path()
-      / ("riffle_script_" + std::to_string(std::random_device{}()));
+  const auto folder =
+      std::filesystem::temp_directory_path() /
+      ("riffle_script_" + std::to_string(std::random_device{}()));
   std::filesystem::create_directories(folder);
   std::ofstream{folder / "a.json"} << R"({"steps":[{"text":"a"}]})";
   std::ofstream{folder / "a.toml"} << "[[steps]]\ntext = 'a'\nx = 1\n";

@@ -44,9 +44,8 @@ TEST_CASE("a scripted step says text, reasoning and calls, then finishes") {
   const auto x = understand(got->reads);
   CHECK(x.message.text() == "Reading.");
   CHECK(x.message.reasoning() == "Let me see.");
-  CHECK(x.calls.calls()
-        == call_list{{0, "call_0_0", "read", R"({"path":"a"})"},
-                     {1, "own", "grep", "{}"}});
+  CHECK(x.calls.calls() == call_list{{0, "call_0_0", "read", R"({"path":"a"})"},
+                                     {1, "own", "grep", "{}"}});
   CHECK(x.message.finish() == finish_reason::tool_calls);
   CHECK(x.message.done());
   CHECK(x.message.usage() == token_usage{10, 20, 3, 4, {}, false});
@@ -86,7 +85,7 @@ TEST_CASE("the step is the number of answers after the last user message") {
   )"};
   const auto said = [&](const std::vector<std::string>& messages) {
     return understand(player.play(request_with(messages))->reads)
-      .message.text();
+        .message.text();
   };
   CHECK(said({user("x")}) == "zero");
   CHECK(said({user("x"), assistant({"a"}), tool_result("r")}) == "one");
@@ -102,8 +101,8 @@ TEST_CASE("steps can be counted over the whole session") {
     [[steps]]
     text = "one {{task}}"
   )"};
-  const auto got
-    = player.play(request_with({user("x"), assistant(), user("y")}));
+  const auto got =
+      player.play(request_with({user("x"), assistant(), user("y")}));
   CHECK(understand(got->reads).message.text() == "one y");
 }
 
@@ -131,7 +130,7 @@ TEST_CASE("cases are chosen by the task") {
   )"};
   const auto said = [&](std::string_view task) {
     return understand(player.play(request_with({user(task)}))->reads)
-      .message.text();
+        .message.text();
   };
   CHECK(said("the weather in Oslo") == "sunny");
   CHECK(said("the time") == "other");
@@ -254,8 +253,8 @@ TEST_CASE("reads of any size carry the same bytes and the same meaning") {
   const auto expected = understand(whole);
   REQUIRE_FALSE(expected.message.failure());
   CHECK(expected.message.text() == "Grüße, 世界! 🎉\n\"quoted\"");
-  CHECK(expected.calls.calls()[0].arguments
-        == R"({"n":[1,2.5,true],"path":"ä/\"b\""})");
+  CHECK(expected.calls.calls()[0].arguments ==
+        R"({"n":[1,2.5,true],"path":"ä/\"b\""})");
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -277,8 +276,8 @@ TEST_CASE("reads of any size carry the same bytes and the same meaning") {
 
 TEST_CASE("scripts play on a real clock too") {
   auto script = model::parse_script(
-    "[[steps]]\ntext = 'abcdef'\nchunk = 1\ndelay = '1ms'",
-    model::script_format::toml, "x");
+      "[[steps]]\ntext = 'abcdef'\nchunk = 1\ndelay = '1ms'",
+      model::script_format::toml, "x");
   REQUIRE(script);
   std::vector<std::shared_ptr<recording_listener>> listeners;
   {

@@ -38,7 +38,7 @@ using heard_list = std::vector<heard>;
 
 struct listener {
   explicit listener(std::size_t limit = sse_decoder::default_limit)
-    : decoder{limit} {}
+      : decoder{limit} {}
 
   bool feed(std::string_view bytes) {
     // A copy of the exact size, so that sanitizers see reads beyond it.
@@ -46,8 +46,8 @@ struct listener {
     return decoder.feed({read.data(), read.size()}, [this](const sse_event& x) {
       // Whoever reads ahead may do so.
       checksum += x.readable > 0 ? x.data.data()[x.data.size()] : 0;
-      events.push_back({std::string{x.type}, std::string{x.data},
-                        decoder.last_event_id()});
+      events.push_back(
+          {std::string{x.type}, std::string{x.data}, decoder.last_event_id()});
     });
   }
 
@@ -68,23 +68,21 @@ heard_list decode(std::string_view text) {
 }
 
 // All that framing has, with every kind of line end.
-const std::string nasty
-  = std::string{"\xEF\xBB\xBF: hi\n\ndata: a\r\ndata:b\r\r\nevent: x\n"}
-    + "id: 7\ndata: {\"k\": \"\xC3\xA9\"}\n\n:c\r\rid\ndata\ndata\n\n"
-    + "retry: 20\rid: n" + std::string(1, '\0')
-    + "l\rdata:  two\r\n\r\nevent:lost\n\ndata: [DONE]\n\nid: 9\ndata: half";
+const std::string nasty =
+    std::string{"\xEF\xBB\xBF: hi\n\ndata: a\r\ndata:b\r\r\nevent: x\n"} +
+    "id: 7\ndata: {\"k\": \"\xC3\xA9\"}\n\n:c\r\rid\ndata\ndata\n\n" +
+    "retry: 20\rid: n" + std::string(1, '\0') +
+    "l\rdata:  two\r\n\r\nevent:lost\n\ndata: [DONE]\n\nid: 9\ndata: half";
 
 const heard_list nasty_events{
-  {"", "a\nb", ""},
-  {"x", "{\"k\": \"\xC3\xA9\"}", "7"},
-  {"", "\n", ""},
-  {"", " two", ""},
-  {"", "[DONE]", ""},
+    {"", "a\nb", ""},   {"x", "{\"k\": \"\xC3\xA9\"}", "7"},
+    {"", "\n", ""},     {"", " two", ""},
+    {"", "[DONE]", ""},
 };
 
 std::string decode_base64(std::string_view text) {
-  constexpr std::string_view digits
-    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   unsigned bits = 0;
   int count = 0;
@@ -137,8 +135,8 @@ TEST_CASE("a split of the bytes at any two points changes nothing") {
 
 TEST_CASE("random streams decode the same whole and in random pieces") {
   constexpr std::array<std::string_view, 16> parts{
-    "data",  ":",    " ",     "\n",   "\r",  "\r\n", "event", "id",
-    "retry", "\n\n", "\r\r", "text", "\xC3", "\xA9", "data: ", "12"};
+      "data",  ":",    " ",    "\n",   "\r",   "\r\n", "event",  "id",
+      "retry", "\n\n", "\r\r", "text", "\xC3", "\xA9", "data: ", "12"};
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -169,16 +167,19 @@ TEST_CASE("an event that ends with a lone CR does not wait for the next byte") {
 }
 
 TEST_CASE("one byte order mark is dropped, at the start only") {
-  CHECK(decode("\xEF\xBB\xBF" "data:1\n\n\xEF\xBB\xBF" "data:2\n\ndata:3\n\n")
-        == heard_list{{"", "1", ""}, {"", "3", ""}});
-  CHECK(decode("\xEF\xBB" "data:1\n\ndata:2\n\n", 1)
-        == heard_list{{"", "2", ""}});
+  CHECK(decode("\xEF\xBB\xBF"
+               "data:1\n\n\xEF\xBB\xBF"
+               "data:2\n\ndata:3\n\n") ==
+        heard_list{{"", "1", ""}, {"", "3", ""}});
+  CHECK(decode("\xEF\xBB"
+               "data:1\n\ndata:2\n\n",
+               1) == heard_list{{"", "2", ""}});
 }
 
 TEST_CASE("ids with NUL, and retries that are no number, are ignored") {
-  const std::string text = std::string{"id: a"} + '\0'
-                           + "b\nretry: 1x\nretry\nretry: 99999999999999999999"
-                             "\ndata: x\n\n";
+  const std::string text = std::string{"id: a"} + '\0' +
+                           "b\nretry: 1x\nretry\nretry: 99999999999999999999"
+                           "\ndata: x\n\n";
   listener x;
   x.feed(text);
   CHECK(x.events == heard_list{{"", "x", ""}});
@@ -201,11 +202,12 @@ TEST_CASE("a half event at the end is dropped, told, and leaves no id") {
   CHECK_FALSE(is_half(""));
 }
 
-TEST_CASE("an event or a line beyond the limit ends the stream, however split") {
+TEST_CASE(
+    "an event or a line beyond the limit ends the stream, however split") {
   const std::string fits = "data: " + std::string(94, 'x') + "\n\n";
   const std::string line = "data: " + std::string(95, 'x') + "\n\n";
-  const std::string lines
-    = "data: " + std::string(60, 'x') + "\ndata: " + std::string(60, 'x') + "\n\n";
+  const std::string lines = "data: " + std::string(60, 'x') +
+                            "\ndata: " + std::string(60, 'x') + "\n\n";
   for (const std::size_t piece : {1u, 7u, 1000u}) {
     const auto run = [&](const std::string& text) {
       listener x{100};
@@ -220,7 +222,8 @@ TEST_CASE("an event or a line beyond the limit ends the stream, however split") 
   }
 }
 
-TEST_CASE("an event inside one read is not copied, and tells what lies behind") {
+TEST_CASE(
+    "an event inside one read is not copied, and tells what lies behind") {
   const std::string text = "data: abc\n\ndata: defg\n\n";
   sse_decoder decoder;
   std::vector<std::size_t> offsets;

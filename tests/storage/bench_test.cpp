@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <ctime>
+#include <deque>
 
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -25,8 +25,8 @@ double cpu_us() {
 struct load {
   std::size_t runs;
   std::size_t events_per_block;
-  std::size_t events;   ///< of all runs
-  std::size_t window;   ///< units of a run without acknowledgement
+  std::size_t events;  ///< of all runs
+  std::size_t window;  ///< units of a run without acknowledgement
 };
 
 void measure(storage::durability mode, load x) {
@@ -70,8 +70,8 @@ void measure(storage::durability mode, load x) {
          n = acknowledged[r].load())
       acknowledged[r].wait(n);
   const auto cpu_used = cpu_us() - cpu;
-  const std::chrono::duration<double, std::micro> took
-    = clock_type::now() - wall;
+  const std::chrono::duration<double, std::micro> took =
+      clock_type::now() - wall;
   REQUIRE(ok);
   const auto events = double(blocks * x.runs * x.events_per_block);
   std::printf("| %s | %zu | %zu | %zu | %.2f | %.2f | %zu |\n",
@@ -84,8 +84,9 @@ void measure(storage::durability mode, load x) {
 }  // namespace
 
 TEST_CASE("what an event costs", "[.bench]") {
-  std::puts("| durability | runs | events a block | window | wall us/event | "
-            "cpu us/event | commits |\n|---|---|---|---|---|---|---|");
+  std::puts(
+      "| durability | runs | events a block | window | wall us/event | "
+      "cpu us/event | commits |\n|---|---|---|---|---|---|---|");
   using storage::durability;
   for (const std::size_t runs : {1, 100}) {
     measure(durability::process, {runs, 1, 20'000, 1});

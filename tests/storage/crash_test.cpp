@@ -4,13 +4,12 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <sstream>
-
-#include <fcntl.h>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +33,7 @@ void say(int fd, const std::string& line) {
 class child_process {
  public:
   child_process(const fs::path& folder, int acks, int effects)
-    : acks_{acks}, effects_{effects} {
+      : acks_{acks}, effects_{effects} {
     storage::sqlite_options options;
     options.checkpoint_pages = 16;
     auto opened = storage::sqlite_journal::open(folder, options);
@@ -95,8 +94,8 @@ child_end run_child(const fs::path& folder,
                     const std::vector<std::string>& variables) {
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  std::vector<std::string> environment{"RIFFLE_TEST_CHILD_DIR="
-                                       + folder.string()};
+  std::vector<std::string> environment{"RIFFLE_TEST_CHILD_DIR=" +
+                                       folder.string()};
   environment.insert(environment.end(), variables.begin(), variables.end());
   std::vector<char*> pointers;
   for (auto& x : environment) pointers.push_back(x.data());
@@ -149,8 +148,7 @@ void check_recovered(const fs::path& folder, const child_end& end) {
       units = units_up_to(run, adopted->last_seq);
     }
     REQUIRE(units <= workload_units);
-    if (const auto i = end.acknowledged.find(run);
-        i != end.acknowledged.end())
+    if (const auto i = end.acknowledged.find(run); i != end.acknowledged.end())
       CHECK(units >= i->second);
     CHECK(compare_with_prefix(*journal, run, units) == "");
     stored[run] = units;
@@ -173,7 +171,7 @@ std::uint64_t kill_everywhere(const std::string& how, std::uint64_t begin,
     CAPTURE(n, how);
     scratch_folder folder;
     const auto end = run_child(
-      folder.path(), {"RIFFLE_TEST_KILL_AT=" + std::to_string(n), how});
+        folder.path(), {"RIFFLE_TEST_KILL_AT=" + std::to_string(n), how});
     check_recovered(folder.path(), end);
     if (end.finished) return n;
     REQUIRE(end.killed);
@@ -210,8 +208,8 @@ TEST_CASE("a kill within any write loses nothing that was acknowledged") {
 TEST_CASE("the crash layer writes its count at a normal exit") {
   scratch_folder folder;
   const auto file = folder.path() / "count";
-  const auto end = run_child(
-    folder.path(), {"RIFFLE_TEST_COUNT_FILE=" + file.string()});
+  const auto end =
+      run_child(folder.path(), {"RIFFLE_TEST_COUNT_FILE=" + file.string()});
   CHECK(end.finished);
   std::uint64_t count = 0;
   std::ifstream{file} >> count;

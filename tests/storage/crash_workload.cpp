@@ -30,12 +30,12 @@ std::string workload_intent(const std::string& run, std::size_t k) {
 storage::commit_unit workload_unit(const std::string& run, std::size_t k) {
   const std::size_t size = k % 7 == 0 ? 9000 : 60 + 40 * k;
   storage::commit_unit unit{
-    {run}, make_block(run, last_seq_of(k - 1) + 1, last_seq_of(k), size), {}};
+      {run}, make_block(run, last_seq_of(k - 1) + 1, last_seq_of(k), size), {}};
   auto record = record_of(run);
   record.step = static_cast<std::uint32_t>(k);
   if (k % 4 == 0)
-    unit.changes.push_back(make_message(record, "message "
-                                                  + std::to_string(k)));
+    unit.changes.push_back(
+        make_message(record, "message " + std::to_string(k)));
   if (const auto id = workload_intent(run, k); !id.empty()) {
     auto call = make_call(run, id);
     call.stage = storage::call_stage::intent;
@@ -44,7 +44,7 @@ storage::commit_unit workload_unit(const std::string& run, std::size_t k) {
   if (const auto id = workload_intent(run, k - 1); !id.empty()) {
     unit.changes.push_back(make_call(run, id));
     unit.changes.push_back(
-      storage::output_record{{id}, std::string(100 * k, 'o')});
+        storage::output_record{{id}, std::string(100 * k, 'o')});
   }
   if (k == workload_units) record.state = storage::run_state::completed;
   if (k % 3 == 0 || k == workload_units) unit.changes.push_back(record);
@@ -57,8 +57,8 @@ std::size_t units_up_to(const std::string&, std::uint64_t last_seq) {
   return k;
 }
 
-std::string compare_with_prefix(storage::journal& found,
-                                const std::string& run, std::size_t units) {
+std::string compare_with_prefix(storage::journal& found, const std::string& run,
+                                std::size_t units) {
   const auto wanted = storage::make_memory_journal();
   if (!wanted->open_run(make_run("ses_" + run, run))) return "cannot open";
   for (std::size_t k = 1; k <= units; ++k)

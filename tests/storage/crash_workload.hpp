@@ -29,7 +29,7 @@ std::size_t units_up_to(const std::string& run, std::uint64_t last_seq);
 
 /// Compares what a journal knows of a run with its first `units` units stored
 /// in memory. Returns the differences, empty if none.
-std::string compare_with_prefix(storage::journal& found,
-                                const std::string& run, std::size_t units);
+std::string compare_with_prefix(storage::journal& found, const std::string& run,
+                                std::size_t units);
 
 }  // namespace riffle::testing

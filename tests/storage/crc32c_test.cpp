@@ -34,14 +34,14 @@ TEST_CASE("CRC32C by instruction, by table and in pieces is the same") {
     const auto cut = size == 0 ? 0 : random() % size;
     const auto part = all.substr(start, size);
     CHECK(crc32c(part) == crc32c_portable(part));
-    CHECK(crc32c(part.substr(cut), crc32c(part.substr(0, cut)))
-          == crc32c(part));
+    CHECK(crc32c(part.substr(cut), crc32c(part.substr(0, cut))) ==
+          crc32c(part));
   }
 }
 
 TEST_CASE("bytes that move between the parts of a row change its checksum") {
-  CHECK(row_crc{}.add("ab").add("c").value()
-        != row_crc{}.add("a").add("bc").value());
-  CHECK(row_crc{}.add(std::uint64_t{1}).value()
-        != row_crc{}.add(std::uint64_t{256}).value());
+  CHECK(row_crc{}.add("ab").add("c").value() !=
+        row_crc{}.add("a").add("bc").value());
+  CHECK(row_crc{}.add(std::uint64_t{1}).value() !=
+        row_crc{}.add(std::uint64_t{256}).value());
 }

@@ -137,8 +137,8 @@ after_log_damage open_with_log(const stored_files& files) {
     }
     const auto log = read_all(*journal, run, 0, 20000);
     REQUIRE(log);
-    const auto lines = static_cast<std::uint64_t>(
-      std::count(log->begin(), log->end(), '\n'));
+    const auto lines =
+        static_cast<std::uint64_t>(std::count(log->begin(), log->end(), '\n'));
     const auto units = units_up_to(run, lines);
     REQUIRE(units <= workload_units);
     CHECK(compare_with_prefix(*journal, run, units) == "");
@@ -171,8 +171,9 @@ TEST_CASE("a write-ahead log that was cut leaves whole commits") {
   }
 }
 
-TEST_CASE("a flipped bit in the write-ahead log leaves whole commits, and the "
-          "loss is reported") {
+TEST_CASE(
+    "a flipped bit in the write-ahead log leaves whole commits, and the "
+    "loss is reported") {
   const auto files = make_files(true);
   std::mt19937 random{12};
   const auto count = samples(40, 2000);
@@ -254,9 +255,8 @@ TEST_CASE("a file that is no database is refused by name") {
     write_file(file, bytes);
   }
   SECTION("a short file") { write_file(file, "SQLite format 3"); }
-  const auto opened
-    = storage::open_sqlite_journal(folder.path(),
-                                   storage::durability::process);
+  const auto opened =
+      storage::open_sqlite_journal(folder.path(), storage::durability::process);
   REQUIRE_FALSE(opened);
   CHECK(opened.error().code == errc::storage_corrupt);
   CHECK(opened.error().message.find(file.string()) != std::string::npos);

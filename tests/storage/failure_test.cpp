@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The disk is full or fails at the k-th operation, k = 1, 2, 3 …
 #include <cstdlib>
-
 #include <sqlite3.h>
 
 #include "tests/storage/crash_workload.hpp"
@@ -37,17 +36,18 @@ std::size_t store_until_failure(const std::filesystem::path& folder) {
     const auto failure = store(journal, workload_unit("run_a", k));
     CHECK((failure || !failed));
     failed = failed || failure;
-    if (!failure) ++stored;
-    else CHECK(failure->code == errc::storage_unavailable);
-    if (failure)
-      CHECK(failure->message.find("riffle.db") != std::string::npos);
+    if (!failure)
+      ++stored;
+    else
+      CHECK(failure->code == errc::storage_unavailable);
+    if (failure) CHECK(failure->message.find("riffle.db") != std::string::npos);
   }
   return stored;
 }
 
 void fail_everywhere(int code) {
-  const std::uint64_t stride
-    = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 1 : 13;
+  const std::uint64_t stride =
+      std::getenv("RIFFLE_TEST_FULL") != nullptr ? 1 : 13;
   for (std::uint64_t k = 1;; k += k < 20 ? 1 : stride) {
     CAPTURE(k, code);
     scratch_folder folder;
@@ -68,11 +68,11 @@ void fail_everywhere(int code) {
       continue;
     }
     const auto last = record->state == storage::run_state::active
-                        ? journal->adopt_run({"run_a"})->last_seq
-                        : read_all(*journal, "run_a").value().size();
+                          ? journal->adopt_run({"run_a"})->last_seq
+                          : read_all(*journal, "run_a").value().size();
     const auto units = record->state == storage::run_state::active
-                         ? units_up_to("run_a", last)
-                         : workload_units;
+                           ? units_up_to("run_a", last)
+                           : workload_units;
     CHECK(units >= stored);
     REQUIRE(units <= workload_units);
     CHECK(compare_with_prefix(*journal, "run_a", units) == "");
@@ -85,8 +85,9 @@ TEST_CASE("a full disk is a clean error and costs nothing that was stored") {
   fail_everywhere(SQLITE_FULL);
 }
 
-TEST_CASE("a failing disk is a clean error and costs nothing that was "
-          "stored") {
+TEST_CASE(
+    "a failing disk is a clean error and costs nothing that was "
+    "stored") {
   fail_everywhere(SQLITE_IOERR_WRITE);
 }
 
@@ -103,8 +104,8 @@ TEST_CASE("what was stored can be read after a failure") {
   CHECK(failure->code == errc::storage_unavailable);
   CHECK(failure->message.find("full") != std::string::npos);
   CHECK(store(*journal, workload_unit("run_a", 2)));
-  CHECK(journal->open_run(make_run("ses_2", "run_2")).error().code
-        == errc::storage_unavailable);
-  CHECK(read_all(*journal, "run_a").value()
-        == *workload_unit("run_a", 1).block->lines);
+  CHECK(journal->open_run(make_run("ses_2", "run_2")).error().code ==
+        errc::storage_unavailable);
+  CHECK(read_all(*journal, "run_a").value() ==
+        *workload_unit("run_a", 1).block->lines);
 }

@@ -2,10 +2,9 @@
 // What only the journal over SQLite has: files, owners, other processes.
 #include <chrono>
 #include <fstream>
-#include <thread>
-
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <thread>
 
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -56,8 +55,7 @@ TEST_CASE("a data_dir that cannot be made is an error that names it") {
   scratch_folder folder;
   std::ofstream{folder.path() / "file"} << "x";
   CHECK(open_error(folder.path() / "file").code == errc::storage_unavailable);
-  CHECK(open_error(folder.path() / "file/x").code
-        == errc::storage_unavailable);
+  CHECK(open_error(folder.path() / "file/x").code == errc::storage_unavailable);
 }
 
 TEST_CASE("everything is there after a restart") {
@@ -66,10 +64,10 @@ TEST_CASE("everything is there after a restart") {
   {
     const auto journal = open_store(folder.path());
     run = journal->open_run(run)->run;
-    REQUIRE_FALSE(store(*journal, {{"run_1"},
-                                   make_block("run_1", 1, 500),
-                                   {make_message(run, "x"),
-                                    make_call("run_1", "call_1")}}));
+    REQUIRE_FALSE(store(
+        *journal, {{"run_1"},
+                   make_block("run_1", 1, 500),
+                   {make_message(run, "x"), make_call("run_1", "call_1")}}));
   }
   CHECK_FALSE(fs::exists(folder.path() / "riffle.db-wal"));
   const auto journal = open_store(folder.path());
@@ -82,12 +80,11 @@ TEST_CASE("everything is there after a restart") {
   // The known calls keep their places.
   auto call = make_call("run_1", "call_1");
   call.stage = call_stage::running;
-  REQUIRE_FALSE(store(*journal, {{"run_1"},
-                                 make_block("run_1", 501, 501),
-                                 {call}}));
+  REQUIRE_FALSE(
+      store(*journal, {{"run_1"}, make_block("run_1", 501, 501), {call}}));
   CHECK(journal->load_session({"ses_1"})->calls == std::vector{call});
-  CHECK(read_all(*journal, "run_1", 0, 3000).value()
-        == make_lines("run_1", 1, 501));
+  CHECK(read_all(*journal, "run_1", 0, 3000).value() ==
+        make_lines("run_1", 1, 501));
 }
 
 TEST_CASE("an appended unit is stored before the journal ends") {
@@ -103,8 +100,8 @@ TEST_CASE("an appended unit is stored before the journal ends") {
                       });
   }
   CHECK(done.size() == 100);
-  CHECK(read_all(*open_store(folder.path()), "run_1").value()
-        == make_lines("run_1", 1, 100));
+  CHECK(read_all(*open_store(folder.path()), "run_1").value() ==
+        make_lines("run_1", 1, 100));
 }
 
 TEST_CASE("a run of a living process cannot be taken, one of a dead can") {
@@ -120,8 +117,8 @@ TEST_CASE("a run of a living process cannot be taken, one of a dead can") {
   CHECK(taken.error().message.find("process ") != std::string::npos);
   const auto opened = second->open_run(make_run("ses_1", "run_2"));
   CHECK(opened.error().code == errc::session_busy);
-  CHECK(store(*second, {{"run_1"}, make_block("run_1", 1, 1), {}})->code
-        == errc::storage_corrupt);
+  CHECK(store(*second, {{"run_1"}, make_block("run_1", 1, 1), {}})->code ==
+        errc::storage_corrupt);
 
   first = nullptr;
   const auto third = open_store(folder.path());
@@ -142,8 +139,10 @@ TEST_CASE("of many that adopt at once one gets the run") {
   for (auto& journal : processes)
     threads.emplace_back([&] {
       const auto adopted = journal->adopt_run({"run_1"});
-      if (adopted) ++winners;
-      else if (adopted.error().code == errc::session_busy) ++busy;
+      if (adopted)
+        ++winners;
+      else if (adopted.error().code == errc::session_busy)
+        ++busy;
     });
   for (auto& thread : threads) thread.join();
   CHECK(winners == 1);
@@ -173,14 +172,14 @@ TEST_CASE("a lock that another process holds for too long is an error") {
   scratch_folder folder;
   sqlite_options options;
   options.patience = std::chrono::milliseconds{50};
-  const auto journal
-    = sqlite_journal::open(folder.path(), options).value().release();
+  const auto journal =
+      sqlite_journal::open(folder.path(), options).value().release();
   const std::unique_ptr<sqlite_journal> owner{journal};
   sqlite3* other = nullptr;
-  REQUIRE(sqlite3_open((folder.path() / "riffle.db").c_str(), &other)
-          == SQLITE_OK);
-  REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr)
-          == SQLITE_OK);
+  REQUIRE(sqlite3_open((folder.path() / "riffle.db").c_str(), &other) ==
+          SQLITE_OK);
+  REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) ==
+          SQLITE_OK);
   const auto busy = journal->open_run(make_run("ses_1", "run_1"));
   REQUIRE_FALSE(busy);
   CHECK(busy.error().code == errc::storage_unavailable);
@@ -226,11 +225,11 @@ TEST_CASE("a row that vanished or moved is damage") {
       const auto run = journal->open_run(make_run("ses_" + name, name))->run;
       for (std::uint64_t seq = 1; seq <= 3; ++seq)
         REQUIRE_FALSE(store(
-          *journal, {run.id,
-                     make_block(name, seq, seq),
-                     {make_message(run, name),
-                      make_call(name, "call_" + std::to_string(seq) + name),
-                      output_record{{"call_" + name}, "text"}}}));
+            *journal, {run.id,
+                       make_block(name, seq, seq),
+                       {make_message(run, name),
+                        make_call(name, "call_" + std::to_string(seq) + name),
+                        output_record{{"call_" + name}, "text"}}}));
     }
   }
   bool log = false;
@@ -238,18 +237,17 @@ TEST_CASE("a row that vanished or moved is damage") {
   bool record = false;
   bool output = false;
   SECTION("the last block") {
-    change_file(folder.path(),
-                "DELETE FROM blocks WHERE key = (1 << 40) + 3");
+    change_file(folder.path(), "DELETE FROM blocks WHERE key = (1 << 40) + 3");
     log = true;
   }
   SECTION("a block in the middle") {
-    change_file(folder.path(),
-                "DELETE FROM blocks WHERE key = (1 << 40) + 2");
+    change_file(folder.path(), "DELETE FROM blocks WHERE key = (1 << 40) + 2");
     log = true;
   }
   SECTION("a block with other lines") {
-    change_file(folder.path(), "UPDATE blocks SET lines = 'x' WHERE key "
-                               "= (1 << 40) + 2");
+    change_file(folder.path(),
+                "UPDATE blocks SET lines = 'x' WHERE key "
+                "= (1 << 40) + 2");
     log = true;
   }
   SECTION("the last message") {

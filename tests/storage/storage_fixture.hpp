@@ -27,8 +27,7 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-storage::run_record make_run(const std::string& session,
-                             const std::string& id);
+storage::run_record make_run(const std::string& session, const std::string& id);
 
 /// Lines that differ by run and number, about `size` bytes each.
 std::string make_line(const std::string& run, std::uint64_t seq,
@@ -53,8 +52,8 @@ expected<std::string> read_all(storage::journal& from, const std::string& run,
                                std::size_t page = 1000);
 
 /// Opens with notes collected in `notes`.
-std::unique_ptr<storage::sqlite_journal>
-open_store(const std::filesystem::path& folder,
-           std::vector<std::string>* notes = nullptr);
+std::unique_ptr<storage::sqlite_journal> open_store(
+    const std::filesystem::path& folder,
+    std::vector<std::string>* notes = nullptr);
 
 }  // namespace riffle::testing

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The twins: what they add to the port.
+#include "tests/support/test_journal.hpp"
+
 #include <map>
 
 #include "runtime/storage/memory_journal.hpp"
 #include "tests/storage/crash_workload.hpp"
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/test_journal.hpp"
 
 namespace {
 
@@ -103,14 +104,13 @@ TEST_CASE("a crash of the test journal leaves a prefix of whole units") {
     const auto journal = opened();
     std::size_t acknowledged = 0;
     for (std::size_t k = 1; k <= 8; ++k)
-      journal->append(workload_unit("run_a", k),
-                      [&](auto) { ++acknowledged; });
+      journal->append(workload_unit("run_a", k), [&](auto) { ++acknowledged; });
     for (int i = 0; i < 3; ++i) journal->release_one();
     const auto next = journal->crash(seed);
     journal->release_all();
     CHECK(acknowledged == 3);
-    const auto units
-      = units_up_to("run_a", next->adopt_run({"run_a"})->last_seq);
+    const auto units =
+        units_up_to("run_a", next->adopt_run({"run_a"})->last_seq);
     CHECK(units >= 3);
     REQUIRE(units <= 8);
     CHECK(compare_with_prefix(*next, "run_a", units) == "");
@@ -125,14 +125,13 @@ TEST_CASE("the memory journal drops the logs of runs that ended long ago") {
     auto run = journal->open_run(make_run("ses_1", name))->run;
     if (name != "run_4") run.state = storage::run_state::completed;
     REQUIRE_FALSE(store(
-      *journal, {run.id,
-                 make_block(name, 1, 5),
-                 {make_message(run, name),
-                  storage::output_record{{"call_" + name}, "text"}, run}}));
+        *journal, {run.id,
+                   make_block(name, 1, 5),
+                   {make_message(run, name),
+                    storage::output_record{{"call_" + name}, "text"}, run}}));
   }
   CHECK(read_all(*journal, "run_1").error().code == errc::not_found);
-  CHECK(journal->load_output({"call_run_1"}).error().code
-        == errc::not_found);
+  CHECK(journal->load_output({"call_run_1"}).error().code == errc::not_found);
   for (const std::string name : {"run_2", "run_3", "run_4"}) {
     CHECK(read_all(*journal, name).value() == make_lines(name, 1, 5));
     CHECK(journal->load_output({"call_" + name}));

@@ -6,9 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-
 #include <sqlite3.h>
+#include <string>
 #include <unistd.h>
 
 namespace riffle::testing {
@@ -67,11 +66,9 @@ int read_file(sqlite3_file* x, void* to, int size, sqlite3_int64 at) {
   return methods(x)->xRead(lower(x), to, size, at);
 }
 
-int write_file(sqlite3_file* x, const void* from, int size,
-               sqlite3_int64 at) {
-  return counted(
-    [&] { return methods(x)->xWrite(lower(x), from, size, at); },
-    [&] { methods(x)->xWrite(lower(x), from, size / 2, at); });
+int write_file(sqlite3_file* x, const void* from, int size, sqlite3_int64 at) {
+  return counted([&] { return methods(x)->xWrite(lower(x), from, size, at); },
+                 [&] { methods(x)->xWrite(lower(x), from, size / 2, at); });
 }
 
 int truncate_file(sqlite3_file* x, sqlite3_int64 size) {
@@ -102,9 +99,7 @@ int control_file(sqlite3_file* x, int op, void* argument) {
   return methods(x)->xFileControl(lower(x), op, argument);
 }
 
-int sector_size(sqlite3_file* x) {
-  return methods(x)->xSectorSize(lower(x));
-}
+int sector_size(sqlite3_file* x) { return methods(x)->xSectorSize(lower(x)); }
 
 int characteristics(sqlite3_file* x) {
   return methods(x)->xDeviceCharacteristics(lower(x));
@@ -113,7 +108,7 @@ int characteristics(sqlite3_file* x) {
 int map_memory(sqlite3_file* x, int page, int size, int extend,
                void volatile** to) {
   return counted(
-    [&] { return methods(x)->xShmMap(lower(x), page, size, extend, to); });
+      [&] { return methods(x)->xShmMap(lower(x), page, size, extend, to); });
 }
 
 int lock_memory(sqlite3_file* x, int offset, int n, int flags) {
@@ -128,11 +123,25 @@ int unmap_memory(sqlite3_file* x, int remove) {
 
 // Version 2: without memory mapping of the file itself, so that all of its
 // bytes pass through here.
-constexpr sqlite3_io_methods own_methods{
-  2,           close_file,      read_file,    write_file,     truncate_file,
-  sync_file,   file_size,       lock_file,    unlock_file,    check_lock,
-  control_file, sector_size,    characteristics, map_memory,  lock_memory,
-  memory_barrier, unmap_memory, nullptr,      nullptr};
+constexpr sqlite3_io_methods own_methods{2,
+                                         close_file,
+                                         read_file,
+                                         write_file,
+                                         truncate_file,
+                                         sync_file,
+                                         file_size,
+                                         lock_file,
+                                         unlock_file,
+                                         check_lock,
+                                         control_file,
+                                         sector_size,
+                                         characteristics,
+                                         map_memory,
+                                         lock_memory,
+                                         memory_barrier,
+                                         unmap_memory,
+                                         nullptr,
+                                         nullptr};
 
 int open_file(sqlite3_vfs*, const char* name, sqlite3_file* x, int flags,
               int* out) {

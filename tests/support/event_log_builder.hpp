@@ -22,11 +22,13 @@ using event_log = std::vector<event>;
 class event_log_builder {
  public:
   explicit event_log_builder(std::string run = "run_1")
-    : run_{std::move(run)} {}
+      : run_{std::move(run)} {}
 
   event_log_builder& add(events::body body) {
     const auto seq = log_.size() + 1;
-    log_.push_back({seq, run_, std::move(body),
+    log_.push_back({seq,
+                    run_,
+                    std::move(body),
                     {1'769'851'800'000'000 + static_cast<int>(seq)}});
     return *this;
   }
@@ -71,20 +73,26 @@ class event_log_builder {
     std::optional<error> err;
     if (how != outcome::ok)
       err = error{errc::tool_execution_error, "", "it failed", false, ""};
-    return add(events::tool_result{{id}, tools_[id], how, "out", false, 3,
-                                   how == outcome::skipped ? 0u : 1u, err, ""});
+    return add(events::tool_result{{id},
+                                   tools_[id],
+                                   how,
+                                   "out",
+                                   false,
+                                   3,
+                                   how == outcome::skipped ? 0u : 1u,
+                                   err,
+                                   ""});
   }
   event_log_builder& ask(const std::string& id,
                          const std::string& tool = "write") {
     tools_[id] = tool;
-    return add(events::approval_required{{"prop_" + id}, {id}, tool, "Title",
-                                         "{}", "", "it writes", {}});
+    return add(events::approval_required{
+        {"prop_" + id}, {id}, tool, "Title", "{}", "", "it writes", {}});
   }
-  event_log_builder&
-  decide(const std::string& id,
-         events::decision how = events::decision::approved) {
+  event_log_builder& decide(const std::string& id,
+                            events::decision how = events::decision::approved) {
     return add(
-      events::approval_resolved{{"prop_" + id}, {id}, how, "me", "", ""});
+        events::approval_resolved{{"prop_" + id}, {id}, how, "me", "", ""});
   }
 
   event_log_builder& usage() {
@@ -105,8 +113,7 @@ class event_log_builder {
     if (step_ > 0) step = step_;
     return add(events::failure{{code, "run", "it broke", false, ""}, step});
   }
-  event_log
-  finish(events::run_status status = events::run_status::completed) {
+  event_log finish(events::run_status status = events::run_status::completed) {
     add(events::run_finished{status, 12, step_, calls_, {}, {}});
     return log_;
   }
@@ -119,8 +126,16 @@ class event_log_builder {
                               events::call_status status) {
     ++calls_;
     tools_[id] = tool;
-    return add(events::tool_call{{id}, "p_" + id, tool, "Title", "{}", "",
-                                 effect::read_only, step_, status, ""});
+    return add(events::tool_call{{id},
+                                 "p_" + id,
+                                 tool,
+                                 "Title",
+                                 "{}",
+                                 "",
+                                 effect::read_only,
+                                 step_,
+                                 status,
+                                 ""});
   }
 
   run_id run_;

@@ -36,11 +36,31 @@ class random_values {
   /// Texts with all that makes JSON hard, in valid UTF-8.
   std::string text(std::size_t max_parts = 12) {
     static const std::vector<std::string> parts = {
-      "a",    "Z9 ",  "\"",   "\\",       "/",        "\n",
-      "\r\n", "\t",   "\x01", "\x1f",     "\x7f",     std::string(1, '\0'),
-      "é",    "漢字", "😀",   "\u2028",   "\u2029",   "\ufeff",
-      "\u0080", "</script>", "{\"x\":[1]}", "null", "plain words of text, ",
-      "\xEF\xBF\xBF", "\xF4\x8F\xBF\xBF",
+        "a",
+        "Z9 ",
+        "\"",
+        "\\",
+        "/",
+        "\n",
+        "\r\n",
+        "\t",
+        "\x01",
+        "\x1f",
+        "\x7f",
+        std::string(1, '\0'),
+        "é",
+        "漢字",
+        "😀",
+        "\u2028",
+        "\u2029",
+        "\ufeff",
+        "\u0080",
+        "</script>",
+        "{\"x\":[1]}",
+        "null",
+        "plain words of text, ",
+        "\xEF\xBF\xBF",
+        "\xF4\x8F\xBF\xBF",
     };
     std::string result;
     for (auto n = below(max_parts + 1); n-- > 0;) result += one_of(parts);
@@ -68,12 +88,12 @@ class random_values {
     using limits = std::numeric_limits<T>;
     const T edges[] = {0, 1, limits::min(), limits::max()};
     x = chance(0.3) ? edges[below(4)]
-                    : std::uniform_int_distribution<T>{
-                      limits::min(), limits::max()}(random_);
+                    : std::uniform_int_distribution<T>{limits::min(),
+                                                       limits::max()}(random_);
   }
   void fill(double& x) {
-    const double edges[]
-      = {0.0, -0.0, 1.0, 0.1, 1e300, -2.5e-310, 5e-324, 1.7976931348623157e308};
+    const double edges[] = {0.0,   -0.0,      1.0,    0.1,
+                            1e300, -2.5e-310, 5e-324, 1.7976931348623157e308};
     x = chance(0.5) ? edges[below(8)]
                     : std::uniform_real_distribution{-1e6, 1e6}(random_);
   }
@@ -86,7 +106,7 @@ class random_values {
   /// Within the years 0000 to 9999.
   void fill(wall_time& x) {
     x.us = std::uniform_int_distribution<std::int64_t>{
-      -62'167'219'200'000'000, 253'402'300'799'999'999}(random_);
+        -62'167'219'200'000'000, 253'402'300'799'999'999}(random_);
   }
   template <class Tag>
   void fill(strong_id<Tag>& x) {
@@ -121,9 +141,7 @@ class random_values {
   void fill(events::retry_what& x) { pick(x, events::retry_what::termination); }
   void fill(events::run_status& x) { pick(x, events::run_status::cancelled); }
 
-  void fill(error& x) {
-    all(x.code, x.op, x.message, x.retryable, x.cause);
-  }
+  void fill(error& x) { all(x.code, x.op, x.message, x.retryable, x.cause); }
   void fill(call_limits& x) {
     all(x.timeout, x.idle_timeout, x.queue_timeout, x.attempts, x.priority);
   }
@@ -218,8 +236,10 @@ class random_values {
   template <std::size_t I = 0>
   void emplace(events::body& x, std::size_t index) {
     if constexpr (I < std::variant_size_v<events::body>) {
-      if (index == I) fill(x.emplace<I>());
-      else emplace<I + 1>(x, index);
+      if (index == I)
+        fill(x.emplace<I>());
+      else
+        emplace<I + 1>(x, index);
     }
   }
 
@@ -242,8 +262,8 @@ class random_values {
 };
 
 inline std::string random_values::object(int depth) {
-  static const std::vector<std::string> keys
-    = {"\"b\"", "\"a\"", "\"\"", "\"path\"", "\"\\\"q}\"", "\"データ\""};
+  static const std::vector<std::string> keys = {
+      "\"b\"", "\"a\"", "\"\"", "\"path\"", "\"\\\"q}\"", "\"データ\""};
   std::string result{"{"};
   for (auto n = below(4); n-- > 0;) {
     if (result.size() > 1) result += ',';
@@ -255,9 +275,9 @@ inline std::string random_values::object(int depth) {
 // Never `null` alone at the top, for that is the same as left out.
 inline std::string random_values::value(int depth) {
   static const std::vector<std::string> leaves = {
-    "0",    "-1",   "1.0",      "1.50",   "18446744073709551616",
-    "1e30", "true", "false",    "\"x\"",  "\"a b \\\\ \\n {[,:]}\"",
-    "[]",   "{}",   "[1,null]", "\"\\u2028\"",
+      "0",    "-1",   "1.0",      "1.50",        "18446744073709551616",
+      "1e30", "true", "false",    "\"x\"",       "\"a b \\\\ \\n {[,:]}\"",
+      "[]",   "{}",   "[1,null]", "\"\\u2028\"",
   };
   if (depth <= 0 || chance(0.5)) return one_of(leaves);
   if (chance(0.5)) return object(depth);

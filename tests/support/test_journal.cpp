@@ -6,8 +6,7 @@
 
 namespace riffle::testing {
 
-void test_journal::append(storage::commit_unit unit,
-                          storage::completion done) {
+void test_journal::append(storage::commit_unit unit, storage::completion done) {
   duration delay{};
   auto run = unit.run;
   {
@@ -15,7 +14,7 @@ void test_journal::append(storage::commit_unit unit,
     if (dead_) return;
     const auto span = options_.max_delay - options_.min_delay;
     std::uniform_int_distribution<duration::rep> pick{
-      0, std::max<duration::rep>(span.count(), 0)};
+        0, std::max<duration::rep>(span.count(), 0)};
     delay = options_.min_delay + duration{pick(random_)};
     auto& queue = waiting_[run];
     auto due = now_ + delay;
@@ -40,8 +39,8 @@ bool test_journal::release_front_of(const run_id& run) {
     i->second.pop_front();
     if (i->second.empty()) waiting_.erase(i);
     if (!failure_ && unit.number == fail_at_)
-      failure_ = error{errc::storage_unavailable, "append",
-                       "the test wants it", false, {}};
+      failure_ = error{
+          errc::storage_unavailable, "append", "the test wants it", false, {}};
     if (!failure_) failure_ = store_.apply(std::move(unit.unit));
     failure = failure_;
   }
@@ -57,18 +56,17 @@ bool test_journal::release_first(bool only_due) {
     std::lock_guard lock{mutex_};
     std::vector<const run_id*> candidates;
     for (const auto& [id, queue] : waiting_)
-      if (completing_.count(id) == 0
-          && (!only_due || queue.front().due <= now_))
+      if (completing_.count(id) == 0 &&
+          (!only_due || queue.front().due <= now_))
         candidates.push_back(&id);
     if (candidates.empty()) return false;
     if (only_due) {
       run = **std::min_element(
-        candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
-          return waiting_.at(*a).front().due < waiting_.at(*b).front().due;
-        });
+          candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
+            return waiting_.at(*a).front().due < waiting_.at(*b).front().due;
+          });
     } else {
-      std::uniform_int_distribution<std::size_t> pick{0,
-                                                      candidates.size() - 1};
+      std::uniform_int_distribution<std::size_t> pick{0, candidates.size() - 1};
       run = *candidates[pick(random_)];
     }
   }
@@ -92,13 +90,15 @@ void test_journal::advance(duration time) {
     std::lock_guard lock{mutex_};
     now_ += time;
   }
-  while (release_first(true)) {}
+  while (release_first(true)) {
+  }
 }
 
 bool test_journal::release_one() { return release_first(false); }
 
 void test_journal::release_all() {
-  while (release_first(false)) {}
+  while (release_first(false)) {
+  }
 }
 
 void test_journal::fail_at(std::size_t k) {
@@ -120,12 +120,11 @@ std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
   waiting_.clear();
   auto how = options_;
   how.seed = seed + 1;
-  return std::shared_ptr<test_journal>{
-    new test_journal{how, std::move(store)}};
+  return std::shared_ptr<test_journal>{new test_journal{how, std::move(store)}};
 }
 
-expected<storage::run_snapshot>
-test_journal::open_run(storage::run_record run) {
+expected<storage::run_snapshot> test_journal::open_run(
+    storage::run_record run) {
   std::lock_guard lock{mutex_};
   if (failure_) return unexpected{*failure_};
   return store_.open_run(std::move(run));
@@ -138,8 +137,8 @@ expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {
   return store_.adopt_run(id);
 }
 
-expected<storage::session_snapshot>
-test_journal::load_session(const session_id& id) {
+expected<storage::session_snapshot> test_journal::load_session(
+    const session_id& id) {
   std::lock_guard lock{mutex_};
   return store_.load_session(id);
 }
@@ -149,15 +148,15 @@ expected<storage::run_record> test_journal::load_run(const run_id& id) {
   return store_.load_run(id);
 }
 
-expected<std::vector<session_id>>
-test_journal::list_sessions(std::size_t limit) {
+expected<std::vector<session_id>> test_journal::list_sessions(
+    std::size_t limit) {
   std::lock_guard lock{mutex_};
   return store_.list_sessions(limit);
 }
 
-expected<storage::event_page>
-test_journal::read_events(const run_id& run, std::uint64_t after_seq,
-                          std::size_t max_bytes) {
+expected<storage::event_page> test_journal::read_events(const run_id& run,
+                                                        std::uint64_t after_seq,
+                                                        std::size_t max_bytes) {
   std::lock_guard lock{mutex_};
   return store_.read_events(run, after_seq, max_bytes);
 }

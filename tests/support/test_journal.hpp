@@ -23,9 +23,8 @@ namespace riffle::testing {
 /// that the port promises). A unit becomes visible when it is released; then
 /// its completion is called, on the releasing thread, without a lock held.
 /// Thread-safe. Must be held by a shared_ptr if it has a timer.
-class test_journal final
-  : public storage::journal,
-    public std::enable_shared_from_this<test_journal> {
+class test_journal final : public storage::journal,
+                           public std::enable_shared_from_this<test_journal> {
  public:
   struct options {
     std::uint64_t seed = 1;
@@ -38,18 +37,16 @@ class test_journal final
 
   test_journal() : test_journal{options{}} {}
   explicit test_journal(options how)
-    : test_journal{how, storage::memory_store{}} {}
+      : test_journal{how, storage::memory_store{}} {}
 
   // The port. `adopt_run` releases what waits; `open_run` does not.
   void append(storage::commit_unit unit, storage::completion done) override;
-  expected<storage::run_snapshot>
-  open_run(storage::run_record run) override;
+  expected<storage::run_snapshot> open_run(storage::run_record run) override;
   expected<storage::run_snapshot> adopt_run(const run_id& id) override;
-  expected<storage::session_snapshot>
-  load_session(const session_id& id) override;
+  expected<storage::session_snapshot> load_session(
+      const session_id& id) override;
   expected<storage::run_record> load_run(const run_id& id) override;
-  expected<std::vector<session_id>>
-  list_sessions(std::size_t limit) override;
+  expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
   expected<storage::event_page> read_events(const run_id& run,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) override;
@@ -84,7 +81,7 @@ class test_journal final
   };
 
   test_journal(options how, storage::memory_store store)
-    : options_{how}, random_{how.seed}, store_{std::move(store)} {}
+      : options_{how}, random_{how.seed}, store_{std::move(store)} {}
 
   bool release_front_of(const run_id& run);
   bool release_first(bool only_due);

@@ -3,9 +3,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
-
 #include <thread>
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
@@ -35,10 +34,10 @@ bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
 class stop_when {
  public:
   stop_when(fixture& x, std::string file)
-    : thread_{[&x, name = std::move(file)] {
-        eventually([&] { return x.folder.has(name); });
-        x.stop.request_stop();
-      }} {}
+      : thread_{[&x, name = std::move(file)] {
+          eventually([&] { return x.folder.has(name); });
+          x.stop.request_stop();
+        }} {}
   ~stop_when() { thread_.join(); }
 
  private:
@@ -89,8 +88,8 @@ TEST_CASE("output comes as progress while the command runs") {
     if (first) x.folder.write("go_on", "");
   };
   const auto result = x.sh(
-    "echo first; until [ -e go_on ]; do read -t 0.01 <> <(:); done;"
-    "printf second >&2");
+      "echo first; until [ -e go_on ]; do read -t 0.01 <> <(:); done;"
+      "printf second >&2");
   CHECK_FALSE(result.err);
   CHECK(result.text == "first\nsecond");
   CHECK(x.joined("stdout") == "first\n");
@@ -103,8 +102,7 @@ TEST_CASE("the order within a stream is exact") {
   std::string all;
   for (int i = 1; i <= 20'000; ++i) all += std::to_string(i) + "\n";
   CHECK(result.text == all);
-  for (const auto& report : x.reports())
-    CHECK(report.message.size() <= 4096);
+  for (const auto& report : x.reports()) CHECK(report.message.size() <= 4096);
 }
 
 TEST_CASE("a command has no input and no terminal") {
@@ -146,8 +144,7 @@ TEST_CASE("closed output does not end a command") {
 
 TEST_CASE("invalid UTF-8 is replaced, control characters stay") {
   fixture x;
-  CHECK(x.sh("printf 'a\\377\\033[1mb\\303'").text ==
-        "a\ufffd\x1b[1mb\ufffd");
+  CHECK(x.sh("printf 'a\\377\\033[1mb\\303'").text == "a\ufffd\x1b[1mb\ufffd");
 }
 
 TEST_CASE("a huge output costs bounded memory") {
@@ -171,7 +168,7 @@ TEST_CASE("a huge output costs bounded memory") {
 TEST_CASE("a time limit ends the command and keeps the output") {
   fixture x;
   const auto result = x.run(
-    *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", 300}});
+      *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", 300}});
   REQUIRE(result.err);
   CHECK(result.err->code == errc::timeout);
   CHECK(result.text == "begun\nended by its time limit of 300 ms");
@@ -183,12 +180,12 @@ TEST_CASE("a cancel ends grandchildren and daemons before the result") {
   const auto result = [&] {
     const stop_when stop{x, "ready"};
     return x.sh(
-      "writer() { while :; do echo $1 >> log; done; };"
-      "writer child & (writer grandchild &)"
-      "; (setsid bash -c '(trap \"\" TERM HUP; echo $BASHPID > daemon;"
-      "   while :; do echo daemon >> log; done) &' &)"
-      "; until [ -s daemon ] && grep -q daemon log && grep -q grandchild log;"
-      "  do :; done; touch ready; wait");
+        "writer() { while :; do echo $1 >> log; done; };"
+        "writer child & (writer grandchild &)"
+        "; (setsid bash -c '(trap \"\" TERM HUP; echo $BASHPID > daemon;"
+        "   while :; do echo daemon >> log; done) &' &)"
+        "; until [ -s daemon ] && grep -q daemon log && grep -q grandchild log;"
+        "  do :; done; touch ready; wait");
   }();
   const auto size = std::filesystem::file_size(x.folder.path() / "log");
   REQUIRE(result.err);
@@ -204,8 +201,9 @@ TEST_CASE("a program may end in order within the grace") {
   x.context.kill_grace = 10s;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
-    return x.sh("exec 2>&-; trap 'echo bye; exit 5' TERM; touch ready;"
-                "while :; do sleep 0.01; done");
+    return x.sh(
+        "exec 2>&-; trap 'echo bye; exit 5' TERM; touch ready;"
+        "while :; do sleep 0.01; done");
   }();
   REQUIRE(result.err);
   CHECK(result.err->code == errc::cancelled);
@@ -224,8 +222,8 @@ TEST_CASE("a cancel before the start ends at once") {
 TEST_CASE("what a command leaves in the background is ended with it") {
   fixture x;
   const auto result = x.sh(
-    "(trap '' HUP; echo $BASHPID > pid; sleep 1000) & "
-    "until [ -s pid ]; do :; done; echo done");
+      "(trap '' HUP; echo $BASHPID > pid; sleep 1000) & "
+      "until [ -s pid ]; do :; done; echo done");
   CHECK_FALSE(result.err);
   CHECK(result.text == "done\n");
   CHECK_FALSE(lives(x.pid_in("pid")));
@@ -235,9 +233,10 @@ TEST_CASE("a stopped process dies, too") {
   fixture x;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
-    return x.sh("(trap '' TERM; echo $BASHPID > pid; kill -STOP $BASHPID) &"
-                "until [ -s pid ] && grep -q 'State:.T' /proc/$(cat pid)/status;"
-                "do :; done; touch ready; wait");
+    return x.sh(
+        "(trap '' TERM; echo $BASHPID > pid; kill -STOP $BASHPID) &"
+        "until [ -s pid ] && grep -q 'State:.T' /proc/$(cat pid)/status;"
+        "do :; done; touch ready; wait");
   }();
   REQUIRE(result.err);
   CHECK_FALSE(lives(x.pid_in("pid")));
@@ -248,10 +247,11 @@ TEST_CASE("processes that fork all the time do not get away") {
   x.context.kill_grace = 0s;
   const auto result = [&] {
     const stop_when stop{x, "ready"};
-    return x.sh("trap '' TERM HUP;"
-                "hop() { echo $1 >> log; [ $1 = 40 ] && touch ready;"
-                "        hop $(($1 + 1)) & };"
-                "hop 1; hop 1; hop 1; wait; sleep 1000");
+    return x.sh(
+        "trap '' TERM HUP;"
+        "hop() { echo $1 >> log; [ $1 = 40 ] && touch ready;"
+        "        hop $(($1 + 1)) & };"
+        "hop 1; hop 1; hop 1; wait; sleep 1000");
   }();
   const auto size = std::filesystem::file_size(x.folder.path() / "log");
   REQUIRE(result.err);

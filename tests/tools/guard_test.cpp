@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/guard.hpp"
 
+#include <cstdlib>
 #include <fcntl.h>
+#include <random>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <random>
 #include <thread>
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
@@ -28,8 +27,8 @@ constexpr const char* folder_name = "RIFFLE_TEST_CHILD_FOLDER";
 
 /// Four writers, one of them a daemon that ignores SIGTERM; each also tells
 /// its pid.
-constexpr const char* busy_tree
-  = "writer() { echo $BASHPID >> pids; while :; do echo x >> log; done; };"
+constexpr const char* busy_tree =
+    "writer() { echo $BASHPID >> pids; while :; do echo x >> log; done; };"
     "writer & (writer &); (trap '' TERM; setsid bash -c \""
     "  echo \\$\\$ >> pids; while :; do echo x >> log; done\" &)"
     "; writer";
@@ -83,8 +82,9 @@ TEST_CASE("a runtime that is killed by the tests", "[.child]") {
   make_bash({})->run({{"command", busy_tree}}, context);
 }
 
-TEST_CASE("when the runtime is killed, its tools end and then the lock is "
-          "free") {
+TEST_CASE(
+    "when the runtime is killed, its tools end and then the lock is "
+    "free") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -93,8 +93,8 @@ TEST_CASE("when the runtime is killed, its tools end and then the lock is "
     const auto lock = folder.path() / "lock";
     const auto log = folder.path() / "log";
     auto runtime = start_runtime(folder.path());
-    REQUIRE(eventually([&] { return pids_in(folder.path() / "pids").size() == 4; },
-                       30s));
+    REQUIRE(eventually(
+        [&] { return pids_in(folder.path() / "pids").size() == 4; }, 30s));
     CHECK(locked(lock));
     std::this_thread::sleep_for(std::chrono::microseconds{random() % 5000});
     runtime.kill_it();
@@ -139,8 +139,9 @@ TEST_CASE("the lock is held while a tool runs, hidden from it, and then gone") {
     x.folder.write("seen", "");
   };
   const auto result = make_bash({})->run(
-    {{"command",
-      "ls -l /proc/self/fd /proc/$$/fd; until [ -e seen ]; do :; done"}}, x.context);
+      {{"command",
+        "ls -l /proc/self/fd /proc/$$/fd; until [ -e seen ]; do :; done"}},
+      x.context);
   CHECK_FALSE(result.err);
   CHECK(held);
   CHECK(result.text.find("lock") == std::string::npos);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/jail.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
 #include <thread>
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
@@ -105,9 +104,12 @@ TEST_CASE("a link that is swapped all the time never leads out") {
   for (int i = 0; i < 10'000; ++i) {
     const auto how = i % 2 == 0 ? resolver::automatic : resolver::walk;
     const auto text = x.read("swap_a/secret", how);
-    if (text == "inside") ++inside;
-    else if (text == "secret") ++escaped;
-    else ++refused;
+    if (text == "inside")
+      ++inside;
+    else if (text == "secret")
+      ++escaped;
+    else
+      ++refused;
   }
   done = true;
   swapper.join();

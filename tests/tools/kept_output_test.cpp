@@ -45,13 +45,14 @@ TEST_CASE("one long piece and many short ones keep the same") {
 
 TEST_CASE("progress is whole lines, and a piece when nothing follows") {
   std::vector<tool_progress_report> seen;
-  const line_reporter::sink sink
-    = [&](tool_progress_report x) { seen.push_back(std::move(x)); };
+  const line_reporter::sink sink = [&](tool_progress_report x) {
+    seen.push_back(std::move(x));
+  };
   line_reporter lines{"stderr", sink};
   lines.append("one\ntw");
   REQUIRE(seen.size() == 1);
-  CHECK(seen[0] == tool_progress_report{.message = "one\n",
-                                        .stream = "stderr"});
+  CHECK(seen[0] ==
+        tool_progress_report{.message = "one\n", .stream = "stderr"});
   lines.append("o");
   CHECK(seen.size() == 1);
   lines.flush();
@@ -62,8 +63,9 @@ TEST_CASE("progress is whole lines, and a piece when nothing follows") {
 
 TEST_CASE("a report holds the newest part and is bounded") {
   std::vector<std::string> seen;
-  const line_reporter::sink sink
-    = [&](tool_progress_report x) { seen.push_back(std::move(x.message)); };
+  const line_reporter::sink sink = [&](tool_progress_report x) {
+    seen.push_back(std::move(x.message));
+  };
   line_reporter lines{"stdout", sink};
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += std::to_string(i) + "\n";

@@ -51,8 +51,8 @@ constexpr const char* rich = R"({
 
 registry with(std::string name, std::string parameters) {
   registry tools;
-  REQUIRE(tools.add(std::make_shared<echo>(std::move(name),
-                                           std::move(parameters))));
+  REQUIRE(tools.add(
+      std::make_shared<echo>(std::move(name), std::move(parameters))));
   return tools;
 }
 
@@ -68,9 +68,8 @@ std::string wrong(const registry& tools, std::string_view arguments) {
 
 std::string refusal(std::string name, std::string parameters) {
   registry tools;
-  const auto result
-    = tools.add(std::make_shared<echo>(std::move(name),
-                                       std::move(parameters)));
+  const auto result =
+      tools.add(std::make_shared<echo>(std::move(name), std::move(parameters)));
   if (result) return "accepted";
   CHECK(result.error().code == errc::invalid_config);
   return result.error().message;
@@ -103,8 +102,8 @@ TEST_CASE("ill-formed and repeated names are refused") {
 
 TEST_CASE("only schemas of an object are accepted, and only safe ones") {
   const auto why = [](const std::string& text) {
-    const std::string begin
-      = "the parameters of the tool \"t\" are no usable JSON Schema: ";
+    const std::string begin =
+        "the parameters of the tool \"t\" are no usable JSON Schema: ";
     auto message = refusal("t", text);
     return message.starts_with(begin) ? message.substr(begin.size()) : message;
   };
@@ -261,7 +260,7 @@ TEST_CASE("where plain keywords do not tell, the schema is shown") {
 TEST_CASE("long and hostile values are cut in messages") {
   const auto tools = with("echo", rich);
   const auto text = wrong(
-    tools, R"({"path": "a", "limit": ")" + std::string(100'000, 'x') + "\"}");
+      tools, R"({"path": "a", "limit": ")" + std::string(100'000, 'x') + "\"}");
   CHECK(text.size() < 200);
   std::string many = R"({"path": "a")";
   for (int i = 0; i < 1000; ++i) many += ",\"k" + std::to_string(i) + "\": 1";
@@ -276,7 +275,7 @@ TEST_CASE("a pattern costs neither stack nor exponential time") {
   const std::string many(20'000, 'a');
   CHECK(wrong(tools, R"({"a": ")" + many + "\"}") == "valid");
   CHECK(wrong(tools, R"({"a": ")" + many + "!\"}")
-          .starts_with("at /a: must match the pattern \"^(a+)+$\""));
+            .starts_with("at /a: must match the pattern \"^(a+)+$\""));
   CHECK(wrong(tools, R"({"d": ")" + std::string(200'000, '1') + "\"}") ==
         "valid");
 }

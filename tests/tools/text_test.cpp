@@ -39,16 +39,16 @@ TEST_CASE("a cut never splits a character") {
 
 TEST_CASE("what is not UTF-8 becomes U+FFFD, however the bytes are split") {
   const std::vector<std::pair<std::string, std::string>> cases = {
-    {"plain", "plain"},
-    {"\u00e4\u20ac\U0001F600", "\u00e4\u20ac\U0001F600"},
-    {"a\xffz", "a\ufffdz"},
-    {"\xc3", "\ufffd"},
-    {"\xe2\x82z", "\ufffdz"},
-    {"\xe2\x82\xe2\x82\xac", "\ufffd\u20ac"},
-    {"\xc0\xaf", "\ufffd\ufffd"},
-    {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
-    {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},
-    {std::string("\0\x1b[m", 4), std::string("\0\x1b[m", 4)},
+      {"plain", "plain"},
+      {"\u00e4\u20ac\U0001F600", "\u00e4\u20ac\U0001F600"},
+      {"a\xffz", "a\ufffdz"},
+      {"\xc3", "\ufffd"},
+      {"\xe2\x82z", "\ufffdz"},
+      {"\xe2\x82\xe2\x82\xac", "\ufffd\u20ac"},
+      {"\xc0\xaf", "\ufffd\ufffd"},
+      {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
+      {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},
+      {std::string("\0\x1b[m", 4), std::string("\0\x1b[m", 4)},
   };
   for (const auto& [bytes, text] : cases)
     for (std::size_t piece = 1; piece <= 4; ++piece) {

@@ -39,8 +39,7 @@ class temp_folder {
 std::string slurp(const std::filesystem::path& file);
 
 /// Looks again and again until the condition holds or the time is up.
-bool eventually(const std::function<bool()>& condition,
-                duration limit = 10s);
+bool eventually(const std::function<bool()>& condition, duration limit = 10s);
 
 /// A workspace with a context that records progress.
 class tool_fixture {

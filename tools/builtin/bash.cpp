@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/bash.hpp"
 
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -40,8 +39,8 @@ constexpr const char* parameters = R"({
 })";
 
 /// What commands see of the process's environment.
-std::vector<std::string>
-visible_environment(const std::vector<std::string>& hidden) {
+std::vector<std::string> visible_environment(
+    const std::vector<std::string>& hidden) {
   std::vector<std::string> result;
   for (char** entry = ::environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
@@ -73,9 +72,9 @@ std::string signal_name(int signal) {
 class output_log final : public process_listener {
  public:
   explicit output_log(const tool_context& context)
-    : kept{context.output_cap},
-      out_{{}, {"stdout", context.progress}},
-      err_{{}, {"stderr", context.progress}} {}
+      : kept{context.output_cap},
+        out_{{}, {"stdout", context.progress}},
+        err_{{}, {"stderr", context.progress}} {}
 
   void on_output(output_stream from, std::string_view bytes) override {
     auto& x = from == output_stream::out ? out_ : err_;
@@ -121,7 +120,7 @@ std::optional<error> failure_of(const process_end& end, milliseconds limit) {
   switch (end.how) {
     case why::timed_out:
       return make(errc::timeout, "ended by its time limit of " +
-                                   std::to_string(limit.count()) + " ms");
+                                     std::to_string(limit.count()) + " ms");
     case why::cancelled: return make(errc::cancelled, "cancelled");
     case why::signalled:
       return make(errc::tool_execution_error,
@@ -135,8 +134,10 @@ std::optional<error> failure_of(const process_end& end, milliseconds limit) {
 
 std::string metadata_of(const process_end& end, const kept_output& output) {
   json result = {{"lines", output.lines()}, {"bytes", output.bytes()}};
-  if (end.signal != 0) result["signal"] = signal_name(end.signal);
-  else result["exit_code"] = end.exit_code;
+  if (end.signal != 0)
+    result["signal"] = signal_name(end.signal);
+  else
+    result["exit_code"] = end.exit_code;
   if (output.truncated()) result["truncated"] = true;
   return result.dump();
 }
@@ -144,19 +145,19 @@ std::string metadata_of(const process_end& end, const kept_output& output) {
 class bash final : public tool {
  public:
   explicit bash(bash_options options)
-    : environment_{visible_environment(options.hidden_env)},
-      shell_{find_shell()},
-      guard_program_{std::move(options.guard_program)} {}
+      : environment_{visible_environment(options.hidden_env)},
+        shell_{find_shell()},
+        guard_program_{std::move(options.guard_program)} {}
 
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    std::string_view command
-      = arguments.at("command").get_ref<const std::string&>();
-    const auto begin = std::min(command.find_first_not_of(" \t\r\n"),
-                                command.size());
+    std::string_view command =
+        arguments.at("command").get_ref<const std::string&>();
+    const auto begin =
+        std::min(command.find_first_not_of(" \t\r\n"), command.size());
     command.remove_prefix(begin);
     const auto line = command.substr(0, command.find('\n'));
     return "Running: " + std::string{cut_utf8(line, 60)};

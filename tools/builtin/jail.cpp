@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/jail.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <memory>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 
 #include "tools/text.hpp"
@@ -40,8 +39,8 @@ opened open_by_kernel(int root, const std::string& relative, int flags) {
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   // EAGAIN: something was renamed while ".." was resolved.
   for (int tries = 0; tries < 128; ++tries) {
-    const auto fd
-      = ::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof(how));
+    const auto fd =
+        ::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof(how));
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
       return to_result(static_cast<int>(fd));
   }
@@ -92,14 +91,14 @@ class walker {
   /// Goes one part on; gives a descriptor if that was the last one.
   opened enter(const std::string& part) {
     auto place = to_result(
-      ::openat(here(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        ::openat(here(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!place) return place;
     struct stat info {};
     if (::fstat(place->get(), &info) != 0) return tl::unexpected{errno};
     if (S_ISLNK(info.st_mode)) return follow(place->get());
     if (parts_.empty())
       return to_result(
-        ::openat(here(), part.c_str(), flags_ | O_NOFOLLOW | O_CLOEXEC));
+          ::openat(here(), part.c_str(), flags_ | O_NOFOLLOW | O_CLOEXEC));
     if (!S_ISDIR(info.st_mode)) return tl::unexpected{ENOTDIR};
     folders_.push_back(std::move(*place));
     return unique_fd{};
@@ -133,15 +132,15 @@ struct close_dir {
 expected<std::string> relative_path(const std::filesystem::path& workspace,
                                     std::string_view path) {
   if (path.empty()) return refused("the path is empty");
-  if (path.find('\0') != path.npos)
-    return refused("the path holds a NUL byte");
+  if (path.find('\0') != path.npos) return refused("the path holds a NUL byte");
   if (!path.starts_with('/')) return std::string{path};
   std::string root = workspace.lexically_normal().string();
   while (root.ends_with('/')) root.pop_back();
   if (path == root) return std::string{"."};
   if (!path.starts_with(root + "/"))
-    return refused("the path lies outside the workspace; give one relative "
-                   "to it, e.g. src/main.cpp");
+    return refused(
+        "the path lies outside the workspace; give one relative "
+        "to it, e.g. src/main.cpp");
   path.remove_prefix(root.size());
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   return path.empty() ? std::string{"."} : std::string{path};
@@ -158,8 +157,8 @@ opened open_beneath(int root, const std::string& relative, int flags,
                     resolver how) {
   if (how == resolver::automatic) {
     auto result = open_by_kernel(root, relative, flags | O_CLOEXEC);
-    const bool lacking = !result && (result.error() == ENOSYS ||
-                                     result.error() == EPERM);
+    const bool lacking =
+        !result && (result.error() == ENOSYS || result.error() == EPERM);
     if (!lacking) return result;
   }
   return walker{root, flags}.run(relative);

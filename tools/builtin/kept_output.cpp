@@ -13,8 +13,8 @@ kept_output::kept_output(std::size_t cap) : half_{cap / 2} {}
 void kept_output::append(std::string_view text) {
   if (text.empty()) return;
   bytes_ += text.size();
-  line_ends_
-    += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  line_ends_ +=
+      static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
   open_line_ = text.back() != '\n';
   if (tail_.empty() && head_.size() < half_) {
     const auto part = cut_utf8(text, half_ - head_.size());
@@ -45,14 +45,17 @@ bool kept_output::truncated() const noexcept {
 }
 
 line_reporter::line_reporter(std::string stream, const sink& report)
-  : stream_{std::move(stream)}, report_{report} {}
+    : stream_{std::move(stream)}, report_{report} {}
 
 void line_reporter::append(std::string_view text) {
   waiting_.append(text);
   auto end = waiting_.rfind('\n');
-  if (end != waiting_.npos) ++end;
-  else if (waiting_.size() > longest) end = waiting_.size();
-  else return;
+  if (end != waiting_.npos)
+    ++end;
+  else if (waiting_.size() > longest)
+    end = waiting_.size();
+  else
+    return;
   report(std::string_view{waiting_}.substr(0, end));
   waiting_.erase(0, end);
   if (waiting_.size() > longest) flush();

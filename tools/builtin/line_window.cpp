@@ -83,8 +83,10 @@ std::string line_window::rendered(bool ended) {
 
 void line_window::finish() {
   if (!open_ || next_) return;
-  if (line_ < limits_.offset) ++line_;
-  else take_line(false);
+  if (line_ < limits_.offset)
+    ++line_;
+  else
+    take_line(false);
 }
 
 }  // namespace riffle::tools

@@ -16,7 +16,7 @@ namespace riffle::tools {
 class line_window {
  public:
   struct limits {
-    std::uint64_t offset = 1;  ///< the first line to take, from 1
+    std::uint64_t offset = 1;            ///< the first line to take, from 1
     std::optional<std::uint64_t> lines;  ///< most lines
     std::size_t bytes = 0;               ///< most bytes of text
     std::size_t line_bytes = 0;  ///< longer lines are cut; at most `bytes`

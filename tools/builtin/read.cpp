@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/read.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -59,10 +58,10 @@ tl::expected<open_file, tool_output> open_text(const json& arguments,
   auto name = relative_path(context.workspace,
                             arguments.at("path").get_ref<const std::string&>());
   if (!name)
-    return tl::unexpected{read_failure(name.error().code,
-                                       name.error().message)};
-  const unique_fd root{::open(context.workspace.c_str(),
-                              O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    return tl::unexpected{
+        read_failure(name.error().code, name.error().message)};
+  const unique_fd root{
+      ::open(context.workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!root) return tl::unexpected{no_workspace(context.workspace, errno)};
   // Looked at before it is opened: opening a pipe wakes its writer.
   const auto place = open_beneath(root.get(), *name, O_PATH);
@@ -84,8 +83,7 @@ tl::expected<open_file, tool_output> open_text(const json& arguments,
 bool looks_binary(int fd) {
   std::string probe(probe_size, ' ');
   const auto count = ::pread(fd, probe.data(), probe.size(), 0);
-  return count > 0 &&
-         probe.find('\0') < static_cast<std::size_t>(count);
+  return count > 0 && probe.find('\0') < static_cast<std::size_t>(count);
 }
 
 line_window::limits limits_of(const json& arguments,
@@ -104,7 +102,7 @@ line_window::limits limits_of(const json& arguments,
 class scanner {
  public:
   scanner(const open_file& file, line_window& window, tool_context& context)
-    : file_{file}, window_{window}, context_{context} {}
+      : file_{file}, window_{window}, context_{context} {}
 
   /// 0 or an errno; ECANCELED: stopped.
   int run() {
@@ -158,8 +156,8 @@ tool_output result_of(const open_file& file, const line_window& window,
   if (window.taken() == 0 && offset > 1)
     return read_failure(errc::invalid_arguments,
                         "the offset " + std::to_string(offset) +
-                          " is beyond the end: " + file.name + " has " +
-                          std::to_string(window.seen()) + " lines");
+                            " is beyond the end: " + file.name + " has " +
+                            std::to_string(window.seen()) + " lines");
   tool_output result{.text = window.text()};
   json metadata = {{"path", file.name},
                    {"lines", window.taken()},
@@ -193,9 +191,9 @@ class read final : public tool {
     return "Reading " + std::string{cut_utf8(path, 200)};
   }
 
-  [[nodiscard]] std::vector<std::string>
-  keys(const json& arguments,
-       const std::filesystem::path& workspace) const override {
+  [[nodiscard]] std::vector<std::string> keys(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
     return {path_key(workspace,
                      arguments.at("path").get_ref<const std::string&>())};
   }
@@ -206,9 +204,9 @@ class read final : public tool {
     if (looks_binary(file->fd.get()))
       return read_failure(errc::tool_execution_error,
                           file->name + " is a binary file of " +
-                            human_size(file->size) +
-                            ", which has no lines to read; a program may "
-                            "show what is in it, e.g. `file` or `xxd`");
+                              human_size(file->size) +
+                              ", which has no lines to read; a program may "
+                              "show what is in it, e.g. `file` or `xxd`");
     const auto limits = limits_of(arguments, context);
     line_window window{limits};
     const auto number = scanner{*file, window, context}.run();

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/read_failure.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <tuple>
 #include <utility>
 
@@ -56,15 +55,14 @@ std::string missing(int root, const std::string& name) {
 
 tool_output read_failure(errc code, std::string message) {
   tool_output result{.text = message};
-  result.err
-    = error{.code = code, .op = "read", .message = std::move(message)};
+  result.err = error{.code = code, .op = "read", .message = std::move(message)};
   return result;
 }
 
 tool_output no_workspace(const std::filesystem::path& workspace, int number) {
   return read_failure(errc::tool_execution_error,
                       "the workspace " + workspace.string() +
-                        " cannot be opened: " + std::strerror(number));
+                          " cannot be opened: " + std::strerror(number));
 }
 
 tool_output cannot_open(int root, const std::string& name, int number) {
@@ -76,21 +74,24 @@ tool_output cannot_open(int root, const std::string& name, int number) {
       return read_failure(errc::not_found, std::move(text));
     }
     case ENOTDIR:
-      return read_failure(errc::not_found, "no such file: " + name +
-                                             "; a part of its path is a file, "
-                                             "not a folder");
+      return read_failure(errc::not_found,
+                          "no such file: " + name +
+                              "; a part of its path is a file, "
+                              "not a folder");
     case EXDEV:
       return read_failure(errc::invalid_arguments,
-                          name + " leads out of the workspace, which is not "
-                                 "allowed");
+                          name +
+                              " leads out of the workspace, which is not "
+                              "allowed");
     case ELOOP:
       return read_failure(errc::invalid_arguments,
-                          name + " is a symbolic link that leads nowhere "
-                                 "allowed");
+                          name +
+                              " is a symbolic link that leads nowhere "
+                              "allowed");
     case EACCES:
-      return read_failure(errc::tool_execution_error,
-                          "permission denied: the program may not read " +
-                            name);
+      return read_failure(
+          errc::tool_execution_error,
+          "permission denied: the program may not read " + name);
     default: return cannot_read(name, number);
   }
 }
@@ -103,8 +104,9 @@ tool_output cannot_read(const std::string& name, int number) {
 tool_output not_a_file(int root, const std::string& name, mode_t mode) {
   if (!S_ISDIR(mode))
     return read_failure(errc::tool_execution_error,
-                        name + " is no regular file (a pipe, socket or "
-                               "device), which read does not open");
+                        name +
+                            " is no regular file (a pipe, socket or "
+                            "device), which read does not open");
   auto text = name + " is a folder";
   if (const auto fd = open_beneath(root, name, O_RDONLY | O_DIRECTORY)) {
     const auto names = names_in(fd->get(), most_names_read);

@@ -3,10 +3,9 @@
 
 // What `read` says when it fails: what is there instead, and what to do.
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
+#include <sys/types.h>
 
 #include "tools/tool.hpp"
 

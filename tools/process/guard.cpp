@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/guard.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
+#include <set>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -10,15 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <set>
 
 #include "tools/process/process_tree.hpp"
 
@@ -32,8 +31,8 @@ using std::chrono::steady_clock;
 std::atomic<bool> main_asks{false};
 
 /// Signals that a tool might send around (`kill -TERM -1`).
-constexpr int ignored_signals[]
-  = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM};
+constexpr int ignored_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                   SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM};
 
 void close_from(int first) {
   if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
@@ -78,8 +77,10 @@ class guard {
     prepare();
     const auto asked = order();
     if (asked == request::gone) return;
-    if (asked == request::end) report_.value = SIGTERM;  // never began
-    else start(folder, command);
+    if (asked == request::end)
+      report_.value = SIGTERM;  // never began
+    else
+      start(folder, command);
     close_output();
     while (reap()) {
       advance();
@@ -105,8 +106,8 @@ class guard {
     for (const auto own : {guard_channel, guard_lock})
       ::fcntl(own, F_SETFD, FD_CLOEXEC);
     close_from(guard_lock + 1);
-    child_events_
-      = unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
+    child_events_ =
+        unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
   }
 
   /// What the runtime wants, without waiting for it.
@@ -187,10 +188,9 @@ class guard {
   [[nodiscard]] int poll_timeout() const {
     if (phase_ == phase::running) return -1;  // the channel's end wakes it
     if (phase_ == phase::killing) return 5;
-    const auto left = std::chrono::ceil<milliseconds>(
-      kill_at_ - steady_clock::now());
-    return static_cast<int>(
-      std::clamp<milliseconds::rep>(left.count(), 0, 50));
+    const auto left =
+        std::chrono::ceil<milliseconds>(kill_at_ - steady_clock::now());
+    return static_cast<int>(std::clamp<milliseconds::rep>(left.count(), 0, 50));
   }
 
   const milliseconds grace_;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <optional>
 #include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 
 #include "tools/process/guard.hpp"
@@ -21,15 +20,15 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 unexpected lock_error(const std::filesystem::path& file, std::string why) {
-  return unexpected{error{.code = errc::internal,
-                          .op = "guard.lock",
-                          .message = "the lock file " + file.string() + " " +
-                                     std::move(why)}};
+  return unexpected{error{
+      .code = errc::internal,
+      .op = "guard.lock",
+      .message = "the lock file " + file.string() + " " + std::move(why)}};
 }
 
 unexpected system_error(const std::filesystem::path& file, int number) {
-  return lock_error(file, std::string{"cannot be used: "} +
-                            std::strerror(number));
+  return lock_error(file,
+                    std::string{"cannot be used: "} + std::strerror(number));
 }
 
 /// Whether the path still leads to what the descriptor has open.
@@ -59,7 +58,7 @@ expected<unique_fd> lock_for_guard(const std::filesystem::path& file) {
   milliseconds delay{1};
   do {
     unique_fd fd{
-      ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+        ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (!fd) return system_error(file, errno);
     if (try_lock(fd.get())) {
       if (same_file(fd.get(), file)) return fd;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/guarded_process.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <utility>
 
 namespace riffle::tools {
@@ -18,9 +17,8 @@ namespace riffle::tools {
 namespace {
 
 unexpected failure(errc code, std::string message) {
-  return unexpected{error{.code = code,
-                          .op = "process.start",
-                          .message = std::move(message)}};
+  return unexpected{error{
+      .code = code, .op = "process.start", .message = std::move(message)}};
 }
 
 unexpected no_resource(const char* what) {
@@ -78,9 +76,9 @@ struct spawn_plan {
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setflags(
-      &attributes,
-      POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID |
+                                                POSIX_SPAWN_SETSIGDEF |
+                                                POSIX_SPAWN_SETSIGMASK);
   }
   spawn_plan(const spawn_plan&) = delete;
   spawn_plan& operator=(const spawn_plan&) = delete;
@@ -102,7 +100,7 @@ struct spawn_plan {
 
 std::vector<std::string> guard_command(const process_request& request) {
   const auto grace = std::chrono::ceil<std::chrono::milliseconds>(
-    std::max(request.kill_grace, duration::zero()));
+      std::max(request.kill_grace, duration::zero()));
   std::vector<std::string> result = {"riffle-guard", guard_argument,
                                      std::to_string(grace.count()),
                                      request.folder.string()};
@@ -134,8 +132,8 @@ unexpected spawn_failure(int number) {
 
 }  // namespace
 
-expected<guarded_process>
-guarded_process::start(const process_request& request) {
+expected<guarded_process> guarded_process::start(
+    const process_request& request) {
   if (auto ok = check(request); !ok) return unexpected{std::move(ok).error()};
   fd_pair channel;
   fd_pair out;
@@ -160,10 +158,9 @@ guarded_process::start(const process_request& request) {
   auto command = guard_command(request);
   auto environment = request.environment;
   guarded_process result;
-  const auto number
-    = ::posix_spawn(&result.pid_, request.guard_program.c_str(), &plan.actions,
-                    &plan.attributes, pointers(command).data(),
-                    pointers(environment).data());
+  const auto number = ::posix_spawn(
+      &result.pid_, request.guard_program.c_str(), &plan.actions,
+      &plan.attributes, pointers(command).data(), pointers(environment).data());
   if (number != 0) {
     result.pid_ = -1;
     return spawn_failure(number);
@@ -175,10 +172,10 @@ guarded_process::start(const process_request& request) {
 }
 
 guarded_process::guarded_process(guarded_process&& other) noexcept
-  : out{std::move(other.out)},
-    err{std::move(other.err)},
-    channel_{std::move(other.channel_)},
-    pid_{std::exchange(other.pid_, -1)} {}
+    : out{std::move(other.out)},
+      err{std::move(other.err)},
+      channel_{std::move(other.channel_)},
+      pid_{std::exchange(other.pid_, -1)} {}
 
 guarded_process::~guarded_process() {
   channel_.reset();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/process.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <utility>
 
 #include "tools/process/guarded_process.hpp"
@@ -28,9 +27,8 @@ constexpr std::chrono::seconds stuck_after{30};
 constexpr std::size_t most_left_over = 1u << 20;
 
 unexpected failure(errc code, std::string message) {
-  return unexpected{error{.code = code,
-                          .op = "process.run",
-                          .message = std::move(message)}};
+  return unexpected{
+      error{.code = code, .op = "process.run", .message = std::move(message)}};
 }
 
 /// Moves what a process writes to its listener until it has ended.
@@ -38,11 +36,11 @@ class pump {
  public:
   pump(const process_request& request, process_listener& listener,
        guarded_process& process, std::stop_token stop)
-    : request_{request},
-      listener_{listener},
-      process_{process},
-      buffer_(read_size),
-      stop_{std::move(stop), [this] { ::eventfd_write(wake_.get(), 1); }} {}
+      : request_{request},
+        listener_{listener},
+        process_{process},
+        buffer_(read_size),
+        stop_{std::move(stop), [this] { ::eventfd_write(wake_.get(), 1); }} {}
 
   expected<process_end> run() {
     for (;;) {
@@ -85,7 +83,7 @@ class pump {
     auto result = quiet_time;
     if (!asked_ && request_.deadline)
       result = std::min(result, std::chrono::ceil<milliseconds>(
-                                  *request_.deadline - steady_clock::now()));
+                                    *request_.deadline - steady_clock::now()));
     return static_cast<int>(std::max<milliseconds::rep>(result.count(), 0));
   }
 
@@ -121,11 +119,11 @@ class pump {
     if (report.kind == guard_report::what::no_folder)
       return failure(errc::tool_execution_error,
                      "cannot run in the folder " + request_.folder.string() +
-                       ": " + std::strerror(report.value));
+                         ": " + std::strerror(report.value));
     if (report.kind == guard_report::what::not_started)
       return failure(errc::tool_execution_error,
                      "cannot start " + request_.command.front() + ": " +
-                       std::strerror(report.value));
+                         std::strerror(report.value));
     process_end end;
     if (WIFSIGNALED(report.value)) {
       end.how = process_end::why::signalled;

@@ -16,8 +16,8 @@
 namespace riffle::tools {
 
 struct process_request {
-  std::vector<std::string> command;  ///< the first is looked up in PATH
-  std::filesystem::path folder;      ///< where it runs
+  std::vector<std::string> command;      ///< the first is looked up in PATH
+  std::filesystem::path folder;          ///< where it runs
   std::vector<std::string> environment;  ///< "NAME=value", all of it
   /// From SIGTERM to SIGKILL.
   duration kill_grace = std::chrono::seconds{2};

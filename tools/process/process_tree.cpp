@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/process_tree.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <cctype>
 #include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
 #include <map>
 #include <memory>
+#include <signal.h>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 #include "tools/process/unique_fd.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sys/types.h>
-
 #include <set>
+#include <sys/types.h>
 #include <vector>
 
 namespace riffle::tools {
