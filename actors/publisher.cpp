@@ -14,6 +14,9 @@ namespace {
 /// waits for the next group.
 constexpr std::size_t max_on_their_way = 2;
 
+/// A small part of `model_credit`.
+constexpr std::uint64_t credit_portion = 32u << 10;
+
 core::batching to_batching(const std::string& text) {
   if (text == "token") return core::batching::token;
   if (text == "adaptive") return core::batching::adaptive;
@@ -128,9 +131,21 @@ void publisher_state::submit() {
   then.block = unit.block;
   then.last_seq = sent_seq;
   on_their_way.push_back(std::exchange(then, {}));
+  append(std::move(unit));
+}
+
+void publisher_state::append(storage::commit_unit unit) {
+  if (spec->journal->acknowledges_at_once()) {
+    commit_done done;
+    spec->journal->append(std::move(unit), [&done](std::optional<error> why) {
+      done.failure = std::move(why);
+    });
+    on_commit(done);
+    return;
+  }
   auto me = caf::actor_cast<publisher_actor>(self);
-  spec->journal->append(std::move(unit), [me](std::optional<error> failure) {
-    caf::anon_send(me, commit_done{std::move(failure)});
+  spec->journal->append(std::move(unit), [me](std::optional<error> why) {
+    caf::anon_send(me, commit_done{std::move(why)});
   });
 }
 
@@ -146,9 +161,22 @@ void publisher_state::on_commit(const commit_done& x) {
   if (done.block) pass_on(*done.block);
   for (auto& [id, worker] : done.reports)
     if (worker) self->send(worker, progress_ack{id});
-  if (done.consumer) self->send(done.consumer, credit{done.credit});
+  if (done.consumer) give_credit(done.consumer, done.credit);
   for (auto& notice : done.notices) notify(notice);
   submit();
+}
+
+/// In portions: the window is wide, and a message for each token would cost
+/// more than the token.
+void publisher_state::give_credit(const stream_consumer_actor& consumer,
+                                  std::uint64_t bytes) {
+  if (consumer != credited) {
+    credited = consumer;
+    owed = 0;
+  }
+  owed += bytes;
+  if (owed < credit_portion) return;
+  self->send(consumer, credit{std::exchange(owed, 0)});
 }
 
 void publisher_state::notify(commit_notice& notice) {

@@ -32,6 +32,8 @@ struct publisher_state {
   void fill_in(storage::state_change& change);
   void schedule_flush();
   void submit();
+  void append(storage::commit_unit unit);
+  void give_credit(const stream_consumer_actor& consumer, std::uint64_t bytes);
   void pass_on(const storage::event_block& block);
   void notify(commit_notice& notice);
   void fail(const error& why);
@@ -63,6 +65,8 @@ struct publisher_state {
   std::vector<storage::state_change> changes;
   consequences then;
   std::deque<consequences> on_their_way;
+  stream_consumer_actor credited;
+  std::uint64_t owed = 0;  ///< to `credited`
   core::fan_out fan_out;
   std::map<core::subscriber, subscriber_ptr> subscribers;
   core::subscriber next_subscriber = 0;

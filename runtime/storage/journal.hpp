@@ -117,8 +117,8 @@ struct output_record {
   bool operator==(const output_record&) const = default;
 };
 
-using state_change = std::variant<run_record, message_record, call_record,
-                                  output_record>;
+using state_change =
+    std::variant<run_record, message_record, call_record, output_record>;
 
 /// What is stored together (rule 6).
 struct commit_unit {
@@ -161,6 +161,12 @@ class journal {
   /// failure every later unit of the process fails too: the log has no gaps.
   virtual void append(commit_unit unit, completion done) = 0;
 
+  /// True: every `done` is called before its `append` returns, so a caller
+  /// need not be told of it by other means.
+  [[nodiscard]] virtual bool acknowledges_at_once() const noexcept {
+    return false;
+  }
+
   /// Starts a run: creates the session if it is new, gives the ordinal, and
   /// makes this process the run's owner, in one commit. Fails with
   /// `session_busy` (naming run and owner) while the session has an active
@@ -179,16 +185,15 @@ class journal {
   virtual expected<run_record> load_run(const run_id& id) = 0;
 
   /// Newest first, at most `limit`.
-  virtual expected<std::vector<session_id>> list_sessions(std::size_t limit)
-    = 0;
+  virtual expected<std::vector<session_id>> list_sessions(
+      std::size_t limit) = 0;
 
   /// Lines after `after_seq`: at least one block unless at the end, about
   /// `max_bytes` at most. One read transaction for each page. Only committed
   /// lines.
   virtual expected<event_page> read_events(const run_id& run,
                                            std::uint64_t after_seq,
-                                           std::size_t max_bytes)
-    = 0;
+                                           std::size_t max_bytes) = 0;
 
   virtual expected<std::string> load_output(const call_id& id) = 0;
 };
@@ -198,8 +203,8 @@ enum class durability : std::uint8_t { process, disk };
 
 /// Opens (or creates) `data_dir/riffle.db` and holds a lock that tells other
 /// processes that this one lives. Errors name the file.
-expected<std::unique_ptr<journal>>
-open_sqlite_journal(const std::filesystem::path& data_dir, durability mode);
+expected<std::unique_ptr<journal>> open_sqlite_journal(
+    const std::filesystem::path& data_dir, durability mode);
 
 /// The twin in memory: `append` acknowledges at once. Tests use the one with
 /// delays and failures in `tests/support`.

@@ -15,6 +15,8 @@ class memory_journal final : public journal {
  public:
   explicit memory_journal(std::size_t finished_runs) : store_{finished_runs} {}
 
+  bool acknowledges_at_once() const noexcept override { return true; }
+
   void append(commit_unit unit, completion done) override {
     std::optional<error> failure;
     {
@@ -47,8 +49,7 @@ class memory_journal final : public journal {
     return store_.load_run(id);
   }
 
-  expected<std::vector<session_id>>
-  list_sessions(std::size_t limit) override {
+  expected<std::vector<session_id>> list_sessions(std::size_t limit) override {
     std::lock_guard lock{mutex_};
     return store_.list_sessions(limit);
   }
