@@ -7,6 +7,9 @@ namespace riffle {
 
 namespace {
 
+/// How long a body may go on behind the dialect's end mark.
+constexpr auto body_end_patience = std::chrono::seconds{1};
+
 /// Hands what the transport brings to the consumer, in order.
 class to_consumer final : public model::transfer_listener {
  public:
@@ -28,7 +31,7 @@ class to_consumer final : public model::transfer_listener {
 }  // namespace
 
 stream_consumer_state::~stream_consumer_state() {
-  if (transfer != 0 && !over) spec->transport->cancel(transfer);
+  if (transfer != 0) spec->transport->cancel(transfer);
 }
 
 void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
@@ -66,7 +69,10 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
 
 void stream_consumer_state::on_end(model_end& x) {
   transfer = 0;
-  if (over) return;
+  if (over) {
+    self->quit();
+    return;
+  }
   retry_after = x.end.retry_after;
   turn_delta delta;
   if (!x.end.failure) decoder->end(delta);
@@ -75,8 +81,10 @@ void stream_consumer_state::on_end(model_end& x) {
 }
 
 void stream_consumer_state::on_stop() {
-  if (over) return;
-  finish(error{errc::cancelled, "stream_consumer", "the turn was stopped"});
+  if (over)
+    self->quit();
+  else
+    finish(error{errc::cancelled, "stream_consumer", "the turn was stopped"});
 }
 
 /// `bytes`: credit that comes back when what they brought is committed.
@@ -96,8 +104,7 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes) {
 
 void stream_consumer_state::finish(std::optional<error> failure) {
   over = true;
-  if (transfer != 0) spec->transport->cancel(transfer);
-  transfer = 0;
+  const bool ended_well = !failure;
   core::turn_summary summary;
   summary.text = message.text();
   summary.reasoning = message.reasoning();
@@ -113,7 +120,12 @@ void stream_consumer_state::finish(std::optional<error> failure) {
          static_cast<double>(summary.usage.output_tokens) * price.output) /
         1e6;
   self->send(parser, turn_over{std::move(summary)});
-  self->quit();
+  // The body's own end follows the end mark at once; with it the connection
+  // stays for the next request.
+  if (ended_well && transfer != 0)
+    self->delayed_send(self, body_end_patience, stop_asking{});
+  else
+    self->quit();
 }
 
 stream_consumer_actor::behavior_type stream_consumer(

@@ -25,8 +25,7 @@ std::string general_name(const config::setting& s) {
 
 /// What stands in backquotes in the first column of the README's table.
 std::set<std::string> keys_of_table() {
-  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} +
-                   "/runtime/config/README.md"};
+  std::ifstream in{RIFFLE_SOURCE_DIR "/runtime/config/README.md"};
   std::set<std::string> out;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {

@@ -132,6 +132,23 @@ TEST_CASE("a reader that is slower than the run gets everything") {
   CHECK(last > 30'000);
 }
 
+TEST_CASE("the steps of a run share one connection") {
+  rt::http_server server{[](const rt::http_request& request) {
+    if (rt::tool_messages(request).size() >= 3)
+      return rt::respond_sse(rt::answer("done"));
+    return rt::respond_sse(rt::calls({{"meet", json::object()}}));
+  }};
+  auto config = config_for(server, {"meet"});
+  config.agents["default"].loop_limit = 0;
+  auto runtime =
+      make_runtime(std::move(config), {std::make_shared<meeting>(1)});
+  auto run = runtime.start({.task = "meet"});
+  REQUIRE(run);
+  REQUIRE(run->wait(30s));
+  CHECK(server.request_count() == 4);
+  CHECK(server.connection_count() < 4);
+}
+
 TEST_CASE("cancel ends a run that streams for ever") {
   rt::http_server server{
       rt::http_reply::sse().send(rt::say("word. ")).stall("gate")};
