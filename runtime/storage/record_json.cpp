@@ -54,13 +54,16 @@ void get_enum(const json& from, const char* key, Enum last, Enum& to) {
   throw std::invalid_argument{"unknown " + std::string{key} + ": " + text};
 }
 
+// Each writer names all members by a structured binding, so that a record
+// that grows does not compile before its new member is stored.
+
 json to_value(const token_usage& x) {
-  json to{{"input_tokens", x.input_tokens},
-          {"output_tokens", x.output_tokens}};
-  put(to, "cached_tokens", x.cached_tokens);
-  put(to, "reasoning_tokens", x.reasoning_tokens);
-  put(to, "cost_usd", x.cost_usd);
-  if (x.estimated) to["estimated"] = true;
+  const auto& [input, output, cached, reasoning, cost, estimated] = x;
+  json to{{"input_tokens", input}, {"output_tokens", output}};
+  put(to, "cached_tokens", cached);
+  put(to, "reasoning_tokens", reasoning);
+  put(to, "cost_usd", cost);
+  if (estimated) to["estimated"] = true;
   return to;
 }
 
@@ -76,11 +79,12 @@ token_usage usage_from(const json& from) {
 }
 
 json to_value(const error& x) {
-  return {{"op", x.op},
-          {"code", to_string(x.code)},
-          {"message", x.message},
-          {"retryable", x.retryable},
-          {"cause", x.cause}};
+  const auto& [code, op, message, retryable, cause] = x;
+  return {{"op", op},
+          {"code", to_string(code)},
+          {"message", message},
+          {"retryable", retryable},
+          {"cause", cause}};
 }
 
 std::optional<error> error_from(const json& from, const char* key) {
@@ -96,11 +100,12 @@ std::optional<error> error_from(const json& from, const char* key) {
 }
 
 json to_value(const call_limits& x) {
-  return {{"timeout", x.timeout.count()},
-          {"idle_timeout", x.idle_timeout.count()},
-          {"queue_timeout", x.queue_timeout.count()},
-          {"attempts", x.attempts},
-          {"priority", x.priority}};
+  const auto& [timeout, idle_timeout, queue_timeout, attempts, priority] = x;
+  return {{"timeout", timeout.count()},
+          {"idle_timeout", idle_timeout.count()},
+          {"queue_timeout", queue_timeout.count()},
+          {"attempts", attempts},
+          {"priority", priority}};
 }
 
 call_limits limits_from(const json& from) {
@@ -114,21 +119,24 @@ call_limits limits_from(const json& from) {
 }
 
 json to_value(const tool_call& x) {
-  json to{{"id", x.id.value},
-          {"provider_id", x.provider_id},
-          {"tool", x.tool},
-          {"title", x.title},
-          {"arguments", x.arguments},
-          {"arguments_text", x.arguments_text},
-          {"effect", to_string(x.eff)},
-          {"idempotent", x.idempotent},
-          {"control", x.control},
-          {"needs_approval", x.needs_approval},
-          {"step", x.step},
-          {"index", x.index},
-          {"keys", x.keys},
-          {"limits", to_value(x.limits)}};
-  if (x.defect) to["defect"] = to_value(*x.defect);
+  const auto& [id, provider_id, tool, title, arguments, arguments_text, eff,
+               idempotent, control, needs_approval, step, index, keys, limits,
+               defect] = x;
+  json to{{"id", id.value},
+          {"provider_id", provider_id},
+          {"tool", tool},
+          {"title", title},
+          {"arguments", arguments},
+          {"arguments_text", arguments_text},
+          {"effect", to_string(eff)},
+          {"idempotent", idempotent},
+          {"control", control},
+          {"needs_approval", needs_approval},
+          {"step", step},
+          {"index", index},
+          {"keys", keys},
+          {"limits", to_value(limits)}};
+  if (defect) to["defect"] = to_value(*defect);
   return to;
 }
 
@@ -156,25 +164,28 @@ tool_call tool_call_from(const json& from) {
 }  // namespace
 
 std::string to_json(const run_record& x) {
-  return dump({{"id", x.id.value},
-               {"session", x.session.value},
-               {"ordinal", x.ordinal},
-               {"state", to_string(x.state)},
-               {"task", x.task},
-               {"agent", x.agent},
-               {"model", x.model},
-               {"settings", x.settings},
-               {"started", x.started.us},
-               {"step", x.step},
-               {"step_attempt", x.step_attempt},
-               {"attempt_seq", x.attempt_seq},
-               {"turn_committed", x.turn_committed},
-               {"turn_safe", x.turn_safe},
-               {"tool_calls", x.tool_calls},
-               {"usage", to_value(x.usage)},
-               {"recoveries", x.recoveries},
-               {"reminders", x.reminders},
-               {"plan", x.plan}});
+  const auto& [id, session, ordinal, state, task, agent, model, settings,
+               started, step, step_attempt, attempt_seq, turn_committed,
+               turn_safe, tool_calls, usage, recoveries, reminders, plan] = x;
+  return dump({{"id", id.value},
+               {"session", session.value},
+               {"ordinal", ordinal},
+               {"state", to_string(state)},
+               {"task", task},
+               {"agent", agent},
+               {"model", model},
+               {"settings", settings},
+               {"started", started.us},
+               {"step", step},
+               {"step_attempt", step_attempt},
+               {"attempt_seq", attempt_seq},
+               {"turn_committed", turn_committed},
+               {"turn_safe", turn_safe},
+               {"tool_calls", tool_calls},
+               {"usage", to_value(usage)},
+               {"recoveries", recoveries},
+               {"reminders", reminders},
+               {"plan", plan}});
 }
 
 run_record run_from_json(std::string_view text) {
@@ -194,25 +205,28 @@ run_record run_from_json(std::string_view text) {
   get(from, "attempt_seq", x.attempt_seq);
   get(from, "turn_committed", x.turn_committed);
   get(from, "turn_safe", x.turn_safe);
+  get(from, "turn_safe", x.turn_safe);
   get(from, "tool_calls", x.tool_calls);
   if (const auto i = from.find("usage"); i != from.end())
     x.usage = usage_from(*i);
   get(from, "recoveries", x.recoveries);
   get(from, "reminders", x.reminders);
   get(from, "plan", x.plan);
+  get(from, "plan", x.plan);
   return x;
 }
 
 std::string to_json(const message_record& x) {
-  auto calls = json::array();
-  for (const auto& id : x.calls) calls.push_back(id.value);
-  return dump({{"session", x.session.value},
-               {"run", x.run.value},
-               {"step", x.step},
-               {"role", to_string(x.role)},
-               {"text", x.text},
-               {"reasoning", x.reasoning},
-               {"calls", std::move(calls)}});
+  const auto& [session, run, step, role, text, reasoning, calls] = x;
+  auto ids = json::array();
+  for (const auto& id : calls) ids.push_back(id.value);
+  return dump({{"session", session.value},
+               {"run", run.value},
+               {"step", step},
+               {"role", to_string(role)},
+               {"text", text},
+               {"reasoning", reasoning},
+               {"calls", std::move(ids)}});
 }
 
 message_record message_from_json(std::string_view text) {
@@ -230,16 +244,14 @@ message_record message_from_json(std::string_view text) {
 }
 
 std::string to_json(const call_record& x) {
-  json to{{"call", to_value(x.call)},
-          {"run", x.run.value},
-          {"stage", to_string(x.stage)},
-          {"attempt", x.attempt},
-          {"announced", x.announced},
-          {"how", to_string(x.how)},
-          {"told", x.told}};
-  if (x.err) to["err"] = to_value(*x.err);
-  if (x.approved) to["approved"] = *x.approved;
-  if (!x.decision_reason.empty()) to["decision_reason"] = x.decision_reason;
+  const auto& [call, run, stage, attempt, announced, approved, decision_reason,
+               how, told, err] = x;
+  json to{{"call", to_value(call)},    {"run", run.value},
+          {"stage", to_string(stage)}, {"attempt", attempt},
+          {"announced", announced},    {"decision_reason", decision_reason},
+          {"how", to_string(how)},     {"told", told}};
+  put(to, "approved", approved);
+  if (err) to["err"] = to_value(*err);
   return dump(to);
 }
 
@@ -251,6 +263,8 @@ call_record call_from_json(std::string_view text) {
   get_enum(from, "stage", call_stage::settled, x.stage);
   get(from, "attempt", x.attempt);
   get(from, "announced", x.announced);
+  get(from, "approved", x.approved);
+  get(from, "decision_reason", x.decision_reason);
   get_enum(from, "how", outcome::timed_out, x.how);
   get(from, "told", x.told);
   if (const auto a = from.find("approved"); a != from.end())

@@ -32,8 +32,8 @@ struct memory_kind {
 struct test_kind {
   std::shared_ptr<test_journal> j = std::make_shared<test_journal>();
   std::optional<error> put(commit_unit x) {
-    std::optional<error> answer
-      = error{errc::timeout, "test", "no completion came", false, {}};
+    std::optional<error> answer =
+        error{errc::timeout, "test", "no completion came", false, {}};
     j->append(std::move(x), [&](auto failure) { answer = failure; });
     j->release_all();
     return answer;
@@ -42,7 +42,7 @@ struct test_kind {
 };
 
 commit_unit log_unit(const std::string& run, std::uint64_t first,
-                   std::uint64_t last) {
+                     std::uint64_t last) {
   return {{run}, make_block(run, first, last), {}};
 }
 
@@ -106,17 +106,19 @@ TEMPLATE_TEST_CASE("what a unit holds comes back whole", "", EVERY_JOURNAL) {
   run.step_attempt = 3;
   run.attempt_seq = 4;
   run.turn_committed = true;
+  run.turn_safe = true;
   run.tool_calls = 5;
   run.usage = {1, 2, 3, 4, 0.5, true};
   run.recoveries = 6;
   run.reminders = 7;
+  run.plan = R"([{"id":1}])";
   const auto message = make_message(run, "two\n\"lines\" \xE2\x82\xAC");
   const auto call = make_call("run_1", "call_1");
   std::string output{"binary \0 and \xFF bytes", 21};
-  REQUIRE_FALSE(kind.put({run.id,
-                          make_block("run_1", 1, 3),
-                          {run, message, call,
-                           output_record{{"call_1"}, output}}}));
+  REQUIRE_FALSE(
+      kind.put({run.id,
+                make_block("run_1", 1, 3),
+                {run, message, call, output_record{{"call_1"}, output}}}));
   const auto session = kind.j->load_session({"ses_1"});
   REQUIRE(session);
   CHECK(session->runs == std::vector{run});
@@ -162,8 +164,8 @@ TEMPLATE_TEST_CASE("pages of a log are cut to what was asked for", "",
   for (std::uint64_t after = 0; after <= 12; ++after)
     for (const std::size_t bytes : {1, 100, 400, 100000}) {
       CAPTURE(after, bytes);
-      CHECK(read_all(*kind.j, "run_1", after, bytes).value()
-            == make_lines("run_1", after + 1, 12));
+      CHECK(read_all(*kind.j, "run_1", after, bytes).value() ==
+            make_lines("run_1", after + 1, 12));
     }
   const auto page = kind.j->read_events({"run_1"}, 2, 1).value();
   REQUIRE(page.blocks.size() == 1);
@@ -243,9 +245,8 @@ TEMPLATE_TEST_CASE("completions of a run come once, in order, after the unit",
   for (std::uint64_t seq = 1; seq <= 200; ++seq)
     kind.j->append(log_unit("run_1", seq, seq), [&, seq](auto failure) {
       order.push_back(failure ? 0 : seq);
-      if (seq % 50 == 0
-          && read_all(*kind.j, "run_1", 0, 10000).value().size()
-               < make_lines("run_1", 1, seq).size())
+      if (seq % 50 == 0 && read_all(*kind.j, "run_1", 0, 10000).value().size() <
+                               make_lines("run_1", 1, seq).size())
         ++missing_lines;
       done = seq;
     });
@@ -280,8 +281,8 @@ TEMPLATE_TEST_CASE("sessions are listed from the newest", "", EVERY_JOURNAL) {
   for (const std::string name : {"b", "c", "a"})
     REQUIRE(kind.j->open_run(make_run("ses_" + name, "run_" + name)));
   using ids = std::vector<session_id>;
-  CHECK(kind.j->list_sessions(9).value()
-        == ids{{"ses_a"}, {"ses_c"}, {"ses_b"}});
+  CHECK(kind.j->list_sessions(9).value() ==
+        ids{{"ses_a"}, {"ses_c"}, {"ses_b"}});
   CHECK(kind.j->list_sessions(2).value() == ids{{"ses_a"}, {"ses_c"}});
   CHECK(kind.j->list_sessions(0)->empty());
 }
@@ -293,8 +294,7 @@ TEMPLATE_TEST_CASE("what is not there is not found", "", EVERY_JOURNAL) {
   CHECK(kind.j->load_output({"call"}).error().code == errc::not_found);
 }
 
-TEMPLATE_TEST_CASE("many threads append and read at once", "",
-                   EVERY_JOURNAL) {
+TEMPLATE_TEST_CASE("many threads append and read at once", "", EVERY_JOURNAL) {
   TestType kind;
   constexpr std::uint64_t count = 100;
   std::atomic<int> failures{0};
@@ -309,8 +309,7 @@ TEMPLATE_TEST_CASE("many threads append and read at once", "",
         });
         if (seq % 10 == 0) {
           const auto lines = read_all(*kind.j, name, 0, 500);
-          if (!lines || make_lines(name, 1, seq).find(*lines) != 0)
-            ++failures;
+          if (!lines || make_lines(name, 1, seq).find(*lines) != 0) ++failures;
         }
       }
       kind.settle();

@@ -84,6 +84,8 @@ storage::call_record make_call(const std::string& run, const std::string& id) {
   x.stage = storage::call_stage::settled;
   x.attempt = 2;
   x.announced = true;
+  x.approved = false;
+  x.decision_reason = "too dangerous";
   x.how = outcome::timed_out;
   x.told = "took too long";
   x.err = error{errc::timeout, "run", "late", false, {}};
