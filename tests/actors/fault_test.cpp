@@ -71,7 +71,7 @@ fault_hook strike(fault& f) {
 
 /// Runs the scenario with the fault; false if the handler was not touched.
 bool survives(fault& f, const std::function<void(actor_fixture&)>& scenario) {
-  actor_fixture x;
+  actor_fixture x{std::make_shared<test_journal>()};
   x.settings.defaults.approval = "ask";
   x.begin();
   tell_everything(x);
@@ -103,7 +103,8 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
        }},
       {"cancelled while the model speaks",
        [](actor_fixture& x) {
-         x.provider->answers = {model_says("for ever ") + scripted_model::hold};
+         x.provider->answers = {model_says(std::string(50'000, 'x')) +
+                                scripted_model::hold};
          x.settle();
          x.cancel();
        }},
