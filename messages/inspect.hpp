@@ -148,8 +148,10 @@ typename Inspector::result_type inspect(Inspector& f, strong_id<Tag>& x) {
 }
 
 template <wire::for_people Inspector, class E>
-requires std::is_enum_v<E>
-void inspect(Inspector& f, E& x) { wire::show(f, x); }
+  requires std::is_enum_v<E>
+void inspect(Inspector& f, E& x) {
+  wire::show(f, x);
+}
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, wall_time& x) {
@@ -226,8 +228,10 @@ typename Inspector::result_type inspect(Inspector& f, event& x) {
 namespace riffle::events {
 
 template <wire::for_people Inspector, class E>
-requires std::is_enum_v<E>
-void inspect(Inspector& f, E& x) { wire::show(f, x); }
+  requires std::is_enum_v<E>
+void inspect(Inspector& f, E& x) {
+  wire::show(f, x);
+}
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, run_started& x) {

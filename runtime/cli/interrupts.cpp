@@ -48,7 +48,7 @@ interrupts::interrupts() {
   first_signal = 0;
   if (::pipe2(wake_pipe.data(), O_CLOEXEC) != 0) wake_pipe = {-1, -1};
   wake_fd = wake_pipe[1];
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = riffle_on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);

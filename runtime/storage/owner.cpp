@@ -48,8 +48,8 @@ bool try_lock(const unique_fd& fd, int kind) {
 
 /// Between our open and our lock a sweep may have removed the file.
 bool still_there(const unique_fd& fd, const fs::path& file) {
-  struct stat a {};
-  struct stat b {};
+  struct stat a{};
+  struct stat b{};
   return ::fstat(fd.get(), &a) == 0 && ::stat(file.c_str(), &b) == 0 &&
          a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

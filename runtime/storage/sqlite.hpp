@@ -122,7 +122,7 @@ class statement {
     (bind(++index, parameters), ...);
   }
   template <class T>
-  requires std::is_integral_v<T>
+    requires std::is_integral_v<T>
   void bind(int index, T x) {
     check(sqlite3_bind_int64(handle_.get(), index,
                              static_cast<sqlite3_int64>(x)));

@@ -87,7 +87,9 @@ TEST_CASE("nobody is told after the listener was taken back") {
 
 TEST_CASE("signals work as before when it is gone") {
   CHECK(in_child([] {
-          { const interrupts x; }
+          {
+            const interrupts x;
+          }
           ::raise(SIGTERM);
           return 0;
         }) == 200 + SIGTERM);

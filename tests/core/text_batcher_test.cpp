@@ -188,7 +188,7 @@ TEST_CASE("adaptive batching passes slow text at once and gathers fast text") {
 }
 
 TEST_CASE("any split of any text comes out whole, in order and in time") {
-  constexpr std::string_view glyphs[] = {"a", "b",  ".", "!", " ", "\n",
+  constexpr std::string_view glyphs[] = {"a", "b",  ".", "!",  " ", "\n",
                                          "…", "。", "é", "😀", "\""};
   for (unsigned seed = 1; seed <= 1500; ++seed) {
     CAPTURE(seed);

@@ -45,7 +45,7 @@ TEST_CASE("data_dir is made for its user alone, with its parents") {
   const auto data_dir = folder.path() / "a" / "b/";
   const auto journal = open_sqlite_journal(data_dir, durability::disk);
   REQUIRE(journal);
-  struct stat status {};
+  struct stat status{};
   REQUIRE(::stat(data_dir.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
   CHECK(fs::exists(data_dir / "riffle.db"));

@@ -34,7 +34,7 @@ opened to_result(int fd) {
 }
 
 opened open_by_kernel(int root, const std::string& relative, int flags) {
-  struct open_how how {};
+  struct open_how how{};
   how.flags = static_cast<std::uint64_t>(flags);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   // EAGAIN: something was renamed while ".." was resolved.
@@ -93,7 +93,7 @@ class walker {
     auto place = to_result(
         ::openat(here(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!place) return place;
-    struct stat info {};
+    struct stat info{};
     if (::fstat(place->get(), &info) != 0) return tl::unexpected{errno};
     if (S_ISLNK(info.st_mode)) return follow(place->get());
     if (parts_.empty())

@@ -67,7 +67,7 @@ tl::expected<open_file, tool_output> open_text(const json& arguments,
   const auto place = open_beneath(root.get(), *name, O_PATH);
   if (!place)
     return tl::unexpected{cannot_open(root.get(), *name, place.error())};
-  struct stat info {};
+  struct stat info{};
   if (::fstat(place->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
   auto fd = open_beneath(root.get(), *name, O_RDONLY | O_NONBLOCK | O_NOCTTY);

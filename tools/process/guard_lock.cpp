@@ -33,8 +33,8 @@ unexpected system_error(const std::filesystem::path& file, int number) {
 
 /// Whether the path still leads to what the descriptor has open.
 bool same_file(int fd, const std::filesystem::path& file) {
-  struct stat opened {};
-  struct stat named {};
+  struct stat opened{};
+  struct stat named{};
   return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
