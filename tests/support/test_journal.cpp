@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/support/patience.hpp"
+
 namespace riffle::testing {
 
 void test_journal::append(storage::commit_unit unit, storage::completion done) {
@@ -34,7 +36,8 @@ bool test_journal::release_front_of(const run_id& run) {
     std::lock_guard lock{mutex_};
     const auto i = waiting_.find(run);
     if (dead_ || i == waiting_.end()) return false;
-    if (!completing_.insert(run).second) return false;
+    if (!completing_.emplace(run, std::this_thread::get_id()).second)
+      return false;
     unit = std::move(i->second.front());
     i->second.pop_front();
     if (i->second.empty()) waiting_.erase(i);
@@ -47,6 +50,7 @@ bool test_journal::release_front_of(const run_id& run) {
   unit.done(std::move(failure));
   std::lock_guard lock{mutex_};
   completing_.erase(run);
+  completed_.notify_all();
   return true;
 }
 
@@ -96,8 +100,25 @@ void test_journal::advance(duration time) {
 
 bool test_journal::release_one() { return release_first(false); }
 
+bool test_journal::waits_for_another_thread() const {
+  return std::any_of(completing_.begin(), completing_.end(),
+                     [&](const auto& entry) {
+                       return entry.second != std::this_thread::get_id() &&
+                              waiting_.count(entry.first) > 0;
+                     });
+}
+
 void test_journal::release_all() {
-  while (release_first(false)) {
+  for (;;) {
+    while (release_first(false)) {
+    }
+    std::unique_lock lock{mutex_};
+    completed_.wait_for(lock, patiently(std::chrono::seconds{5}),
+                        [&] { return !waits_for_another_thread(); });
+    const auto held = [&](const auto& entry) {
+      return completing_.count(entry.first) > 0;
+    };
+    if (std::all_of(waiting_.begin(), waiting_.end(), held)) return;
   }
 }
 

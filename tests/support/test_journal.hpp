@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -8,7 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <set>
+#include <thread>
 #include <vector>
 
 #include "messages/time.hpp"
@@ -60,7 +61,8 @@ class test_journal final : public storage::journal,
   void advance(duration time);
   /// Releases the oldest unit of some run; false if none waits.
   bool release_one();
-  /// Releases until none waits, also what completions append meanwhile.
+  /// Releases until none waits, also what completions append meanwhile, and
+  /// waits for what another thread releases.
   void release_all();
 
   /// The `k`-th append (from 1, counted from the beginning) and all that are
@@ -85,14 +87,17 @@ class test_journal final : public storage::journal,
 
   bool release_front_of(const run_id& run);
   bool release_first(bool only_due);
+  bool waits_for_another_thread() const;
 
   const options options_;
   mutable std::mutex mutex_;
   std::mt19937_64 random_;
   storage::memory_store store_;
   std::map<run_id, std::deque<waiting>> waiting_;
-  /// Runs of which a unit is being completed: the next one has to wait.
-  std::set<run_id> completing_;
+  /// Runs of which a unit is being completed, and by whom: the next one has
+  /// to wait.
+  std::map<run_id, std::thread::id> completing_;
+  std::condition_variable completed_;
   duration now_{};
   std::size_t appended_ = 0;
   std::size_t fail_at_ = 0;
