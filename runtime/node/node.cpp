@@ -6,12 +6,15 @@
 #include <thread>
 #include <utility>
 
+#include <caf/scheduler/coordinator.hpp>
+
 #include "messages/type_ids.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/control_entries.hpp"
+#include "runtime/node/local_first.hpp"
 #include "tools/builtin/builtin.hpp"
 #include "tools/process/guard.hpp"
 
@@ -29,8 +32,7 @@ constexpr auto guard_deadline = std::chrono::seconds{15};
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
     add_message_types<caf::id_block::riffle_messages>();
-    // See the folder's README: idle cost and latency after idle.
-    set("scheduler.policy", caf::atom("sharing"));
+    load<caf::scheduler::coordinator<local_first>>();
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     set("scheduler.max-threads",
         static_cast<std::size_t>(runtime.threads > 0 ? runtime.threads
