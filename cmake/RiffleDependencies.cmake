@@ -36,6 +36,18 @@ if(RIFFLE_SANITIZE MATCHES "thread")
     $<TARGET_OBJECTS:riffle_caf_order> ${CMAKE_DL_LIBS})
 endif()
 
+# RE2's CMake package came after Debian 12; it brings Abseil along.
+find_package(re2 CONFIG QUIET)
+if(NOT TARGET re2::re2)
+  find_path(RE2_INCLUDE re2/re2.h REQUIRED)
+  find_library(RE2_LIBRARY re2 REQUIRED)
+  add_library(re2::re2 UNKNOWN IMPORTED)
+  set_target_properties(re2::re2 PROPERTIES
+    IMPORTED_LOCATION "${RE2_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}")
+  target_link_libraries(re2::re2 INTERFACE Threads::Threads)
+endif()
+
 # Header-only libraries.
 find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 add_library(riffle_expected INTERFACE)

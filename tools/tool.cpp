@@ -11,4 +11,9 @@ std::vector<std::string> tool::keys(
   return {};
 }
 
+std::string tool::preview(const nlohmann::json& /*arguments*/,
+                          const std::filesystem::path& /*workspace*/) const {
+  return {};
+}
+
 }  // namespace riffle::tools

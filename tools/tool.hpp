@@ -81,6 +81,14 @@ class tool {
       const nlohmann::json& arguments,
       const std::filesystem::path& workspace) const;
 
+  /// What the call would do, for a person who decides about it: a diff, a
+  /// command. Acts on nothing; may read files, so it blocks for a moment.
+  /// Bounded valid UTF-8, may have many lines. Default: empty, nothing to
+  /// show beside the arguments. `arguments` are valid for the schema.
+  [[nodiscard]] virtual std::string preview(
+      const nlohmann::json& arguments,
+      const std::filesystem::path& workspace) const;
+
   /// Runs one call. `arguments` are valid for the schema. Blocks. An
   /// exception costs the worker (rule 11); expected failures go to `err`.
   virtual tool_output run(const nlohmann::json& arguments,

@@ -321,3 +321,11 @@ TEST_CASE("the built-in tools are in the registry, with usable schemas") {
         "path");
   CHECK_FALSE(add_builtin_tools(tools, {}));
 }
+
+TEST_CASE("a person who decides about a command sees all of it, or how much") {
+  const auto bash = make_bash({});
+  CHECK(bash->preview({{"command", "one\ntwo"}}, "/ws") == "one\ntwo");
+  const auto cut =
+      bash->preview({{"command", std::string(20'000, 'x')}}, "/ws");
+  CHECK(cut == std::string(16'384, 'x') + "\n[... 3616 more bytes]");
+}

@@ -26,6 +26,8 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
+constexpr std::size_t longest_preview = 16u << 10;
+
 constexpr const char* parameters = R"({
   "type": "object",
   "properties": {
@@ -161,6 +163,16 @@ class bash final : public tool {
     command.remove_prefix(begin);
     const auto line = command.substr(0, command.find('\n'));
     return "Running: " + std::string{cut_utf8(line, 60)};
+  }
+
+  [[nodiscard]] std::string preview(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    const auto& command = arguments.at("command").get_ref<const std::string&>();
+    const std::string shown{cut_utf8(command, longest_preview)};
+    if (shown.size() == command.size()) return shown;
+    return shown + "\n[... " + std::to_string(command.size() - shown.size()) +
+           " more bytes]";
   }
 
   tool_output run(const json& arguments, tool_context& context) override {

@@ -11,9 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/line_window.hpp"
-#include "tools/builtin/read_failure.hpp"
+#include "tools/builtin/workspace_file.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::embedded {
@@ -40,51 +41,11 @@ constexpr const char* parameters = R"({
   "additionalProperties": false
 })";
 
+constexpr std::string_view op = "read";
 constexpr std::size_t chunk_size = 256u << 10;
 constexpr std::uint64_t progress_step = 1u << 20;
-constexpr std::size_t probe_size = 8u << 10;
 constexpr std::size_t longest_line = 16u << 10;
 constexpr std::size_t room_for_notes = 256;
-
-struct open_file {
-  std::string name;  ///< relative to the workspace
-  unique_fd fd;
-  std::uint64_t size = 0;
-  bool sparse = false;
-};
-
-tl::expected<open_file, tool_output> open_text(const json& arguments,
-                                               const tool_context& context) {
-  auto name = relative_path(context.workspace,
-                            arguments.at("path").get_ref<const std::string&>());
-  if (!name)
-    return tl::unexpected{
-        read_failure(name.error().code, name.error().message)};
-  const unique_fd root{
-      ::open(context.workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  if (!root) return tl::unexpected{no_workspace(context.workspace, errno)};
-  // Looked at before it is opened: opening a pipe wakes its writer.
-  const auto place = open_beneath(root.get(), *name, O_PATH);
-  if (!place)
-    return tl::unexpected{cannot_open(root.get(), *name, place.error())};
-  struct stat info{};
-  if (::fstat(place->get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
-  auto fd = open_beneath(root.get(), *name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!fd) return tl::unexpected{cannot_open(root.get(), *name, fd.error())};
-  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return tl::unexpected{not_a_file(root.get(), *name, info.st_mode)};
-  return open_file{std::move(*name), std::move(*fd),
-                   static_cast<std::uint64_t>(info.st_size),
-                   info.st_blocks * 512 < info.st_size};
-}
-
-/// A NUL in the first bytes, as git and grep decide it.
-bool looks_binary(int fd) {
-  std::string probe(probe_size, ' ');
-  const auto count = ::pread(fd, probe.data(), probe.size(), 0);
-  return count > 0 && probe.find('\0') < static_cast<std::size_t>(count);
-}
 
 line_window::limits limits_of(const json& arguments,
                               const tool_context& context) {
@@ -154,7 +115,7 @@ class scanner {
 tool_output result_of(const open_file& file, const line_window& window,
                       std::uint64_t offset) {
   if (window.taken() == 0 && offset > 1)
-    return read_failure(errc::invalid_arguments,
+    return file_failure(op, errc::invalid_arguments,
                         "the offset " + std::to_string(offset) +
                             " is beyond the end: " + file.name + " has " +
                             std::to_string(window.seen()) + " lines");
@@ -199,10 +160,12 @@ class read final : public tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto file = open_text(arguments, context);
+    auto file =
+        open_regular(op, context.workspace,
+                     arguments.at("path").get_ref<const std::string&>());
     if (!file) return std::move(file).error();
     if (looks_binary(file->fd.get()))
-      return read_failure(errc::tool_execution_error,
+      return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
                               human_size(file->size) +
                               ", which has no lines to read; a program may "
@@ -210,8 +173,9 @@ class read final : public tool {
     const auto limits = limits_of(arguments, context);
     line_window window{limits};
     const auto number = scanner{*file, window, context}.run();
-    if (number == ECANCELED) return read_failure(errc::cancelled, "cancelled");
-    if (number != 0) return cannot_read(file->name, number);
+    if (number == ECANCELED)
+      return file_failure(op, errc::cancelled, "cancelled");
+    if (number != 0) return cannot_read(op, file->name, number);
     return result_of(*file, window, limits.offset);
   }
 

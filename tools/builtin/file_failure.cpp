@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/read_failure.hpp"
+#include "tools/builtin/file_failure.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -53,67 +53,73 @@ std::string missing(int root, const std::string& name) {
 
 }  // namespace
 
-tool_output read_failure(errc code, std::string message) {
+tool_output file_failure(std::string_view op, errc code, std::string message) {
   tool_output result{.text = message};
-  result.err = error{.code = code, .op = "read", .message = std::move(message)};
+  result.err =
+      error{.code = code, .op = std::string{op}, .message = std::move(message)};
   return result;
 }
 
-tool_output no_workspace(const std::filesystem::path& workspace, int number) {
-  return read_failure(errc::tool_execution_error,
+tool_output no_workspace(std::string_view op,
+                         const std::filesystem::path& workspace, int number) {
+  return file_failure(op, errc::tool_execution_error,
                       "the workspace " + workspace.string() +
                           " cannot be opened: " + std::strerror(number));
 }
 
-tool_output cannot_open(int root, const std::string& name, int number) {
+tool_output cannot_open(std::string_view op, int root, const std::string& name,
+                        int number) {
   switch (number) {
     case ENOENT: {
       auto text = "no such file: " + name + "; " + missing(root, name);
       if (name.starts_with('~'))
         text += "; paths are relative to the workspace, ~ means nothing";
-      return read_failure(errc::not_found, std::move(text));
+      return file_failure(op, errc::not_found, std::move(text));
     }
     case ENOTDIR:
-      return read_failure(errc::not_found,
+      return file_failure(op, errc::not_found,
                           "no such file: " + name +
                               "; a part of its path is a file, "
                               "not a folder");
     case EXDEV:
-      return read_failure(errc::invalid_arguments,
+      return file_failure(op, errc::invalid_arguments,
                           name +
                               " leads out of the workspace, which is not "
                               "allowed");
     case ELOOP:
-      return read_failure(errc::invalid_arguments,
+      return file_failure(op, errc::invalid_arguments,
                           name +
                               " is a symbolic link that leads nowhere "
                               "allowed");
     case EACCES:
-      return read_failure(
-          errc::tool_execution_error,
-          "permission denied: the program may not read " + name);
-    default: return cannot_read(name, number);
+      return file_failure(
+          op, errc::tool_execution_error,
+          "permission denied: the program may not open " + name);
+    default: return cannot_read(op, name, number);
   }
 }
 
-tool_output cannot_read(const std::string& name, int number) {
-  return read_failure(errc::tool_execution_error,
+tool_output cannot_read(std::string_view op, const std::string& name,
+                        int number) {
+  return file_failure(op, errc::tool_execution_error,
                       "cannot read " + name + ": " + std::strerror(number));
 }
 
-tool_output not_a_file(int root, const std::string& name, mode_t mode) {
+tool_output not_a_file(std::string_view op, int root, const std::string& name,
+                       mode_t mode) {
   if (!S_ISDIR(mode))
-    return read_failure(errc::tool_execution_error,
+    return file_failure(op, errc::tool_execution_error,
                         name +
                             " is no regular file (a pipe, socket or "
-                            "device), which read does not open");
+                            "device), which " +
+                            std::string{op} + " does not open");
   auto text = name + " is a folder";
   if (const auto fd = open_beneath(root, name, O_RDONLY | O_DIRECTORY)) {
     const auto names = names_in(fd->get(), most_names_read);
     text += names.empty() ? "; it is empty"
                           : "; it holds: " + join_some(names, most_names_shown);
   }
-  return read_failure(errc::tool_execution_error, std::move(text));
+  return file_failure(op, errc::tool_execution_error, std::move(text));
 }
 
 }  // namespace riffle::tools
