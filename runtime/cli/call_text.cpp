@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t longest_subject = 72;
 
 /// The arguments that say most, best first.
-constexpr std::array subject_keys = {"path", "file",  "command", "pattern",
-                                     "url",  "query", "name",    "id"};
+constexpr std::array subject_keys = {"pattern", "path",  "file", "command",
+                                     "url",     "query", "name", "id"};
 
 nlohmann::json parse_object(std::string_view text) {
   auto x = nlohmann::json::parse(text, nullptr, false);

@@ -15,8 +15,8 @@ namespace {
 using path = std::vector<std::string>;
 
 /// Names of the contract that this version does not build in.
-constexpr std::array<std::string_view, 5> later_tools = {
-    "write", "edit", "glob", "grep", "fetch"};
+constexpr std::array<std::string_view, 3> later_tools = {"write", "edit",
+                                                         "fetch"};
 
 class checker {
  public:

@@ -10,7 +10,8 @@ namespace {
 /// All mistakes of a file with this text, one a line; without the folder.
 std::string mistakes_of(const std::string& text,
                         std::vector<std::string> sets = {},
-                        std::vector<std::string> tools = {"read", "bash"}) {
+                        std::vector<std::string> tools = {"read", "glob",
+                                                          "grep", "bash"}) {
   const testing::temp_folder folder;
   const auto file = folder.write("r.toml", text);
   const testing::scoped_directory there{folder.path()};
@@ -152,8 +153,9 @@ TEST_CASE("what this version does not do is said, not ignored") {
        "tools.isolation: \"process\"" + later + "thread"},
       {"approvals.mode = \"propose\"",
        "approvals.mode: \"propose\"" + later + "wait"},
-      {"agents.default.tools = [\"read\", \"grep\"]",
-       "agents.default.tools: the tool \"grep\"" + later + "read, bash"},
+      {"agents.default.tools = [\"read\", \"fetch\"]",
+       "agents.default.tools: the tool \"fetch\"" + later +
+           "read, glob, grep, bash"},
       {"tools.nodes = [\"a\"]",
        "tools.nodes: another value" + later + "[\"*\"]"},
       {"cluster.listen = \"127.0.0.1:1\"",

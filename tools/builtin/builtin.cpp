@@ -3,13 +3,17 @@
 
 #include <utility>
 
+#include "tools/builtin/glob.hpp"
+#include "tools/builtin/grep.hpp"
 #include "tools/builtin/read.hpp"
 
 namespace riffle::tools {
 
 expected<void> add_builtin_tools(registry& tools, builtin_options options) {
   if (auto ok = tools.add(make_bash(std::move(options.bash))); !ok) return ok;
-  return tools.add(make_read());
+  for (auto make : {make_read, make_glob, make_grep})
+    if (auto ok = tools.add(make()); !ok) return ok;
+  return {};
 }
 
 }  // namespace riffle::tools

@@ -11,7 +11,7 @@ struct builtin_options {
   bash_options bash;
 };
 
-/// Adds `bash` and `read`. Fails if a name is taken.
+/// Adds all tools of this folder. Fails if a name is taken.
 expected<void> add_builtin_tools(registry& tools, builtin_options options);
 
 }  // namespace riffle::tools

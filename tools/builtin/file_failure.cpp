@@ -94,7 +94,7 @@ tool_output cannot_open(std::string_view op, int root, const std::string& name,
     case EACCES:
       return file_failure(
           op, errc::tool_execution_error,
-          "permission denied: the program may not open " + name);
+          "permission denied: the program may not read " + name);
     default: return cannot_read(op, name, number);
   }
 }

@@ -95,6 +95,8 @@ class walker {
     if (!place) return place;
     struct stat info{};
     if (::fstat(place->get(), &info) != 0) return tl::unexpected{errno};
+    const bool named = parts_.empty() && (flags_ & O_NOFOLLOW) != 0;
+    if (S_ISLNK(info.st_mode) && named) return as_it_is(std::move(*place));
     if (S_ISLNK(info.st_mode)) return follow(place->get());
     if (parts_.empty())
       return to_result(
@@ -102,6 +104,13 @@ class walker {
     if (!S_ISDIR(info.st_mode)) return tl::unexpected{ENOTDIR};
     folders_.push_back(std::move(*place));
     return unique_fd{};
+  }
+
+  /// A link that is not to be followed, as the kernel would have it.
+  [[nodiscard]] opened as_it_is(unique_fd link) const {
+    if ((flags_ & O_DIRECTORY) != 0) return tl::unexpected{ENOTDIR};
+    if ((flags_ & O_PATH) != 0) return link;
+    return tl::unexpected{ELOOP};
   }
 
   opened follow(int link) {

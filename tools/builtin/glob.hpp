@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "tools/tool.hpp"
+
+namespace riffle::tools {
+
+/// The tool `glob`. Its metadata has `matches`, and `truncated` if not all of
+/// them are listed.
+tool_ptr make_glob();
+
+}  // namespace riffle::tools

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "tools/tool.hpp"
+
+namespace riffle::tools {
+
+/// The tool `grep`. Its metadata has `matches`, `files` (with matches), and
+/// `truncated` if not all of them are shown.
+tool_ptr make_grep();
+
+}  // namespace riffle::tools
