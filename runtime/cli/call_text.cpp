@@ -69,6 +69,12 @@ std::string result_detail(std::string_view metadata) {
   if (const auto n = number(x, "matches")) {
     return " → " + count(*n, "match", "matches");
   }
+  const auto added = number(x, "added");
+  const auto removed = number(x, "removed");
+  if (added && removed) {
+    return " (+" + std::to_string(*added) + " -" + std::to_string(*removed) +
+           ")";
+  }
   std::string inside;
   if (const auto n = number(x, "lines")) inside = count(*n, "line", "lines");
   if (const auto n = number(x, "bytes")) {

@@ -15,8 +15,7 @@ namespace {
 using path = std::vector<std::string>;
 
 /// Names of the contract that this version does not build in.
-constexpr std::array<std::string_view, 3> later_tools = {"write", "edit",
-                                                         "fetch"};
+constexpr std::array<std::string_view, 1> later_tools = {"fetch"};
 
 class checker {
  public:

@@ -78,6 +78,17 @@ TEST_CASE("matches are counted") {
   on(call("glob", R"({"pattern":"x"})"));
   CHECK(on(result(outcome::ok, 0, R"({"matches":1})")) ==
         "[TOOL] glob: x → 1 match — 0.0s\n");
+  on(call("grep", R"({"path":"src","pattern":"a b"})"));
+  CHECK(on(result(outcome::ok, 0, R"({"files":2,"matches":3})")) ==
+        "[TOOL] grep: a b → 3 matches — 0.0s\n");
+}
+
+TEST_CASE("changed lines are counted") {
+  feed on;
+  on(call("edit", R"({"path":"a.cpp","old_string":"x","new_string":"y"})"));
+  CHECK(
+      on(result(outcome::ok, 0, R"({"added":3,"removed":1,"path":"a.cpp"})")) ==
+      "[TOOL] edit: a.cpp (+3 -1) — 0.0s\n");
 }
 
 TEST_CASE("a failure says why") {

@@ -10,8 +10,8 @@ namespace {
 /// All mistakes of a file with this text, one a line; without the folder.
 std::string mistakes_of(const std::string& text,
                         std::vector<std::string> sets = {},
-                        std::vector<std::string> tools = {"read", "glob",
-                                                          "grep", "bash"}) {
+                        std::vector<std::string> tools = {
+                            "read", "glob", "grep", "bash", "write", "edit"}) {
   const testing::temp_folder folder;
   const auto file = folder.write("r.toml", text);
   const testing::scoped_directory there{folder.path()};
@@ -155,7 +155,7 @@ TEST_CASE("what this version does not do is said, not ignored") {
        "approvals.mode: \"propose\"" + later + "wait"},
       {"agents.default.tools = [\"read\", \"fetch\"]",
        "agents.default.tools: the tool \"fetch\"" + later +
-           "read, glob, grep, bash"},
+           "read, glob, grep, bash, write, edit"},
       {"tools.nodes = [\"a\"]",
        "tools.nodes: another value" + later + "[\"*\"]"},
       {"cluster.listen = \"127.0.0.1:1\"",

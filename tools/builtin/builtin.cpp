@@ -3,15 +3,17 @@
 
 #include <utility>
 
+#include "tools/builtin/edit.hpp"
 #include "tools/builtin/glob.hpp"
 #include "tools/builtin/grep.hpp"
 #include "tools/builtin/read.hpp"
+#include "tools/builtin/write.hpp"
 
 namespace riffle::tools {
 
 expected<void> add_builtin_tools(registry& tools, builtin_options options) {
   if (auto ok = tools.add(make_bash(std::move(options.bash))); !ok) return ok;
-  for (auto make : {make_read, make_glob, make_grep})
+  for (auto make : {make_read, make_glob, make_grep, make_write, make_edit})
     if (auto ok = tools.add(make()); !ok) return ok;
   return {};
 }

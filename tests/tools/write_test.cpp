@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/write.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/tools/tool_fixture.hpp"
+
+using namespace riffle;
+using namespace riffle::tools;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct fixture : testing::tool_fixture {
+  tool_ptr write = make_write();
+
+  tool_output put(const std::string& path, const std::string& content) {
+    return run(*write, {{"path", path}, {"content", content}});
+  }
+  std::string failure(const std::string& path) {
+    const auto result = put(path, "new");
+    if (!result.err) return "no failure: " + result.text;
+    CHECK(result.err->op == "write");
+    return result.text;
+  }
+  [[nodiscard]] std::string content(const std::string& name) const {
+    return testing::slurp(folder.path() / name);
+  }
+  /// Names in a folder: nothing is left behind.
+  [[nodiscard]] std::size_t count(const std::string& name = ".") const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator{folder.path() / name},
+                      fs::directory_iterator{}));
+  }
+  [[nodiscard]] mode_t mode(const std::string& name) const {
+    struct stat info{};
+    REQUIRE(::stat((folder.path() / name).c_str(), &info) == 0);
+    return info.st_mode & 07777U;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("write makes a file and the folders on the way") {
+  fixture x;
+  const auto result = x.put("a/b/c.txt", "one\r\ntwo");
+  CHECK_FALSE(result.err);
+  CHECK(result.text == "Made a/b/c.txt (2 lines, 8 B)");
+  CHECK(x.content("a/b/c.txt") == "one\r\ntwo");
+  CHECK(x.count("a/b") == 1);
+  CHECK(json::parse(result.metadata) ==
+        json{{"path", "a/b/c.txt"},
+             {"lines", 2},
+             {"bytes", 8},
+             {"created", true},
+             {"added", 2},
+             {"removed", 0},
+             {"diff",
+              "--- /dev/null\n+++ b/a/b/c.txt\n@@ -0,0 +1,2 @@\n+one\r\n+two\n"
+              "\\ No newline at end of file\n"}});
+  CHECK(x.put("./a/../d//e", "").text == "Made ./a/../d//e (0 lines, 0 B)");
+  CHECK(x.content("d/e").empty());
+  CHECK(x.put((x.folder.path() / "f").string(), "f").text ==
+        "Made f (1 line, 1 B)");
+}
+
+TEST_CASE("write replaces a file in one step and keeps its mode") {
+  fixture x;
+  x.folder.write("f", "old\n");
+  const auto file = x.folder.path() / "f";
+  REQUIRE(::chmod(file.c_str(), 0741) == 0);
+  struct stat before{};
+  REQUIRE(::stat(file.c_str(), &before) == 0);
+  const auto result = x.put("f", "new\n");
+  CHECK(result.text == "Replaced f (1 line, 4 B; +1 -1 lines)");
+  CHECK(x.content("f") == "new\n");
+  CHECK(x.mode("f") == 0741);
+  struct stat after{};
+  REQUIRE(::stat(file.c_str(), &after) == 0);
+  CHECK(after.st_ino != before.st_ino);
+  CHECK(x.count() == 1);
+  CHECK(json::parse(result.metadata)["created"] == false);
+  CHECK(json::parse(result.metadata)["diff"] ==
+        "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\n");
+}
+
+TEST_CASE("write goes through a link inside the workspace and keeps it") {
+  fixture x;
+  x.folder.write("docs/f", "old");
+  fs::create_symlink("docs/f", x.folder.path() / "link");
+  fs::create_symlink("../docs/new", x.folder.path() / "docs/dangling");
+  CHECK_FALSE(x.put("link", "new").err);
+  CHECK(fs::is_symlink(x.folder.path() / "link"));
+  CHECK(x.content("docs/f") == "new");
+  CHECK_FALSE(x.put("docs/dangling", "made").err);
+  CHECK(x.content("docs/new") == "made");
+}
+
+TEST_CASE("write leaves other hard links as they are") {
+  fixture x;
+  x.folder.write("ws/f", "old");
+  fs::create_hard_link(x.folder.path() / "ws/f", x.folder.path() / "outside");
+  x.context.workspace = x.folder.path() / "ws";
+  CHECK_FALSE(x.put("f", "new").err);
+  CHECK(x.content("ws/f") == "new");
+  CHECK(x.content("outside") == "old");
+}
+
+TEST_CASE("write refuses what is no file, and says so") {
+  fixture x;
+  x.folder.write("src/a", "");
+  REQUIRE(::mkfifo((x.folder.path() / "pipe").c_str(), 0600) == 0);
+  fs::create_symlink("loop", x.folder.path() / "loop");
+  CHECK(x.failure("src") == "src is a folder; it holds: a");
+  CHECK(x.failure("src/") == "src/ names a folder, not a file");
+  CHECK(x.failure("new/..") == "new/.. names a folder, not a file");
+  CHECK(x.failure(".") == ". names a folder, not a file");
+  CHECK(x.failure("pipe").starts_with("pipe is no regular file"));
+  CHECK(
+      x.failure("src/a/b").ends_with("a part of its path is a file, not a "
+                                     "folder"));
+  CHECK(x.failure("loop").starts_with("loop is a symbolic link"));
+  fs::create_directory_symlink("gone", x.folder.path() / "nowhere");
+  CHECK(x.failure("nowhere/x")
+            .ends_with("nowhere is a symbolic link to a "
+                       "place that does not exist"));
+  CHECK(x.failure("~/x").ends_with("~ means nothing"));
+  CHECK(x.failure(std::string(300, 'n')).starts_with("cannot "));
+  CHECK(x.count() == 4);
+  x.context.workspace = x.folder.path() / "gone";
+  CHECK(x.failure("f").starts_with("the workspace "));
+}
+
+TEST_CASE("write respects a file that may not be written") {
+  if (::geteuid() == 0) {
+    testing::skip("root writes every file");
+    return;
+  }
+  fixture x;
+  x.folder.write("f", "old");
+  REQUIRE(::chmod((x.folder.path() / "f").c_str(), 0444) == 0);
+  CHECK(x.failure("f") == "permission denied: the program may not write f");
+  CHECK(x.content("f") == "old");
+}
+
+TEST_CASE("write that is stopped leaves everything as it was") {
+  fixture x;
+  x.folder.write("f", "old");
+  x.stop.request_stop();
+  const auto result = x.put("f", "new");
+  REQUIRE(result.err);
+  CHECK(result.err->code == errc::cancelled);
+  CHECK(x.content("f") == "old");
+  CHECK(x.count() == 1);
+}
+
+TEST_CASE("a person sees the diff before a file is written") {
+  fixture x;
+  x.folder.write("f", "old\n");
+  const auto preview = [&](const std::string& path, const std::string& text) {
+    return x.write->preview({{"path", path}, {"content", text}},
+                            x.folder.path());
+  };
+  CHECK(preview("f", "new\n") == "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\n");
+  CHECK(preview("f", "old\n") == "Leaves the file as it is");
+  CHECK(preview("g/h", "") == "Makes an empty file");
+  CHECK(preview("../f", "x") ==
+        "This cannot be done: ../f leads out of the workspace, which is not "
+        "allowed");
+  x.folder.write("bin", std::string("\0", 1));
+  CHECK(preview("bin", "a\n") == "Replaces bin by 1 line, 2 B");
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "line " + std::to_string(i) + "\n";
+  const auto cut = preview("f", many);
+  CHECK(cut.size() < 17'000);
+  CHECK(cut.ends_with("[... more changes; in all +5000 -1 lines]\n"));
+  CHECK(x.content("f") == "old\n");
+  CHECK_FALSE(x.folder.has("g"));
+}
+
+TEST_CASE("write tells what it does and what it touches") {
+  const auto write = make_write();
+  const json arguments = {{"path", "a/../b"}, {"content", ""}};
+  CHECK(write->title(arguments) == "Writing a/../b");
+  CHECK(write->keys(arguments, "/ws") == std::vector<std::string>{"/ws/b"});
+  CHECK(write->spec().eff == effect::mutating);
+  CHECK(write->spec().idempotent);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/change_report.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/builtin/file_failure.hpp"
+#include "tools/builtin/jail.hpp"
+#include "tools/builtin/path_text.hpp"
+
+namespace riffle::tools {
+
+diff_format format_of(const write_target& target) {
+  return {.before = target.current ? path_text("a/" + target.name)
+                                   : std::string{"/dev/null"},
+          .after = path_text("b/" + target.name)};
+}
+
+void add_diff(nlohmann::json& metadata, const diff_text& diff) {
+  metadata["diff"] = diff.text;
+  metadata["added"] = diff.added;
+  metadata["removed"] = diff.removed;
+  if (diff.cut) metadata["diff_truncated"] = true;
+}
+
+std::string preview_of(const diff_text& diff) {
+  if (!diff.cut) return diff.text;
+  return diff.text + "[... more changes; in all " + counts_of(diff) + "]\n";
+}
+
+std::string counts_of(const diff_text& diff) {
+  return "+" + std::to_string(diff.added) + " -" +
+         std::to_string(diff.removed) + " lines";
+}
+
+tool_output cannot_write(std::string_view op, const write_target& target,
+                         int number) {
+  const auto name = path_text(target.name);
+  switch (number) {
+    case ECANCELED: return file_failure(op, errc::cancelled, "cancelled");
+    case ESTALE:
+      return file_failure(op, errc::tool_execution_error,
+                          name +
+                              " was changed by something else meanwhile; "
+                              "nothing was written, read it again");
+    case ENOTDIR:
+      return file_failure(
+          op, errc::invalid_arguments,
+          name + " cannot be written: a part of its path is a file");
+    case ENOENT:
+    case EXDEV:
+    case ELOOP: return cannot_open(op, target.root.get(), target.name, number);
+    case ENOSPC:
+    case EDQUOT:
+      return file_failure(op, errc::tool_execution_error,
+                          "the disk is full; " + name + " is as it was");
+    default:
+      return file_failure(
+          op, errc::tool_execution_error,
+          "cannot write " + name + ": " + std::strerror(number));
+  }
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What `write` and `edit` tell about a change, or about why there is none.
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tools/builtin/line_diff.hpp"
+#include "tools/builtin/replace_file.hpp"
+#include "tools/tool.hpp"
+
+namespace riffle::tools {
+
+/// "a/x" and "b/x", or "/dev/null" for a new file.
+diff_format format_of(const write_target& target);
+
+/// Adds `diff`, `added`, `removed`, and `diff_truncated` if hunks are missing.
+void add_diff(nlohmann::json& metadata, const diff_text& diff);
+
+/// The diff as text, with a line that says if some of it is missing.
+std::string preview_of(const diff_text& diff);
+
+/// "+3 -1 lines".
+std::string counts_of(const diff_text& diff);
+
+/// For the errno of writing.
+tool_output cannot_write(std::string_view op, const write_target& target,
+                         int number);
+
+}  // namespace riffle::tools
