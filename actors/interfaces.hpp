@@ -32,7 +32,8 @@ using tool_pool_actor = caf::typed_actor<
     reacts_to<assignment>,       // run it as soon as a worker is free
     reacts_to<stop_assignment>,  // stop it, queued or running
     reacts_to<worker_idle>,      // a worker is free
-    reacts_to<tick>,             // restart a worker after its back-off
+    reacts_to<place_rested>,     // restart a worker after its back-off
+    reacts_to<tick>,             // own timer: does a stopped call still run?
     replies_to<abandon_run>::with<run_abandoned>>;  // end all work of a run
 
 /// Folds the provider's bytes into text, call fragments, usage, finish.
@@ -83,7 +84,7 @@ using dispatcher_actor =
                      reacts_to<step_forgotten>,     // the next step begins
                      reacts_to<approval_decision>,  // from the proposal tracker
                      reacts_to<intent_committed>,   // from the publisher
-                     reacts_to<work_started>,       // from a worker
+                     reacts_to<work_started>,       // from a worker's thread
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator
                      reacts_to<work_lost>,  // from a pool

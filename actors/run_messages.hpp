@@ -314,6 +314,9 @@ struct all_ended {};
 /// A timer of the actor itself.
 struct tick {};
 
+/// pool's own: a place whose worker crashed may have a new one.
+struct place_rested {};
+
 /// orchestrator's own: the pause before the model is asked again is over.
 struct pause_over {};
 
@@ -346,6 +349,7 @@ RIFFLE_LOCAL(approval_withdrawn)
 RIFFLE_LOCAL(approval_decision)
 RIFFLE_LOCAL(control_request)
 RIFFLE_LOCAL(work_done)
+RIFFLE_LOCAL(place_rested)
 RIFFLE_LOCAL(work_started)
 RIFFLE_LOCAL(work_lost)
 RIFFLE_LOCAL(work_progressed)

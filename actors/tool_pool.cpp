@@ -9,53 +9,141 @@ namespace riffle {
 
 namespace {
 
-constexpr auto longest_rest = std::chrono::seconds{30};
-
-work_done stopped(const assignment& x) {
+call_result never_begun(outcome how, error why) {
   call_result result;
-  result.how = outcome::cancelled;
-  result.err = error{errc::cancelled, "tool_pool",
-                     "the call was stopped before a worker was free"};
-  return {x.call.id, x.attempt, std::move(result), 0, {}};
+  result.how = how;
+  result.err = std::move(why);
+  return result;
 }
 
 }  // namespace
 
+// -- calls in -----------------------------------------------------------------
+
 void tool_pool_state::on_assignment(assignment& x) {
-  queue.push_back(std::move(x));
+  claim who{x.run.value, x.call.limits.priority};
+  queue.push(std::move(x), std::move(who), now());
   assign();
 }
 
 void tool_pool_state::assign() {
   while (!queue.empty()) {
-    auto free =
-        std::ranges::find_if(workers, [](const worker& w) { return !w.task; });
-    if (free == workers.end()) {
-      if (workers.size() + resting >= concurrency) return;
-      workers.push_back({spawn_worker(self), {}});
-      free = std::prev(workers.end());
-    }
-    free->task = std::move(queue.front());
-    queue.pop_front();
-    self->send(free->actor, assignment{*free->task});
+    auto* free = find_free();
+    if (free == nullptr || !give_next_to(*free)) return;
   }
 }
 
+/// A worker without a task; a new one if there is a place for it.
+tool_pool_state::worker* tool_pool_state::find_free() {
+  const auto free = std::ranges::find_if(
+      workers, [](const worker& w) { return !w.task && !w.abandoned; });
+  if (free != workers.end()) return &*free;
+  const auto places = static_cast<std::size_t>(std::ranges::count_if(
+      workers, [](const worker& w) { return !w.abandoned; }));
+  if (places + resting >= limits.concurrency) return nullptr;
+  workers.push_back({spawn_worker(self), {}});
+  return &workers.back();
+}
+
+/// False: nothing can be given out now.
+bool tool_pool_state::give_next_to(worker& free) {
+  using admission = core::tool_service::admission;
+  const bool trial = !service->in_service();
+  switch (service->admit(now())) {
+    case admission::wait: return false;
+    case admission::refuse:
+      for (const auto& x : queue.drain()) refuse(x);
+      return false;
+    case admission::run: break;
+  }
+  free.task = queue.pop(now());
+  free.trial = trial;
+  self->send(free.actor, assignment{*free.task});
+  return true;
+}
+
+void tool_pool_state::refuse(const assignment& x) {
+  self->send(x.dispatcher,
+             work_done{x.call.id,
+                       x.attempt,
+                       never_begun(outcome::failed, service->why(now())),
+                       0,
+                       {}});
+}
+
+// -- stopping -----------------------------------------------------------------
+
 void tool_pool_state::on_stop(const stop_assignment& x) {
   for (auto& w : workers)
-    if (w.task && w.task->call.id == x.id) self->send(w.actor, x);
-  std::erase_if(queue, [&](const assignment& a) {
+    if (w.task && w.task->call.id == x.id) stop(w);
+  queue.erase_if([&](const assignment& a) {
     if (a.call.id != x.id) return false;
-    self->send(a.dispatcher, stopped(a));
+    self->send(
+        a.dispatcher,
+        work_done{a.call.id,
+                  a.attempt,
+                  never_begun(outcome::cancelled,
+                              {errc::cancelled,
+                               "tool_pool",
+                               "the call was stopped before a worker was free",
+                               false,
+                               {}}),
+                  0,
+                  {}});
     return true;
   });
 }
 
+void tool_pool_state::stop(worker& w) {
+  self->send(w.actor, stop_assignment{w.task->call.id, w.task->attempt});
+  if (w.stopped_at) return;
+  w.stopped_at = now();
+  self->delayed_send(self, limits.abandon_after, tick{});
+}
+
+/// Places that were lost to calls which ignore their stop are given to others.
+void tool_pool_state::on_tick() {
+  for (auto& w : workers) {
+    if (!w.stopped_at || w.abandoned ||
+        now() < *w.stopped_at + limits.abandon_after)
+      continue;
+    w.abandoned = true;
+    log_warn("tool_pool", tool + ": call " + w.task->call.id.value +
+                              " was stopped and still runs");
+    if (service->on_abandoned(now())) note_quarantine();
+  }
+  assign();
+}
+
+// -- calls out ----------------------------------------------------------------
+
 void tool_pool_state::on_idle(const worker_idle& x) {
-  for (auto& w : workers)
-    if (w.task && w.task->call.id == x.id) w.task.reset();
+  for (auto& w : workers) {
+    if (!w.task || w.task->call.id != x.id) continue;
+    if (w.trial && w.stopped_at && !w.abandoned)
+      service->on_undecided(now());
+    else if (!w.abandoned)
+      service->on_success();
+    on_end_of_task(w);
+  }
+  // More workers than places, once an abandoned call has ended.
+  while (workers.size() + resting > limits.concurrency) {
+    const auto spare =
+        std::ranges::find_if(workers, [](const worker& w) { return !w.task; });
+    if (spare == workers.end()) break;
+    self->send_exit(spare->actor, caf::exit_reason::normal);
+    workers.erase(spare);
+  }
   assign();
   answer_abandoned();
+}
+
+void tool_pool_state::on_end_of_task(worker& w) {
+  if (w.abandoned) service->on_returned();
+  queue.release(w.task->run.value);
+  w.task.reset();
+  w.trial = w.abandoned = false;
+  w.stopped_at.reset();
 }
 
 /// A worker died: its place rests, its call goes back.
@@ -63,24 +151,36 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
       workers, [&](const worker& w) { return w.actor.address() == x.source; });
   if (i == workers.end()) return;
-  auto task = std::move(i->task);
+  const bool had_place = !i->abandoned;
+  auto task = i->task;
+  if (i->task) on_end_of_task(*i);
   workers.erase(i);
-  const bool calm = restarts->allow(self->clock().now());
-  const auto random01 = std::uniform_real_distribution<double>{}(random);
-  const duration rest = calm ? restarts->delay(random01) : longest_rest;
-  ++resting;
-  self->delayed_send(self, rest, tick{});
+  if (x.reason != caf::exit_reason::normal) {
+    const auto rest = service->on_crash(
+        now(), std::uniform_real_distribution<double>{}(random));
+    if (rest && had_place) {
+      ++resting;
+      self->delayed_send(self, *rest, place_rested{});
+    }
+    if (!rest) note_quarantine();
+  }
   if (task)
     self->send(task->dispatcher,
                work_lost{task->call.id, task->attempt, to_string(x.reason)});
+  assign();
   answer_abandoned();
 }
 
+void tool_pool_state::note_quarantine() {
+  log_error("tool_pool", service->why(now()).message);
+}
+
+// -- a run whose actors failed ------------------------------------------------
+
 caf::result<run_abandoned> tool_pool_state::on_abandon(const abandon_run& x) {
-  std::erase_if(queue, [&](const assignment& a) { return a.run == x.run; });
+  queue.erase_if([&](const assignment& a) { return a.run == x.run; });
   for (auto& w : workers)
-    if (w.task && w.task->run == x.run)
-      self->send(w.actor, stop_assignment{w.task->call.id, w.task->attempt});
+    if (w.task && w.task->run == x.run) stop(w);
   if (!busy_with(x.run)) return run_abandoned{x.run};
   auto promise = self->make_response_promise<run_abandoned>();
   abandoning.emplace_back(x.run, promise);
@@ -102,15 +202,13 @@ void tool_pool_state::answer_abandoned() {
 
 tool_pool_actor::behavior_type tool_pool(
     tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
-    std::size_t concurrency, config::supervision_config supervision,
-    worker_spawner spawn_worker) {
+    pool_limits limits, worker_spawner spawn_worker) {
   auto& st = self->state;
   st.tool = std::move(tool);
-  st.concurrency = std::max<std::size_t>(1, concurrency);
+  st.limits = limits;
+  st.limits.concurrency = std::max<std::size_t>(1, limits.concurrency);
   st.spawn_worker = std::move(spawn_worker);
-  st.restarts.emplace(supervision.intensity, supervision.period,
-                      core::restart_policy::backoff{supervision.backoff_base,
-                                                    supervision.backoff_cap});
+  st.service.emplace(st.tool, limits.service);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
   self->set_exit_handler([&st](caf::exit_msg& x) {
     for (auto& w : st.workers) st.self->send_exit(w.actor, x.reason);
@@ -120,10 +218,11 @@ tool_pool_actor::behavior_type tool_pool(
       [&st](assignment& x) { st.on_assignment(x); },
       [&st](stop_assignment& x) { st.on_stop(x); },
       [&st](worker_idle& x) { st.on_idle(x); },
-      [&st](tick&) {
+      [&st](place_rested&) {
         if (st.resting > 0) --st.resting;
         st.assign();
       },
+      [&st](tick&) { st.on_tick(); },
       [&st](abandon_run& x) { return st.on_abandon(x); },
   };
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <deque>
+#include <list>
 #include <random>
 
-#include "actors/core/restart_policy.hpp"
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/core/tool_service.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/tool_worker.hpp"
-#include "runtime/config/config.hpp"
+#include "runtime/base/fair_queue.hpp"
 
 namespace riffle {
 
@@ -15,9 +16,20 @@ namespace riffle {
 using worker_spawner =
     std::function<tool_worker_actor(tool_pool_actor::pointer pool)>;
 
+/// What bounds a pool.
+struct pool_limits {
+  std::size_t concurrency = 1;  ///< workers
+  core::tool_service::limits service;
+  /// A stopped call that still runs after this counts as abandoned, and its
+  /// place is given to another worker.
+  duration abandon_after = core::dispatch_limits{}.abandon_after;
+};
+
 /// Workers start when calls wait for one, and stay. A worker that dies is
-/// replaced after a back-off; its call goes back to the dispatcher, who
-/// decides about a repetition.
+/// replaced after a back-off (one for one; an end without an error is none:
+/// "transient", as in OTP); its call goes back to the dispatcher, who decides
+/// about a repetition. A tool in quarantine has no queue: its calls settle at
+/// once as `tool_unavailable`.
 struct tool_pool_state {
   static inline const char* name = "tool_pool";
   explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
@@ -25,25 +37,36 @@ struct tool_pool_state {
   struct worker {
     tool_worker_actor actor;
     std::optional<assignment> task;
+    bool trial = false;                      ///< it decides about the tool
+    std::optional<time_point> stopped_at{};  ///< its task was asked to stop
+    bool abandoned = false;                  ///< it did not obey
   };
 
   void on_assignment(assignment& x);
   void on_stop(const stop_assignment& x);
   void on_idle(const worker_idle& x);
   void on_down(const caf::down_msg& x);
+  void on_tick();
   caf::result<run_abandoned> on_abandon(const abandon_run& x);
   void assign();
+  bool give_next_to(worker& free);
+  worker* find_free();
+  void on_end_of_task(worker& w);
+  void stop(worker& w);
+  void refuse(const assignment& x);
+  void note_quarantine();
   void answer_abandoned();
   [[nodiscard]] bool busy_with(const run_id& run) const;
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   tool_pool_actor::pointer self;
   std::string tool;
-  std::size_t concurrency = 1;
+  pool_limits limits;
   worker_spawner spawn_worker;
-  std::optional<core::restart_policy> restarts;
+  std::optional<core::tool_service> service;
   std::mt19937_64 random{std::random_device{}()};
-  std::deque<assignment> queue;
-  std::vector<worker> workers;
+  fair_queue<assignment> queue;  ///< bounded by what the runs may have open
+  std::list<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
   std::vector<std::pair<run_id, caf::typed_response_promise<run_abandoned>>>
       abandoning;
@@ -51,7 +74,6 @@ struct tool_pool_state {
 
 tool_pool_actor::behavior_type tool_pool(
     tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
-    std::size_t concurrency, config::supervision_config supervision,
-    worker_spawner spawn_worker);
+    pool_limits limits, worker_spawner spawn_worker);
 
 }  // namespace riffle

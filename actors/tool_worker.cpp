@@ -30,28 +30,55 @@ call_result to_result(tools::tool_output x) {
   return result;
 }
 
-/// The lane's job: runs the tool, then tells the worker. An exception of the
-/// tool is caught at this border and costs the worker (rule 11).
-void run_on_lane(const tools::tool_ptr& tool, const tool_call& call,
-                 tools::tool_context context,
-                 const std::shared_ptr<progress_relay>& relay,
-                 const tool_worker_actor& worker) {
-  lane_done done;
-  done.id = call.id;
-  context.progress = [relay](tool_progress_report x) {
-    relay->offer(std::move(x));
-  };
-  try {
-    const auto arguments = nlohmann::json::parse(call.arguments);
-    done.result = to_result(tool->run(arguments, context));
-  } catch (const std::exception& e) {
-    done.died = e.what();
-  } catch (...) {
-    done.died = "unknown exception";
-  }
-  done.last_progress = relay->close();
-  caf::anon_send(worker, std::move(done));
+call_result stopped_before() {
+  call_result result;
+  result.how = outcome::cancelled;
+  result.err = error{errc::cancelled, "tool_worker",
+                     "the call was stopped before a thread was free"};
+  return result;
 }
+
+/// One attempt on the lane; its thread's only.
+struct lane_attempt {
+  tools::tool_ptr tool;
+  assignment what;
+  tools::tool_context context;
+  std::shared_ptr<progress_relay> relay;
+  tool_worker_actor worker;
+  bool began = false;
+
+  /// A call that was stopped while it waited for a thread never acts.
+  void begin() {
+    if (context.stop.stop_requested()) return;
+    began = true;
+    caf::anon_send(what.dispatcher, work_started{what.call.id, what.attempt});
+  }
+
+  /// Runs the tool, then tells the worker. An exception of the tool is caught
+  /// at this border and costs the worker (rule 11).
+  void run() {
+    lane_done done;
+    done.id = what.call.id;
+    try {
+      done.result = began ? call_tool() : stopped_before();
+    } catch (const std::exception& e) {
+      done.died = e.what();
+    } catch (...) {
+      done.died = "unknown exception";
+    }
+    done.last_progress = relay->close();
+    caf::anon_send(worker, std::move(done));
+  }
+
+ private:
+  call_result call_tool() {
+    context.progress = [to = relay](tool_progress_report report) {
+      to->offer(std::move(report));
+    };
+    const auto arguments = nlohmann::json::parse(what.call.arguments);
+    return to_result(tool->run(arguments, context));
+  }
+};
 
 }  // namespace
 
@@ -85,8 +112,6 @@ void tool_worker_state::on_assignment(assignment& x) {
   stop = std::stop_source{};
   auto me = caf::actor_cast<tool_worker_actor>(self);
   relay = std::make_shared<progress_relay>(me, setup.progress_window);
-  self->send(current->dispatcher,
-             work_started{current->call.id, current->attempt});
   tools::tool_context context;
   context.call = current->call.id;
   context.attempt = current->attempt;
@@ -95,9 +120,11 @@ void tool_worker_state::on_assignment(assignment& x) {
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock =
         guard_file(setup.guard_dir, current->call.id, current->attempt);
-  setup.lane->submit([tool = tool, call = current->call,
-                      context = std::move(context), relay = relay,
-                      me] { run_on_lane(tool, call, context, relay, me); });
+  auto attempt = std::make_shared<lane_attempt>(
+      lane_attempt{tool, *current, std::move(context), relay, me});
+  setup.lane->submit([attempt] { attempt->run(); },
+                     {current->run.value, current->call.limits.priority},
+                     [attempt] { attempt->begin(); });
 }
 
 void tool_worker_state::on_done(lane_done& x) {

@@ -2,7 +2,6 @@
 #include "runtime/base/executor.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -20,7 +19,12 @@ struct thread_lane::shared {
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable ended;
-  std::deque<job> jobs;
+  struct task {
+    job begun;
+    job work;
+    std::string group;
+  };
+  fair_queue<task> jobs;
   std::vector<std::thread> threads;
   std::size_t idle = 0;
   std::size_t alive = 0;
@@ -35,12 +39,13 @@ void thread_lane::shared::work() {
     wake.wait(lock, [this] { return stopping || !jobs.empty(); });
     --idle;
     if (stopping) break;
-    auto next = std::move(jobs.front());
-    jobs.pop_front();
+    auto next = std::move(*jobs.pop(std::chrono::steady_clock::now()));
     lock.unlock();
-    next();
-    next = nullptr;
+    if (next.begun) next.begun();
+    next.work();
+    next.begun = next.work = nullptr;
     lock.lock();
+    jobs.release(next.group);
   }
   --alive;
   ended.notify_all();
@@ -51,11 +56,13 @@ thread_lane::thread_lane(std::size_t max_threads)
 
 thread_lane::~thread_lane() { close(duration::max()); }
 
-void thread_lane::submit(job work) {
+void thread_lane::submit(job work, claim who, job begun) {
   auto& s = *state_;
   std::lock_guard lock{s.mutex};
   if (s.stopping) return;
-  s.jobs.push_back(std::move(work));
+  auto group = who.group;
+  s.jobs.push({std::move(begun), std::move(work), std::move(group)},
+              std::move(who), std::chrono::steady_clock::now());
   if (s.jobs.size() > s.idle && s.threads.size() < s.max_threads) {
     ++s.alive;
     s.threads.emplace_back([keep = state_] { keep->work(); });
@@ -67,7 +74,7 @@ bool thread_lane::close(duration limit) {
   auto& s = *state_;
   std::unique_lock lock{s.mutex};
   s.stopping = true;
-  s.jobs.clear();
+  static_cast<void>(s.jobs.drain());
   s.wake.notify_all();
   const auto all_ended = [&s] { return s.alive == 0 || s.abandoned; };
   if (limit == duration::max())

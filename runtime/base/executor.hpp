@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "messages/time.hpp"
+#include "runtime/base/fair_queue.hpp"
 
 namespace riffle {
 
@@ -19,11 +21,14 @@ class executor {
   using job = std::function<void()>;
 
   virtual ~executor() = default;
-  virtual void submit(job work) = 0;
+  /// `who` decides about the order of what waits for a thread; `begun`, if
+  /// set, is called on that thread right before `work`.
+  virtual void submit(job work, claim who, job begun) = 0;
+  void submit(job work) { submit(std::move(work), {}, {}); }
 };
 
-/// Threads that start when jobs wait for one and stay; at most `max_threads`
-/// (jobs beyond wait in order).
+/// Threads that start when jobs wait for one and stay; at most `max_threads`.
+/// Jobs beyond wait, in the order of a fair_queue.
 class thread_lane final : public executor {
  public:
   explicit thread_lane(std::size_t max_threads);
@@ -32,7 +37,8 @@ class thread_lane final : public executor {
   thread_lane(const thread_lane&) = delete;
   thread_lane& operator=(const thread_lane&) = delete;
 
-  void submit(job work) override;
+  using executor::submit;
+  void submit(job work, claim who, job begun) override;
 
   /// Drops jobs that have not begun and waits up to `limit` for those that
   /// run. False: some still do; their threads are abandoned (nothing can end

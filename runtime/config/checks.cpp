@@ -115,17 +115,10 @@ class checker {
     one("nodes", &tool_config::nodes, "[\"*\"]");
     one("keys", &tool_config::keys, "[]");
     one("polling", &tool_config::polling, "false");
-    one("priority", &tool_config::priority, std::to_string(plain.priority));
-    one("abandoned_limit", &tool_config::abandoned_limit,
-        std::to_string(plain.abandoned_limit));
   }
 
   /// Keys of the contract that no code of this version obeys.
   void check_unused() {
-    const supervision_config supervision;
-    only({"supervision", "cool_down"},
-         x_.supervision.cool_down == supervision.cool_down,
-         to_text(supervision.cool_down));
     const approvals_config approvals;
     only({"approvals", "expire_after"},
          x_.approvals.expire_after == approvals.expire_after,

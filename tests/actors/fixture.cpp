@@ -136,7 +136,7 @@ void actor_fixture::begin() {
   store = spawn_session_store(*system, {.detach_store = false}, journal, {});
   worker_setup setup;
   setup.lane = lane;
-  pools = spawn_pools(*system, *tools, settings, {}, setup);
+  pools = spawn_pools(*system, *tools, settings, supervision, setup);
   registry_setup front;
   front.store = store;
   front.pools = pools;
@@ -196,7 +196,10 @@ bool actor_fixture::settle() {
   bool moved = false;
   for (bool more = true; more; moved = moved || more) {
     more = scheduler().run() > 0;
-    if (run_lane) more = lane->run_one() || more;
+    if (run_lane)
+      more = lane->run_one() || more;
+    else if (begin_lane)
+      more = lane->begin_all() || more;
     if (release_acks && held != nullptr) more = held->release_one() || more;
     if (reader->must_pull && !reader->refuses) pull();
   }

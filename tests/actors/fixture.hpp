@@ -23,18 +23,37 @@
 
 namespace riffle::testing {
 
-/// A lane whose jobs run when the test says so.
+/// A lane whose jobs begin and run when the test says so.
 class manual_executor final : public executor {
  public:
-  void submit(job work) override { jobs.push_back(std::move(work)); }
+  struct task {
+    job begun;
+    job work;
+  };
+
+  using executor::submit;
+  void submit(job work, claim, job begun) override {
+    jobs.push_back({std::move(begun), std::move(work)});
+  }
+  /// All get a thread, on which they stay. False: they had one.
+  bool begin_all() {
+    bool any = false;
+    for (auto& x : jobs)
+      if (auto begun = std::exchange(x.begun, {})) {
+        begun();
+        any = true;
+      }
+    return any;
+  }
   bool run_one() {
     if (jobs.empty()) return false;
     auto next = std::move(jobs.front());
     jobs.pop_front();
-    next();
+    if (next.begun) next.begun();
+    next.work();
     return true;
   }
-  std::deque<job> jobs;
+  std::deque<task> jobs;
 };
 
 /// A provider that says what the test tells it to.
@@ -128,7 +147,8 @@ class actor_fixture {
   test_journal* held = nullptr;  ///< set if it is one; then acks are released
   bool release_acks = true;
   std::shared_ptr<manual_executor> lane = std::make_shared<manual_executor>();
-  bool run_lane = true;
+  bool run_lane = true;    ///< false: jobs never end …
+  bool begin_lane = true;  ///< … and false: they never begin
   std::shared_ptr<scripted_model> provider = std::make_shared<scripted_model>();
   std::shared_ptr<tools::registry> tools = std::make_shared<tools::registry>();
   std::shared_ptr<recording_tool> look, act, redo;
@@ -136,6 +156,7 @@ class actor_fixture {
   std::shared_ptr<recording_subscriber> reader =
       std::make_shared<recording_subscriber>();
   config::tools_config settings;
+  config::supervision_config supervision;
   run_registry_actor registry;
   session_store_actor store;
   std::map<std::string, tool_pool_actor> pools;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Supervision of tool workers: restarts, quarantine, abandoned threads.
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+std::string one_call(const std::string& tool) {
+  return model_calls(0, tool) + model_stops("tool_calls");
+}
+
+const std::string the_end = model_says("The end.") + model_stops("stop");
+
+struct pool_fixture : actor_fixture {
+  pool_fixture() {
+    settings.defaults.attempts = 1;
+    supervision.intensity = 2;
+    supervision.cool_down = 30s;
+  }
+
+  /// Plays a run of one step for each tool; the results of its calls.
+  std::vector<json> results_of(const std::vector<std::string>& calls) {
+    provider->answers.clear();
+    for (const auto& tool : calls) provider->answers.push_back(one_call(tool));
+    provider->answers.push_back(the_end);
+    begin_run();
+    run_out();
+    check_log(reader->lines);
+    std::vector<json> found;
+    for (const auto& x : events_of(reader->lines, "tool_result"))
+      found.push_back(x.at("data"));
+    return found;
+  }
+
+  /// Starts one more run, with a reader of its own.
+  void begin_run() {
+    reader = std::make_shared<recording_subscriber>();
+    provider->requests.clear();
+    auto spec = make_spec("run_" + std::to_string(++runs_));
+    spec->session = session_id{"ses_" + std::to_string(runs_)};
+    start(spec);
+    settle();
+  }
+
+ private:
+  int runs_ = 0;
+};
+
+std::string code_of(const json& result) {
+  return result.contains("error") ? result.at("error").at("code") : "ok";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a tool that keeps crashing is taken out of service and tried later") {
+  pool_fixture x;
+  x.begin();
+  x.look->throw_times = 4;
+  const auto results =
+      x.results_of({"look", "look", "look", "look", "act", "look"});
+  REQUIRE(results.size() == 6);
+  // Two restarts, the third crash is one too many.
+  for (int i = 0; i < 3; ++i) {
+    CHECK(results[i].at("outcome") == "interrupted");
+    CHECK(results[i].at("attempts") == 1);
+  }
+  CHECK(code_of(results[3]) == "tool_unavailable");
+  CHECK(code_of(results[5]) == "tool_unavailable");
+  CHECK(code_of(results[4]) == "ok");  // others notice nothing
+  CHECK(x.look->acted.size() == 3);
+  const auto told = x.provider->requests.at(4);
+  CHECK(told.find("out of service") != std::string::npos);
+
+  x.advance(30s);  // the trial crashes: out again, at once
+  auto trial = x.results_of({"look", "look"});
+  CHECK(trial.at(0).at("outcome") == "interrupted");
+  CHECK(code_of(trial.at(1)) == "tool_unavailable");
+
+  x.advance(30s);
+  trial = x.results_of({"look", "look"});
+  CHECK(code_of(trial.at(0)) == "ok");
+  CHECK(code_of(trial.at(1)) == "ok");
+}
+
+TEST_CASE("calls that wait while the trial fails settle at once") {
+  pool_fixture x;
+  x.supervision.intensity = 0;
+  x.begin();
+  x.look->throw_times = 2;
+  x.results_of({"look"});
+  x.advance(30s);
+  x.provider->answers = {
+      model_calls(0, "look", {{"n", 1}}) + model_calls(1, "look", {{"n", 2}}) +
+          model_calls(2, "look", {{"n", 3}}) + model_stops("tool_calls"),
+      the_end};
+  x.run_lane = false;
+  x.begin_run();
+  x.settle();
+  CHECK(x.lane->jobs.size() == 1);  // one is on trial, two wait for it
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  const auto results = events_of(x.reader->lines, "tool_result");
+  REQUIRE(results.size() == 3);
+  CHECK(x.look->acted.size() == 2);
+  int refused = 0;
+  for (const auto& r : results)
+    refused += code_of(r.at("data")) == "tool_unavailable" ? 1 : 0;
+  CHECK(refused == 2);
+}
+
+TEST_CASE("a read that crashed is repeated until its attempts are used up") {
+  pool_fixture x;
+  x.settings.defaults.attempts = 3;
+  x.supervision.intensity = 9;
+  x.begin();
+  x.look->throw_times = 2;
+  const auto results = x.results_of({"look"});
+  REQUIRE(results.size() == 1);
+  CHECK(code_of(results[0]) == "ok");
+  CHECK(results[0].at("attempts") == 3);
+  const auto retries = events_of(x.reader->lines, "retry");
+  REQUIRE(retries.size() == 2);
+  CHECK(retries[0].at("data").at("what") == "tool");
+  CHECK(retries[1].at("data").at("attempt") == 2);
+}
+
+TEST_CASE("threads that ignore their stop are counted, then the tool is out") {
+  pool_fixture x;
+  x.settings.defaults.concurrency = 1;
+  x.settings.defaults.abandoned_limit = 1;
+  x.begin();
+  x.run_lane = false;  // no thread ever ends
+  for (int run = 1; run <= 2; ++run) {
+    x.provider->answers = {one_call("look"), the_end};
+    x.begin_run();
+    CHECK(x.lane->jobs.size() == static_cast<std::size_t>(run));
+    x.cancel();
+    x.run_out();
+    check_log(x.reader->lines);
+    const auto results = events_of(x.reader->lines, "tool_result");
+    REQUIRE(results.size() == 1);
+    CHECK(results[0].at("data").at("outcome") == "cancelled");
+    x.advance(10s);
+    x.settle();
+  }
+  auto refused = x.results_of({"look"});
+  CHECK(code_of(refused.at(0)) == "tool_unavailable");
+
+  x.run_lane = true;  // they end at last
+  x.settle();
+  x.advance(30s);
+  CHECK(code_of(x.results_of({"look"}).at(0)) == "ok");
+}
+
+TEST_CASE("a call that is stopped before it has a thread never acts") {
+  pool_fixture x;
+  x.begin();
+  x.run_lane = x.begin_lane = false;
+  x.provider->answers = {one_call("look"), the_end};
+  x.begin_run();
+  REQUIRE(x.lane->jobs.size() == 1);
+  x.cancel();
+  x.settle();
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  CHECK(x.look->acted.empty());
+}
+
+TEST_CASE("one run cannot keep a tool's workers from another") {
+  pool_fixture x;
+  x.settings.defaults.concurrency = 1;
+  x.begin();
+  x.run_lane = false;
+  std::string many;
+  for (int i = 0; i < 6; ++i) many += model_calls(i, "look", {{"n", i}});
+  x.provider->answers = {many + model_stops("tool_calls"), the_end};
+  x.begin_run();
+  const auto greedy = x.reader;
+  x.provider->answers = {one_call("look"), the_end};
+  x.begin_run();
+  // The one place is the first run's; the next is the second's.
+  REQUIRE(x.lane->run_one());
+  x.scheduler().run();
+  REQUIRE(x.lane->run_one());
+  x.scheduler().run();
+  CHECK(events_of(x.reader->lines, "tool_result").size() == 1);
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+}
