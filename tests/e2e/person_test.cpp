@@ -96,7 +96,7 @@ TEST_CASE("a session has one active run, and goes on with what was said") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
     if (request.body.find("wait for me") != std::string::npos &&
-        request.body.find("again") == std::string::npos)
+        request.body.find("the second task") == std::string::npos)
       return http_reply::sse().stall("gate").send(answer("first"));
     return respond_sse(answer("second"));
   }};
@@ -114,13 +114,13 @@ TEST_CASE("a session has one active run, and goes on with what was said") {
   }
   server.release("gate");
   CHECK(first.wait().status == 0);
-  CHECK(riffle::testing::riffle(folder, {"run", "again", "--session", "s1"})
+  CHECK(riffle::testing::riffle(folder, {"run", "the second task", "--session", "s1"})
             .status == 0);
   const auto body = json::parse(server.requests().back().body);
   std::vector<json> said;
   for (const auto& m : body.at("messages"))
     if (m.at("role") != "system") said.push_back(m.at("content"));
-  CHECK(said == std::vector<json>{"wait for me", "first", "again"});
+  CHECK(said == std::vector<json>{"wait for me", "first", "the second task"});
   const auto log =
       riffle::testing::riffle(folder, {"sessions", "events", "s1"});
   CHECK(of_type(checked_events(log.out), "run_finished").size() == 2);
