@@ -1,113 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <deque>
-#include <mutex>
-#include <utility>
-
-#include <caf/policy/unprofiled.hpp>
-#include <caf/resumable.hpp>
+#include <caf/actor_system_config.hpp>
 
 namespace riffle {
 
-/// A policy of CAF's scheduler: one queue that all workers share, and for each
-/// worker a short line of its own for the actors that were woken by the actor
-/// it runs just now. A chunk of an answer passes several actors one after the
-/// other; so they run one after the other on one worker, and no second thread
-/// is woken and put to sleep again for each of them. (The "next task" slot of
-/// the schedulers of Go and Tokio, for the same reason.)
+/// Makes CAF schedule by a policy of ours: one queue that all workers share,
+/// and for each worker a short line of its own for the actors that were woken
+/// by the actor it runs just now. A chunk of an answer passes several actors
+/// one after the other; so they run one after the other on one worker, and no
+/// second thread is woken and put to sleep again for each of them. (The "next
+/// task" slot of the schedulers of Go and Tokio, for the same reason.)
 ///
-/// Bounds: at most `line_limit` actors wait in a worker's line, and after
-/// `turn_limit` of them in a row the rest goes to the shared queue, so that
-/// actors that keep each other busy delay nobody.
-class local_first : public caf::policy::unprofiled {
- public:
-  static constexpr std::size_t line_limit = 4;
-  static constexpr std::size_t turn_limit = 32;
-
-  struct coordinator_data {
-    explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
-    std::mutex mutex;
-    std::condition_variable work;
-    std::deque<caf::resumable*> queue;
-    std::size_t idle = 0;  ///< workers that wait and were not woken yet
-  };
-
-  struct worker_data {
-    explicit worker_data(caf::scheduler::abstract_coordinator*) {}
-    std::deque<caf::resumable*> line;  // touched by its worker only
-    std::size_t turns = 0;             // taken from the line in a row
-  };
-
-  template <class Coordinator>
-  void central_enqueue(Coordinator* self, caf::resumable* job) {
-    auto& shared = d(self);
-    bool wake = false;
-    {
-      std::lock_guard lock{shared.mutex};
-      shared.queue.push_back(job);
-      wake = shared.idle > 0;
-      if (wake) --shared.idle;
-    }
-    if (wake) shared.work.notify_one();
-  }
-
-  template <class Worker>
-  void external_enqueue(Worker* self, caf::resumable* job) {
-    central_enqueue(self->parent(), job);
-  }
-
-  template <class Worker>
-  void internal_enqueue(Worker* self, caf::resumable* job) {
-    auto& own = d(self);
-    if (own.line.size() < line_limit && own.turns < turn_limit)
-      own.line.push_back(job);
-    else
-      central_enqueue(self->parent(), job);
-  }
-
-  template <class Worker>
-  void resume_job_later(Worker* self, caf::resumable* job) {
-    central_enqueue(self->parent(), job);
-  }
-
-  template <class Worker>
-  caf::resumable* dequeue(Worker* self) {
-    auto& own = d(self);
-    if (!own.line.empty()) {
-      ++own.turns;
-      return take(own.line);
-    }
-    own.turns = 0;
-    auto& shared = d(self->parent());
-    std::unique_lock lock{shared.mutex};
-    while (shared.queue.empty()) {
-      ++shared.idle;
-      shared.work.wait(lock);
-    }
-    return take(shared.queue);
-  }
-
-  template <class Worker, class F>
-  void foreach_resumable(Worker* self, F f) {
-    while (!d(self).line.empty()) f(take(d(self).line));
-  }
-
-  template <class Coordinator, class F>
-  void foreach_central_resumable(Coordinator* self, F f) {
-    auto& shared = d(self);
-    std::unique_lock lock{shared.mutex};
-    while (!shared.queue.empty()) f(take(shared.queue));
-  }
-
- private:
-  static caf::resumable* take(std::deque<caf::resumable*>& from) {
-    auto* job = from.front();
-    from.pop_front();
-    return job;
-  }
-};
+/// Bounds: a few actors wait in a worker's line, and after some turns in a row
+/// the rest goes to the shared queue, so that actors that keep each other busy
+/// delay nobody.
+void use_local_first(caf::actor_system_config& config);
 
 }  // namespace riffle

@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include <caf/scheduler/coordinator.hpp>
-
 #include "messages/type_ids.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/model/http_transport.hpp"
@@ -32,7 +30,7 @@ constexpr auto guard_deadline = std::chrono::seconds{15};
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
     add_message_types<caf::id_block::riffle_messages>();
-    load<caf::scheduler::coordinator<local_first>>();
+    use_local_first(*this);
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     set("scheduler.max-threads",
         static_cast<std::size_t>(runtime.threads > 0 ? runtime.threads

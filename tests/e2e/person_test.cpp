@@ -114,7 +114,8 @@ TEST_CASE("a session has one active run, and goes on with what was said") {
   }
   server.release("gate");
   CHECK(first.wait().status == 0);
-  CHECK(riffle::testing::riffle(folder, {"run", "the second task", "--session", "s1"})
+  CHECK(riffle::testing::riffle(folder,
+                                {"run", "the second task", "--session", "s1"})
             .status == 0);
   const auto body = json::parse(server.requests().back().body);
   std::vector<json> said;
