@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/base/endpoint.hpp"
+
 namespace riffle::config {
 
 namespace {
@@ -49,6 +51,11 @@ std::string_view form_problem(form shape, std::string_view x) {
                                 "variable, not a key itself";
     case form::pointer:
       return x.starts_with('/') ? "" : "must be a JSON pointer, such as /path";
+    case form::endpoint:
+      return parse_endpoint(x) ? ""
+                               : "must be a host or a network, with or without "
+                                 "a port, such as wiki.local, 10.0.0.0/8, "
+                                 "127.0.0.1:8080 or [::1]:8080";
     case form::any:
     case form::path: break;
   }

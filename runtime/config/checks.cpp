@@ -2,7 +2,6 @@
 #include "runtime/config/checks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include "runtime/config/assign.hpp"
@@ -13,9 +12,6 @@ namespace riffle::config {
 namespace {
 
 using path = std::vector<std::string>;
-
-/// Names of the contract that this version does not build in.
-constexpr std::array<std::string_view, 1> later_tools = {"fetch"};
 
 class checker {
  public:
@@ -155,12 +151,6 @@ class checker {
     if (!request_.tools) return;
     const auto& known = *request_.tools;
     if (std::ranges::find(known, name) != known.end()) return;
-    if (std::ranges::find(later_tools, name) != later_tools.end()) {
-      add(at,
-          "the tool " + in_quotes(name) +
-              " is not supported by this version; supported: " + join(known));
-      return;
-    }
     auto text = "there is no tool " + in_quotes(name);
     const auto near = nearest(name, known);
     add(at, near.empty() ? text + "; known: " + join(known)

@@ -40,8 +40,8 @@ const tool_config& tools_config::of(const std::string& name) const {
 }
 
 std::vector<std::string> builtin_tools() {
-  return {"read", "glob",        "grep",          "bash",    "write",
-          "edit", "manage_plan", "seek_approval", "complete"};
+  return {"read", "glob",  "grep",        "bash",          "write",
+          "edit", "fetch", "manage_plan", "seek_approval", "complete"};
 }
 
 std::optional<std::filesystem::path> find_file(const load_request& request) {

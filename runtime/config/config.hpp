@@ -123,8 +123,12 @@ tool_config with_tool_defaults(const std::string& name, tool_config base);
 
 struct tools_config {
   tool_config defaults;
+  /// `[tools.fetch] allow`: hosts and networks that `fetch` may reach beside
+  /// the public internet, see runtime/base/endpoint.hpp.
+  std::vector<std::string> fetch_allow;
   std::map<std::string, tool_config> by_name = {
-      {"bash", with_tool_defaults("bash", {})}};
+      {"bash", with_tool_defaults("bash", {})},
+      {"fetch", with_tool_defaults("fetch", {})}};
 
   /// The settings of a tool: its own table over the defaults.
   [[nodiscard]] const tool_config& of(const std::string& name) const;

@@ -145,6 +145,8 @@ void visit(visitor& v, tools_config& x) {
   v.rest(names(x.by_name), [&](const std::string& name) {
     const auto [entry, added] =
         x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
+    if (name == "fetch")
+      v.field("allow", &x.fetch_allow, shaped(form::endpoint, false));
     visit(v, entry->second);
   });
 }

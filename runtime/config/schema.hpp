@@ -30,6 +30,7 @@ enum class form : std::uint8_t {
   address,     ///< host:port, or empty
   identifier,  ///< as environment variables are named, or empty
   pointer,     ///< JSON pointer
+  endpoint,    ///< a host or network, with or without a port
 };
 
 /// What is allowed. Numbers: `least` to `most`, both included; durations the

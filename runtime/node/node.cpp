@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "messages/type_ids.hpp"
+#include "runtime/base/endpoint.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
@@ -142,6 +143,14 @@ expected<void> node::add_tools(std::vector<tools::tool_ptr> extra) {
   for (const auto& [name, model] : config_.models)
     if (!model.api_key_env.empty())
       options.bash.hidden_env.push_back(model.api_key_env);
+  for (const auto& text : config_.tools.fetch_allow) {
+    auto allowed = parse_endpoint(text);
+    if (!allowed)
+      return unexpected{
+          error{errc::invalid_config, op,
+                "tools.fetch.allow: " + text + " is no host and no network"}};
+    options.fetch.allow.push_back(*std::move(allowed));
+  }
   if (auto done = tools::add_builtin_tools(*registry_, options); !done)
     return done;
   for (auto& entry : control_entries())

@@ -56,6 +56,7 @@ const std::map<std::string, std::string> others = {
     {"agents.default.phase", R"("build")"},
     {"agents.default.exempt_phases", R"(["build"])"},
     {"agents.default.silent", ""},
+    {"allow", R"(["10.0.0.0/8", "wiki.local:8080"])"},
     {"timeout", R"("31s")"},
     {"idle_timeout", R"("32s")"},
     {"concurrency", "5"},
@@ -93,7 +94,7 @@ const std::map<std::string, std::string> others = {
 
 std::string other_value(const config::setting& s) {
   const bool of_tool = s.section == "tools" || s.section.starts_with("tools.");
-  if (s.section == "tools.bash" && s.key == "workspace") return {};
+  if (s.section.starts_with("tools.") && s.key == "workspace") return {};
   const auto key = of_tool ? s.key : s.section + "." + s.key;
   CAPTURE(key);
   REQUIRE(others.contains(key));

@@ -310,8 +310,9 @@ TEST_CASE("the title is the first line of the command") {
 TEST_CASE("the built-in tools are in the registry, with usable schemas") {
   registry tools;
   REQUIRE(add_builtin_tools(tools, {}));
-  CHECK(tools.names() == std::vector<std::string>{"bash", "edit", "glob",
-                                                  "grep", "read", "write"});
+  CHECK(tools.names() == std::vector<std::string>{"bash", "edit", "fetch",
+                                                  "glob", "grep", "read",
+                                                  "write"});
   CHECK(tools.check("read", R"({"path": "a", "offset": 1})"));
   CHECK(tools.check("bash", R"({"command": "true", "timeout_ms": 5})"));
   const auto wrong = tools.check("read", R"({"file": "a"})");

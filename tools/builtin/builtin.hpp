@@ -3,12 +3,14 @@
 
 #include "messages/error.hpp"
 #include "tools/builtin/bash.hpp"
+#include "tools/builtin/fetch.hpp"
 #include "tools/registry.hpp"
 
 namespace riffle::tools {
 
 struct builtin_options {
   bash_options bash;
+  fetch_options fetch;
 };
 
 /// Adds all tools of this folder. Fails if a name is taken.
