@@ -42,10 +42,12 @@ void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
 void publisher_state::on_text(turn_text& x) {
   writer->set_time(spec->wall());
   text_step = x.step;
-  batcher->add(x.pieces, self->clock().now(),
-               [this](bool reasoning, std::string_view content) {
-                 emit_text(reasoning, content);
-               });
+  batcher->add(
+      x.pieces, self->clock().now(),
+      [this](bool reasoning, std::string_view content) {
+        emit_text(reasoning, content);
+      },
+      x.whole);
   then.credit += x.bytes;
   then.consumer = caf::actor_cast<stream_consumer_actor>(x.consumer);
   schedule_flush();

@@ -74,6 +74,7 @@ struct turn_text {
   piece_list pieces;
   std::uint64_t bytes = 0;
   caf::strong_actor_ptr consumer;  ///< gets the credit
+  bool whole = false;              ///< no more text follows in this turn
 };
 
 /// publisher -> dispatcher: the intent is durable, the call may act.

@@ -60,7 +60,7 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
   if (over) return;
   turn_delta delta;
   decoder->feed(x.bytes, delta);
-  pass_on(delta, x.bytes.size());
+  pass_on(delta, x.bytes.size(), false);
   if (delta.failure)
     finish(std::move(delta.failure));
   else if (delta.done)
@@ -76,7 +76,7 @@ void stream_consumer_state::on_end(model_end& x) {
   retry_after = x.end.retry_after;
   turn_delta delta;
   if (!x.end.failure) decoder->end(delta);
-  pass_on(delta, 0);
+  pass_on(delta, 0, true);
   finish(x.end.failure ? std::move(x.end.failure) : std::move(delta.failure));
 }
 
@@ -88,15 +88,18 @@ void stream_consumer_state::on_stop() {
 }
 
 /// `bytes`: credit that comes back when what they brought is committed.
-void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes) {
+/// `whole`: no more text follows, as it came at the end of the body.
+void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
+                                    bool whole) {
   message.add(delta);
   if (!delta.fragments.empty()) {
     self->send(parser, call_fragments{std::move(delta.fragments)});
   }
   if (!delta.pieces.empty()) {
     shown = true;
-    self->send(muxer, turn_text{turn.step, std::move(delta.pieces), bytes,
-                                caf::actor_cast<caf::strong_actor_ptr>(self)});
+    self->send(muxer,
+               turn_text{turn.step, std::move(delta.pieces), bytes,
+                         caf::actor_cast<caf::strong_actor_ptr>(self), whole});
   } else if (bytes > 0 && transfer != 0) {
     spec->transport->grant(transfer, bytes);
   }

@@ -20,7 +20,7 @@ struct stream_consumer_state {
   void on_bytes(const model_bytes& x);
   void on_end(model_end& x);
   void on_stop();
-  void pass_on(turn_delta& delta, std::size_t bytes);
+  void pass_on(turn_delta& delta, std::size_t bytes, bool whole);
   void finish(std::optional<error> failure);
 
   stream_consumer_actor::pointer self;

@@ -5,12 +5,16 @@
 
 #include "messages/event_line.hpp"
 #include "messages/json_reader.hpp"
+#include "messages/json_strict.hpp"
 
 namespace riffle {
 
 namespace {
 
 using nlohmann::json;
+
+/// Arguments and plans may be as deep as JSON from outside, within an event.
+constexpr std::size_t deepest_line = deepest_json + 8;
 
 token_usage get_usage(json_reader m) {
   return {
@@ -206,8 +210,10 @@ tl::unexpected<error> broken(std::string problem) {
 }  // namespace
 
 expected<event> parse_line(std::string_view line) {
-  const auto value = json::parse(line.begin(), line.end(), nullptr, false);
-  if (!value.is_object()) return broken("the line is no JSON object");
+  const auto parsed = parse_strict(line, deepest_line);
+  if (!parsed || !parsed->is_object())
+    return broken("the line is no JSON object");
+  const auto& value = *parsed;
   std::string problem;
   json_reader m{value, line, "", problem};
   event result;

@@ -50,7 +50,9 @@ std::string_view trim(std::string_view text) {
 }  // namespace
 
 bool is_json(std::string_view text) {
-  return nlohmann::json::accept(text.begin(), text.end());
+  // The parser takes a NUL byte for the end of the text.
+  return text.find('\0') == text.npos &&
+         nlohmann::json::accept(text.begin(), text.end());
 }
 
 bool is_json_object(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/json_strict.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -57,30 +58,9 @@ bool blank(std::string_view text) noexcept {
 
 }  // namespace
 
-bool deeper_than(std::string_view text, std::size_t limit) noexcept {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > limit) return true;
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 tl::expected<json, std::string> parse_object(std::string_view text) {
   if (blank(text)) return json::object();
-  if (deeper_than(text, max_json_depth))
+  if (nests_deeper(text, max_json_depth))
     return tl::unexpected{"nested deeper than " +
                           std::to_string(max_json_depth) + " levels"};
   if (text.find('\0') != text.npos)  // the parser takes it for the end

@@ -46,9 +46,10 @@ class text_batcher {
       : mode_{mode}, delay_{flush_delay} {}
 
   /// Calls `emit(bool reasoning, std::string_view content)` for each event
-  /// that is due now. Without copying in mode `token`.
+  /// that is due now. Without copying in mode `token`. `last`: no more text
+  /// follows, so that there is nothing to cut or to wait for.
   template <class Emit>
-  void add(const piece_list& x, time_point now, Emit emit) {
+  void add(const piece_list& x, time_point now, Emit emit, bool last = false) {
     now_ = now;
     x.for_each([&](piece_kind kind, std::string_view content) {
       if (content.empty()) return;
@@ -62,6 +63,7 @@ class text_batcher {
       append(reasoning, content);
       if (buffer_.size() >= buffer_limit) emit_front(buffer_.size(), emit);
     });
+    if (last) return flush(emit);
     if (const auto size = due_size(); size != 0) emit_front(size, emit);
   }
 

@@ -35,8 +35,9 @@ bool is_host_name(std::string_view x) {
            c == '_' || c == '.';
   };
   return !x.empty() && x.size() <= 253 && x.front() != '.' &&
-         x.find("..") == x.npos && std::all_of(x.begin(), x.end(), good) &&
-         x.find_first_not_of("0123456789./") != x.npos;
+         x.find("..") == std::string_view::npos &&
+         std::all_of(x.begin(), x.end(), good) &&
+         x.find_first_not_of("0123456789./") != std::string_view::npos;
 }
 
 struct split {
@@ -48,18 +49,19 @@ struct split {
 std::optional<split> take_port(std::string_view text, std::string& space) {
   if (text.starts_with('[')) {
     const auto close = text.find(']');
-    if (close == text.npos) return std::nullopt;
+    if (close == std::string_view::npos) return std::nullopt;
     const auto rest = text.substr(close + 1);
     const auto colon = rest.find(':');
     const auto prefix = rest.substr(0, colon);
     if (!prefix.empty() && prefix.front() != '/') return std::nullopt;
     space.assign(text.substr(1, close - 1)).append(prefix);
-    if (space.find(':') == space.npos) return std::nullopt;
-    if (colon == rest.npos) return split{space, {}};
+    if (space.find(':') == std::string_view::npos) return std::nullopt;
+    if (colon == std::string_view::npos) return split{space, {}};
     return split{space, rest.substr(colon + 1)};
   }
   const auto colon = text.find(':');
-  if (colon == text.npos || text.find(':', colon + 1) != text.npos)
+  if (colon == std::string_view::npos ||
+      text.find(':', colon + 1) != std::string_view::npos)
     return split{text, {}};
   return split{text.substr(0, colon), text.substr(colon + 1)};
 }
@@ -82,7 +84,7 @@ ip_address make_v4(std::uint32_t address) noexcept {
 
 std::optional<ip_address> parse_ip(std::string_view text) {
   const std::string copy{text};  // with its end, for inet_pton
-  if (copy.find('\0') != copy.npos) return std::nullopt;
+  if (copy.find('\0') != std::string_view::npos) return std::nullopt;
   in_addr v4{};
   if (::inet_pton(AF_INET, copy.c_str(), &v4) == 1)
     return make_v4(ntohl(v4.s_addr));
@@ -111,7 +113,7 @@ std::optional<ip_network> parse_network(std::string_view text) {
   const auto address = parse_ip(text.substr(0, slash));
   if (!address) return std::nullopt;
   ip_network out{*address, 128};
-  if (slash != text.npos) {
+  if (slash != std::string_view::npos) {
     const auto base = address->is_v4() ? v4_bits : 0U;
     const auto bits = parse_number(text.substr(slash + 1), 128 - base);
     if (!bits) return std::nullopt;

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/json_strict.hpp"
+
 namespace riffle::model {
 
 namespace {
@@ -164,9 +166,8 @@ duration clamp(double seconds) {
 }  // namespace
 
 server_words read_server_words(std::string_view body) {
-  auto parsed = json::parse(body, nullptr, false);
-  if (!parsed.is_discarded()) {
-    if (auto words = from_json(std::move(parsed))) {
+  if (auto parsed = parse_strict(body)) {
+    if (auto words = from_json(*std::move(parsed))) {
       return *std::move(words);
     }
   }

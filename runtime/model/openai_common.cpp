@@ -2,62 +2,14 @@
 // The fast path: simdjson on demand, one walk, nothing built. Whatever is not
 // plain and expected is left to `read_any`.
 #include <cstdint>
-#include <cstring>
 #include <simdjson.h>
 
 #include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/openai_walk.hpp"
 
 namespace riffle::model::openai {
 
 namespace {
-
-namespace od = simdjson::ondemand;
-using od::json_type;
-
-// Keys are compared as written. The document is padded, so that a comparison
-// may look beyond a shorter key.
-template <std::size_t N>
-bool is(const od::raw_json_string& key, const char (&name)[N]) {
-  return std::memcmp(key.raw(), name, N - 1) == 0 && key.raw()[N - 1] == '"';
-}
-
-// Calls `f(key, value)` for each member; stops with false when `f` does.
-template <class F>
-bool each_member(od::value& x, F f) {
-  od::object object;
-  if (x.get_object().get(object)) return false;
-  for (auto member : object) {
-    od::raw_json_string key;
-    od::value value;
-    if (member.key().get(key) || member.value().get(value)) return false;
-    if (!f(key, value)) return false;
-  }
-  return true;
-}
-
-template <class F>
-bool each_element(od::value& x, F f) {
-  od::array array;
-  if (x.get_array().get(array)) return false;
-  for (auto element : array) {
-    od::value value;
-    if (std::move(element).get(value) || !f(value)) return false;
-  }
-  return true;
-}
-
-// Nothing for null; false if it is neither null nor a string.
-bool get_text(od::value& x, std::string_view& out) {
-  json_type type{};
-  if (x.type().get(type)) return false;
-  if (type == json_type::null) return !x.is_null().error();
-  return type == json_type::string && !x.get_string().get(out);
-}
-
-bool is_null(od::value& x) {
-  json_type type{};
-  return !x.type().get(type) && type == json_type::null && !x.is_null().error();
-}
 
 class common_reader {
  public:
@@ -104,23 +56,32 @@ class common_reader {
   bool root_member(od::raw_json_string key, od::value& value) {
     switch (key.raw()[0]) {
       case 'c':
-        if (is(key, "choices")) {
-          x_.known = true;
-          return each_element(value, [this](auto& v) { return choice(v); });
-        }
-        return true;
-      case 'u': return !is(key, "usage") || is_null(value);
-      case 'e': return !is(key, "error") || is_null(value);
-      case 'x': return !is(key, "x_groq") || is_null(value);
-      case 't': return !is(key, "type") || not_error(value);
-      case 'o': return !is(key, "object") || not_error(value);
-      default: return true;
+        if (!is(key, "choices")) break;
+        x_.known = true;
+        return each_element(value, [this](auto& v) { return choice(v); });
+      case 'u':
+        if (is(key, "usage")) return is_null(value);
+        break;
+      case 'e':
+        if (is(key, "error")) return is_null(value);
+        break;
+      case 'x':
+        if (is(key, "x_groq")) return is_null(value);
+        break;
+      case 't':
+        if (is(key, "type")) return not_error(value);
+        break;
+      case 'o':
+        if (is(key, "object")) return not_error(value);
+        break;
+      default: break;
     }
+    return is_good(value);
   }
 
   static bool not_error(od::value& value) {
-    od::raw_json_string text;
-    return !value.get_raw_json_string().get(text) && !is(text, "error");
+    std::string_view text;
+    return !value.get_string().get(text) && text != "error";
   }
 
   bool choice(od::value& value) {
@@ -144,16 +105,29 @@ class common_reader {
 
   bool choice_member(od::raw_json_string key, od::value& value) {
     switch (key.raw()[0]) {
-      case 'i': return !is(key, "index") || !value.get_uint64().get(index_);
-      case 'd': return !is(key, "delta") || delta(value);
-      case 'f': return !is(key, "finish_reason") || finish(value);
+      case 'i':
+        if (is(key, "index")) return !value.get_uint64().get(index_);
+        break;
+      case 'd':
+        if (is(key, "delta")) return delta(value);
+        break;
+      case 'f':
+        if (is(key, "finish_reason")) return finish(value);
+        break;
       case 'm':
-        if (is(key, "message")) has_message_ = !is_null(value);
-        return true;
-      case 'e': return !is(key, "error") || is_null(value);
-      case 'u': return !is(key, "usage") || is_null(value);
-      default: return true;
+        if (!is(key, "message")) break;
+        if (is_null(value)) return true;
+        has_message_ = true;
+        break;
+      case 'e':
+        if (is(key, "error")) return is_null(value);
+        break;
+      case 'u':
+        if (is(key, "usage")) return is_null(value);
+        break;
+      default: break;
     }
+    return is_good(value);
   }
 
   bool finish(od::value& value) {
@@ -171,18 +145,16 @@ class common_reader {
   }
 
   bool delta_member(od::raw_json_string key, od::value& value) {
-    switch (key.raw()[0]) {
-      case 'c': return !is(key, "content") || text(value);
-      case 't': return !is(key, "tool_calls") || calls(value);
-      case 'f': return !is(key, "function_call") || is_null(value);
-      case 'r': break;
-      default: return true;
-    }
-    if (is(key, "role")) return true;
+    if (is(key, "content")) return text(value);
+    if (is(key, "tool_calls")) return calls(value);
+    if (is(key, "function_call")) return is_null(value);
     if (is(key, "reasoning_content") || is(key, "reasoning"))
       return reasoning(value);
     if (is(key, "reasoning_details")) return details(value);
-    if (!is(key, "refusal")) return true;
+    return is(key, "refusal") ? refusal(value) : is_good(value);
+  }
+
+  bool refusal(od::value& value) {
     std::string_view refusal;
     if (!get_text(value, refusal)) return false;
     if (!refusal.empty()) {
@@ -229,7 +201,8 @@ class common_reader {
 
   // The same text in parts, for those who send no other.
   bool details(od::value& value) {
-    if (is_null(value) || has_reasoning_) return true;
+    if (is_null(value)) return true;
+    if (has_reasoning_) return is_good(value);
     bool empty = false;
     od::array array;
     return !value.get_array().get(array) && !array.is_empty().get(empty) &&
@@ -247,7 +220,7 @@ class common_reader {
       if (is(key, "index")) return index(v, fragment);
       if (is(key, "id")) return assign(v, fragment.id);
       if (is(key, "function")) return function(v, fragment);
-      return !is(key, "name") && !is(key, "arguments");
+      return !is(key, "name") && !is(key, "arguments") && is_good(v);
     });
   }
 
@@ -262,7 +235,7 @@ class common_reader {
     return is_null(value) ||
            each_member(value, [this, &fragment](auto key, auto& v) {
              if (is(key, "name")) return assign(v, fragment.name);
-             return !is(key, "arguments") || arguments(v, fragment);
+             return is(key, "arguments") ? arguments(v, fragment) : is_good(v);
            });
   }
 

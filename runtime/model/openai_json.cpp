@@ -58,7 +58,8 @@ class repairer {
         character();
       } else {
         if (c == '"') in_string_ = !in_string_;
-        if (!in_string_ && !count(c)) return std::nullopt;
+        // The parser takes a NUL byte for the end of the text.
+        if (!in_string_ && (c == '\0' || !count(c))) return std::nullopt;
         out_.push_back(c);
         ++i_;
       }

@@ -9,6 +9,7 @@
 
 #include <toml++/toml.h>
 
+#include "messages/json_strict.hpp"
 #include "runtime/model/scripted_reference.hpp"
 
 namespace riffle::model {
@@ -96,9 +97,14 @@ expected<script_document> parse_document(std::string_view text,
   script_document out;
   out.name = name;
   if (format == script_format::json) {
+    // For its parser a NUL byte is the end of the text.
+    if (text.find('\0') != text.npos || nests_deeper(text, deepest_json))
+      return invalid(name +
+                     ": no JSON: holds a NUL byte, or nests deeper than " +
+                     std::to_string(deepest_json) + " levels");
     try {
       out.root = json::parse(text);
-    } catch (const json::parse_error& e) {
+    } catch (const json::exception& e) {  // also for numbers that do not fit
       return invalid(name + ": " + e.what());
     }
   } else {

@@ -232,3 +232,19 @@ TEST_CASE("any split of any text comes out whole, in order and in time") {
     REQUIRE(in == out);
   }
 }
+
+TEST_CASE("the last text of a turn leaves in one piece, at once") {
+  for (const auto mode :
+       {batching::token, batching::sentence, batching::adaptive}) {
+    text_batcher x{mode, 100ms};
+    events seen;
+    x.add(
+        text("One. Two. Thr"), t0,
+        [&](bool reasoning, std::string_view s) {
+          seen.emplace_back(reasoning, s);
+        },
+        true);
+    CHECK(seen == events{{false, "One. Two. Thr"}});
+    CHECK(x.held() == 0);
+  }
+}

@@ -44,7 +44,7 @@ struct fetching : tool_fixture {
 };
 
 bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
+  return text.find(part) != std::string_view::npos;
 }
 
 std::string address(std::string_view host, const http_server& server) {

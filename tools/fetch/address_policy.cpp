@@ -86,7 +86,7 @@ bool within(const ip_address& x, const std::array<std::uint8_t, 16>& first,
 }
 
 std::string spelled(std::string_view host, std::uint16_t port) {
-  const bool v6 = host.find(':') != host.npos;
+  const bool v6 = host.find(':') != std::string_view::npos;
   return (v6 ? "[" + std::string{host} + "]" : std::string{host}) + ":" +
          std::to_string(port);
 }

