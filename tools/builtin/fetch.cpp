@@ -179,7 +179,8 @@ class fetch final : public tool {
                              std::optional<std::uint64_t> total) {
         tool_progress_report report;
         report.progress = static_cast<double>(done);
-        if (total) report.total = static_cast<double>(*total);
+        // Of a compressed body the server tells the smaller size.
+        if (total && *total >= done) report.total = static_cast<double>(*total);
         context.progress(std::move(report));
       };
     auto answer = web_get(request, policy_);

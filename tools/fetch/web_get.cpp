@@ -90,9 +90,9 @@ class hop {
   const web_request& request_;
   const address_policy& policy_;
   const web_url url_;
+  std::unique_ptr<curl_slist, list_deleter> resolve_;
   std::unique_ptr<CURLM, multi_deleter> multi_{curl_multi_init()};
   std::unique_ptr<CURL, easy_deleter> easy_{curl_easy_init()};
-  std::unique_ptr<curl_slist, list_deleter> resolve_;
   web_answer answer_;
   std::string location_;
   std::string refused_;
