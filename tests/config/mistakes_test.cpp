@@ -153,9 +153,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
        "tools.isolation: \"process\"" + later + "thread"},
       {"approvals.mode = \"propose\"",
        "approvals.mode: \"propose\"" + later + "wait"},
-      {"agents.default.tools = [\"read\", \"fetch\"]",
-       "agents.default.tools: the tool \"fetch\"" + later +
-           "read, glob, grep, bash, write, edit"},
       {"tools.nodes = [\"a\"]",
        "tools.nodes: another value" + later + "[\"*\"]"},
       {"cluster.listen = \"127.0.0.1:1\"",
