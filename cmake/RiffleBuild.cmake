@@ -54,10 +54,11 @@ if(RIFFLE_SANITIZE)
   endif()
 endif()
 
-# riffle_layer(NAME FOLDER [RECURSE] [PCH] DEPS …): a static library of all
-# sources of the folder. PCH: it includes CAF.
+# riffle_layer(NAME FOLDER [RECURSE] [PCH] [NO_INSTALL] DEPS …): a static library
+# of all sources of the folder. PCH: it includes CAF. What users of the installed
+# library need not have stands in $<BUILD_INTERFACE:…>.
 function(riffle_layer name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "RECURSE;PCH" "" "DEPS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RECURSE;PCH;NO_INSTALL" "" "DEPS")
   set(glob GLOB)
   if(arg_RECURSE)
     set(glob GLOB_RECURSE)
@@ -70,8 +71,16 @@ function(riffle_layer name folder)
     return()
   endif()
   add_library(${name} STATIC ${sources})
-  target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE riffle_options)
-  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${arg_DEPS}
+    PRIVATE $<BUILD_INTERFACE:riffle_options>)
+  target_include_directories(${name} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include>")
+  if(NOT arg_NO_INSTALL)
+    string(REPLACE "riffle_" "" short "${name}")
+    set_target_properties(${name} PROPERTIES EXPORT_NAME ${short})
+    target_compile_features(${name} PUBLIC cxx_std_20)
+    install(TARGETS ${name} EXPORT riffle)
+  endif()
   if(arg_PCH)
     riffle_pch(${name} caf)
   else()
@@ -96,7 +105,7 @@ function(riffle_pch name kind)
     file(CONFIGURE OUTPUT "${source}" CONTENT "")
     add_library(${owner} OBJECT "${source}")
     target_link_libraries(${owner} PRIVATE
-      riffle_options riffle_expected nlohmann_json::nlohmann_json)
+      riffle_options tl::expected nlohmann_json::nlohmann_json)
     if(kind MATCHES "caf")
       target_link_libraries(${owner} PRIVATE CAF::core)
     endif()

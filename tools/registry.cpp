@@ -69,6 +69,7 @@ registry::registry(registry&&) noexcept = default;
 registry& registry::operator=(registry&&) noexcept = default;
 
 expected<void> registry::add(tool_ptr x) {
+  if (!x) return invalid_config("a tool is a null pointer");
   const auto& spec = x->spec();
   if (!well_formed(spec.name))
     return invalid_config("the tool name " + in_quotes(spec.name) +

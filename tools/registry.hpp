@@ -30,8 +30,8 @@ class registry {
   registry(registry&&) noexcept;
   registry& operator=(registry&&) noexcept;
 
-  /// Fails with `invalid_config` when the name is taken or ill-formed, or the
-  /// schema is no valid JSON Schema of an object.
+  /// Fails with `invalid_config` when it is null, the name is taken or
+  /// ill-formed, or the schema is no valid JSON Schema of an object.
   expected<void> add(tool_ptr x);
 
   /// Null if there is none.

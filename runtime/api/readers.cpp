@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "messages/event_line.hpp"
+#include "runtime/base/log.hpp"
 
 namespace riffle {
 
@@ -13,6 +14,14 @@ namespace {
 /// A page of the journal, and the most that a stream holds for its reader.
 constexpr std::size_t page_bytes = 256u << 10;
 constexpr std::size_t queue_bytes = 1u << 20;
+
+constexpr const char* op = "run";
+
+/// A limit that can be added to any time.
+duration bounded(duration limit) {
+  constexpr duration longest = std::chrono::hours{24 * 365};
+  return limit < longest ? limit : longest;
+}
 
 /// Looks at every batch, so by `memrchr`: `rfind` goes byte by byte.
 std::string_view last_line(std::string_view lines) {
@@ -42,8 +51,20 @@ bool is_last(const storage::event_block& block) {
 
 // -- called -------------------------------------------------------------------
 
-handler_reader::handler_reader(node& owner, run_id run, event_handler handler)
-    : owner_{owner}, run_{std::move(run)}, handler_{std::move(handler)} {}
+handler_reader::handler_reader(std::shared_ptr<runtime_link> link, run_id run,
+                               session_id session, event_handler handler)
+    : link_{std::move(link)},
+      run_{std::move(run)},
+      session_{std::move(session)},
+      handler_{std::move(handler)} {}
+
+void handler_reader::cancel_on(const std::stop_token& token) {
+  if (!token.stop_possible()) return;
+  auto made = std::make_unique<stop_callback>(
+      token, [link = link_, id = run_] { link->cancel(id, "asked to stop"); });
+  std::lock_guard lock{mutex_};
+  if (!outcome_) stopper_ = std::move(made);
+}
 
 std::uint64_t handler_reader::position() const {
   std::lock_guard lock{mutex_};
@@ -57,12 +78,14 @@ bool handler_reader::offer(const storage::event_block& block) {
 
 /// Blocks on the journal, so not on the caller's thread.
 void handler_reader::behind() {
-  owner_.side_lane().submit([me = shared_from_this()] { me->pull(); });
+  link_->submit([me = shared_from_this()] { me->pull(); });
 }
 
 void handler_reader::pull() {
+  std::lock_guard one{pulling_};
+  const bool gone = gone_;  // before the last page is read
   for (;;) {
-    auto page = owner_.journal().read_events(run_, position(), page_bytes);
+    auto page = link_->journal().read_events(run_, position(), page_bytes);
     if (!page) return finish(unexpected{std::move(page.error())});
     for (const auto& block : page->blocks) take(block);
     if (page->end || page->blocks.empty()) break;
@@ -71,7 +94,11 @@ void handler_reader::pull() {
     std::lock_guard lock{mutex_};
     if (outcome_) return;
   }
-  owner_.attach(run_, shared_from_this());
+  if (gone)
+    return finish(
+        unexpected{error{errc::interrupted, op,
+                         "the run is not active and its log has no end"}});
+  link_->attach(run_, shared_from_this());
 }
 
 void handler_reader::take(const storage::event_block& block) {
@@ -79,8 +106,31 @@ void handler_reader::take(const storage::event_block& block) {
     std::lock_guard lock{mutex_};
     position_ = block.last_seq;
   }
-  if (handler_) handler_(event_batch{block});
-  if (is_last(block)) note_end(*block.lines);
+  if (handler_) call(block);
+  if (!is_last(block)) return;
+  handler_ = nullptr;  // and with it what it holds
+  note_end(*block.lines);
+}
+
+/// What a handler throws must not reach the actor that offers.
+void handler_reader::call(const storage::event_block& block) {
+  if (!link_->enter_handler()) return;
+  std::string thrown;
+  try {
+    handler_(event_batch{block});
+  } catch (const std::exception& e) {
+    thrown = e.what();
+    handler_ = nullptr;
+  } catch (...) {
+    thrown = "something that is no std::exception";
+    handler_ = nullptr;
+  }
+  link_->leave_handler();
+  if (!thrown.empty())
+    log_error(op, run_.value +
+                      ": its event handler threw and is not called "
+                      "again: " +
+                      thrown);
 }
 
 /// The answer and the end are one commit, so both are in the last block.
@@ -89,6 +139,8 @@ void handler_reader::note_end(std::string_view lines) {
   auto last = parse_line(last_line(lines));
   if (!last) return finish(unexpected{std::move(last.error())});
   out = to_outcome(std::get<events::run_finished>(last->body));
+  out.run = run_;
+  out.session = session_;
   const auto rest = lines.substr(0, lines.size() - last_line(lines).size() - 1);
   const auto before = last_line(rest);
   if (event_view{0, before}.type() == "final_answer")
@@ -103,28 +155,30 @@ void handler_reader::closed(const std::optional<error>& why) {
     std::lock_guard lock{mutex_};
     if (outcome_) return;
   }
-  // It ended while this reader was behind.
-  owner_.side_lane().submit([me = shared_from_this()] { me->pull(); });
+  gone_ = true;  // it ended while this reader was behind
+  link_->submit([me = shared_from_this()] { me->pull(); });
 }
 
 void handler_reader::finish(expected<run_outcome> how) {
+  std::unique_ptr<stop_callback> over;
   std::lock_guard lock{mutex_};
   if (!outcome_) outcome_ = std::move(how);
+  over = std::move(stopper_);
   ended_.notify_all();
 }
 
-expected<run_outcome> handler_reader::wait(duration limit) {
+std::optional<expected<run_outcome>> handler_reader::wait(duration limit) {
   std::unique_lock lock{mutex_};
-  const auto has_ended = [this] { return outcome_.has_value(); };
-  if (!ended_.wait_for(lock, limit, has_ended))
-    return unexpected{error{errc::timeout, "run", "the run has not ended yet"}};
-  return *outcome_;
+  ended_.wait_for(lock, bounded(limit),
+                  [this] { return outcome_.has_value(); });
+  return outcome_;
 }
 
 // -- asked --------------------------------------------------------------------
 
-event_stream::state::state(node& runtime_node, run_id id, std::uint64_t after)
-    : owner{runtime_node}, run{std::move(id)}, end_of_queue{after} {}
+event_stream::state::state(std::shared_ptr<runtime_link> to, run_id id,
+                           std::uint64_t after)
+    : link{std::move(to)}, run{std::move(id)}, end_of_queue{after} {}
 
 std::uint64_t event_stream::state::position() const {
   std::lock_guard lock{mutex};
@@ -133,6 +187,7 @@ std::uint64_t event_stream::state::position() const {
 
 bool event_stream::state::offer(const storage::event_block& block) {
   std::lock_guard lock{mutex};
+  if (dropped) return false;
   if (bytes > queue_bytes || block.first_seq != end_of_queue + 1) {
     must_pull = true;
     news.notify_one();
@@ -159,7 +214,7 @@ void event_stream::state::closed(const std::optional<error>& why) {
 }
 
 std::optional<event_batch> event_stream::state::next(duration limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto deadline = std::chrono::steady_clock::now() + bounded(limit);
   std::unique_lock lock{mutex};
   for (;;) {
     if (!queue.empty()) return pop();
@@ -188,7 +243,7 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
   const auto after = end_of_queue;
   const bool closed_before = no_more;
   lock.unlock();
-  auto page = owner.journal().read_events(run, after, page_bytes);
+  auto page = link->journal().read_events(run, after, page_bytes);
   lock.lock();
   if (!page) {
     if (!failure) failure = std::move(page.error());
@@ -207,18 +262,35 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
     finished = true;
     return;
   }
+  attach(lock);
+}
+
+/// Without a runtime nothing more comes; the next page says whether the run
+/// had ended.
+void event_stream::state::attach(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  owner.attach(run, shared_from_this());
+  const bool attached = link->attach(run, shared_from_this());
   lock.lock();
+  if (!attached) no_more = must_pull = true;
+}
+
+void event_stream::state::drop() {
+  std::deque<storage::event_block> unread;
+  std::lock_guard lock{mutex};
+  dropped = true;
+  unread.swap(queue);
 }
 
 event_stream::event_stream(std::shared_ptr<state> impl)
     : impl_{std::move(impl)} {}
 event_stream::~event_stream() {
-  if (impl_) impl_->closed({});
+  if (impl_) impl_->drop();
 }
 event_stream::event_stream(event_stream&&) noexcept = default;
-event_stream& event_stream::operator=(event_stream&&) noexcept = default;
+event_stream& event_stream::operator=(event_stream&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
 
 std::optional<event_batch> event_stream::next(duration limit) {
   return impl_->next(limit);
@@ -226,7 +298,8 @@ std::optional<event_batch> event_stream::next(duration limit) {
 
 bool event_stream::ended() const noexcept { return impl_->finished; }
 
-const std::optional<error>& event_stream::failure() const noexcept {
+std::optional<error> event_stream::failure() const {
+  std::lock_guard lock{impl_->mutex};
   return impl_->failure;
 }
 

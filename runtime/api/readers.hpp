@@ -2,57 +2,72 @@
 #pragma once
 
 // The two kinds of readers that the library offers: one that is called, one
-// that is asked.
+// that is asked. Both may outlive the runtime.
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <future>
+#include <functional>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 
 #include "actors/subscriber.hpp"
 #include "runtime/api/riffle.hpp"
-#include "runtime/node/node.hpp"
+#include "runtime/api/runtime_link.hpp"
 
 namespace riffle {
 
 /// Whether the block's last line is the run's last event.
 bool is_last(const storage::event_block& block);
 
-/// Calls a handler with each block, and notes how the run ended.
+/// Calls a handler with each block, and notes how the run ended. A handler
+/// that throws is logged and not called again.
 class handler_reader final
     : public subscriber,
       public std::enable_shared_from_this<handler_reader> {
  public:
-  handler_reader(node& owner, run_id run, event_handler handler);
+  handler_reader(std::shared_ptr<runtime_link> link, run_id run,
+                 session_id session, event_handler handler);
 
   std::uint64_t position() const override;
   bool offer(const storage::event_block& block) override;
   void behind() override;
   void closed(const std::optional<error>& why) override;
 
-  /// How the run ended; `timeout` if it has not within `limit`.
-  expected<run_outcome> wait(duration limit);
+  /// Cancels the run when `token` is asked to stop, until the run has ended.
+  void cancel_on(const std::stop_token& token);
+
+  /// How the run ended; nothing if it has not within `limit`.
+  std::optional<expected<run_outcome>> wait(duration limit);
 
  private:
+  using stop_callback = std::stop_callback<std::function<void()>>;
+
   void take(const storage::event_block& block);
+  void call(const storage::event_block& block);
   void pull();
   void note_end(std::string_view lines);
   void finish(expected<run_outcome> how);
 
-  node& owner_;
+  const std::shared_ptr<runtime_link> link_;
   const run_id run_;
-  const event_handler handler_;
+  const session_id session_;
+  event_handler handler_;           ///< of the one thread that offers or pulls
+  std::mutex pulling_;              ///< held by the one job that reads pages
+  std::atomic<bool> gone_ = false;  ///< nothing more will be offered
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::uint64_t position_ = 0;
   std::optional<expected<run_outcome>> outcome_;
+  std::unique_ptr<stop_callback> stopper_;
 };
 
 /// A bounded queue between the publisher and a thread that asks for batches.
 struct event_stream::state final
     : public subscriber,
       public std::enable_shared_from_this<event_stream::state> {
-  state(node& runtime_node, run_id id, std::uint64_t after);
+  state(std::shared_ptr<runtime_link> to, run_id id, std::uint64_t after);
 
   std::uint64_t position() const override;
   bool offer(const storage::event_block& block) override;
@@ -60,8 +75,10 @@ struct event_stream::state final
   void closed(const std::optional<error>& why) override;
 
   std::optional<event_batch> next(duration limit);
+  /// Nobody asks any more: holds nothing, takes nothing.
+  void drop();
 
-  node& owner;
+  const std::shared_ptr<runtime_link> link;
   const run_id run;
   mutable std::mutex mutex;
   std::condition_variable news;
@@ -70,12 +87,14 @@ struct event_stream::state final
   std::uint64_t end_of_queue;  ///< seq of the last event in or before it
   bool must_pull = true;       ///< the journal has more, or may have
   bool no_more = false;        ///< nothing will be offered
+  bool dropped = false;
   std::atomic<bool> finished = false;
   std::optional<error> failure;
 
  private:
   std::optional<event_batch> pop();
   void pull(std::unique_lock<std::mutex>& lock);
+  void attach(std::unique_lock<std::mutex>& lock);
 };
 
 }  // namespace riffle

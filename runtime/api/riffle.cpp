@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/api/riffle.hpp"
 
-#include <charconv>
+#include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -41,34 +41,67 @@ expected<event> event_view::parse() const { return parse_line(line_); }
 // -- run ----------------------------------------------------------------------
 
 struct run::impl {
-  std::shared_ptr<node> owner;
+  std::shared_ptr<runtime_link> link;
   std::shared_ptr<handler_reader> reader;
 };
 
+namespace {
+
+/// What would wait in a handler for the thread that runs the handler.
+expected<void> check_may_wait(const char* what) {
+  if (!inside_handler()) return {};
+  return unexpected{error{
+      errc::invalid_request, what,
+      "called in an event handler, which must not wait: use another thread"}};
+}
+
+}  // namespace
+
 event_stream run::events(std::uint64_t after_seq) const {
   return event_stream{
-      std::make_shared<event_stream::state>(*impl_->owner, id_, after_seq)};
+      std::make_shared<event_stream::state>(impl_->link, id_, after_seq)};
 }
 
 void run::cancel(std::string reason) const {
-  impl_->owner->cancel(id_, {errc::cancelled, "run", std::move(reason)}, true);
+  impl_->link->cancel(id_, std::move(reason));
 }
 
 expected<run_outcome> run::wait(duration limit) const {
-  return impl_->reader->wait(limit);
+  if (auto ok = check_may_wait("run.wait"); !ok)
+    return unexpected{std::move(ok.error())};
+  if (auto end = impl_->reader->wait(limit)) return std::move(*end);
+  return unexpected{error{errc::timeout, "run", "the run has not ended yet"}};
 }
 
 // -- runtime ------------------------------------------------------------------
 
 struct runtime::impl {
-  std::shared_ptr<node> owner;
+  std::unique_ptr<node> owner;
+  std::shared_ptr<runtime_link> link;
+
+  void end() {
+    owner->close(end_limit);
+    link->cut(end_limit);
+    owner.reset();
+  }
+  static constexpr auto end_limit = std::chrono::seconds{5};
 };
 
 runtime::runtime(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 runtime::runtime(runtime&&) noexcept = default;
-runtime& runtime::operator=(runtime&&) noexcept = default;
+
+runtime& runtime::operator=(runtime&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+/// The actors that a handler is called by cannot end before it returns.
 runtime::~runtime() {
-  if (impl_) impl_->owner->close(std::chrono::seconds{5});
+  if (!impl_) return;
+  if (inside_handler())
+    std::thread{[x = std::move(impl_)] { x->end(); }}.detach();
+  else
+    impl_->end();
 }
 
 expected<runtime> runtime::create(config::config config,
@@ -76,14 +109,27 @@ expected<runtime> runtime::create(config::config config,
   node_parts parts;
   parts.tools = std::move(options.tools);
   parts.journal = std::move(options.journal);
+  parts.scripts = std::move(options.scripts);
   auto made = node::create(std::move(config), std::move(parts));
   if (!made) return unexpected{std::move(made.error())};
   auto x = std::make_unique<impl>();
   x->owner = std::move(*made);
+  x->link = std::make_shared<runtime_link>(*x->owner);
   return runtime{std::move(x)};
 }
 
+expected<run_outcome> runtime::execute(run_request request,
+                                       event_handler on_events) {
+  auto started = start(std::move(request), std::move(on_events));
+  if (!started) return unexpected{std::move(started.error())};
+  for (;;)
+    if (auto end = started->impl_->reader->wait(std::chrono::hours{1}))
+      return std::move(*end);
+}
+
 expected<run> runtime::start(run_request request, event_handler on_events) {
+  if (auto ok = check_may_wait("runtime.start"); !ok)
+    return unexpected{std::move(ok.error())};
   auto& owner = impl_->owner;
   run_choice choice{std::move(request.agent),
                     std::move(request.model),
@@ -96,20 +142,13 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
   auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),
                                std::move(request.task), choice);
   if (!spec) return unexpected{std::move(spec.error())};
-  run out;
-  out.id_ = (*spec)->run;
-  out.session_ = (*spec)->session;
-  out.impl_ = std::make_shared<run::impl>();
-  out.impl_->owner = owner;
-  out.impl_->reader =
-      std::make_shared<handler_reader>(*owner, out.id_, std::move(on_events));
-  auto opened = owner->start(*spec, out.impl_->reader);
-  if (!opened) return unexpected{std::move(opened.error())};
-  return out;
+  return open(std::move(*spec), std::move(on_events), request.stop, true);
 }
 
 expected<run> runtime::resume(const run_id& id, event_handler on_events,
                               resume_options options) {
+  if (auto ok = check_may_wait("runtime.resume"); !ok)
+    return unexpected{std::move(ok.error())};
   auto& owner = impl_->owner;
   auto record = owner->journal().load_run(id);
   if (!record) return unexpected{std::move(record.error())};
@@ -120,15 +159,23 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   if (options.timeout > duration{}) choice.time_limit = options.timeout;
   auto spec = owner->make_spec(id, record->session, record->task, choice);
   if (!spec) return unexpected{std::move(spec.error())};
+  return open(std::move(*spec), std::move(on_events), options.stop, false);
+}
+
+expected<run> runtime::open(std::shared_ptr<const run_spec> spec,
+                            event_handler on_events,
+                            const std::stop_token& stop, bool fresh) {
   run out;
-  out.id_ = id;
-  out.session_ = record->session;
+  out.id_ = spec->run;
+  out.session_ = spec->session;
   out.impl_ = std::make_shared<run::impl>();
-  out.impl_->owner = owner;
-  out.impl_->reader =
-      std::make_shared<handler_reader>(*owner, id, std::move(on_events));
-  auto opened = owner->resume(*spec, out.impl_->reader);
+  out.impl_->link = impl_->link;
+  out.impl_->reader = std::make_shared<handler_reader>(
+      impl_->link, out.id_, out.session_, std::move(on_events));
+  auto opened = fresh ? impl_->owner->start(spec, out.impl_->reader)
+                      : impl_->owner->resume(spec, out.impl_->reader);
   if (!opened) return unexpected{std::move(opened.error())};
+  out.impl_->reader->cancel_on(stop);
   return out;
 }
 
@@ -137,7 +184,7 @@ expected<event_stream> runtime::events(const run_id& id,
   auto record = impl_->owner->journal().load_run(id);
   if (!record) return unexpected{std::move(record.error())};
   return event_stream{
-      std::make_shared<event_stream::state>(*impl_->owner, id, after_seq)};
+      std::make_shared<event_stream::state>(impl_->link, id, after_seq)};
 }
 
 storage::journal& runtime::journal() noexcept {

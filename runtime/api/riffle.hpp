@@ -3,12 +3,16 @@
 
 // The public face of the library: start a runtime, give it tools, run tasks,
 // read their events. All classes are handles, cheap to move; thread-safe
-// unless a member says otherwise.
+// unless a member says otherwise. Handles may outlive their runtime: then
+// `cancel` does nothing, and a stream ends where the log ends (it keeps the
+// journal open). Durations are std::chrono's; nothing throws but allocation.
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +21,15 @@
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
+#include "runtime/api/make_tool.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
+#include "tools/process/guard.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
+
+struct run_spec;
 
 /// What happens to mutating calls that need approval.
 enum class approve : std::uint8_t {
@@ -39,6 +47,8 @@ struct run_request {
   std::optional<std::uint32_t> max_steps;  ///< over the agent's own
   duration timeout{};                      ///< of the whole run; 0: none
   approve approval = approve::none;
+  /// Cancels the run when its source is asked to stop, also before the start.
+  std::stop_token stop{};
 };
 
 /// One event, as a view into shared lines; valid while its batch lives.
@@ -96,8 +106,13 @@ class event_batch {
 };
 
 /// Receives the batches of a run in order, on a thread of the runtime, one
-/// call at a time for each run; must return soon and must not throw. The last
-/// event of the last batch is run_finished.
+/// call at a time for each run; the last event of the last batch is
+/// run_finished, and the handler is released after it. The run waits while it
+/// is called, and maybe others do: return soon, use `event_stream` for what
+/// takes long. It may call `run::cancel`; what waits (`start`, `resume`,
+/// `execute`, `run::wait`) fails in it with `invalid_request`. One that throws
+/// is logged and not called again; the run goes on. No call begins after the
+/// runtime's destructor has returned.
 using event_handler = std::function<void(const event_batch&)>;
 
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
@@ -114,9 +129,11 @@ class event_stream {
   /// The next batch, waiting up to `limit` for it. Nothing: no event in that
   /// time, or the end (see `ended`), or the log cannot be read (`failure`).
   std::optional<event_batch> next(duration limit);
-  /// run_finished was handed out, or reading failed.
+  /// Nothing more will come: run_finished was handed out, or reading failed,
+  /// or the run is not active here and its log has no end yet.
   [[nodiscard]] bool ended() const noexcept;
-  [[nodiscard]] const std::optional<error>& failure() const noexcept;
+  /// Why the log cannot be read.
+  [[nodiscard]] std::optional<error> failure() const;
 
  private:
   std::shared_ptr<state> impl_;
@@ -127,12 +144,15 @@ class event_stream {
 struct resume_options {
   std::optional<approve> approval;
   std::optional<std::uint32_t> max_steps;
-  duration timeout{};
+  duration timeout{};  ///< 0: as it was
   std::optional<std::string> model;
+  std::stop_token stop{};  ///< as in `run_request`
 };
 
 /// How a run ended.
 struct run_outcome {
+  run_id run;          ///< for `runtime::events`
+  session_id session;  ///< to go on with the conversation
   events::run_status status = events::run_status::failed;
   std::string answer;            ///< of a completed run
   std::optional<error> failure;  ///< of a failed or cancelled one
@@ -152,15 +172,17 @@ class run {
 
   /// Its events after `after_seq`.
   [[nodiscard]] event_stream events(std::uint64_t after_seq = 0) const;
-  /// Asks it to end; it settles its calls and ends as `cancelled`. Calling it
-  /// again, or after the end, does nothing.
+  /// Asks it to end and returns at once; it settles its calls and ends as
+  /// `cancelled`. Calling it again, or after the end, does nothing.
   void cancel(std::string reason = "cancelled by the user") const;
-  /// Waits for its end; `timeout` if it did not come in time.
+  /// Waits for its end; `timeout` if it did not come in time. Other errors
+  /// (`storage_unavailable`, …) say that it cannot go on in this process.
   [[nodiscard]] expected<run_outcome> wait(duration limit) const;
 
  private:
   friend class runtime;
   struct impl;
+  run() = default;
   std::shared_ptr<impl> impl_;
   run_id id_;
   session_id session_;
@@ -173,42 +195,66 @@ struct runtime_options {
   /// Nothing: SQLite in `runtime.data_dir`. Else this one, e.g.
   /// `storage::make_memory_journal()`.
   std::shared_ptr<storage::journal> journal;
+  /// Scripts (TOML, see runtime/model/README.md) by name of their model, for
+  /// models with dialect "scripted"; instead of the model's `script` file.
+  std::map<std::string, std::string> scripts;
 };
 
-/// A program whose agents use `bash` calls `tools::run_guard_if_asked(argc,
-/// argv)` (tools/process/guard.hpp) first in its `main`: commands run under a
-/// guard, which is the same program started once more.
+/// A process's runtime: actor system, journal, model transport, tools. Several
+/// may live in one process, each with a data folder of its own.
 ///
-/// A process's runtime: actor system, journal, model transport, tools. The
-/// destructor cancels what still runs and waits up to 5 s for it.
+/// A program whose agents use `bash` (or another tool that starts programs)
+/// calls `tools::run_guard_if_asked(argc, argv)` first in its `main`: commands
+/// run under a guard, which is the same program started once more. Without
+/// that call, such an agent's runs fail with `invalid_config`.
+///
+/// The destructor cancels what still runs and waits up to 5 s for it, and as
+/// long for tools that do not end. In a handler it returns at once, and this
+/// happens on a thread of its own.
 class runtime {
  public:
-  /// Fails with `invalid_config` or `storage_unavailable`.
+  /// Fails with `invalid_config` (also: a tool's schema or name is wrong, an
+  /// agent names a tool that there is not) or `storage_unavailable`.
   static expected<runtime> create(config::config config,
                                   runtime_options options = {});
   ~runtime();
   runtime(runtime&&) noexcept;
   runtime& operator=(runtime&&) noexcept;
 
+  /// Runs a task and blocks until its end; `start` and `wait` in one. A run
+  /// that ended is an outcome, also when it failed or was cancelled; errors are
+  /// those of `start` and `run::wait`, except `timeout`: it waits as long as
+  /// the run lasts (see `run_request::timeout` and `stop`).
+  [[nodiscard]] expected<run_outcome> execute(run_request request,
+                                              event_handler on_events = {});
+
   /// Starts a run; the answer comes once it is stored. Fails with
-  /// `session_busy`, `not_found` (agent), `invalid_request`,
+  /// `session_busy`, `not_found` (agent), `invalid_request` (no task, called
+  /// in a handler), `invalid_config` (no key, no script, no guard),
   /// `storage_unavailable`. `on_events`, if set, gets all its events.
   [[nodiscard]] expected<run> start(run_request request,
                                     event_handler on_events = {});
 
-  /// Finishes an active run whose owner is gone (see `journal::adopt_run`).
+  /// Finishes an active run whose owner is gone. Fails with `not_found`,
+  /// `session_busy` (the owner lives), `invalid_request` (the run has
+  /// finished), or as `start`. `on_events` gets all its events, from the first.
   [[nodiscard]] expected<run> resume(const run_id& id,
                                      event_handler on_events = {},
                                      resume_options options = {});
 
-  /// The committed log of any run, live or not.
+  /// The committed log of any run, live or not, after `after_seq`. Fails with
+  /// `not_found`.
   [[nodiscard]] expected<event_stream> events(const run_id& id,
                                               std::uint64_t after_seq = 0);
 
+  /// Sessions, runs, outputs. Lives as long as the runtime.
   [[nodiscard]] storage::journal& journal() noexcept;
 
  private:
   struct impl;
+  expected<run> open(std::shared_ptr<const run_spec> spec,
+                     event_handler on_events, const std::stop_token& stop,
+                     bool fresh);
   explicit runtime(std::unique_ptr<impl> x);
   std::unique_ptr<impl> impl_;
 };

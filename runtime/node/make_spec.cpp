@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "runtime/node/node.hpp"
+#include "tools/process/guard.hpp"
 
 namespace riffle {
 
@@ -41,6 +42,24 @@ expected<std::string> read_prompt(const std::filesystem::path& file) {
     return unexpected{error{errc::invalid_config, op,
                             "cannot read the system prompt " + file.string()}};
   return text.str();
+}
+
+/// Without its call in `main`, a guard would be the whole program once more.
+expected<void> check_guard(const tools::registry& registry,
+                           const std::string& name,
+                           const config::agent_config& agent) {
+  if (tools::can_be_guard()) return {};
+  for (const auto& tool : agent.tools) {
+    const auto* found = registry.find(tool);
+    if (found == nullptr || !(*found)->spec().guarded) continue;
+    return unexpected{error{
+        errc::invalid_config, op,
+        "agents." + name + ".tools: `" + tool +
+            "` starts programs under a guard, which is this program started "
+            "once more: call riffle::tools::run_guard_if_asked(argc, argv) "
+            "first in main, or leave the tool out"}};
+  }
+  return {};
 }
 
 std::vector<model::tool_description> describe_tools(
@@ -79,6 +98,8 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
     return unexpected{
         error{errc::not_found, op,
               "there is no model `" + model_name + "` in the configuration"}};
+  if (auto ok = check_guard(*registry_, choice.agent, agent->second); !ok)
+    return unexpected{std::move(ok.error())};
   auto spec = std::make_shared<run_spec>();
   spec->run = std::move(run);
   spec->session = std::move(session);

@@ -93,6 +93,7 @@ node::~node() {
 
 expected<void> node::compose(node_parts parts) {
   faults_ = std::move(parts.faults);
+  scripts_ = std::move(parts.scripts);
   init_log(config_.runtime.log.level, config_.runtime.log.format);
   const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
@@ -148,7 +149,12 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
   if (found) return found;
   std::shared_ptr<model::transport> inner;
   if (model.dialect == "scripted") {
-    auto script = model::load_script(config_.base_dir / model.script);
+    const auto given = scripts_.find(name);
+    auto script =
+        given == scripts_.end()
+            ? model::load_script(config_.base_dir / model.script)
+            : model::parse_script(given->second, model::script_format::toml,
+                                  "the script of model " + name);
     if (!script) return unexpected{std::move(script.error())};
     inner = model::make_scripted_transport(std::move(*script), *timer_);
   } else {

@@ -26,7 +26,9 @@ namespace riffle {
 struct node_parts {
   std::vector<tools::tool_ptr> tools;         ///< beside the built-in ones
   std::shared_ptr<storage::journal> journal;  ///< nothing: SQLite
-  fault_hook faults;                          ///< tests only
+  /// Scripts (TOML) by name of their model, instead of its file.
+  std::map<std::string, std::string> scripts;
+  fault_hook faults;  ///< tests only
 };
 
 /// The built-in tools, the control tools, and others. Fails if a name is taken
@@ -58,7 +60,8 @@ class node {
   node& operator=(const node&) = delete;
 
   /// All that the actors of a run need. Fails with `not_found` (agent, model),
-  /// `invalid_config` (no key, no script).
+  /// `invalid_config` (no key, no script, a tool that needs a guard in a
+  /// program that cannot be one).
   expected<run_spec_ptr> make_spec(run_id run, session_id session,
                                    std::string task, const run_choice& choice);
 
@@ -71,8 +74,14 @@ class node {
 
   [[nodiscard]] storage::journal& journal() noexcept { return *journal_; }
   [[nodiscard]] id_source& ids() noexcept { return *ids_; }
+  /// For readers that may outlive the node; the lane drops jobs then.
+  [[nodiscard]] std::shared_ptr<storage::journal> shared_journal() const {
+    return journal_;
+  }
   /// For short blocking jobs of adapters.
-  [[nodiscard]] executor& side_lane() noexcept { return *side_lane_; }
+  [[nodiscard]] std::shared_ptr<executor> shared_side_lane() const {
+    return side_lane_;
+  }
 
   /// Cancels all runs and waits up to `limit` for their end.
   bool close(duration limit);
@@ -86,6 +95,7 @@ class node {
   expected<run_opened> ask_registry(caf::message request);
 
   config::config config_;
+  std::map<std::string, std::string> scripts_;
   fault_hook faults_;
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;

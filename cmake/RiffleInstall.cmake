@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` gives beside the program and the layers' libraries: the
+# CMake package `riffle`, headers, documents, configurations. All of it may be
+# moved as a whole.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/riffle")
+install(EXPORT riffle NAMESPACE riffle:: FILE riffleTargets.cmake
+        DESTINATION "${package}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/riffleConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/riffleConfig.cmake cmake/FindCAF.cmake cmake/Findre2.cmake
+              "${PROJECT_BINARY_DIR}/riffleConfigVersion.cmake"
+        DESTINATION "${package}")
+
+set(headers "${PROJECT_BINARY_DIR}/public-headers")
+install(CODE "set(RIFFLE_SOURCE \"${PROJECT_SOURCE_DIR}\")
+set(RIFFLE_HEADERS_OUT \"${headers}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/RiffleHeaders.cmake\")")
+install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/riffle")
+
+install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/api/runtime_link.hpp"
+
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// Handlers that this thread is in.
+thread_local int handler_depth = 0;
+
+}  // namespace
+
+runtime_link::runtime_link(node& owner)
+    : owner_{&owner},
+      journal_{owner.shared_journal()},
+      lane_{owner.shared_side_lane()} {}
+
+void runtime_link::cut(duration limit) {
+  std::unique_lock lock{mutex_};
+  owner_ = nullptr;
+  if (!left_.wait_for(lock, limit, [this] { return handlers_ == 0; }))
+    log_error("runtime", "an event handler does not return");
+}
+
+void runtime_link::cancel(const run_id& run, std::string reason) {
+  std::lock_guard lock{mutex_};
+  if (owner_ != nullptr)
+    owner_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
+}
+
+bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
+  std::lock_guard lock{mutex_};
+  if (owner_ != nullptr) owner_->attach(run, std::move(who));
+  return owner_ != nullptr;
+}
+
+bool runtime_link::enter_handler() {
+  std::lock_guard lock{mutex_};
+  if (owner_ == nullptr) return false;
+  ++handlers_;
+  ++handler_depth;
+  return true;
+}
+
+void runtime_link::leave_handler() {
+  std::lock_guard lock{mutex_};
+  --handler_depth;
+  if (--handlers_ == 0) left_.notify_all();
+}
+
+bool inside_handler() noexcept { return handler_depth > 0; }
+
+}  // namespace riffle

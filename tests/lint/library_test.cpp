@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What the library promises of its headers and its documents.
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/support/catch.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path root{RIFFLE_SOURCE_DIR};
+
+std::string read(const fs::path& path) {
+  std::ifstream in{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// All that the public headers include, ours followed.
+std::set<std::string> reachable() {
+  static const std::regex include{R"(\n#include ["<]([^">]+)[">])"};
+  std::deque<std::string> waiting{"runtime/api/riffle.hpp",
+                                  "runtime/api/testing.hpp"};
+  std::set<std::string> seen;
+  while (!waiting.empty()) {
+    const auto name = waiting.front();
+    waiting.pop_front();
+    if (!seen.insert(name).second || !fs::exists(root / name)) continue;
+    const auto text = read(root / name);
+    for (std::sregex_iterator i{text.begin(), text.end(), include}, end;
+         i != end; ++i)
+      waiting.push_back((*i)[1]);
+  }
+  return seen;
+}
+
+/// The text between the first two fences after `mark`.
+std::string block_after(const std::string& text, const std::string& mark) {
+  const auto at = text.find(mark);
+  if (at == text.npos) return "no " + mark;
+  const auto fence = text.find("\n```", at);
+  const auto begin = text.find('\n', fence + 1) + 1;
+  return text.substr(begin, text.find("\n```", begin) + 1 - begin);
+}
+
+/// A source without its licence line.
+std::string code(const fs::path& path) {
+  const auto text = read(root / path);
+  return text.substr(text.find('\n') + 1);
+}
+
+}  // namespace
+
+TEST_CASE("no public header reaches CAF or a heavy header of a library") {
+  const auto all = reachable();
+  REQUIRE(all.contains("tools/tool.hpp"));  // it follows includes
+  for (const auto& name : all) {
+    INFO(name);
+    CHECK_FALSE(name.starts_with("caf/"));
+    for (const char* library : {"simdjson", "toml++/", "spdlog/", "sqlite3",
+                                "curl/", "valijson/", "nlohmann/json.hpp"})
+      CHECK_FALSE(name.starts_with(library));
+  }
+}
+
+TEST_CASE("the README shows the sample application as it is") {
+  const auto readme = read(root / "README.md");
+  for (const std::string name :
+       {"word_count.hpp", "main.cpp", "tool_test.cpp", "CMakeLists.txt"}) {
+    const auto file = "tests/sample/" + name;
+    CHECK(block_after(readme, "`" + file + "`") == code(file));
+  }
+}
