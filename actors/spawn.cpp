@@ -57,14 +57,14 @@ std::map<std::string, tool_pool_actor> spawn_pools(
       pool->monitor(worker);
       return worker;
     };
-    const auto& own = settings.of(name);
+    const auto& set = settings.of(name);
     pool_limits limits;
-    limits.concurrency = own.concurrency;
+    limits.concurrency = set.concurrency;
     limits.service = {supervision.intensity,
                       supervision.period,
                       {supervision.backoff_base, supervision.backoff_cap},
                       supervision.cool_down,
-                      own.abandoned_limit};
+                      set.abandoned_limit};
     pools.emplace(
         name, system.spawn(tool_pool, name, limits, std::move(spawn_worker)));
   }
