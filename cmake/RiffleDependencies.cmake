@@ -55,3 +55,10 @@ target_include_directories(riffle_expected SYSTEM INTERFACE "${EXPECTED_INCLUDE}
 find_path(VALIJSON_INCLUDE valijson/validator.hpp REQUIRED)
 add_library(riffle_valijson INTERFACE)
 target_include_directories(riffle_valijson SYSTEM INTERFACE "${VALIJSON_INCLUDE}")
+
+find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+add_library(riffle_utf8proc UNKNOWN IMPORTED)
+set_target_properties(riffle_utf8proc PROPERTIES
+  IMPORTED_LOCATION "${UTF8PROC_LIBRARY}"
+  INTERFACE_INCLUDE_DIRECTORIES "${UTF8PROC_INCLUDE}")

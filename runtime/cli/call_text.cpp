@@ -14,7 +14,8 @@ namespace riffle::cli {
 
 namespace {
 
-constexpr std::size_t longest_subject = 72;
+constexpr std::size_t longest_subject = 200;
+constexpr std::size_t longest_progress = 200;
 
 /// The arguments that say most, best first.
 constexpr std::array subject_keys = {"pattern", "path",  "file", "command",
@@ -56,6 +57,22 @@ std::string count(std::uint64_t n, const char* one, const char* many) {
   return std::to_string(n) + " " + (n == 1 ? one : many);
 }
 
+/// The last line of a report that is not blank: the newest.
+std::string_view last_line(std::string_view text) {
+  const auto end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  text = text.substr(0, end + 1);
+  const auto begin = text.find_last_of("\r\n");
+  return begin == std::string_view::npos ? text : text.substr(begin + 1);
+}
+
+std::string number(double x) {
+  auto out = std::to_string(x);
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out;
+}
+
 }  // namespace
 
 std::string call_label(const events::tool_call& x) {
@@ -81,6 +98,25 @@ std::string result_detail(std::string_view metadata) {
     inside += (inside.empty() ? "" : ", ") + size_text(*n);
   }
   return inside.empty() ? "" : " (" + inside + ")";
+}
+
+std::string result_diff(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  const auto found = x.find("diff");
+  return found != x.end() && found->is_string() ? found->get<std::string>()
+                                                : std::string{};
+}
+
+std::string progress_text(const tool_progress_report& x) {
+  std::string out;
+  if (x.progress && x.total) {
+    out = number(*x.progress) + "/" + number(*x.total);
+  } else if (x.progress) {
+    out = number(*x.progress);
+  }
+  const auto message = safe_line(last_line(x.message), longest_progress);
+  if (!out.empty() && !message.empty()) out += ": ";
+  return out + message;
 }
 
 }  // namespace riffle::cli

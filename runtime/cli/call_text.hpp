@@ -18,4 +18,10 @@ std::string call_label(const events::tool_call& x);
 /// metadata.
 std::string result_detail(std::string_view metadata);
 
+/// What a call changed, as a unified diff; empty if the metadata has none.
+std::string result_diff(std::string_view metadata);
+
+/// "3/10: linking": a report in a few words, harmless for a terminal.
+std::string progress_text(const tool_progress_report& x);
+
 }  // namespace riffle::cli

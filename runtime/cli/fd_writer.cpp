@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -38,6 +39,14 @@ std::string fd_writer::problem() const {
 }
 
 bool fd_writer::is_terminal() const noexcept { return ::isatty(fd_) == 1; }
+
+std::size_t fd_writer::columns() const noexcept {
+  constexpr std::size_t usual = 80;
+  if (!is_terminal()) return 0;
+  winsize size{};
+  const bool known = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : usual;
+}
 
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {

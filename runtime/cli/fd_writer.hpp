@@ -21,6 +21,9 @@ class fd_writer {
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] bool good() const noexcept { return error_ == 0; }
   [[nodiscard]] bool is_terminal() const noexcept;
+  /// Width of the terminal as it is now; 80 if it does not say, 0 if this is
+  /// none.
+  [[nodiscard]] std::size_t columns() const noexcept;
 
  private:
   bool wait_for_room() const;

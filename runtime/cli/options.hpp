@@ -36,6 +36,12 @@ struct common_options {
   bool color = true;  ///< where the terminal can show it
 };
 
+/// What `run` and `sessions resume` show beside the answer.
+struct show_options {
+  bool reasoning = false;
+  bool stats = false;
+};
+
 /// What `run` and `sessions resume` choose. What is not set stays as the
 /// configuration, or the start of the run, has it.
 struct run_choices {
@@ -43,6 +49,7 @@ struct run_choices {
   std::optional<std::uint32_t> max_steps;
   duration timeout{};  ///< 0: none
   std::optional<approve> approval;
+  show_options show;
 };
 
 struct run_command {

@@ -22,10 +22,9 @@ namespace {
 constexpr int usage_error = 2;
 
 /// In the contract, but not built.
-constexpr std::array<std::string_view, 9> later_options = {
-    "--context",     "--context-file", "--workers",
-    "--max-retries", "--fail-fast",    "--show-reasoning",
-    "--stats",       "--tasks-file",   "--no-token"};
+constexpr std::array<std::string_view, 7> later_options = {
+    "--context",   "--context-file", "--workers", "--max-retries",
+    "--fail-fast", "--tasks-file",   "--no-token"};
 constexpr std::array<std::string_view, 5> later_commands = {
     "plan", "serve", "node", "proposals", "tools"};
 
@@ -36,6 +35,8 @@ struct raw_options {
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;
+  bool reasoning = false;
+  bool stats = false;
   std::string timeout;
   std::string approval;
   std::string session;
@@ -139,6 +140,10 @@ void parser::add_choices(CLI::App& x) {
                "Calls that need approval: approve all, or none (the default)")
       ->type_name("all|none")
       ->check(CLI::IsMember({"all", "none"}));
+  x.add_flag("--show-reasoning", raw.reasoning,
+             "Also what the model thinks, on standard error");
+  x.add_flag("--stats", raw.stats,
+             "At the end: tokens, cost, time of tools, retries");
 }
 
 run_choices parser::finish_choices() const {
@@ -150,6 +155,7 @@ run_choices parser::finish_choices() const {
   }
   if (raw.approval == "all") out.approval = approve::all;
   if (raw.approval == "none") out.approval = approve::none;
+  out.show = {raw.reasoning, raw.stats};
   return out;
 }
 

@@ -68,7 +68,7 @@ int execute(const resume_command& x, console& io) {
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto resumed = rt->resume(active->id, {}, resume_options_of(x.choices));
   if (!resumed) return report(resumed.error(), io);
-  return watch(*resumed, x.common, signals, io);
+  return watch(*resumed, x.common, x.choices.show, signals, io);
 }
 
 }  // namespace riffle::cli

@@ -69,7 +69,7 @@ int execute(const run_command& x, console& io) {
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto started = rt->start(request_of(x, std::move(*task)));
   if (!started) return report(started.error(), io);
-  return watch(*started, x.common, signals, io);
+  return watch(*started, x.common, x.choices.show, signals, io);
 }
 
 }  // namespace riffle::cli

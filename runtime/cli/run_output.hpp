@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "runtime/cli/fd_writer.hpp"
+#include "runtime/cli/live_view.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/cli/run_report.hpp"
-#include "runtime/cli/trace_writer.hpp"
+#include "runtime/cli/screen.hpp"
 
 namespace riffle::cli {
 
@@ -16,10 +17,17 @@ namespace riffle::cli {
 /// to standard error.
 class run_output {
  public:
-  run_output(const common_options& options, fd_writer& out, fd_writer& err);
+  run_output(const common_options& options, show_options show, fd_writer& out,
+             fd_writer& err);
 
   /// Event lines of the run, in order, whole.
-  void on_lines(std::string_view lines);
+  void on_lines(std::string_view lines, time_point now);
+
+  /// About every 100 ms: keeps the status line alive.
+  void tick(time_point now);
+
+  /// The user asked for the end.
+  void cancelling() { view_.cancelling(); }
 
   /// After the last event: prints the answer or the object.
   void finish();
@@ -27,17 +35,23 @@ class run_output {
   [[nodiscard]] const run_report& report() const noexcept { return report_; }
 
  private:
-  void on_line(std::string_view line);
+  void on_line(std::string_view line, time_point now);
+  void write(const screen_writes& all);
 
   common_options options_;
   fd_writer& out_;
   fd_writer& err_;
-  trace_writer traces_;
+  live_view view_;
   run_report report_;
 };
 
+/// How a run is shown on these outputs: what a terminal that can do nothing
+/// ($TERM is "dumb" or missing) gets is what a file gets.
+view_options view_of(const common_options& options, show_options show,
+                     const fd_writer& out, const fd_writer& err);
+
 /// Whether colours may go to this descriptor: asked for, a terminal, and
-/// $NO_COLOR is not set.
+/// $NO_COLOR is not set, and $TERM is not "dumb" or missing.
 bool use_color(const common_options& options, const fd_writer& err);
 
 }  // namespace riffle::cli

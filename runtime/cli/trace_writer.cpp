@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/trace_writer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/cli/call_text.hpp"
 #include "runtime/cli/safe_text.hpp"
+#include "runtime/cli/text_width.hpp"
 
 namespace riffle::cli {
 
@@ -14,44 +16,30 @@ constexpr std::int64_t between_progress_us = 500'000;
 constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
 
-/// The last line of a report that is not blank: the newest.
-std::string_view last_line(std::string_view text) {
-  const auto end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  text = text.substr(0, end + 1);
-  const auto begin = text.find_last_of("\r\n");
-  return begin == std::string_view::npos ? text : text.substr(begin + 1);
-}
+constexpr std::string_view bar = "       | ";
 
-std::string number(double x) {
-  auto out = std::to_string(x);
-  out.erase(out.find_last_not_of('0') + 1);
-  if (out.back() == '.') out.pop_back();
-  return out;
-}
-
-std::string progress_text(const tool_progress_report& x) {
-  std::string out;
-  if (x.progress && x.total) {
-    out = number(*x.progress) + "/" + number(*x.total);
-  } else if (x.progress) {
-    out = number(*x.progress);
+template <class F>
+void for_each_line(std::string_view text, F f) {
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    f(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
   }
-  const auto message = safe_line(last_line(x.message), longest_message);
-  if (!out.empty() && !message.empty()) out += ": ";
-  return out + message;
 }
 
-/// Each line of a text behind a bar, so that it cannot pass for a trace.
-std::string indented(std::string_view text) {
+/// Each line of a text behind a bar, so that it cannot pass for a trace; not
+/// more lines than a screen has.
+std::string screenful(std::string_view text) {
+  constexpr std::size_t most = 24;
   std::string out;
-  auto rest = safe_text(text);
-  std::string_view view = rest;
-  while (!view.empty()) {
-    const auto end = view.find('\n');
-    out.append("       | ").append(view.substr(0, end)).append("\n");
-    if (end == std::string_view::npos) break;
-    view.remove_prefix(end + 1);
+  std::size_t n = 0;
+  const auto safe = safe_text(text);
+  for_each_line(safe, [&](std::string_view line) {
+    if (++n <= most) out.append(bar).append(line).append("\n");
+  });
+  if (n > most) {
+    out.append(bar).append("… " + std::to_string(n - most) + " more lines\n");
   }
   return out;
 }
@@ -76,6 +64,16 @@ std::string trace_writer::on(const event& x) {
   if (options_.level == verbosity::quiet && !is_error) return {};
   run_ = x.run.value;
   return std::visit([&](const auto& body) { return on(body, x.at); }, x.body);
+}
+
+/// `label` cut so that the whole line fits; `rest`: what else stands in it.
+std::string trace_writer::cut(const std::string& label,
+                              std::string_view rest) const {
+  constexpr std::size_t least = 20;
+  constexpr std::size_t without_terminal = 78;
+  if (columns_ == 0) return fit(label, without_terminal);
+  const auto other = columns_of("[TOOL] ") + columns_of(rest);
+  return fit(label, columns_ > other + least ? columns_ - other : least);
 }
 
 std::string trace_writer::tag(std::string_view name, bool bad) const {
@@ -122,25 +120,46 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
 
 std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   const auto found = open_.find(x.id);
-  if (found == open_.end()) return {};
+  if (found == open_.end() || !options_.progress) return {};
   auto& call = found->second;
   const bool all = options_.level == verbosity::verbose;
   if (!all && at.us - call.shown.us < between_progress_us) return {};
   const auto text = progress_text(x.report);
   if (text.empty()) return {};
   call.shown = at;
-  return tag("TOOL") + call.label + " (" + text + ")\n";
+  const auto rest = " (" + text + ")";
+  return tag("TOOL") + cut(call.label, rest) + rest + "\n";
 }
 
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
-  auto out = tag("TOOL", !good) + label_of(x.id);
+  const auto label = label_of(x.id);
   open_.erase(x.id);
-  out += good ? result_detail(x.metadata) : " ✗ " + failure_text(x);
-  if (x.attempts > 0) out += " — " + duration_text(x.duration_ms);
-  out += '\n';
-  if (options_.level == verbosity::verbose) out += indented(x.output);
+  auto rest = good ? result_detail(x.metadata) : " ✗ " + failure_text(x);
+  if (x.attempts > 0) rest += " — " + duration_text(x.duration_ms);
+  auto out = tag("TOOL", !good) + cut(label, rest) + rest + "\n";
+  if (options_.level != verbosity::verbose) return out;
+  const auto diff = result_diff(x.metadata);
+  return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
+}
+
+std::string trace_writer::diff_text(std::string_view diff) const {
+  const auto text = screenful(diff);
+  if (!options_.color) return text;
+  std::string out;
+  for_each_line(text, [&](std::string_view line) {
+    const auto mark = line.substr(std::min(bar.size(), line.size()), 1);
+    const auto* color = mark == "+"   ? "\x1b[32m"
+                        : mark == "-" ? "\x1b[31m"
+                                      : nullptr;
+    out += color ? color + std::string{line} + "\x1b[0m" : std::string{line};
+    out += '\n';
+  });
   return out;
+}
+
+std::string trace_writer::withdrawn() const {
+  return tag("STEP") + "what the model wrote above in this step is withdrawn\n";
 }
 
 std::string trace_writer::on(const events::approval_required& x, wall_time) {

@@ -17,6 +17,7 @@ namespace riffle::cli {
 struct trace_options {
   verbosity level = verbosity::normal;
   bool color = false;
+  bool progress = true;  ///< lines about calls that are still open
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -27,6 +28,12 @@ class trace_writer {
 
   /// Whole lines, or an empty text if there is nothing to show.
   std::string on(const event& x);
+
+  /// Lines are cut to this width from now on. 0, the default: no terminal.
+  void set_columns(std::size_t columns) { columns_ = columns; }
+
+  /// A line that says that live text shown before is void.
+  [[nodiscard]] std::string withdrawn() const;
 
  private:
   struct open_call {
@@ -52,9 +59,13 @@ class trace_writer {
   }
 
   [[nodiscard]] std::string label_of(const call_id& id) const;
+  [[nodiscard]] std::string cut(const std::string& label,
+                                std::string_view rest) const;
+  [[nodiscard]] std::string diff_text(std::string_view diff) const;
   [[nodiscard]] std::string tag(std::string_view name, bool bad = false) const;
 
   trace_options options_;
+  std::size_t columns_ = 0;
   std::string run_;  ///< of the event that is being shown
   std::unordered_map<call_id, open_call> open_;
 };
@@ -64,5 +75,8 @@ std::string duration_text(std::uint64_t ms);
 
 /// "512 B", "1.3 KB", "35 KB", "2.5 MB" (1 KB is 1024 B).
 std::string size_text(std::uint64_t bytes);
+
+/// "987", "1.2k", "35k", "1.5M".
+std::string count_text(std::uint64_t n);
 
 }  // namespace riffle::cli

@@ -47,4 +47,16 @@ std::string size_text(std::uint64_t bytes) {
   return format(size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
+std::string count_text(std::uint64_t n) {
+  if (n < 1000) return std::to_string(n);
+  constexpr std::array units = {"k", "M", "G", "T", "P", "E"};
+  auto size = static_cast<double>(n) / 1000;
+  std::size_t unit = 0;
+  while (size >= 999.5 && unit + 1 < units.size()) {
+    size /= 1000;
+    ++unit;
+  }
+  return format(size < 9.95 ? "%.1f%s" : "%.0f%s", size, units[unit]);
+}
+
 }  // namespace riffle::cli

@@ -12,8 +12,8 @@ namespace riffle::cli {
 
 namespace {
 
-/// How often a quiet run is looked at.
-constexpr auto look = std::chrono::milliseconds{250};
+/// How often a quiet run is looked at, and the status line drawn.
+constexpr auto look = std::chrono::milliseconds{100};
 
 /// Longest wait for a cancelled run: time limits of tools are far shorter.
 constexpr auto settle_limit = std::chrono::seconds{60};
@@ -69,16 +69,20 @@ int give_up(const run& x, console& io) {
 
 }  // namespace
 
-int watch(const run& x, const common_options& options, interrupts& signals,
-          console& io) {
-  run_output output{options, io.out, io.err};
+int watch(const run& x, const common_options& options, show_options show,
+          interrupts& signals, console& io) {
+  run_output output{options, show, io.out, io.err};
   signals.on_stop([handle = x](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
   watcher watching{x, signals, io};
   auto stream = x.events();
   while (!stream.ended()) {
-    if (const auto batch = stream.next(look)) output.on_lines(batch->lines());
+    const auto batch = stream.next(look);
+    const auto now = std::chrono::steady_clock::now();
+    if (batch) output.on_lines(batch->lines(), now);
+    if (signals.asked_to_stop()) output.cancelling();
+    output.tick(now);
     if (!watching.go_on() && !stream.ended()) return give_up(x, io);
   }
   signals.on_stop({});

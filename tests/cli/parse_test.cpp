@@ -72,6 +72,11 @@ TEST_CASE("every option of run arrives") {
   CHECK(x.choices.timeout == 90s);
   CHECK(x.choices.max_steps == 7u);
   CHECK(x.task == "the task");
+  CHECK_FALSE(x.choices.show.reasoning);
+  CHECK_FALSE(x.choices.show.stats);
+  CHECK(parsed<run_command>({"run", "--show-reasoning", "t"})
+            .choices.show.reasoning);
+  CHECK(parsed<run_command>({"run", "--stats", "t"}).choices.show.stats);
   CHECK(parsed<run_command>({"run", "-q", "t"}).common.level ==
         verbosity::quiet);
   CHECK(parsed<run_command>({"run", "--output", "jsonl", "t"}).common.output ==
@@ -124,7 +129,7 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
 TEST_CASE("what this version does not have is said by name") {
   for (const std::string option :
        {"--workers", "--context", "--context-file", "--max-retries",
-        "--fail-fast", "--show-reasoning", "--stats", "--tasks-file"}) {
+        "--fail-fast", "--tasks-file"}) {
     CHECK(has(refused({"run", "t", option}),
               option + " is not supported by this version"));
   }

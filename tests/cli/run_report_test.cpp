@@ -91,8 +91,8 @@ struct shown {
 
 shown show(const std::string& lines, const common_options& options) {
   testing::test_console c;
-  run_output output{options, c.io.out, c.io.err};
-  output.on_lines(lines);
+  run_output output{options, {}, c.io.out, c.io.err};
+  output.on_lines(lines, {});
   output.finish();
   return {c.out.text(), c.err.text()};
 }
@@ -184,12 +184,12 @@ TEST_CASE("jsonl: the lines byte for byte, and errors only beside them") {
 
 TEST_CASE("the report knows how a run ended") {
   testing::test_console c;
-  run_output output{options_of(output_kind::text), c.io.out, c.io.err};
-  output.on_lines(sample_lines());
+  run_output output{options_of(output_kind::text), {}, c.io.out, c.io.err};
+  output.on_lines(sample_lines(), {});
   CHECK_FALSE(output.report().finished());
   CHECK_FALSE(output.report().failure());
-  run_output failed{options_of(output_kind::text), c.io.out, c.io.err};
-  failed.on_lines(failed_lines());
+  run_output failed{options_of(output_kind::text), {}, c.io.out, c.io.err};
+  failed.on_lines(failed_lines(), {});
   REQUIRE(failed.report().finished());
   REQUIRE(failed.report().failure());
   CHECK(failed.report().failure()->code == errc::model_unreachable);
@@ -203,8 +203,8 @@ TEST_CASE("there are no colours without a terminal") {
 TEST_CASE("once nobody reads, nothing is said on standard error") {
   testing::test_console c;
   fd_writer nowhere{-1};
-  run_output output{options_of(output_kind::jsonl), nowhere, c.io.err};
-  output.on_lines(failed_lines());
+  run_output output{options_of(output_kind::jsonl), {}, nowhere, c.io.err};
+  output.on_lines(failed_lines(), {});
   output.finish();
   CHECK_FALSE(nowhere.good());
   CHECK(c.err.text().empty());

@@ -136,7 +136,7 @@ TEST_CASE("of a long command the first line is shown") {
   CHECK(on(result(outcome::ok, 0)) == "[TOOL] bash: make — 0.0s\n");
   on(call("bash", "{\"command\":\"" + std::string(100, 'x') + "\"}"));
   CHECK(on(result(outcome::ok, 0)) ==
-        "[TOOL] bash: " + std::string(72, 'x') + "… — 0.0s\n");
+        "[TOOL] bash: " + std::string(71, 'x') + "… — 0.0s\n");
 }
 
 TEST_CASE("progress is shown at most twice a second, the newest line") {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a run does at the moment, as one line. Pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/event.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::cli {
+
+class activity {
+ public:
+  /// The events of one run, in order; live text included.
+  void on(const event& x);
+
+  /// The user asked for the end.
+  void cancelling() { cancelling_ = true; }
+
+  /// Tools run: the model's text does not go on by itself.
+  [[nodiscard]] bool busy() const noexcept { return !open_.empty(); }
+
+  /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
+  /// `columns` wide. `elapsed`: since the run is watched.
+  [[nodiscard]] std::string line(duration elapsed, std::size_t columns) const;
+
+ private:
+  struct open_call {
+    call_id id;
+    std::string title;
+    std::string progress;
+  };
+
+  void on(const events::step_start& x);
+  void on(const events::step_restarted& x);
+  void on(const events::llm_token& x);
+  void on(const events::llm_reasoning& x);
+  void on(const events::tool_call& x);
+  void on(const events::tool_progress& x);
+  void on(const events::tool_result& x);
+  void on(const events::approval_required& x);
+  void on(const events::approval_resolved& x);
+  void on(const events::usage& x);
+  void on(const events::retry& x);
+  template <class T>
+  void on(const T&) {}
+
+  [[nodiscard]] std::string doing() const;
+  [[nodiscard]] std::string tokens() const;
+
+  std::string doing_ = "starting";
+  std::vector<open_call> open_;       ///< in order of their beginning
+  std::vector<open_call> undecided_;  ///< wait for an approval
+  std::uint64_t tokens_ = 0;          ///< reported by the model
+  std::uint64_t bytes_ = 0;           ///< of text since then
+  bool cancelling_ = false;
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a terminal shows while a run works: trace lines, the live text of the
+// model, and below them one status line that is drawn over and over. Pure:
+// bytes come out, width and time go in.
+//
+// The status line is written from the first column and the cursor returns to
+// it, so that "erase to the end of the screen" removes it also when the
+// terminal became narrower and wrapped it.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/time.hpp"
+
+namespace riffle::cli {
+
+/// Bytes for one of the two outputs, in order.
+struct screen_write {
+  bool to_out = false;  ///< standard output, else standard error
+  std::string bytes;
+
+  bool operator==(const screen_write&) const = default;
+};
+
+using screen_writes = std::vector<screen_write>;
+
+class screen {
+ public:
+  /// Shortest time between two drawings of the status line.
+  static constexpr duration between_drawings = std::chrono::milliseconds{100};
+
+  /// `has_status`: standard error is a terminal that can erase.
+  explicit screen(bool has_status) : has_status_{has_status} {}
+
+  /// Whole lines for standard error.
+  screen_writes lines(std::string_view text);
+
+  /// Live text for standard output; it may end inside a line.
+  screen_writes text(std::string_view piece);
+
+  /// Ends the line of live text that is open, if one is.
+  screen_writes end_text();
+
+  /// Draws `status` if it is time. `busy`: worth ending an open line of text
+  /// for; else nothing is drawn below one.
+  screen_writes draw(std::string_view status, bool busy, time_point now);
+
+  /// Whether `draw` would draw now.
+  [[nodiscard]] bool due(bool busy, time_point now) const;
+
+  /// Removes the status line.
+  screen_writes clear();
+
+ private:
+  void erase(screen_writes& out);
+  void break_text(screen_writes& out);
+
+  bool has_status_;
+  bool drawn_ = false;
+  bool open_line_ = false;  ///< of live text
+  std::optional<time_point> last_drawing_;
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How much room a text takes on a terminal (UAX 11, UAX 29).
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace riffle::cli {
+
+/// The most columns that one line takes. Terminals disagree on what they join
+/// to one picture (flags, families, skin tones): those count as if shown one
+/// beside the other. `line` holds no control characters (see safe_text).
+std::size_t columns_of(std::string_view line);
+
+/// `line` if it takes at most `columns`, else its beginning and "…", cut
+/// between what a person sees as characters. Empty for 0 columns.
+std::string fit(std::string_view line, std::size_t columns);
+
+}  // namespace riffle::cli

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// Transcripts: events with times in, what a terminal shows out.
+#include "runtime/cli/live_view.hpp"
+
+#include <memory>
+
+#include "runtime/cli/text_width.hpp"
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using namespace std::chrono_literals;
+using riffle::testing::terminal_picture;
+
+namespace {
+
+view_options on_terminal() {
+  view_options x;
+  x.out_terminal = x.live_text = x.status = true;
+  return x;
+}
+
+/// One run on one terminal.
+struct stage {
+  explicit stage(view_options options, std::size_t width = 80)
+      : view{options}, picture{width}, columns{width} {}
+
+  void write(const screen_writes& all) {
+    for (const auto& x : all) {
+      (x.to_out ? out : err) += x.bytes;
+      picture.feed(x.bytes);
+    }
+  }
+  void at(duration when) { now = time_point{} + when; }
+  void on(events::body body) {
+    event x;
+    x.seq = ++seq;
+    x.run = {"run_1"};
+    x.body = std::move(body);
+    x.at = {std::chrono::duration_cast<std::chrono::microseconds>(
+                now.time_since_epoch())
+                .count()};
+    write(view.on(x, now, columns));
+  }
+  void tick() { write(view.tick(now, columns)); }
+  void tick(duration when) {
+    at(when);
+    tick();
+  }
+
+  live_view view;
+  terminal_picture picture;
+  std::size_t columns;
+  time_point now{};
+  std::uint64_t seq = 0;
+  std::string out;
+  std::string err;
+};
+
+events::tool_call call(const std::string& id, const std::string& tool,
+                       const std::string& title, const std::string& arguments) {
+  events::tool_call x;
+  x.id = {id};
+  x.tool = tool;
+  x.title = title;
+  x.arguments = arguments;
+  x.step = 1;
+  return x;
+}
+
+events::tool_result result(const std::string& id, const std::string& tool,
+                           std::uint64_t ms, const std::string& metadata) {
+  events::tool_result x;
+  x.id = {id};
+  x.tool = tool;
+  x.duration_ms = ms;
+  x.attempts = 1;
+  x.metadata = metadata;
+  return x;
+}
+
+events::tool_progress progress(const std::string& id,
+                               const std::string& message, double n = 0,
+                               double total = 0) {
+  events::tool_progress x;
+  x.id = {id};
+  x.report.message = message;
+  if (total > 0) {
+    x.report.progress = n;
+    x.report.total = total;
+  }
+  return x;
+}
+
+/// A run with text, two tools at once and an answer; `look` sees the picture
+/// at interesting moments.
+template <class F>
+void play(stage& s, F look) {
+  s.on(events::run_started{{"ses_1"}, "default", "m", "do it", 30, {}});
+  s.on(events::step_start{1, 30});
+  s.tick(100ms);
+  look("asked");
+  s.at(900ms);
+  s.on(events::llm_token{"I look at 日本語.txt first. ", 1});
+  s.tick(1000ms);
+  look("text");
+  s.on(
+      call("call_1", "read", "Reading 日本語.txt", R"({"path":"日本語.txt"})"));
+  s.on(call("call_2", "bash", "Running: make",
+            R"({"command":"make -j2 all the things that take a while to make )"
+            R"(and whose command is longer than any line of a terminal"})"));
+  s.tick(1200ms);
+  look("two tools");
+  s.on(result("call_1", "read", 103, R"({"lines":42,"bytes":1331})"));
+  s.at(5s);
+  s.on(progress("call_2", "linking\n", 3, 10));
+  s.tick();
+  look("progress");
+  s.at(14s);
+  s.on(result("call_2", "bash", 12900, R"({"lines":3,"bytes":19})"));
+  events::usage usage;
+  usage.tokens.input_tokens = 1200;
+  usage.tokens.output_tokens = 34;
+  s.on(usage);
+  s.on(events::step_start{2, 30});
+  s.tick(14200ms);
+  look("asked again");
+  s.on(events::llm_token{"All is made.\n", 2});
+  s.tick(14400ms);
+  s.on(events::llm_token{"It is 👍", 2});
+  s.on(events::final_answer{"All is made.\nIt is 👍", 2, {}, 2});
+  s.on(events::run_finished{});
+  s.write(s.view.finish("All is made.\nIt is 👍"));
+  look("done");
+}
+
+std::string transcript(std::size_t width) {
+  stage s{on_terminal(), width};
+  std::string out;
+  play(s, [&](const char* when) {
+    out.append("== ").append(when).append("\n").append(s.picture.text());
+  });
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a run on a terminal of 80 columns") {
+  CHECK(transcript(80) == R"(== asked
+[RUN] run_1, session ses_1
+⠙ waiting for the model — 0.1s
+== text
+[RUN] run_1, session ses_1
+I look at 日本語.txt first.
+== two tools
+[RUN] run_1, session ses_1
+I look at 日本語.txt first.
+⠹ 2 tools: Reading 日本語.txt · Running: make — 1.2s, ~7 tokens
+== progress
+[RUN] run_1, session ses_1
+I look at 日本語.txt first.
+[TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
+⠋ Running: make (3/10: linking) — 5.0s, ~7 tokens
+== asked again
+[RUN] run_1, session ses_1
+I look at 日本語.txt first.
+[TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
+[TOOL] bash: make -j2 all the things that take a while … (3 lines, 19 B) — 12.9s
+⠹ waiting for the model, step 2 — 14.2s, 1.2k tokens
+== done
+[RUN] run_1, session ses_1
+I look at 日本語.txt first.
+[TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
+[TOOL] bash: make -j2 all the things that take a while … (3 lines, 19 B) — 12.9s
+All is made.
+It is 👍
+)");
+}
+
+TEST_CASE("a run on a terminal of 200 columns shows more of a command") {
+  const auto all = transcript(200);
+  CHECK(all.find("[TOOL] bash: make -j2 all the things that take a while to "
+                 "make and whose command is longer than any line of a terminal "
+                 "(3 lines, 19 B) — 12.9s\n") != std::string::npos);
+}
+
+TEST_CASE("the status line never wraps, and nothing of it stays") {
+  for (std::size_t width = 1; width < 120; ++width) {
+    CAPTURE(width);
+    stage s{on_terminal(), width};
+    play(s, [](const char*) {});
+    CHECK(s.picture.text().find("waiting") == std::string::npos);
+    CHECK(s.picture.text().find("⠹") == std::string::npos);
+    stage alone{on_terminal(), width};
+    alone.on(events::step_start{3, 30});
+    alone.on(call("c", "bash", std::string(300, 'x') + "日本語", "{}"));
+    for (int i = 1; i < 30; ++i) alone.tick(i * 100ms);
+    const auto text = alone.picture.text();
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+    CHECK(columns_of(text.substr(0, text.size() - 1)) < width + 1);
+  }
+}
+
+TEST_CASE("a terminal that becomes narrower shows no rest of the status") {
+  stage s{on_terminal(), 80};
+  s.on(events::step_start{1, 30});
+  s.on(call("c", "bash", "Running: " + std::string(60, 'x'), "{}"));
+  s.tick(100ms);
+  s.picture.resize(30);
+  CHECK(s.picture.text().find("…") == std::string::npos);  // wrapped by it
+  s.columns = 30;
+  s.tick(200ms);
+  CHECK(s.picture.text() == "⠹ Running: xxxxxxxxxx… — 0.2s\n");
+  s.picture.resize(100);
+  s.columns = 100;
+  s.tick(300ms);
+  CHECK(s.picture.text().find('\n') == s.picture.text().size() - 1);
+}
+
+TEST_CASE("the status line is drawn at most ten times a second") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  std::size_t drawn = 0;
+  for (int ms = 0; ms < 1000; ms += 3) {
+    const auto before = s.err.size();
+    s.tick(ms * 1ms);
+    drawn += s.err.size() != before;
+  }
+  CHECK(drawn <= 10);
+  CHECK(drawn >= 9);
+}
+
+TEST_CASE("without terminals nothing is drawn and the answer comes once") {
+  stage s{view_options{}, 80};
+  s.columns = 0;
+  play(s, [](const char*) {});
+  CHECK(s.out == "All is made.\nIt is 👍\n");
+  CHECK(s.err.find('\x1b') == std::string::npos);
+  CHECK(s.err.find('\r') == std::string::npos);
+  CHECK(s.err.find("[TOOL] bash: make -j2 all") != std::string::npos);
+  CHECK(s.err.find("3/10: linking") != std::string::npos);
+}
+
+TEST_CASE("only the answer's text is on standard output of a terminal") {
+  stage s{on_terminal()};
+  play(s, [](const char*) {});
+  CHECK(s.out == "I look at 日本語.txt first. \nAll is made.\nIt is 👍\n");
+}
+
+TEST_CASE("withdrawn text is said to be void, and the answer stands whole") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  s.on(events::llm_token{"Half an ans", 1});
+  s.on(events::step_restarted{1, 2, "the stream was cut", 2, 2});
+  s.on(events::llm_token{"The answer.", 1});
+  s.write(s.view.finish("The answer."));
+  CHECK(s.picture.text() == R"(Half an ans
+[STEP] 1 starts again (attempt 2): the stream was cut
+[STEP] what the model wrote above in this step is withdrawn
+The answer.
+)");
+  stage silent{on_terminal()};
+  silent.on(events::step_start{1, 30});
+  silent.on(events::step_restarted{1, 2, "cut", 2, 2});
+  CHECK(silent.err.find("withdrawn") == std::string::npos);
+}
+
+TEST_CASE("an answer that the text did not give is printed") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  s.on(events::llm_token{"I call complete.", 1});
+  s.write(s.view.finish("Done\x1b[2J."));
+  CHECK(s.out == "I call complete.\nDone^[[2J.\n");
+}
+
+TEST_CASE("a carriage return between two pieces of text is seen as one end") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  s.on(events::llm_token{"one\r", 1});
+  s.on(events::llm_token{"\ntwo\rthree", 1});
+  s.write(s.view.finish("one\r\ntwo\rthree"));
+  CHECK(s.out == "one\ntwo\\x0dthree\n");
+}
+
+TEST_CASE("reasoning is shown when asked for, a line at a time") {
+  auto options = on_terminal();
+  options.reasoning = true;
+  stage s{options};
+  s.on(events::step_start{1, 30});
+  s.on(events::llm_reasoning{"First I\nloo", 1});
+  CHECK(s.err == "[THINK] First I\n");
+  s.on(events::llm_reasoning{"k\x1b[2J", 1});
+  s.on(events::llm_token{"Hello", 1});
+  CHECK(s.err == "[THINK] First I\n[THINK] look^[[2J\n");
+  stage without{on_terminal()};
+  without.on(events::llm_reasoning{"x\n", 1});
+  CHECK(without.err.empty());
+  CHECK_FALSE(live_view{view_options{}}.wants_text());
+  CHECK(s.view.wants_text());
+}
+
+TEST_CASE("the status line tells what is waited for") {
+  stage s{on_terminal()};
+  s.on(events::step_start{1, 30});
+  const auto line = [&] {
+    s.now += 100ms;
+    s.tick();
+    auto text = s.picture.text();
+    text = text.substr(0, text.size() - 1);
+    text = text.substr(text.rfind('\n') + 1);
+    return text.substr(text.find(' ') + 1, text.find(" — ") - 4);
+  };
+  CHECK(line() == "waiting for the model");
+  events::approval_required wanted;
+  wanted.id = {"c1"};
+  wanted.title = "Writing a.txt";
+  s.on(wanted);
+  CHECK(line() == "waiting for approval: Writing a.txt");
+  events::approval_resolved resolved;
+  resolved.id = {"c1"};
+  s.on(resolved);
+  events::retry again;
+  again.delay_ms = 1500;
+  again.reason = "429";
+  s.on(again);
+  CHECK(line() == "the model failed, again in 1.5s: 429");
+  s.on(events::llm_reasoning{"hm", 1});
+  CHECK(line() == "the model thinks");
+  s.view.cancelling();
+  CHECK(line() == "cancelling");
+}
+
+TEST_CASE("statistics tell cost, tools and retries") {
+  auto options = on_terminal();
+  options.stats = true;
+  stage s{options};
+  s.on(result("c1", "read", 100, ""));
+  auto failed = result("c2", "bash", 2000, "");
+  failed.how = outcome::failed;
+  s.on(failed);
+  s.on(events::retry{});
+  s.on(events::step_restarted{});
+  events::run_finished end;
+  end.duration_ms = 3000;
+  end.steps = 2;
+  end.tool_calls = 2;
+  end.usage.input_tokens = 10;
+  end.usage.output_tokens = 5;
+  end.usage.cached_tokens = 8;
+  end.usage.cost_usd = 0.0123;
+  s.on(end);
+  s.err.clear();
+  s.write(s.view.finish(std::nullopt));
+  CHECK(s.err ==
+        "[STATS] completed: 2 steps, 2 tool calls — 3.0s\n"
+        "[STATS] tokens: 10 in (8 cached), 5 out; cost: $0.0123\n"
+        "[STATS] tools 2.1s: bash 1 call 2.0s (1 not ok), read 1 call 0.1s\n"
+        "[STATS] 1 retry, 1 of model, 1 step restart\n");
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "tests/cli/terminal_picture.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cli/text_width.hpp"
+#include "tests/support/catch.hpp"
+
+namespace riffle::testing {
+
+void terminal_picture::next_row(bool wrapped) {
+  rows_[row_].wrapped = wrapped;
+  if (++row_ == rows_.size()) rows_.emplace_back();
+  column_ = 0;
+}
+
+void terminal_picture::put(std::string_view character, std::size_t width) {
+  if (width > 0 && column_ + width > columns_) next_row(true);
+  auto& cells = rows_[row_].cells;
+  if (width == 0) {
+    if (column_ > 0) cells[column_ - 1] += character;
+    return;
+  }
+  if (cells.size() < column_ + width) cells.resize(column_ + width, " ");
+  cells[column_] = character;
+  for (std::size_t i = 1; i < width; ++i) cells[column_ + i].clear();
+  column_ += width;
+}
+
+void terminal_picture::control(std::string_view sequence) {
+  if (sequence.ends_with('m')) return;
+  INFO("ESC " << sequence.substr(1));
+  REQUIRE(sequence == "\x1b[J");
+  ++erasures_;
+  auto& cells = rows_[row_].cells;
+  cells.resize(std::min(cells.size(), column_));
+  rows_[row_].wrapped = false;
+  rows_.resize(row_ + 1);
+}
+
+void terminal_picture::feed(std::string_view bytes) {
+  while (!bytes.empty()) {
+    std::size_t size = 1;
+    if (bytes[0] == '\n') {
+      next_row(false);
+    } else if (bytes[0] == '\r') {
+      column_ = 0;
+    } else if (bytes[0] == '\x1b') {
+      size = bytes.find_first_of("ABCDEFGHJKSTfhlmnsu", 1) + 1;
+      REQUIRE(size > 0);
+      control(bytes.substr(0, size));
+    } else {
+      REQUIRE(
+          (static_cast<unsigned char>(bytes[0]) >= 0x20 && bytes[0] != 0x7F));
+      while (size < bytes.size() &&
+             (static_cast<unsigned char>(bytes[size]) & 0xC0) == 0x80) {
+        ++size;
+      }
+      put(bytes.substr(0, size), cli::columns_of(bytes.substr(0, size)));
+    }
+    bytes.remove_prefix(size);
+  }
+}
+
+void terminal_picture::resize(std::size_t columns) {
+  const auto old = std::exchange(rows_, std::vector<row>(1));
+  const auto cursor_row = row_;
+  const auto cursor_column = column_;
+  columns_ = columns;
+  row_ = column_ = 0;
+  std::pair<std::size_t, std::size_t> cursor{0, 0};
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    if (i == cursor_row && cursor_column == 0) cursor = {row_, column_};
+    for (const auto& cell : old[i].cells) {
+      if (!cell.empty()) put(cell, cli::columns_of(cell));
+    }
+    if (!old[i].wrapped && i + 1 < old.size()) next_row(false);
+  }
+  std::tie(row_, column_) = cursor;
+}
+
+std::string terminal_picture::text() const {
+  std::string out;
+  for (const auto& x : rows_) {
+    std::string line;
+    for (const auto& cell : x.cells) line += cell;
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace riffle::testing
