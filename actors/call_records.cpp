@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace riffle {
 
 std::string cut_text(const std::string& text, std::size_t limit,
@@ -19,6 +21,19 @@ std::string cut_text(const std::string& text, std::size_t limit,
   return text;
 }
 
+namespace {
+
+/// Bytes of the whole output, of which the tool may have kept a part only.
+std::uint64_t whole_bytes(const call_result& result) {
+  const auto about = nlohmann::json::parse(result.metadata, nullptr, false);
+  if (about.is_object() && about.value("truncated", false) &&
+      about.contains("bytes") && about["bytes"].is_number_unsigned())
+    return about["bytes"].get<std::uint64_t>();
+  return result.output.size();
+}
+
+}  // namespace
+
 std::string told_text(const call_result& result, std::size_t limit) {
   std::string told;
   if (result.err) {
@@ -32,7 +47,7 @@ std::string told_text(const call_result& result, std::size_t limit) {
   told += cut_text(result.output, limit, truncated);
   if (truncated)
     told += "\n[the output was cut here; " +
-            std::to_string(result.output.size()) + " bytes in all]";
+            std::to_string(whole_bytes(result)) + " bytes in all]";
   return told;
 }
 

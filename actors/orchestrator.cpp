@@ -23,6 +23,10 @@ core::step_limits run_spec::step_limits() const {
   return x;
 }
 
+std::string run_spec::question() const {
+  return context.empty() ? task : task + "\n\nContext:\n" + context;
+}
+
 // -- begin --------------------------------------------------------------------
 
 void orchestrator_state::begin(run_peers& x) {
@@ -60,11 +64,11 @@ void orchestrator_state::begin_fresh() {
                               spec->run,
                               0,
                               storage::message_role::user,
-                              base.task,
+                              spec->question(),
                               {},
                               {}});
   self->send(peers.muxer, std::move(entry));
-  tell(spec->dialect->user_message(base.task));
+  tell(spec->dialect->user_message(spec->question()));
   apply(machine.start(now()));
 }
 

@@ -31,6 +31,7 @@ struct run_spec {
   run_id run;
   session_id session;
   std::string task;
+  std::string context;  ///< told to the model behind the task
   std::string agent_name;
   config::agent_config agent;
   config::model_config model;
@@ -56,6 +57,8 @@ struct run_spec {
   fault_hook faults;
 
   [[nodiscard]] core::step_limits step_limits() const;
+  /// What the model is asked: the task and its context.
+  [[nodiscard]] std::string question() const;
 };
 
 using run_spec_ptr = std::shared_ptr<const run_spec>;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tool_worker.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/log.hpp"
+#include "tools/kept_file.hpp"
 
 namespace riffle {
 
@@ -107,6 +110,21 @@ void progress_relay::on_ack() {
   send(window_.on_ack());
 }
 
+void tool_worker_state::keep_whole_output(tools::tool_context& context) const {
+  const auto file = tools::kept_file(setup.output_dir, context.call);
+  if (!file) return;
+  std::error_code ignored;  // of an earlier attempt
+  if (context.attempt > 1) std::filesystem::remove(*file, ignored);
+  context.output_file = *file;
+  // Both halves that stay in memory hold what the model gets.
+  constexpr std::uint64_t least = 1u << 20;
+  constexpr std::uint64_t most = 16u << 20;
+  constexpr std::uint64_t bytes_of_two_characters = 8;
+  const auto limit = std::min(setup.output_limit, most);
+  context.output_cap = static_cast<std::size_t>(
+      std::clamp(limit * bytes_of_two_characters, least, most));
+}
+
 void tool_worker_state::on_assignment(assignment& x) {
   current = std::move(x);
   stop = std::stop_source{};
@@ -120,6 +138,7 @@ void tool_worker_state::on_assignment(assignment& x) {
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock =
         guard_file(setup.guard_dir, current->call.id, current->attempt);
+  keep_whole_output(context);
   auto attempt = std::make_shared<lane_attempt>(
       lane_attempt{tool, *current, std::move(context), relay, me});
   setup.lane->submit([attempt] { attempt->run(); },

@@ -16,6 +16,10 @@ struct worker_setup {
   std::filesystem::path workspace;
   /// Folder of the lock files of guarded tools; empty: none.
   std::filesystem::path guard_dir;
+  /// Folder of the outputs that are too long for memory; empty: none.
+  std::filesystem::path output_dir;
+  /// Characters of an output that the model gets.
+  std::uint64_t output_limit = 65536;
   std::size_t progress_window = 16;
 };
 
@@ -49,6 +53,7 @@ struct tool_worker_state {
 
   void on_assignment(assignment& x);
   void on_done(lane_done& x);
+  void keep_whole_output(tools::tool_context& context) const;
 
   tool_worker_actor::pointer self;
   tools::tool_ptr tool;

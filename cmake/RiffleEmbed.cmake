@@ -22,3 +22,20 @@ const std::string_view @name@_md = R\"embedded(@text@)embedded\";
     target_sources(${target} PRIVATE "${source}")
   endforeach()
 endfunction()
+
+# riffle_embed_file(TARGET FILE NAME): FILE becomes `extern const
+# std::string_view NAME` in namespace riffle::embedded.
+function(riffle_embed_file target file name)
+  set(path "${PROJECT_SOURCE_DIR}/${file}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+  file(READ "${path}" text)
+  set(source "${PROJECT_BINARY_DIR}/embedded/${name}.cpp")
+  file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
+"#include <string_view>
+namespace riffle::embedded {
+extern const std::string_view @name@;
+const std::string_view @name@ = R\"embedded(@text@)embedded\";
+}
+")
+  target_sources(${target} PRIVATE "${source}")
+endfunction()

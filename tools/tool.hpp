@@ -50,6 +50,8 @@ struct tool_context {
   std::filesystem::path guard_lock;
   /// How long a cancelled process may take to end by itself after SIGTERM.
   duration kill_grace = std::chrono::seconds{2};
+  /// Where the whole of a longer output goes; empty: nowhere.
+  std::filesystem::path output_file;
   /// Most bytes of output worth keeping in memory.
   std::size_t output_cap = 16u << 20;
 };

@@ -85,8 +85,12 @@ expected<runtime> runtime::create(config::config config,
 
 expected<run> runtime::start(run_request request, event_handler on_events) {
   auto& owner = impl_->owner;
-  run_choice choice{std::move(request.agent), request.max_steps,
-                    request.timeout, request.approval == approve::all};
+  run_choice choice{std::move(request.agent),
+                    std::move(request.model),
+                    std::move(request.context),
+                    request.max_steps,
+                    request.timeout,
+                    request.approval == approve::all};
   auto session = request.session ? std::move(*request.session)
                                  : owner->ids().next<session_id>();
   auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),
@@ -111,6 +115,7 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   if (!record) return unexpected{std::move(record.error())};
   auto choice = choice_from_json(record->settings);
   if (options.approval) choice.approve_all = *options.approval == approve::all;
+  if (options.model) choice.model = options.model;
   if (options.max_steps) choice.max_steps = options.max_steps;
   if (options.timeout > duration{}) choice.time_limit = options.timeout;
   auto spec = owner->make_spec(id, record->session, record->task, choice);

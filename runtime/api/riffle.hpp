@@ -34,6 +34,8 @@ struct run_request {
   std::string task;
   std::optional<session_id> session;  ///< nothing: a new one
   std::string agent = "default";
+  std::optional<std::string> model;  ///< of the configuration; over the agent's
+  std::string context;               ///< told to the model behind the task
   std::optional<std::uint32_t> max_steps;  ///< over the agent's own
   duration timeout{};                      ///< of the whole run; 0: none
   approve approval = approve::none;
@@ -126,6 +128,7 @@ struct resume_options {
   std::optional<approve> approval;
   std::optional<std::uint32_t> max_steps;
   duration timeout{};
+  std::optional<std::string> model;
 };
 
 /// How a run ended.

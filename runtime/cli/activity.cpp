@@ -30,6 +30,19 @@ std::uint64_t in_ms(duration x) {
       std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
 }
 
+/// "title (progress)"; of both the end is cut if there is no room, and the
+/// title first.
+std::string in_room(const std::string& title, const std::string& progress,
+                    std::size_t columns) {
+  if (progress.empty()) return fit(title, columns);
+  constexpr std::size_t brackets = 3;
+  const auto room = columns > brackets ? columns - brackets : 0;
+  const auto most =
+      std::max(room / 2, room - std::min(room, columns_of(title)));
+  const auto said = fit(progress, most);
+  return fit(title, room - columns_of(said)) + " (" + said + ")";
+}
+
 }  // namespace
 
 void activity::on(const event& x) {
@@ -96,21 +109,26 @@ void activity::on(const events::retry& x) {
            safe_line(x.reason, longest_message);
 }
 
-std::string activity::doing() const {
-  if (cancelling_) return "cancelling";
-  if (open_.empty()) {
-    return undecided_.empty()
-               ? doing_
-               : "waiting for approval: " + undecided_.front().title;
-  }
+std::string activity::doing(std::size_t columns) const {
+  if (cancelling_) return fit("cancelling", columns);
+  if (!open_.empty()) return tools(columns);
+  if (undecided_.empty()) return fit(doing_, columns);
+  return fit("waiting for approval: " + undecided_.front().title, columns);
+}
+
+std::string activity::tools(std::size_t columns) const {
+  constexpr std::string_view between = " · ";
+  const auto n = open_.size();
   std::string out;
-  if (open_.size() > 1) out = std::to_string(open_.size()) + " tools: ";
+  if (n > 1) out = std::to_string(n) + " tools: ";
+  const auto other = columns_of(out) + (n - 1) * columns_of(between);
+  // Each has its share of the line; what one does not need is left blank.
+  const auto share = columns > other ? (columns - other) / n : 0;
   for (const auto& x : open_) {
-    if (&x != &open_.front()) out += " · ";
-    out += x.title;
-    if (!x.progress.empty()) out += " (" + x.progress + ")";
+    if (&x != &open_.front()) out += between;
+    out += in_room(x.title, x.progress, share);
   }
-  return out;
+  return fit(out, columns);
 }
 
 std::string activity::tokens() const {
@@ -127,8 +145,8 @@ std::string activity::line(duration elapsed, std::size_t columns) const {
   const auto tail = " — " + duration_text(ms) + tokens();
   const auto room = columns_of(frame) + 1 + columns_of(tail);
   constexpr std::size_t least = 10;
-  if (columns < room + least) return fit(frame + " " + doing(), columns);
-  return frame + " " + fit(doing(), columns - room) + tail;
+  if (columns < room + least) return fit(frame + " " + doing(columns), columns);
+  return frame + " " + doing(columns - room) + tail;
 }
 
 }  // namespace riffle::cli

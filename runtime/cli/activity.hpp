@@ -49,7 +49,8 @@ class activity {
   template <class T>
   void on(const T&) {}
 
-  [[nodiscard]] std::string doing() const;
+  [[nodiscard]] std::string doing(std::size_t columns) const;
+  [[nodiscard]] std::string tools(std::size_t columns) const;
   [[nodiscard]] std::string tokens() const;
 
   std::string doing_ = "starting";

@@ -27,17 +27,10 @@ expected<void> check_agent(const std::string& agent,
   return unexpected{unknown("agent", agent, settings.agents)};
 }
 
-expected<void> choose_model(const std::optional<std::string>& model,
-                            const std::string& agent,
-                            config::config& settings) {
-  if (!model) return {};
-  if (!settings.models.contains(*model)) {
-    return unexpected{unknown("model", *model, settings.models)};
-  }
-  if (const auto x = settings.agents.find(agent); x != settings.agents.end()) {
-    x->second.model = *model;
-  }
-  return {};
+expected<void> check_model(const std::optional<std::string>& model,
+                           const config::config& settings) {
+  if (!model || settings.models.contains(*model)) return {};
+  return unexpected{unknown("model", *model, settings.models)};
 }
 
 run_request request_of(const run_command& x, std::string task) {
@@ -45,6 +38,8 @@ run_request request_of(const run_command& x, std::string task) {
   out.task = std::move(task);
   if (x.session) out.session = session_id{*x.session};
   out.agent = x.agent;
+  out.model = x.choices.model;
+  out.context = x.context;
   out.max_steps = x.choices.max_steps;
   out.timeout = x.choices.timeout;
   out.approval = x.choices.approval.value_or(approve::none);
@@ -52,7 +47,7 @@ run_request request_of(const run_command& x, std::string task) {
 }
 
 resume_options resume_options_of(const run_choices& x) {
-  return {x.approval, x.max_steps, x.timeout};
+  return {x.approval, x.max_steps, x.timeout, x.model};
 }
 
 void choose_log_level(verbosity level, config::config& settings) {

@@ -15,10 +15,9 @@ namespace riffle::cli {
 expected<void> check_agent(const std::string& agent,
                            const config::config& settings);
 
-/// Lets an agent that there is use another model, if one is given. Fails with
-/// `invalid_request`, naming those that there are.
-expected<void> choose_model(const std::optional<std::string>& model,
-                            const std::string& agent, config::config& settings);
+/// The same for a model, if one is given.
+expected<void> check_model(const std::optional<std::string>& model,
+                           const config::config& settings);
 
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);

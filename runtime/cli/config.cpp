@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
-// riffle config check|show
+// riffle config check|show|init
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/config_text.hpp"
 #include "runtime/cli/exit_status.hpp"
 
 namespace riffle::cli {
@@ -13,33 +19,69 @@ std::string name_of(const config::config& x) {
   return x.file.empty() ? "built-in defaults" : x.file.string();
 }
 
-/// {"models.default.model": "\"gpt-4.1-mini\"", …}: values as TOML.
-std::string to_json(const config::config& x) {
-  auto out = nlohmann::ordered_json::object();
-  for (const auto& s : config::settings(x)) {
-    out[s.section + "." + s.key] = s.value;
+int check(const config_command& x, const config::config& settings,
+          console& io) {
+  if (x.common.output == output_kind::text) {
+    io.out.write(name_of(settings) + ": no mistakes\n");
+  } else {
+    const nlohmann::ordered_json out = {{"file", name_of(settings)},
+                                        {"mistakes", 0}};
+    io.out.write(out.dump() + "\n");
   }
-  return out.dump();
+  return io.out.good() ? completed : failed;
+}
+
+int show(const config_command& x, const config::config& settings, console& io) {
+  const auto all = sourced_settings(settings);
+  switch (x.common.output) {
+    case output_kind::text:
+      io.out.write("# " + name_of(settings) + "\n" + to_toml(all));
+      break;
+    case output_kind::json: io.out.write(to_json(all) + "\n"); break;
+    case output_kind::jsonl: io.out.write(to_json_lines(all)); break;
+  }
+  return io.out.good() ? completed : failed;
+}
+
+int init(const config_command& x, console& io) {
+  const auto name = "\"" + x.file.string() + "\"";
+  const int how = x.force ? O_TRUNC : O_EXCL;
+  const int fd =
+      ::open(x.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0644);
+  if (fd < 0) {
+    io.complain(errno == EEXIST
+                    ? name + " is there already; --force replaces it"
+                    : name + " cannot be written: " +
+                          std::generic_category().message(errno));
+    return usage;
+  }
+  fd_writer file{fd};
+  const bool written = file.write(commented_defaults());
+  if (::close(fd) != 0 || !written) {
+    io.complain(name + " cannot be written: " + file.problem());
+    return failed;
+  }
+  if (x.common.output == output_kind::text) {
+    if (x.common.level != verbosity::quiet) {
+      io.complain(name +
+                  " is written; take the \"#\" from what you change, "
+                  "then run 'riffle config check'");
+    }
+  } else {
+    io.out.write(nlohmann::json{{"file", x.file.string()}}.dump() + "\n");
+  }
+  return completed;
 }
 
 }  // namespace
 
 int execute(const config_command& x, console& io) {
+  using what = config_command::what;
+  if (x.action == what::init) return init(x, io);
   const auto settings = load_config(x.common, io);
   if (!settings) return usage;
-  const bool text = x.common.output == output_kind::text;
-  if (x.action == config_command::what::show) {
-    io.out.write(text ? "# " + name_of(*settings) + "\n" +
-                            config::to_toml(*settings)
-                      : to_json(*settings) + "\n");
-  } else if (text) {
-    io.out.write(name_of(*settings) + ": no mistakes\n");
-  } else {
-    const nlohmann::ordered_json out = {{"file", name_of(*settings)},
-                                        {"mistakes", 0}};
-    io.out.write(out.dump() + "\n");
-  }
-  return io.out.good() ? completed : failed;
+  return x.action == what::show ? show(x, *settings, io)
+                                : check(x, *settings, io);
 }
 
 }  // namespace riffle::cli

@@ -11,6 +11,8 @@ inline constexpr auto main = R"(Examples:
   git diff | riffle run -
   riffle sessions list
   riffle sessions resume ses_01j9
+  riffle tools call read '{"path": "README.md"}'
+  riffle config init
 
 Configuration: --config FILE, else $RIFFLE_CONFIG, ./riffle.toml,
 $XDG_CONFIG_HOME/riffle/riffle.toml, else the built-in defaults. The default
@@ -26,6 +28,8 @@ inline constexpr auto run = R"(Examples:
   riffle run --session notes "Remember: the build needs CAF 0.17."
   riffle run --session notes "What does the build need?"
   riffle run --approve all --timeout 5m "Fix the failing test."
+  riffle run --context-file review.md "Do what the review asks for."
+  riffle run --stats --show-reasoning "Why does the build fail?"
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"
   riffle run - < task.txt
@@ -40,7 +44,28 @@ inline constexpr auto sessions = R"(Examples:
   riffle sessions list
   riffle sessions show notes
   riffle sessions events notes > notes.jsonl
-  riffle sessions resume notes)";
+  riffle sessions resume notes
+  riffle sessions show --output json notes | grep call_
+  riffle sessions output call_01j9 | less
+  riffle sessions delete notes
+
+A call's output stands in its event with 200 characters and is told to the
+model up to tools.*.output_limit; 'output' prints the whole. It is kept until
+its session is deleted.)";
+
+inline constexpr auto tools = R"(Examples:
+  riffle tools list
+  riffle tools list --output json
+  riffle tools call read '{"path": "README.md", "limit": 5}')";
+
+inline constexpr auto tools_call = R"(Examples:
+  riffle tools call read '{"path": "README.md", "limit": 5}'
+  riffle tools call bash '{"command": "make"}' --set tools.bash.timeout=10m
+  echo '{"command": "date"}' | riffle tools call bash -
+
+It runs at once, without approval, and no run is stored. Its output goes to
+standard output, traces to standard error. Exit status: 0 it succeeded, 1 it
+failed, 2 no such tool or wrong arguments, 124 time limit, 130 interrupted.)";
 
 inline constexpr auto resume =
     R"(Takes over the session's unfinished run after a crash: settled calls stay,
@@ -54,6 +79,8 @@ inline constexpr auto events = R"(Examples:
 
 inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml
-  riffle config show --set publish.batching=token)";
+  riffle config show --set publish.batching=token
+  riffle config init
+  riffle config init --force ~/.config/riffle/riffle.toml)";
 
 }  // namespace riffle::cli::help

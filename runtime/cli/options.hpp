@@ -58,6 +58,8 @@ struct run_command {
   std::string task;  ///< "-": standard input
   std::optional<std::string> session;
   std::string agent = "default";
+  std::string context;  ///< said to the model behind the task
+  std::optional<std::filesystem::path> context_file;
 };
 
 struct resume_command {
@@ -67,11 +69,19 @@ struct resume_command {
 };
 
 struct sessions_command {
-  enum class what : std::uint8_t { list, show, events };
+  enum class what : std::uint8_t { list, show, events, remove, output };
   common_options common;
   what action = what::list;
-  std::string session;     ///< of show and events
+  std::string id;          ///< a session; of output: a call
   std::size_t limit = 20;  ///< of list
+};
+
+struct tools_command {
+  enum class what : std::uint8_t { list, call };
+  common_options common;
+  what action = what::list;
+  std::string name;              ///< of call
+  std::string arguments = "{}";  ///< of call; "-": standard input
 };
 
 struct events_check_command {
@@ -81,9 +91,11 @@ struct events_check_command {
 };
 
 struct config_command {
-  enum class what : std::uint8_t { check, show };
+  enum class what : std::uint8_t { check, show, init };
   common_options common;
   what action = what::check;
+  std::filesystem::path file = "riffle.toml";  ///< of init
+  bool force = false;                          ///< of init
 };
 
 /// Nothing to do but to print something and to leave.
@@ -95,6 +107,6 @@ struct leave_command {
 
 using command =
     std::variant<leave_command, run_command, resume_command, sessions_command,
-                 events_check_command, config_command>;
+                 tools_command, events_check_command, config_command>;
 
 }  // namespace riffle::cli

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The only file that includes the command line library.
+// The program's options, and `run`. The other subcommands: parse_commands.cpp.
 #include "runtime/cli/parse.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <memory>
 #include <string_view>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/help.hpp"
+#include "runtime/cli/parser.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/config/near.hpp"
 
 namespace riffle::cli {
 
@@ -22,57 +20,10 @@ namespace {
 constexpr int usage_error = 2;
 
 /// In the contract, but not built.
-constexpr std::array<std::string_view, 7> later_options = {
-    "--context",   "--context-file", "--workers", "--max-retries",
-    "--fail-fast", "--tasks-file",   "--no-token"};
-constexpr std::array<std::string_view, 5> later_commands = {
-    "plan", "serve", "node", "proposals", "tools"};
-
-/// Texts as CLI11 writes them; turned into values after parsing.
-struct raw_options {
-  std::string config;
-  std::string output = "text";
-  bool quiet = false;
-  bool verbose = false;
-  bool no_color = false;
-  bool reasoning = false;
-  bool stats = false;
-  std::string timeout;
-  std::string approval;
-  std::string session;
-  std::string model;
-  std::uint32_t max_steps = 0;
-  std::vector<std::string> extra;
-};
-
-struct parser {
-  parser();
-
-  CLI::App app{
-      "Riffle runs LLM agents whose tools work while the answer "
-      "still streams.",
-      "riffle"};
-  raw_options raw;
-  common_options common;
-  run_command run;
-  resume_command resume;
-  sessions_command sessions;
-  events_check_command events;
-  config_command config;
-  command result;
-
- private:
-  void add_common(CLI::App& x);
-  void add_choices(CLI::App& x);
-  void add_run();
-  void add_sessions();
-  void add_resume(CLI::App& parent);
-  void add_events();
-  void add_config();
-  common_options finish_common() const;
-  run_choices finish_choices() const;
-  void finish_run();
-};
+constexpr std::array<std::string_view, 5> later_options = {
+    "--workers", "--max-retries", "--fail-fast", "--tasks-file", "--no-token"};
+constexpr std::array<std::string_view, 4> later_commands = {
+    "plan", "serve", "node", "proposals"};
 
 std::string check_duration(const std::string& text) {
   const auto x = config::parse_duration(text);
@@ -80,12 +31,15 @@ std::string check_duration(const std::string& text) {
   return "\"" + text + "\" is not a duration such as 30s, 5m or 1.5h";
 }
 
+}  // namespace
+
 parser::parser() {
   app.set_version_flag("--version", "riffle " + std::string{version});
   app.require_subcommand(1);
   app.footer(help::main);
   add_run();
   add_sessions();
+  add_tools();
   add_events();
   add_config();
 }
@@ -121,6 +75,13 @@ void parser::add_run() {
       ->type_name("ID");
   x->add_option("--agent", run.agent, "An agent of the configuration")
       ->type_name("NAME");
+  auto* context = x->add_option("--context", run.context,
+                                "What the model is told beside the task")
+                      ->type_name("TEXT");
+  x->add_option("--context-file", raw.context_file,
+                "The same, from a file (at most 8 MiB)")
+      ->type_name("FILE")
+      ->excludes(context);
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
@@ -172,86 +133,9 @@ void parser::finish_run() {
   }
   run.common = finish_common();
   if (!raw.session.empty()) run.session = raw.session;
+  if (!raw.context_file.empty()) run.context_file = raw.context_file;
   run.choices = finish_choices();
   result = run;
-}
-
-void parser::add_sessions() {
-  auto* x = app.add_subcommand("sessions", "List, show and resume sessions");
-  x->require_subcommand(1);
-  x->footer(help::sessions);
-  using what = sessions_command::what;
-  const auto add = [&](const char* name, const char* about, what action) {
-    auto* sub = x->add_subcommand(name, about);
-    if (action == what::list) {
-      sub->add_option("--limit", sessions.limit, "Newest first, at most")
-          ->type_name("N")
-          ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
-    } else {
-      sub->add_option("ID", sessions.session, "The session")->required();
-    }
-    add_common(*sub);
-    sub->final_callback([this, action] {
-      sessions.common = finish_common();
-      sessions.action = action;
-      result = sessions;
-    });
-  };
-  add("list", "Sessions and their last task, newest first", what::list);
-  add("show", "The conversation of a session", what::show);
-  add("events", "The events of all runs of a session, run after run",
-      what::events);
-  add_resume(*x);
-}
-
-void parser::add_resume(CLI::App& parent) {
-  auto* x =
-      parent.add_subcommand("resume", "Finish what is unfinished in a session");
-  x->footer(help::resume);
-  x->add_option("ID", resume.session, "The session")->required();
-  add_choices(*x);
-  add_common(*x);
-  x->final_callback([this] {
-    resume.common = finish_common();
-    resume.choices = finish_choices();
-    result = resume;
-  });
-}
-
-void parser::add_events() {
-  auto* x = app.add_subcommand("events", "Check recorded events");
-  x->require_subcommand(1);
-  x->footer(help::events);
-  auto* sub = x->add_subcommand("check",
-                                "Check the promises of an event "
-                                "stream");
-  sub->add_option("FILE", events.file, "JSON lines; '-' reads standard input")
-      ->required();
-  sub->add_flag("--allow-unfinished", events.allow_unfinished,
-                "The last run may go on where the file ends");
-  add_common(*sub);
-  sub->final_callback([this] {
-    events.common = finish_common();
-    result = events;
-  });
-}
-
-void parser::add_config() {
-  auto* x = app.add_subcommand("config", "Check and show the configuration");
-  x->require_subcommand(1);
-  x->footer(help::config);
-  using what = config_command::what;
-  const auto add = [&](const char* name, const char* about, what action) {
-    auto* sub = x->add_subcommand(name, about);
-    add_common(*sub);
-    sub->final_callback([this, action] {
-      config.common = finish_common();
-      config.action = action;
-      result = config;
-    });
-  };
-  add("check", "Report all mistakes, start nothing", what::check);
-  add("show", "Print every key with its value", what::show);
 }
 
 common_options parser::finish_common() const {
@@ -264,6 +148,8 @@ common_options parser::finish_common() const {
   out.color = !raw.no_color;
   return out;
 }
+
+namespace {
 
 /// The command that the arguments reached, for "see …".
 std::string help_of(const CLI::App& app) {
@@ -292,19 +178,65 @@ std::string later_word(const std::vector<std::string>& arguments) {
   return {};
 }
 
+const CLI::App& reached(const CLI::App& app) {
+  const auto* x = &app;
+  while (!x->get_subcommands().empty()) x = x->get_subcommands().front();
+  return *x;
+}
+
+/// Options and subcommands of a command.
+std::vector<std::string> words_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* x : app.get_options()) {
+    for (const auto& name : x->get_lnames()) out.push_back("--" + name);
+  }
+  for (const auto* x : app.get_subcommands({})) out.push_back(x->get_name());
+  return out;
+}
+
+/// "; did you mean …?" for the first word that is close to one that there is.
+std::string suggestion(const CLI::App& app,
+                       const std::vector<std::string>& arguments) {
+  const auto& at = reached(app);
+  const auto known = words_of(at);
+  const bool wants_command = !at.get_subcommands({}).empty();
+  for (const auto& x : arguments) {
+    if (x == "--") break;
+    const auto word = x.substr(0, x.find('='));
+    const bool passed = at.get_name() == word || is_in(known, word) ||
+                        (at.get_parent() && is_in(words_of(app), word));
+    if (passed || (!word.starts_with("--") && !wants_command)) continue;
+    const auto near = config::nearest(word, known);
+    if (!near.empty()) return "; did you mean " + near + "?";
+  }
+  return {};
+}
+
 leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
   out.status = usage_error;
   const auto later = later_word(arguments);
-  out.err = "riffle: " +
-            (later.empty() ? std::string{e.what()}
-                           : later + " is not supported by this version") +
-            "\nSee: " + help_of(p.app) + "\n";
+  out.err =
+      "riffle: " +
+      (later.empty() ? std::string{e.what()} + suggestion(p.app, arguments)
+                     : later + " is not supported by this version") +
+      "\nSee: " + help_of(p.app) + "\n";
   return out;
 }
 
 }  // namespace
+
+std::vector<std::string> option_names(const std::vector<std::string>& path) {
+  const parser p;
+  const auto* x = &p.app;
+  for (const auto& name : path) x = x->get_subcommand(name);
+  std::vector<std::string> out;
+  for (const auto& word : words_of(*x)) {
+    if (word.starts_with("--")) out.push_back(word);
+  }
+  return out;
+}
 
 command parse(std::vector<std::string> arguments) {
   parser p;

@@ -12,4 +12,8 @@ namespace riffle::cli {
 /// `--version` come back as `leave_command`. No I/O.
 command parse(std::vector<std::string> arguments);
 
+/// The long options of a command, e.g. of {"sessions", "resume"}. Throws for a
+/// command that there is not.
+std::vector<std::string> option_names(const std::vector<std::string>& path);
+
 }  // namespace riffle::cli

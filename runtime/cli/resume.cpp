@@ -12,13 +12,6 @@ namespace riffle::cli {
 
 namespace {
 
-std::vector<std::string> names_of(
-    const std::map<std::string, config::agent_config>& agents) {
-  std::vector<std::string> out;
-  for (const auto& x : agents) out.push_back(x.first);
-  return out;
-}
-
 const storage::run_record* unfinished(const storage::session_snapshot& x) {
   const auto found = std::ranges::find(x.runs, storage::run_state::active,
                                        &storage::run_record::state);
@@ -50,10 +43,8 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
 int execute(const resume_command& x, console& io) {
   auto settings = load_config(x.common, io);
   if (!settings) return usage;
-  for (const auto& agent : names_of(settings->agents)) {
-    const auto chosen = choose_model(x.choices.model, agent, *settings);
-    if (!chosen) return report(chosen.error(), io);
-  }
+  const auto known = check_model(x.choices.model, *settings);
+  if (!known) return report(known.error(), io);
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));

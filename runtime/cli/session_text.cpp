@@ -82,8 +82,8 @@ std::string summary_text(const storage::session_snapshot& x) {
   auto out = safe_line(x.session.value, 128) + "  " + runs_text(x.runs.size());
   if (!x.runs.empty()) {
     const auto& last = x.runs.back();
-    out += ", " + std::string{to_string(last.state)} + ": " +
-           safe_line(last.task, 60);
+    out += ", " + to_string(last.started).substr(0, 19) + "Z, " +
+           std::string{to_string(last.state)} + ": " + safe_line(last.task, 60);
   }
   return out + "\n";
 }

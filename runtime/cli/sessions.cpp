@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// riffle sessions list|show|events
+// riffle sessions list|show|events|output|delete
 #include <memory>
 #include <utility>
 
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/output_text.hpp"
 #include "runtime/cli/session_text.hpp"
+#include "tools/kept_file.hpp"
 
 namespace riffle::cli {
 
@@ -100,6 +102,69 @@ int print_all(const storage::session_snapshot& session,
   return io.out.good() ? completed : failed;
 }
 
+std::filesystem::path outputs_of(const config::config& settings) {
+  return config::expand_home(settings.runtime.data_dir) / "outputs";
+}
+
+/// A long output is in a file; else the journal has it.
+int output(const sessions_command& x, const config::config& settings,
+           storage::journal* journal, console& io) {
+  const call_id id{x.id};
+  const auto file = tools::kept_file(outputs_of(settings), id);
+  std::string text;
+  std::error_code ignored;
+  if (!file || !std::filesystem::exists(*file, ignored)) {
+    auto kept =
+        journal && file
+            ? journal->load_output(id)
+            : unexpected{error{errc::not_found, "sessions", "", false, {}}};
+    if (!kept && kept.error().code == errc::not_found) {
+      return report({errc::not_found,
+                     "sessions",
+                     "no output is kept of call \"" + x.id +
+                         "\"; 'riffle sessions show --output json ID' has "
+                         "the ids of a session's calls",
+                     false,
+                     {}},
+                    io);
+    }
+    if (!kept) return report(kept.error(), io);
+    text = std::move(*kept);
+  }
+  const whole_output whole{file.value_or(""), text};
+  const bool written =
+      x.common.output == output_kind::text
+          ? write_text(whole, io.out)
+          : write_json(whole, json{{"id", x.id}}.dump(), io.out);
+  return written ? completed : failed;
+}
+
+int remove(const sessions_command& x, const config::config& settings,
+           const storage::session_snapshot& session, storage::journal& journal,
+           console& io) {
+  const auto removed = journal.delete_session(session.session);
+  if (!removed && removed.error().code == errc::session_busy) {
+    auto why = removed.error();
+    why.message += ". 'riffle sessions resume " + x.id +
+                   "' finishes it; then it can be deleted";
+    return report(why, io);
+  }
+  if (!removed) return report(removed.error(), io);
+  std::error_code ignored;
+  for (const auto& call : session.calls) {
+    const auto file = tools::kept_file(outputs_of(settings), call.call.id);
+    if (file) std::filesystem::remove(*file, ignored);
+  }
+  const auto n = session.runs.size();
+  if (x.common.output != output_kind::text) {
+    io.out.write(dump({{"session_id", x.id}, {"deleted_runs", n}}));
+  } else if (x.common.level != verbosity::quiet) {
+    io.complain("session " + x.id + " is deleted, with " + std::to_string(n) +
+                (n == 1 ? " run" : " runs"));
+  }
+  return completed;
+}
+
 }  // namespace
 
 int execute(const sessions_command& x, console& io) {
@@ -109,8 +174,12 @@ int execute(const sessions_command& x, console& io) {
   if (!journal) return report(journal.error(), io);
   using what = sessions_command::what;
   if (x.action == what::list) return list(x, journal->get(), io);
-  const auto session = load(*journal, x.session);
+  if (x.action == what::output) return output(x, *settings, journal->get(), io);
+  const auto session = load(*journal, x.id);
   if (!session) return report(session.error(), io);
+  if (x.action == what::remove) {
+    return remove(x, *settings, *session, **journal, io);
+  }
   return x.action == what::show ? show(x, *session, io)
                                 : print_all(*session, **journal, io);
 }

@@ -67,6 +67,18 @@ void apply_sets(const std::vector<std::string>& sets, value& document,
   }
 }
 
+void add_origins(const value& x, const std::string& path,
+                 std::map<std::string, std::string>& out) {
+  for (const auto& item : x.items) {
+    const auto key = path.empty() ? item.key : path + "." + item.key;
+    if (item.type == kind::table) {
+      add_origins(item, key, out);
+    } else {
+      out[key] = item.at.set ? "--set" : "line " + std::to_string(item.at.line);
+    }
+  }
+}
+
 }  // namespace
 
 tl::expected<config, std::vector<mistake>> load(const load_request& request) {
@@ -91,6 +103,7 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request) {
                                   with_tool_defaults(name, out.tools.defaults));
   }
   check(out, document, request, mistakes);
+  add_origins(document, {}, out.origins);
   if (!mistakes.empty()) return tl::unexpected{mistakes.take()};
   return out;
 }

@@ -73,17 +73,20 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
     return unexpected{
         error{errc::not_found, op,
               "there is no agent `" + choice.agent + "` in the configuration"}};
-  const auto model = config_.models.find(agent->second.model);
+  const auto model_name = choice.model.value_or(agent->second.model);
+  const auto model = config_.models.find(model_name);
   if (model == config_.models.end())
-    return unexpected{error{errc::not_found, op,
-                            "there is no model `" + agent->second.model +
-                                "` in the configuration"}};
+    return unexpected{
+        error{errc::not_found, op,
+              "there is no model `" + model_name + "` in the configuration"}};
   auto spec = std::make_shared<run_spec>();
   spec->run = std::move(run);
   spec->session = std::move(session);
   spec->task = std::move(task);
   spec->agent_name = choice.agent;
   spec->agent = agent->second;
+  spec->agent.model = model_name;
+  spec->context = choice.context;
   if (choice.max_steps) spec->agent.max_steps = *choice.max_steps;
   if (!spec->agent.system_prompt_file.empty()) {
     auto prompt =

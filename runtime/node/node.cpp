@@ -11,9 +11,7 @@
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
-#include "runtime/node/control_entries.hpp"
 #include "runtime/node/local_first.hpp"
-#include "tools/builtin/builtin.hpp"
 #include "tools/process/guard.hpp"
 
 namespace riffle {
@@ -99,6 +97,7 @@ expected<void> node::compose(node_parts parts) {
   const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
   std::filesystem::path guard_dir;
+  std::filesystem::path output_dir;
   if (!journal_) {
     const auto mode = config_.runtime.durability == "disk"
                           ? storage::durability::disk
@@ -107,13 +106,18 @@ expected<void> node::compose(node_parts parts) {
     if (!opened) return unexpected{std::move(opened.error())};
     journal_ = std::move(*opened);
     guard_dir = data_dir / "guards";
-    std::error_code failure;
-    std::filesystem::create_directories(guard_dir, failure);
-    if (failure)
-      return unexpected{error{errc::storage_unavailable, op,
-                              guard_dir.string() + ": " + failure.message()}};
+    output_dir = data_dir / "outputs";
+    for (const auto& folder : {guard_dir, output_dir}) {
+      std::error_code failure;
+      std::filesystem::create_directories(folder, failure);
+      if (failure)
+        return unexpected{error{errc::storage_unavailable, op,
+                                folder.string() + ": " + failure.message()}};
+    }
   }
-  if (auto added = add_tools(std::move(parts.tools)); !added) return added;
+  auto registry = make_registry(config_, std::move(parts.tools));
+  if (!registry) return unexpected{std::move(registry.error())};
+  registry_ = std::move(*registry);
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
@@ -125,6 +129,7 @@ expected<void> node::compose(node_parts parts) {
   setup.lane = lane_;
   setup.workspace = std::filesystem::absolute(config_.tools.defaults.workspace);
   setup.guard_dir = guard_dir;
+  setup.output_dir = output_dir;
   pools_ = spawn_pools(actors, *registry_, config_.tools, config_.supervision,
                        setup);
   registry_setup front;
@@ -133,27 +138,6 @@ expected<void> node::compose(node_parts parts) {
   front.supervision = config_.supervision;
   front.max_runs = config_.runtime.max_runs;
   registry_actor_ = spawn_run_registry(actors, std::move(front));
-  return {};
-}
-
-expected<void> node::add_tools(std::vector<tools::tool_ptr> extra) {
-  registry_ = std::make_shared<tools::registry>();
-  tools::builtin_options options;
-  for (const auto& [name, model] : config_.models)
-    if (!model.api_key_env.empty())
-      options.bash.hidden_env.push_back(model.api_key_env);
-  if (auto done = tools::add_builtin_tools(*registry_, options); !done)
-    return done;
-  for (auto& entry : control_entries())
-    if (auto done = registry_->add(std::move(entry)); !done) return done;
-  for (auto& tool : extra)
-    if (auto done = registry_->add(std::move(tool)); !done) return done;
-  for (const auto& [name, agent] : config_.agents)
-    for (const auto& tool : agent.tools)
-      if (registry_->find(tool) == nullptr)
-        return unexpected{error{
-            errc::invalid_config, op,
-            "agents." + name + ".tools: there is no tool `" + tool + "`"}};
   return {};
 }
 

@@ -29,9 +29,16 @@ struct node_parts {
   fault_hook faults;                          ///< tests only
 };
 
+/// The built-in tools, the control tools, and others. Fails if a name is taken
+/// or an agent names a tool that there is not.
+expected<std::shared_ptr<tools::registry>> make_registry(
+    const config::config& config, std::vector<tools::tool_ptr> others);
+
 /// What of a run is chosen when it starts; stored with it.
 struct run_choice {
   std::string agent = "default";
+  std::optional<std::string> model;  ///< instead of the agent's
+  std::string context;               ///< told to the model behind the task
   std::optional<std::uint32_t> max_steps;
   duration time_limit{};
   bool approve_all = false;
@@ -74,7 +81,6 @@ class node {
   struct system;
   node(config::config config, node_parts parts);
   expected<void> compose(node_parts parts);
-  expected<void> add_tools(std::vector<tools::tool_ptr> extra);
   expected<std::shared_ptr<model::transport>> transport_of(
       const std::string& name, const config::model_config& model);
   expected<run_opened> ask_registry(caf::message request);

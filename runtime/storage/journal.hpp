@@ -196,6 +196,11 @@ class journal {
                                            std::size_t max_bytes) = 0;
 
   virtual expected<std::string> load_output(const call_id& id) = 0;
+
+  /// Deletes a session with its runs, their logs and outputs. Fails with
+  /// `not_found`, and with `session_busy` while it has an active run. Blocks
+  /// until it is stored.
+  virtual expected<void> delete_session(const session_id& id) = 0;
 };
 
 /// How long a commit lasts: "process" survives kill -9, "disk" power loss.

@@ -65,6 +65,12 @@ class memory_journal final : public journal {
     return store_.load_output(id);
   }
 
+  expected<void> delete_session(const session_id& id) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.delete_session(id);
+  }
+
  private:
   std::mutex mutex_;
   memory_store store_;

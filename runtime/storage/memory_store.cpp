@@ -175,4 +175,23 @@ expected<std::string> memory_store::load_output(const call_id& id) const {
   return i->second;
 }
 
+expected<void> memory_store::delete_session(const session_id& id) {
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end())
+    return missing("delete_session", "session " + id.value);
+  for (const auto& run : session->second)
+    if (runs_.at(run).record.state == run_state::active)
+      return unexpected{fail(errc::session_busy, "delete_session",
+                             "session " + id.value + " has the active run " +
+                                 run.value + ", owned by this process")};
+  for (const auto& run : session->second) {
+    for (const auto& output : runs_.at(run).outputs) outputs_.erase(output);
+    std::erase(finished_, run);
+    runs_.erase(run);
+  }
+  std::erase(session_order_, id);
+  sessions_.erase(session);
+  return {};
+}
+
 }  // namespace riffle::storage

@@ -32,6 +32,7 @@ class memory_store {
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
+  expected<void> delete_session(const session_id& id);
 
  private:
   struct kept_run {

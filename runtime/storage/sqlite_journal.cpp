@@ -217,4 +217,19 @@ expected<std::string> sqlite_journal::load_output(const call_id& id) {
   });
 }
 
+expected<void> sqlite_journal::delete_session(const session_id& id) {
+  return write<void>("delete_session",
+                     [&] { return delete_in_transaction(id); });
+}
+
+expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
+  auto& units = writer_->units;
+  const auto runs = units.reader().runs_of(id);
+  if (runs.empty()) return missing("delete_session", "session " + id.value);
+  for (const auto& x : runs)
+    if (x.state == run_state::active) return unexpected{busy(x)};
+  for (const auto& x : runs) units.remove(x);
+  return {};
+}
+
 }  // namespace riffle::storage

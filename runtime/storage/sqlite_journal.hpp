@@ -50,6 +50,7 @@ class sqlite_journal final : public journal {
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
+  expected<void> delete_session(const session_id& id) override;
 
   [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
 
@@ -82,6 +83,7 @@ class sqlite_journal final : public journal {
 
   expected<run_snapshot> open_in_transaction(run_record run);
   expected<run_snapshot> adopt_in_transaction(const run_id& id);
+  expected<void> delete_in_transaction(const session_id& id);
   error busy(const run_row& run) const;
 
   const std::filesystem::path data_dir_;

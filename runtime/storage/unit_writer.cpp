@@ -30,7 +30,13 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
       put_call_{db, "REPLACE INTO calls(key, crc, data) VALUES(?, ?, ?)"},
       put_output_{db,
                   "INSERT INTO outputs(id, crc, text) VALUES(?1, ?2, ?3) "
-                  "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"} {}
+                  "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"},
+      delete_run_{db, "DELETE FROM runs WHERE n = ?"},
+      delete_head_{db, "DELETE FROM heads WHERE n = ?"},
+      delete_blocks_{db, "DELETE FROM blocks WHERE key BETWEEN ? AND ?"},
+      delete_messages_{db, "DELETE FROM messages WHERE key BETWEEN ? AND ?"},
+      delete_calls_{db, "DELETE FROM calls WHERE key BETWEEN ? AND ?"},
+      delete_output_{db, "DELETE FROM outputs WHERE id = ?"} {}
 
 unit_writer::known_run& unit_writer::load(const run_id& id) {
   if (const auto i = runs_.find(id.value); i != runs_.end()) return i->second;
@@ -110,6 +116,21 @@ void unit_writer::insert_run(run_record run) {
   const head_row head;
   put_head_.run(row.n, head.last_seq, head.messages, head.calls,
                 crc_of(row.n, head));
+}
+
+void unit_writer::remove(const run_row& run) {
+  const auto head = reader_.read_head(run);
+  std::vector<std::string> calls;
+  reader_.for_each_call(run, head.calls,
+                        [&](std::uint64_t, const call_record& x) {
+                          calls.push_back(x.call.id.value);
+                        });
+  for (const auto& id : calls) delete_output_.run(id);
+  delete_blocks_.run(block_key(run.n, 0), block_key(run.n + 1, 0) - 1);
+  delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
+  delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
+  delete_head_.run(run.n);
+  delete_run_.run(run.n);
 }
 
 void unit_writer::take(run_row run) {

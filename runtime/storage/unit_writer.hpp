@@ -32,6 +32,8 @@ class unit_writer {
 
   /// Adds a new run, in the state that the record says.
   void insert_run(run_record run);
+  /// Deletes a run that has ended, with all that belongs to it.
+  void remove(const run_row& run);
   /// Makes this process the owner.
   void take(run_row run);
 
@@ -65,6 +67,12 @@ class unit_writer {
   sqlite::statement insert_message_;
   sqlite::statement put_call_;
   sqlite::statement put_output_;
+  sqlite::statement delete_run_;
+  sqlite::statement delete_head_;
+  sqlite::statement delete_blocks_;
+  sqlite::statement delete_messages_;
+  sqlite::statement delete_calls_;
+  sqlite::statement delete_output_;
 };
 
 }  // namespace riffle::storage

@@ -147,14 +147,21 @@ TEST_CASE("config check and show of a good file") {
     test_console c;
     CHECK(execute(x, c.io) == 0);
     const auto out = nlohmann::json::parse(c.out.text());
-    CHECK(out["runtime.threads"] == "1");
-    CHECK(out["publish.batching"] == "\"token\"");
+    const auto file = x.common.config->string();
+    CHECK(out["runtime.threads"]["value"] == "1");
+    CHECK(out["runtime.threads"]["source"] == file + ":1");
+    CHECK(out["publish.batching"]["value"] == "\"token\"");
+    CHECK(out["publish.batching"]["source"] == "--set");
+    CHECK(out["publish.flush_delay"]["source"] == "default");
   }
   test_console c;
   x.common.output = output_kind::text;
   CHECK(execute(x, c.io) == 0);
-  CHECK(c.out.text().find("\nthreads = 1\n") != std::string::npos);
-  CHECK(c.out.text().find("\nbatching = \"token\"\n") != std::string::npos);
+  CHECK(c.out.text().find("\nthreads = 1  # " + x.common.config->string() +
+                          ":1\n") != std::string::npos);
+  CHECK(c.out.text().find("\nbatching = \"token\"  # --set\n") !=
+        std::string::npos);
+  CHECK(c.out.text().find("\nmax_runs = 0\n") != std::string::npos);
 }
 
 TEST_CASE("agents and models are chosen by name") {
@@ -163,11 +170,9 @@ TEST_CASE("agents and models are chosen by name") {
   CHECK(check_agent("default", x));
   CHECK(check_agent("other", x).error().message ==
         "there is no agent \"other\"; the configuration has: default");
-  CHECK(choose_model({}, "default", x));
-  CHECK(x.agents.at("default").model == "default");
-  CHECK(choose_model("fast", "default", x));
-  CHECK(x.agents.at("default").model == "fast");
-  const auto bad = choose_model("slow", "default", x);
+  CHECK(check_model({}, x));
+  CHECK(check_model("fast", x));
+  const auto bad = check_model("slow", x);
   CHECK(bad.error().message ==
         "there is no model \"slow\"; the configuration has: default, fast");
   CHECK(bad.error().code == errc::invalid_request);
@@ -187,13 +192,20 @@ TEST_CASE("what was chosen is asked of the runtime") {
   x.choices.max_steps = 7;
   x.choices.timeout = std::chrono::seconds{3};
   x.choices.approval = approve::all;
+  x.choices.model = "fast";
+  x.context = "beside";
   const auto chosen = request_of(x, "task");
   CHECK(chosen.session == session_id{"notes"});
   CHECK(chosen.agent == "writer");
   CHECK(chosen.max_steps == 7u);
   CHECK(chosen.timeout == std::chrono::seconds{3});
   CHECK(chosen.approval == approve::all);
+  CHECK(chosen.model == "fast");
+  CHECK(chosen.context == "beside");
+  CHECK_FALSE(plain.model);
+  CHECK(plain.context.empty());
   const auto again = resume_options_of(x.choices);
+  CHECK(again.model == "fast");
   CHECK(again.max_steps == 7u);
   CHECK(again.timeout == std::chrono::seconds{3});
   CHECK(again.approval == approve::all);

@@ -331,6 +331,20 @@ TEST_CASE("the status line tells what is waited for") {
   CHECK(line() == "cancelling");
 }
 
+TEST_CASE("progress shows beside titles that are too long") {
+  stage s{on_terminal(), 60};
+  const auto shows = [&](const std::string& text) {
+    s.now += 100ms;
+    s.tick();
+    return s.picture.text().find(text) != std::string::npos;
+  };
+  s.on(call("c1", "bash", "Running: " + std::string(60, 'x'), "{}"));
+  s.on(progress("c1", "linking all of it", 3, 10));
+  CHECK(shows("xx… (3/10: linking all of it) — 0.1s"));
+  s.on(call("c2", "bash", "Running: " + std::string(60, 'y'), "{}"));
+  CHECK(shows("2 tools: Running… (3/10: l…) · Running: yyyyyyyyy… — 0.2s"));
+}
+
 TEST_CASE("statistics tell cost, tools and retries") {
   auto options = on_terminal();
   options.stats = true;

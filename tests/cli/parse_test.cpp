@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/parse.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -128,15 +129,13 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
 
 TEST_CASE("what this version does not have is said by name") {
   for (const std::string option :
-       {"--workers", "--context", "--context-file", "--max-retries",
-        "--fail-fast", "--tasks-file"}) {
+       {"--workers", "--max-retries", "--fail-fast", "--tasks-file"}) {
     CHECK(has(refused({"run", "t", option}),
               option + " is not supported by this version"));
   }
   CHECK(has(refused({"run", "t", "--workers=4"}),
             "--workers=4 is not supported by this version"));
-  for (const std::string name :
-       {"plan", "serve", "node", "proposals", "tools"}) {
+  for (const std::string name : {"plan", "serve", "node", "proposals"}) {
     CHECK(has(refused({name}), name + " is not supported by this version"));
   }
 }
@@ -151,10 +150,10 @@ TEST_CASE("sessions has list, show, events and resume") {
   CHECK(parsed<sessions_command>({"sessions", "list"}).limit == 20);
   const auto show = parsed<sessions_command>({"sessions", "show", "s1"});
   CHECK(show.action == what::show);
-  CHECK(show.session == "s1");
+  CHECK(show.id == "s1");
   const auto events = parsed<sessions_command>({"sessions", "events", "s2"});
   CHECK(events.action == what::events);
-  CHECK(events.session == "s2");
+  CHECK(events.id == "s2");
   const auto resume = parsed<resume_command>(
       {"sessions", "resume", "s3", "--output", "jsonl", "-q"});
   CHECK(resume.session == "s3");
@@ -247,4 +246,64 @@ TEST_CASE("the version is the project's") {
   std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/CMakeLists.txt"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   CHECK(has(text, "VERSION " + std::string{version} + " "));
+}
+
+TEST_CASE("tools, outputs, deletion and context arrive") {
+  using tool = tools_command::what;
+  using session = sessions_command::what;
+  CHECK(parsed<tools_command>({"tools", "list"}).action == tool::list);
+  const auto call = parsed<tools_command>({"tools", "call", "read", "{}"});
+  CHECK(call.action == tool::call);
+  CHECK(call.name == "read");
+  CHECK(call.arguments == "{}");
+  CHECK(parsed<tools_command>({"tools", "call", "x", "-"}).arguments == "-");
+  CHECK(parsed<tools_command>({"tools", "call", "x"}).arguments == "{}");
+  CHECK(has(refused({"tools", "call"}), "NAME is required"));
+  const auto output = parsed<sessions_command>({"sessions", "output", "c1"});
+  CHECK(output.action == session::output);
+  CHECK(output.id == "c1");
+  CHECK(parsed<sessions_command>({"sessions", "delete", "s"}).action ==
+        session::remove);
+  CHECK(parsed<run_command>({"run", "t", "--context", "x"}).context == "x");
+  CHECK(parsed<run_command>({"run", "t", "--context-file", "f"}).context_file ==
+        "f");
+  CHECK(has(refused({"run", "t", "--context", "x", "--context-file", "f"}),
+            "excludes"));
+  const auto init = parsed<config_command>({"config", "init"});
+  CHECK(init.action == config_command::what::init);
+  CHECK(init.file == "riffle.toml");
+  CHECK_FALSE(init.force);
+  const auto forced =
+      parsed<config_command>({"config", "init", "f", "--force"});
+  CHECK(forced.file == "f");
+  CHECK(forced.force);
+}
+
+TEST_CASE("a word that is nearly right is answered by the right one") {
+  CHECK(has(refused({"run", "t", "--sesion", "x"}), "did you mean --session?"));
+  CHECK(
+      has(refused({"run", "t", "--max-step=3"}), "did you mean --max-steps?"));
+  CHECK(has(refused({"sesions"}), "did you mean sessions?"));
+  CHECK(has(refused({"sessions", "lst"}), "did you mean list?"));
+  CHECK_FALSE(has(refused({"run", "t", "--entirely-else"}), "did you mean"));
+}
+
+TEST_CASE("the README lists the options of run, all and no others") {
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/README.md"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto begin = text.find("## Options of `riffle run`");
+  REQUIRE(begin != std::string::npos);
+  const auto section =
+      text.substr(begin, text.find("\n## ", begin + 1) - begin);
+  std::vector<std::string> listed;
+  for (auto at = section.find("`--"); at != std::string::npos;
+       at = section.find("`--", at + 1)) {
+    const auto word = section.substr(at + 1);
+    listed.push_back(word.substr(0, word.find_first_of(" `")));
+  }
+  auto known = option_names({"run"});
+  std::erase(known, "--help");
+  std::ranges::sort(known);
+  std::ranges::sort(listed);
+  CHECK(listed == known);
 }

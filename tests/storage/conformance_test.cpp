@@ -318,3 +318,42 @@ TEMPLATE_TEST_CASE("many threads append and read at once", "", EVERY_JOURNAL) {
   for (auto& thread : threads) thread.join();
   CHECK(failures == 0);
 }
+
+TEMPLATE_TEST_CASE("a deleted session is gone, and others stay", "",
+                   EVERY_JOURNAL) {
+  TestType kind;
+  CHECK(kind.j->delete_session({"ses_1"}).error().code == errc::not_found);
+  for (const std::string run : {"run_1", "run_2", "run_3"}) {
+    auto record = make_run(run == "run_2" ? "ses_2" : "ses_1", run);
+    auto opened = kind.j->open_run(record);
+    REQUIRE(opened);
+    auto unit = log_unit(run, 1, 3);
+    auto done = opened->run;
+    done.state = run_state::completed;
+    call_record call;
+    call.call.id = {"call_" + run};
+    call.run = {run};
+    unit.changes = {call, output_record{call.call.id, "text of " + run}, done};
+    if (run == "run_3") {
+      CHECK(kind.j->delete_session({"ses_1"}).error().code ==
+            errc::session_busy);
+      CHECK(kind.j->load_run({"run_1"}));
+    }
+    REQUIRE_FALSE(kind.put(unit));
+  }
+  REQUIRE(kind.j->delete_session({"ses_1"}));
+  CHECK(kind.j->load_session({"ses_1"}).error().code == errc::not_found);
+  for (const std::string run : {"run_1", "run_3"}) {
+    CHECK(kind.j->load_run({run}).error().code == errc::not_found);
+    CHECK(kind.j->load_output({"call_" + run}).error().code == errc::not_found);
+    CHECK(kind.j->read_events({run}, 0, 1000).error().code == errc::not_found);
+  }
+  CHECK(kind.j->load_output({"call_run_2"}).value() == "text of run_2");
+  CHECK(kind.j->list_sessions(9).value() == std::vector<session_id>{{"ses_2"}});
+  // The name is free again, and nothing of the old one comes back.
+  const auto again = kind.j->open_run(make_run("ses_1", "run_1"));
+  REQUIRE(again);
+  CHECK(again->run.ordinal == 1);
+  CHECK(again->last_seq == 0);
+  CHECK(again->session.calls.empty());
+}

@@ -187,4 +187,9 @@ expected<std::string> test_journal::load_output(const call_id& id) {
   return store_.load_output(id);
 }
 
+expected<void> test_journal::delete_session(const session_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.delete_session(id);
+}
+
 }  // namespace riffle::testing

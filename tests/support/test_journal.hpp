@@ -52,6 +52,7 @@ class test_journal final : public storage::journal,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
+  expected<void> delete_session(const session_id& id) override;
 
   /// Units that wait.
   [[nodiscard]] std::size_t pending() const;

@@ -74,7 +74,7 @@ std::string signal_name(int signal) {
 class output_log final : public process_listener {
  public:
   explicit output_log(const tool_context& context)
-      : kept{context.output_cap},
+      : kept{context.output_cap, context.output_file},
         out_{{}, {"stdout", context.progress}},
         err_{{}, {"stderr", context.progress}} {}
 
@@ -140,7 +140,12 @@ std::string metadata_of(const process_end& end, const kept_output& output) {
     result["signal"] = signal_name(end.signal);
   else
     result["exit_code"] = end.exit_code;
-  if (output.truncated()) result["truncated"] = true;
+  if (output.truncated()) {
+    result["truncated"] = true;
+    result["whole_kept"] = output.whole().good();
+    if (const auto why = output.whole().problem(); !why.empty())
+      result["whole_lost"] = why;
+  }
   return result.dump();
 }
 

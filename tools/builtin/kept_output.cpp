@@ -8,7 +8,8 @@
 
 namespace riffle::tools {
 
-kept_output::kept_output(std::size_t cap) : half_{cap / 2} {}
+kept_output::kept_output(std::size_t cap, std::filesystem::path file)
+    : half_{cap / 2}, whole_{std::move(file)} {}
 
 void kept_output::append(std::string_view text) {
   if (text.empty()) return;
@@ -16,12 +17,18 @@ void kept_output::append(std::string_view text) {
   line_ends_ +=
       static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
   open_line_ = text.back() != '\n';
+  if (spilled_) whole_.write(text);
   if (tail_.empty() && head_.size() < half_) {
     const auto part = cut_utf8(text, half_ - head_.size());
     head_.append(part);
     text.remove_prefix(part.size());
   }
   tail_.append(text);
+  if (truncated() && !spilled_) {  // all is still here
+    spilled_ = true;
+    whole_.write(head_);
+    whole_.write(tail_);
+  }
   if (tail_.size() > 2 * half_) tail_ = tail_utf8(tail_, half_);
 }
 

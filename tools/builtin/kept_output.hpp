@@ -3,20 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "messages/call.hpp"
+#include "tools/kept_file.hpp"
 
 namespace riffle::tools {
 
-/// Keeps the beginning and the end of a text of any length in bounded memory.
-/// All text is UTF-8.
+/// Keeps the beginning and the end of a text of any length in bounded memory,
+/// and the whole in a file once it is too long. All text is UTF-8.
 class kept_output {
  public:
   /// At most about `cap` bytes are kept, half of them for the end.
-  explicit kept_output(std::size_t cap);
+  /// `file`: of the whole; empty: the middle is lost.
+  explicit kept_output(std::size_t cap, std::filesystem::path file = {});
 
   void append(std::string_view text);
 
@@ -27,6 +30,10 @@ class kept_output {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t lines() const noexcept;
   [[nodiscard]] bool truncated() const noexcept;
+  /// Where the whole of a truncated text is.
+  [[nodiscard]] const kept_file_writer& whole() const noexcept {
+    return whole_;
+  }
 
  private:
   std::size_t half_;
@@ -35,6 +42,8 @@ class kept_output {
   std::uint64_t bytes_ = 0;
   std::uint64_t line_ends_ = 0;
   bool open_line_ = false;
+  bool spilled_ = false;
+  kept_file_writer whole_;
 };
 
 /// Makes progress reports of a stream of UTF-8: whole lines, as far as they

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/help.hpp"
+#include "runtime/cli/parser.hpp"
+
+namespace riffle::cli {
+
+void parser::add_sessions() {
+  auto* x = app.add_subcommand("sessions", "List, show and resume sessions");
+  x->require_subcommand(1);
+  x->footer(help::sessions);
+  using what = sessions_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    if (action == what::list) {
+      sub->add_option("--limit", sessions.limit, "Newest first, at most")
+          ->type_name("N")
+          ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+    } else if (action == what::output) {
+      sub->add_option("CALL", sessions.id, "A call's id, see 'sessions show'")
+          ->required();
+    } else {
+      sub->add_option("ID", sessions.id, "The session")->required();
+    }
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      sessions.common = finish_common();
+      sessions.action = action;
+      result = sessions;
+    });
+  };
+  add("list", "Sessions and their last task, newest first", what::list);
+  add("show", "The conversation of a session", what::show);
+  add("events", "The events of all runs of a session, run after run",
+      what::events);
+  add("output", "The whole output of a tool call, of any size", what::output);
+  add("delete", "Delete a session with all that is kept of it", what::remove);
+  add_resume(*x);
+}
+
+void parser::add_resume(CLI::App& parent) {
+  auto* x =
+      parent.add_subcommand("resume", "Finish what is unfinished in a session");
+  x->footer(help::resume);
+  x->add_option("ID", resume.session, "The session")->required();
+  add_choices(*x);
+  add_common(*x);
+  x->final_callback([this] {
+    resume.common = finish_common();
+    resume.choices = finish_choices();
+    result = resume;
+  });
+}
+
+void parser::add_events() {
+  auto* x = app.add_subcommand("events", "Check recorded events");
+  x->require_subcommand(1);
+  x->footer(help::events);
+  auto* sub = x->add_subcommand("check",
+                                "Check the promises of an event "
+                                "stream");
+  sub->add_option("FILE", events.file, "JSON lines; '-' reads standard input")
+      ->required();
+  sub->add_flag("--allow-unfinished", events.allow_unfinished,
+                "The last run may go on where the file ends");
+  add_common(*sub);
+  sub->final_callback([this] {
+    events.common = finish_common();
+    result = events;
+  });
+}
+
+void parser::add_tools() {
+  auto* x = app.add_subcommand("tools", "List tools, call one by hand");
+  x->require_subcommand(1);
+  x->footer(help::tools);
+  using what = tools_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    if (action == what::call) {
+      sub->footer(help::tools_call);
+      sub->add_option("NAME", tools.name, "The tool")->required();
+      sub->add_option("JSON", tools.arguments,
+                      "Its arguments, an object; '-' reads standard input");
+    }
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      tools.common = finish_common();
+      tools.action = action;
+      result = tools;
+    });
+  };
+  add("list", "Every tool that there is, and what it does", what::list);
+  add("call", "Run one tool, outside of a run", what::call);
+}
+
+void parser::add_config() {
+  auto* x =
+      app.add_subcommand("config", "Check, show and start a configuration");
+  x->require_subcommand(1);
+  x->footer(help::config);
+  using what = config_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    if (action == what::init) {
+      sub->add_option("FILE", config.file, "Where to (default: riffle.toml)");
+      sub->add_flag("--force", config.force, "Replace a file that is there");
+    }
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      config.common = finish_common();
+      config.action = action;
+      result = config;
+    });
+  };
+  add("check", "Report all mistakes, start nothing", what::check);
+  add("show", "Print every key with its value and where it comes from",
+      what::show);
+  add("init", "Write a riffle.toml that explains every key", what::init);
+}
+
+}  // namespace riffle::cli

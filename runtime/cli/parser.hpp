@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The parser of the command line; only parse*.cpp include this.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "runtime/cli/options.hpp"
+
+namespace riffle::cli {
+
+/// Texts as CLI11 writes them; turned into values after parsing.
+struct raw_options {
+  std::string config;
+  std::string output = "text";
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+  bool reasoning = false;
+  bool stats = false;
+  std::string timeout;
+  std::string approval;
+  std::string session;
+  std::string model;
+  std::string context_file;
+  std::uint32_t max_steps = 0;
+  std::vector<std::string> extra;
+};
+
+struct parser {
+  parser();
+
+  CLI::App app{
+      "Riffle runs LLM agents whose tools work while the answer "
+      "still streams.",
+      "riffle"};
+  raw_options raw;
+  common_options common;
+  run_command run;
+  resume_command resume;
+  sessions_command sessions;
+  tools_command tools;
+  events_check_command events;
+  config_command config;
+  command result;
+
+ private:
+  void add_common(CLI::App& x);
+  void add_choices(CLI::App& x);
+  void add_run();
+  void add_tools();
+  void add_sessions();
+  void add_resume(CLI::App& parent);
+  void add_events();
+  void add_config();
+  common_options finish_common() const;
+  run_choices finish_choices() const;
+  void finish_run();
+};
+
+}  // namespace riffle::cli

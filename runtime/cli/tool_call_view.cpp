@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/tool_call_view.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/event_line.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/id_source.hpp"
+#include "runtime/base/timer.hpp"
+#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/interrupts.hpp"
+#include "runtime/cli/output_text.hpp"
+#include "runtime/cli/run_output.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// Carries reports and the result from the tool's thread to the terminal's.
+class call_channel {
+ public:
+  /// Of many reports the newest stay.
+  void report(tool_progress_report x) {
+    constexpr std::size_t most = 256;
+    const std::lock_guard lock{mutex_};
+    if (reports_.size() == most) reports_.pop_front();
+    reports_.push_back(std::move(x));
+    changed_.notify_one();
+  }
+  void finish(tools::tool_output x) {
+    const std::lock_guard lock{mutex_};
+    result_ = std::move(x);
+    changed_.notify_one();
+  }
+  /// What came, waiting up to `limit`; the result once no report is left.
+  std::deque<tool_progress_report> take(duration limit) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, limit,
+                      [this] { return result_ || !reports_.empty(); });
+    return std::exchange(reports_, {});
+  }
+  std::optional<tools::tool_output> result() {
+    const std::lock_guard lock{mutex_};
+    return reports_.empty() ? std::exchange(result_, {}) : std::nullopt;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<tool_progress_report> reports_;
+  std::optional<tools::tool_output> result_;
+};
+
+/// A folder for the output's file, removed at the end.
+class private_folder {
+ public:
+  private_folder() {
+    std::error_code ignored;
+    auto name =
+        (std::filesystem::temp_directory_path(ignored) / "riffle-call-XXXXXX")
+            .string();
+    if (::mkdtemp(name.data())) path_ = name;
+  }
+  ~private_folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  private_folder(const private_folder&) = delete;
+  private_folder& operator=(const private_folder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+tools::tool_output run_guarded(tools::tool& tool, const nlohmann::json& x,
+                               tools::tool_context& context) {
+  const auto died = [&](const std::string& why) {
+    return tools::tool_output{{},
+                              error{errc::tool_execution_error,
+                                    tool.spec().name, "the tool died: " + why},
+                              {}};
+  };
+  try {
+    return tool.run(x, context);
+  } catch (const std::exception& e) {
+    return died(e.what());
+  } catch (...) {
+    return died("unknown exception");
+  }
+}
+
+/// Shows the call as the events that a run would have.
+class call_view {
+ public:
+  call_view(const common_options& options, console& io)
+      : options_{options},
+        io_{io},
+        view_{view_of(options, {}, io.out, io.err)} {}
+
+  void on(events::body body) {
+    event x{++seq_, run_id{"none"}, std::move(body), system_wall_time()};
+    if (options_.output == output_kind::jsonl) io_.out.write(to_line(x));
+    write(view_.on(x, std::chrono::steady_clock::now(), io_.err.columns()));
+  }
+  void tick() {
+    write(view_.tick(std::chrono::steady_clock::now(), io_.err.columns()));
+  }
+  void cancelling() { view_.cancelling(); }
+  void finish() { write(view_.finish(std::nullopt)); }
+
+ private:
+  void write(const screen_writes& all) {
+    for (const auto& x : all) (x.to_out ? io_.out : io_.err).write(x.bytes);
+  }
+
+  const common_options& options_;
+  console& io_;
+  live_view view_;
+  std::uint64_t seq_ = 0;
+};
+
+outcome outcome_of(const tools::tool_output& x, bool late, bool cancelled) {
+  if (!x.err && !late && !cancelled) return outcome::ok;
+  if (cancelled) return outcome::cancelled;
+  if (late || x.err->code == errc::timeout) return outcome::timed_out;
+  return outcome::failed;
+}
+
+int status_of(outcome how) {
+  switch (how) {
+    case outcome::ok: return completed;
+    case outcome::timed_out: return out_of_time;
+    case outcome::cancelled: return interrupted_by_user;
+    default: return failed;
+  }
+}
+
+}  // namespace
+
+int call_tool(const tools::tool_ptr& tool,
+              const tools::checked_arguments& arguments,
+              const common_options& options, const config::config& settings,
+              console& io) {
+  const auto& own = settings.tools.of(tool->spec().name);
+  const auto began = std::chrono::steady_clock::now();
+  const private_folder folder;
+  call_channel channel;
+  std::stop_source stop;
+  std::atomic<bool> late = false;
+  interrupts signals;
+  signals.on_stop([&](const char*) { stop.request_stop(); });
+  thread_timer clock;
+  if (own.timeout > duration{}) {
+    clock.after(own.timeout, [&late, stop]() mutable {
+      late = true;
+      stop.request_stop();
+    });
+  }
+
+  id_source ids;
+  tools::tool_context context;
+  context.call = ids.next<call_id>();
+  context.stop = stop.get_token();
+  context.workspace = std::filesystem::absolute(own.workspace);
+  context.progress = [&](tool_progress_report x) {
+    channel.report(std::move(x));
+  };
+  if (!folder.path().empty()) context.output_file = folder.path() / "output";
+
+  call_view view{options, io};
+  events::tool_call call;
+  call.id = context.call;
+  call.tool = tool->spec().name;
+  call.title = tool->title(arguments.value);
+  call.arguments = arguments.canonical;
+  call.eff = tool->spec().eff;
+  view.on(call);
+
+  std::jthread worker{
+      [&] { channel.finish(run_guarded(*tool, arguments.value, context)); }};
+  std::optional<tools::tool_output> output;
+  while (!output) {
+    for (auto& x : channel.take(screen::between_drawings)) {
+      view.on(events::tool_progress{call.id, call.tool, std::move(x)});
+    }
+    if (signals.asked_to_stop()) view.cancelling();
+    view.tick();
+    output = channel.result();
+    if (!io.out.good()) stop.request_stop();
+  }
+  worker.join();
+  signals.on_stop({});
+
+  events::tool_result result;
+  result.id = call.id;
+  result.tool = call.tool;
+  result.how = outcome_of(*output, late, signals.asked_to_stop());
+  result.output = fit_characters(output->text, settings.publish.output_limit,
+                                 result.truncated);
+  result.duration_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::chrono::steady_clock::now() - began)
+          .count());
+  result.attempts = 1;
+  result.err = output->err;
+  result.metadata = output->metadata;
+  view.on(result);
+  view.finish();
+  if (options.output != output_kind::jsonl) {
+    const whole_output whole{context.output_file, output->text};
+    if (options.output == output_kind::json) {
+      write_json(whole, json_head(result), io.out);
+    } else {
+      write_text(whole, io.out);
+    }
+  }
+  return io.out.good() ? status_of(result.how) : failed;
+}
+
+}  // namespace riffle::cli

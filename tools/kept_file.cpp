@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "tools/kept_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace riffle::tools {
+
+std::optional<std::filesystem::path> kept_file(
+    const std::filesystem::path& folder, const call_id& call) {
+  const auto& name = call.value;
+  const bool plain =
+      !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-';
+      });
+  if (!plain || folder.empty()) return std::nullopt;
+  return folder / name;
+}
+
+kept_file_writer::kept_file_writer(std::filesystem::path file)
+    : file_{std::move(file)} {}
+
+kept_file_writer::~kept_file_writer() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void kept_file_writer::open() {
+  // A new file: an attempt that was given up may still hold the old one.
+  ::unlink(file_.c_str());
+  fd_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd_ < 0) error_ = errno;
+}
+
+void kept_file_writer::fail(int why) {
+  error_ = why;
+  ::close(std::exchange(fd_, -1));
+  ::unlink(file_.c_str());
+}
+
+void kept_file_writer::write(std::string_view bytes) {
+  if (file_.empty() || error_ != 0) return;
+  if (fd_ < 0) open();
+  while (fd_ >= 0 && !bytes.empty()) {
+    const auto n = ::write(fd_, bytes.data(), bytes.size());
+    if (n >= 0)
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      fail(errno);
+  }
+}
+
+bool kept_file_writer::good() const noexcept { return fd_ >= 0; }
+
+std::string kept_file_writer::problem() const {
+  return error_ == 0 ? "" : std::generic_category().message(error_);
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The whole output of a call on disk, when it is too long for memory: one
+// file for each call, in a folder that the runtime names.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "messages/ids.hpp"
+
+namespace riffle::tools {
+
+/// The file of a call; nothing for an id that is no plain word (it may come
+/// from outside).
+std::optional<std::filesystem::path> kept_file(
+    const std::filesystem::path& folder, const call_id& call);
+
+/// A file that is made by the first bytes; readable by its owner only. A
+/// failure (a full disk) is remembered and the file removed: what cannot be
+/// kept whole is not kept.
+class kept_file_writer {
+ public:
+  /// Empty: nothing is written.
+  explicit kept_file_writer(std::filesystem::path file);
+  ~kept_file_writer();
+  kept_file_writer(const kept_file_writer&) = delete;
+  kept_file_writer& operator=(const kept_file_writer&) = delete;
+
+  void write(std::string_view bytes);
+
+  /// Whether all that was written is in the file.
+  [[nodiscard]] bool good() const noexcept;
+  /// Why not, for people; empty if nothing failed.
+  [[nodiscard]] std::string problem() const;
+
+ private:
+  void open();
+  void fail(int why);
+
+  std::filesystem::path file_;
+  int fd_ = -1;
+  int error_ = 0;
+};
+
+}  // namespace riffle::tools
