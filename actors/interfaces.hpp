@@ -67,8 +67,9 @@ using publisher_actor =
                      reacts_to<run_entry>,           // from the muxer
                      reacts_to<published_progress>,  // from the muxer
                      reacts_to<commit_done>,         // from the journal
-                     reacts_to<flush_due>,  // own timer: text has waited long
-                                            // enough
+                     reacts_to<flush_due>,   // own timer: text has waited long
+                                             // enough
+                     reacts_to<status_due>,  // own timer: a status to tell
                      reacts_to<attach_subscriber>>;  // from the registry
 
 /// The life of each call; the only one who says that it began or settled.

@@ -42,6 +42,10 @@ void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
 void publisher_state::on_text(turn_text& x) {
   writer->set_time(spec->wall());
   text_step = x.step;
+  if (!x.pieces.pieces.empty()) {
+    const auto kind = x.pieces.pieces.back().kind;
+    status.on_text(kind == piece_kind::reasoning, self->clock().now());
+  }
   batcher->add(x.pieces, self->clock().now(),
                [this](bool reasoning, std::string_view content) {
                  emit_text(reasoning, content);
@@ -49,6 +53,7 @@ void publisher_state::on_text(turn_text& x) {
   then.credit += x.bytes;
   then.consumer = caf::actor_cast<stream_consumer_actor>(x.consumer);
   schedule_flush();
+  schedule_status();
   submit();
 }
 
@@ -58,12 +63,14 @@ void publisher_state::on_entry(run_entry& x) {
   for (auto& body : x.events) {
     fill_in(body);
     emit(body);
+    status.on(body, self->clock().now());
   }
   for (auto& change : x.changes) {
     fill_in(change);
     changes.push_back(std::move(change));
   }
   then.notices.push_back(std::move(x.notice));
+  schedule_status();
   submit();
 }
 
@@ -110,6 +117,24 @@ void publisher_state::schedule_flush() {
   if (!due || flush_scheduled) return;
   flush_scheduled = true;
   self->scheduled_send(self, *due, flush_due{});
+}
+
+void publisher_state::schedule_status() {
+  const auto due = status.due();
+  if (!due || status_scheduled) return;
+  status_scheduled = true;
+  self->scheduled_send(self, *due, status_due{});
+}
+
+void publisher_state::tell_status() {
+  status_scheduled = false;
+  if (auto text = status.take(self->clock().now())) {
+    writer->set_time(spec->wall());
+    flush_text();
+    emit(events::body{events::status{std::move(*text)}});
+    submit();
+  }
+  schedule_status();
 }
 
 // -- the way to the journal and back ------------------------------------------
@@ -249,6 +274,9 @@ publisher_actor::behavior_type publisher(
           st.flush_text();
           st.submit();
         });
+      },
+      [&st, run](status_due&) {
+        run("publisher.status_due", [&] { st.tell_status(); });
       },
       [&st, run](attach_subscriber& x) {
         run("publisher.attach", [&] { st.on_attach(x); });

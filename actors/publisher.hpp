@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "actors/core/fan_out.hpp"
+#include "actors/core/run_status.hpp"
 #include "actors/core/text_batcher.hpp"
 #include "actors/interfaces.hpp"
 #include "messages/event_line.hpp"
@@ -31,6 +32,8 @@ struct publisher_state {
   void fill_in(events::body& body);
   void fill_in(storage::state_change& change);
   void schedule_flush();
+  void schedule_status();
+  void tell_status();
   void submit();
   void append(storage::commit_unit unit);
   void give_credit(const stream_consumer_actor& consumer, std::uint64_t bytes);
@@ -59,6 +62,8 @@ struct publisher_state {
   std::uint64_t attempt_seq = 0;  ///< of the step_start or step_restarted
   std::uint32_t text_step = 0;
   bool flush_scheduled = false;
+  core::run_status status;
+  bool status_scheduled = false;
   bool failed = false;
   /// The open unit: its lines, its changes, what follows from it.
   std::string lines;

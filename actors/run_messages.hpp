@@ -244,6 +244,9 @@ struct commit_done {
 
 struct flush_due {};
 
+/// publisher's own timer: a status has stood for a moment.
+struct status_due {};
+
 /// anyone -> registry -> publisher: the subscriber has everything up to its
 /// position and wants what follows.
 struct attach_subscriber {
@@ -362,6 +365,7 @@ RIFFLE_LOCAL(lane_done)
 RIFFLE_LOCAL(progress_ack)
 RIFFLE_LOCAL(commit_done)
 RIFFLE_LOCAL(flush_due)
+RIFFLE_LOCAL(status_due)
 RIFFLE_LOCAL(attach_subscriber)
 RIFFLE_LOCAL(start_run)
 RIFFLE_LOCAL(resume_run)

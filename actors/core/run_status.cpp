@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/run_status.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace riffle::core {
+
+namespace {
+
+constexpr auto waiting_for_model = "waiting for the model";
+
+std::string count(std::size_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string run_status::text() const {
+  if (!running_.empty()) return "running " + count(running_.size(), "tool");
+  if (!undecided_.empty()) {
+    return "waiting for approval of " + count(undecided_.size(), "call");
+  }
+  return base_;
+}
+
+void run_status::change(time_point now) {
+  if (due_ || text() == told_) return;
+  due_ = now + between;
+  if (last_) due_ = std::max(*due_, *last_ + between);
+}
+
+void run_status::on(const events::body& x, time_point now) {
+  if (const auto* call = std::get_if<events::tool_call>(&x)) {
+    if (call->status == events::call_status::starting)
+      running_.insert(call->id);
+  } else if (const auto* result = std::get_if<events::tool_result>(&x)) {
+    if (running_.erase(result->id) != 0 && running_.empty())
+      base_ = waiting_for_model;
+  } else if (const auto* asked = std::get_if<events::approval_required>(&x)) {
+    undecided_.insert(asked->id);
+  } else if (const auto* told = std::get_if<events::approval_resolved>(&x)) {
+    undecided_.erase(told->id);
+  } else if (const auto* again = std::get_if<events::retry>(&x)) {
+    if (again->what == events::retry_what::model)
+      base_ = "the model failed, asking again";
+  } else if (std::holds_alternative<events::step_start>(x) ||
+             std::holds_alternative<events::step_restarted>(x)) {
+    running_.clear();
+    base_ = waiting_for_model;
+  } else if (std::holds_alternative<events::final_answer>(x) ||
+             std::holds_alternative<events::failure>(x) ||
+             std::holds_alternative<events::run_finished>(x)) {
+    ended_ = true;
+  }
+  change(now);
+}
+
+void run_status::on_text(bool reasoning, time_point now) {
+  base_ = reasoning ? "the model thinks" : "the model writes";
+  change(now);
+}
+
+std::optional<time_point> run_status::due() const {
+  return ended_ ? std::nullopt : due_;
+}
+
+std::optional<std::string> run_status::take(time_point now) {
+  if (ended_ || !due_ || now < *due_) return std::nullopt;
+  due_.reset();
+  auto out = text();
+  if (out == told_) return std::nullopt;
+  told_ = out;
+  last_ = now;
+  return out;
+}
+
+}  // namespace riffle::core

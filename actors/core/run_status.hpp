@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "messages/event.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::core {
+
+/// What a run does, in words for a typing indicator: made of the events that
+/// it publishes. A new text is told once it has stood for a moment, so that
+/// what is over at once makes no event, and never two within that time. What
+/// ran before a recovery is not known.
+class run_status {
+ public:
+  /// The contract: at most one each 100 ms.
+  static constexpr duration between = std::chrono::milliseconds{100};
+
+  void on(const events::body& x, time_point now);
+  void on_text(bool reasoning, time_point now);
+
+  /// When to call `take`; nothing: there is nothing to tell.
+  [[nodiscard]] std::optional<time_point> due() const;
+
+  /// The text to tell now, if any.
+  std::optional<std::string> take(time_point now);
+
+ private:
+  [[nodiscard]] std::string text() const;
+  void change(time_point now);
+
+  std::string base_;  ///< while no tool runs
+  std::set<call_id> running_;
+  std::set<call_id> undecided_;
+  bool ended_ = false;
+  std::string told_;
+  std::optional<time_point> due_;
+  std::optional<time_point> last_;  ///< when a text was told
+};
+
+}  // namespace riffle::core

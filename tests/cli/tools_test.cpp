@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// riffle tools list|call
+#include <nlohmann/json.hpp>
+
+#include "messages/event_line.hpp"
+#include "runtime/cli/commands.hpp"
+#include "tests/cli/test_console.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using nlohmann::json;
+using testing::temp_folder;
+using testing::test_console;
+
+namespace {
+
+struct answer {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+answer run(const tools_command& x) {
+  test_console c;
+  answer out;
+  out.status = execute(x, c.io);
+  out.out = c.out.text();
+  out.err = c.err.text();
+  return out;
+}
+
+/// Defaults, with the folder as workspace.
+tools_command in_folder(const temp_folder& folder) {
+  tools_command x;
+  x.common.config = folder.write(
+      "riffle.toml", "tools.workspace = \"" + folder.path().string() + "\"\n");
+  return x;
+}
+
+tools_command call(const temp_folder& folder, const std::string& name,
+                   const json& arguments) {
+  auto x = in_folder(folder);
+  x.action = tools_command::what::call;
+  x.name = name;
+  x.arguments = arguments.dump();
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("tools are listed, in each output") {
+  const temp_folder folder;
+  auto x = in_folder(folder);
+  const auto text = run(x);
+  CHECK(text.status == 0);
+  CHECK(text.out.find("read          read_only") != std::string::npos);
+  CHECK(text.out.find("bash          mutating") != std::string::npos);
+  CHECK(text.out.find("complete      mutating") != std::string::npos);
+  x.common.output = output_kind::json;
+  const auto all = json::parse(run(x).out);
+  REQUIRE(all.size() >= 5);
+  CHECK(all[0].at("name") == "bash");
+  CHECK(all[0].at("approval") == "ask");
+  CHECK(all[0].at("parameters").at("type") == "object");
+  x.common.output = output_kind::jsonl;
+  const auto lines = run(x).out;
+  CHECK(json::parse(lines.substr(0, lines.find('\n'))) == all[0]);
+}
+
+TEST_CASE("a call prints its output, and a trace on standard error") {
+  const temp_folder folder;
+  folder.write("a.txt", "one\ntwo\n");
+  const auto got = run(call(folder, "read", {{"path", "a.txt"}}));
+  CHECK(got.status == 0);
+  CHECK(got.out.find("two") != std::string::npos);
+  CHECK(got.err.starts_with("[TOOL] read: a.txt (2 lines"));
+}
+
+TEST_CASE("a call as JSON has its outcome and its whole output") {
+  const temp_folder folder;
+  folder.write("a.txt", "one \"two\"\n");
+  auto x = call(folder, "read", {{"path", "a.txt"}});
+  x.common.output = output_kind::json;
+  x.common.sets = {"publish.output_limit=3"};
+  const auto out = json::parse(run(x).out);
+  CHECK(out.at("tool") == "read");
+  CHECK(out.at("outcome") == "ok");
+  CHECK(out.at("success") == true);
+  CHECK(out.at("output").get<std::string>().find("one \"two\"") !=
+        std::string::npos);
+  CHECK(out.at("metadata").is_object());
+  x.common.output = output_kind::jsonl;
+  const auto lines = run(x).out;
+  const auto first = json::parse(lines.substr(0, lines.find('\n')));
+  CHECK(first.at("event_type") == "tool_call");
+  CHECK(first.at("data").at("title") == "Reading a.txt");
+  CHECK(lines.find("\"truncated\":true") != std::string::npos);
+}
+
+TEST_CASE("a call that fails ends with 1 and says why") {
+  const temp_folder folder;
+  auto x = call(folder, "read", {{"path", "gone"}});
+  const auto got = run(x);
+  CHECK(got.status == 1);
+  CHECK(got.err.find("✗") != std::string::npos);
+  x.common.output = output_kind::json;
+  CHECK(json::parse(run(x).out).at("error").at("code").is_string());
+}
+
+TEST_CASE("what cannot be called is a usage mistake") {
+  const temp_folder folder;
+  const auto unknown = run(call(folder, "reed", json::object()));
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("read") != std::string::npos);
+  const auto wrong = run(call(folder, "read", {{"pth", "a"}}));
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err.find("path") != std::string::npos);
+  CHECK(wrong.out.empty());
+  auto broken = call(folder, "read", {});
+  broken.arguments = "{\"path\":";
+  CHECK(run(broken).status == 2);
+  const auto control = run(call(folder, "complete", {{"answer", "x"}}));
+  CHECK(control.status == 2);
+  CHECK(control.err.find("handled by the run itself") != std::string::npos);
+}

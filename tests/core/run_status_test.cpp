@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/run_status.hpp"
+
+#include <random>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+using core::run_status;
+
+namespace {
+
+struct stage {
+  void on(const events::body& x) { status.on(x, now); }
+  /// What is told after a while; "" if nothing.
+  std::string later(duration while_ = 100ms) {
+    now += while_;
+    return status.take(now).value_or("");
+  }
+
+  run_status status;
+  time_point now{};
+};
+
+events::tool_call call(const std::string& id) {
+  events::tool_call x;
+  x.id = {id};
+  return x;
+}
+
+events::tool_result result(const std::string& id) {
+  events::tool_result x;
+  x.id = {id};
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a status tells what a run waits for") {
+  stage s;
+  CHECK_FALSE(s.status.due());
+  s.on(events::step_start{1, 3});
+  CHECK(s.later() == "waiting for the model");
+  s.status.on_text(true, s.now);
+  CHECK(s.later() == "the model thinks");
+  s.status.on_text(false, s.now);
+  CHECK(s.later() == "the model writes");
+  s.on(call("a"));
+  CHECK(s.later() == "running 1 tool");
+  s.on(call("b"));
+  s.on(call("c"));
+  CHECK(s.later() == "running 3 tools");
+  s.on(result("b"));
+  s.on(result("a"));
+  s.on(result("c"));
+  CHECK(s.later() == "waiting for the model");
+  events::approval_required wanted;
+  wanted.id = {"d"};
+  s.on(wanted);
+  CHECK(s.later() == "waiting for approval of 1 call");
+  events::approval_resolved resolved;
+  resolved.id = {"d"};
+  s.on(resolved);
+  CHECK(s.later() == "waiting for the model");
+  s.on(events::retry{});
+  CHECK(s.later() == "the model failed, asking again");
+  s.on(events::step_restarted{});
+  CHECK(s.later() == "waiting for the model");
+}
+
+TEST_CASE("a call that never begins does not run") {
+  stage s;
+  auto x = call("a");
+  x.status = events::call_status::not_started;
+  s.on(x);
+  s.on(result("a"));
+  CHECK_FALSE(s.status.due());
+}
+
+TEST_CASE("what is over at once is not told") {
+  stage s;
+  s.on(events::step_start{1, 3});
+  CHECK(s.later() == "waiting for the model");
+  s.on(call("a"));
+  CHECK(s.status.due() == s.now + 100ms);
+  CHECK(s.later(99ms).empty());
+  s.on(result("a"));
+  CHECK(s.later(1ms).empty());
+  CHECK_FALSE(s.status.due());
+}
+
+TEST_CASE("after the end nothing is told") {
+  for (const events::body end :
+       {events::body{events::final_answer{}}, events::body{events::failure{}},
+        events::body{events::run_finished{}}}) {
+    stage s;
+    s.on(events::step_start{1, 3});
+    s.on(end);
+    CHECK_FALSE(s.status.due());
+    CHECK(s.later().empty());
+  }
+}
+
+TEST_CASE("two texts are never told within 100 ms, and the last one is told") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  stage s;
+  std::optional<time_point> last;
+  std::string told;
+  const auto take = [&] {
+    const auto text = s.status.take(s.now);
+    if (!text) return;
+    if (last) CHECK(s.now - *last >= 100ms);
+    CHECK(*text != told);
+    last = s.now;
+    told = *text;
+  };
+  for (int i = 0; i < 5000; ++i) {
+    s.now += std::chrono::milliseconds{random() % 40};
+    const auto id = std::to_string(random() % 3);
+    if (random() % 2 == 0)
+      s.on(call(id));
+    else
+      s.on(result(id));
+    if (s.status.due() && *s.status.due() <= s.now) take();
+  }
+  for (const std::string id : {"0", "1", "2"}) s.on(call(id));
+  while (const auto due = s.status.due()) {
+    s.now = std::max(s.now, *due);
+    take();
+  }
+  CHECK(told == "running 3 tools");
+}
