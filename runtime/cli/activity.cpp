@@ -142,11 +142,14 @@ std::string activity::tokens() const {
 std::string activity::line(duration elapsed, std::size_t columns) const {
   const auto ms = in_ms(elapsed);
   const std::string frame = spinner[ms / 100 % spinner.size()];
-  const auto tail = " — " + duration_text(ms) + tokens();
-  const auto room = columns_of(frame) + 1 + columns_of(tail);
   constexpr std::size_t least = 10;
-  if (columns < room + least) return fit(frame + " " + doing(columns), columns);
-  return frame + " " + doing(columns - room) + tail;
+  const auto time = " — " + duration_text(ms);
+  const auto begin = frame + " ";
+  for (const auto& tail : {time + tokens(), time}) {
+    const auto other = columns_of(begin) + columns_of(tail);
+    if (columns >= other + least) return begin + doing(columns - other) + tail;
+  }
+  return fit(begin + doing(columns), columns);
 }
 
 }  // namespace riffle::cli

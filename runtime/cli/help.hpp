@@ -68,7 +68,11 @@ standard output, traces to standard error. Exit status: 0 it succeeded, 1 it
 failed, 2 no such tool or wrong arguments, 124 time limit, 130 interrupted.)";
 
 inline constexpr auto resume =
-    R"(Takes over the session's unfinished run after a crash: settled calls stay,
+    R"(Examples:
+  riffle sessions resume notes
+  riffle sessions resume notes --approve all --stats
+
+Takes over the session's unfinished run after a crash: settled calls stay,
 read-only ones run again, a changing call whose outcome is unknown is reported
 to the model as interrupted. The run keeps its agent, and what it was started
 with unless an option says otherwise. Its events are shown from the beginning.)";

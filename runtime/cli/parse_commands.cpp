@@ -11,6 +11,7 @@ void parser::add_sessions() {
   using what = sessions_command::what;
   const auto add = [&](const char* name, const char* about, what action) {
     auto* sub = x->add_subcommand(name, about);
+    sub->footer(help::sessions);
     if (action == what::list) {
       sub->add_option("--limit", sessions.limit, "Newest first, at most")
           ->type_name("N")
@@ -58,6 +59,7 @@ void parser::add_events() {
   auto* sub = x->add_subcommand("check",
                                 "Check the promises of an event "
                                 "stream");
+  sub->footer(help::events);
   sub->add_option("FILE", events.file, "JSON lines; '-' reads standard input")
       ->required();
   sub->add_flag("--allow-unfinished", events.allow_unfinished,
@@ -76,8 +78,8 @@ void parser::add_tools() {
   using what = tools_command::what;
   const auto add = [&](const char* name, const char* about, what action) {
     auto* sub = x->add_subcommand(name, about);
+    sub->footer(action == what::call ? help::tools_call : help::tools);
     if (action == what::call) {
-      sub->footer(help::tools_call);
       sub->add_option("NAME", tools.name, "The tool")->required();
       sub->add_option("JSON", tools.arguments,
                       "Its arguments, an object; '-' reads standard input");
@@ -101,6 +103,7 @@ void parser::add_config() {
   using what = config_command::what;
   const auto add = [&](const char* name, const char* about, what action) {
     auto* sub = x->add_subcommand(name, about);
+    sub->footer(help::config);
     if (action == what::init) {
       sub->add_option("FILE", config.file, "Where to (default: riffle.toml)");
       sub->add_flag("--force", config.force, "Replace a file that is there");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/tool_call_view.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -146,84 +147,115 @@ int status_of(outcome how) {
   }
 }
 
+/// One call: the tool on a thread of its own, its reports on this one.
+class call_job {
+ public:
+  call_job(tools::tool& tool, const tools::checked_arguments& arguments,
+           const config::config& settings)
+      : tool_{tool}, arguments_{arguments} {
+    id_source ids;
+    context_.call = ids.next<call_id>();
+    context_.stop = stop_.get_token();
+    context_.workspace =
+        std::filesystem::absolute(settings.tools.defaults.workspace);
+    context_.progress = [this](tool_progress_report x) {
+      channel_.report(std::move(x));
+    };
+    if (!folder_.path().empty()) {
+      context_.output_file = folder_.path() / "output";
+    }
+    limit_ = settings.tools.of(tool.spec().name).timeout;
+  }
+
+  /// Runs it to its end; shows what happens.
+  void run(call_view& view, console& io) {
+    interrupts signals;
+    signals.on_stop([this](const char*) { stop_.request_stop(); });
+    thread_timer clock;
+    if (limit_ > duration{}) {
+      clock.after(limit_, [this] {
+        late_ = true;
+        stop_.request_stop();
+      });
+    }
+    view.on(begin());
+    std::jthread worker{[this] {
+      channel_.finish(run_guarded(tool_, arguments_.value, context_));
+    }};
+    while (!output_) {
+      for (auto& x : channel_.take(screen::between_drawings)) {
+        view.on(events::tool_progress{context_.call, tool_.spec().name,
+                                      std::move(x)});
+      }
+      if (signals.asked_to_stop()) view.cancelling();
+      if (!io.out.good()) stop_.request_stop();
+      view.tick();
+      output_ = channel_.result();
+    }
+    cancelled_ = signals.asked_to_stop();
+    signals.on_stop({});
+  }
+
+  [[nodiscard]] events::tool_result result(std::size_t output_limit) const {
+    const auto took = std::chrono::steady_clock::now() - began_;
+    events::tool_result x;
+    x.id = context_.call;
+    x.tool = tool_.spec().name;
+    x.how = outcome_of(*output_, late_, cancelled_);
+    x.output = fit_characters(output_->text, output_limit, x.truncated);
+    x.duration_ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+    x.attempts = 1;
+    x.err = output_->err;
+    x.metadata = output_->metadata;
+    return x;
+  }
+
+  [[nodiscard]] whole_output whole() const {
+    return {context_.output_file, output_->text};
+  }
+
+ private:
+  [[nodiscard]] events::tool_call begin() const {
+    events::tool_call x;
+    x.id = context_.call;
+    x.tool = tool_.spec().name;
+    x.title = tool_.title(arguments_.value);
+    x.arguments = arguments_.canonical;
+    x.eff = tool_.spec().eff;
+    return x;
+  }
+
+  tools::tool& tool_;
+  const tools::checked_arguments& arguments_;
+  const private_folder folder_;
+  call_channel channel_;
+  std::stop_source stop_;
+  tools::tool_context context_;
+  duration limit_{};
+  std::atomic<bool> late_ = false;
+  bool cancelled_ = false;
+  std::optional<tools::tool_output> output_;
+  std::chrono::steady_clock::time_point began_ =
+      std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 int call_tool(const tools::tool_ptr& tool,
               const tools::checked_arguments& arguments,
               const common_options& options, const config::config& settings,
               console& io) {
-  const auto& own = settings.tools.of(tool->spec().name);
-  const auto began = std::chrono::steady_clock::now();
-  const private_folder folder;
-  call_channel channel;
-  std::stop_source stop;
-  std::atomic<bool> late = false;
-  interrupts signals;
-  signals.on_stop([&](const char*) { stop.request_stop(); });
-  thread_timer clock;
-  if (own.timeout > duration{}) {
-    clock.after(own.timeout, [&late, stop]() mutable {
-      late = true;
-      stop.request_stop();
-    });
-  }
-
-  id_source ids;
-  tools::tool_context context;
-  context.call = ids.next<call_id>();
-  context.stop = stop.get_token();
-  context.workspace = std::filesystem::absolute(own.workspace);
-  context.progress = [&](tool_progress_report x) {
-    channel.report(std::move(x));
-  };
-  if (!folder.path().empty()) context.output_file = folder.path() / "output";
-
   call_view view{options, io};
-  events::tool_call call;
-  call.id = context.call;
-  call.tool = tool->spec().name;
-  call.title = tool->title(arguments.value);
-  call.arguments = arguments.canonical;
-  call.eff = tool->spec().eff;
-  view.on(call);
-
-  std::jthread worker{
-      [&] { channel.finish(run_guarded(*tool, arguments.value, context)); }};
-  std::optional<tools::tool_output> output;
-  while (!output) {
-    for (auto& x : channel.take(screen::between_drawings)) {
-      view.on(events::tool_progress{call.id, call.tool, std::move(x)});
-    }
-    if (signals.asked_to_stop()) view.cancelling();
-    view.tick();
-    output = channel.result();
-    if (!io.out.good()) stop.request_stop();
-  }
-  worker.join();
-  signals.on_stop({});
-
-  events::tool_result result;
-  result.id = call.id;
-  result.tool = call.tool;
-  result.how = outcome_of(*output, late, signals.asked_to_stop());
-  result.output = fit_characters(output->text, settings.publish.output_limit,
-                                 result.truncated);
-  result.duration_ms = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(
-          std::chrono::steady_clock::now() - began)
-          .count());
-  result.attempts = 1;
-  result.err = output->err;
-  result.metadata = output->metadata;
+  call_job job{*tool, arguments, settings};
+  job.run(view, io);
+  const auto result = job.result(settings.publish.output_limit);
   view.on(result);
   view.finish();
-  if (options.output != output_kind::jsonl) {
-    const whole_output whole{context.output_file, output->text};
-    if (options.output == output_kind::json) {
-      write_json(whole, json_head(result), io.out);
-    } else {
-      write_text(whole, io.out);
-    }
+  if (options.output == output_kind::json) {
+    write_json(job.whole(), json_head(result), io.out);
+  } else if (options.output == output_kind::text) {
+    write_text(job.whole(), io.out);
   }
   return io.out.good() ? status_of(result.how) : failed;
 }

@@ -176,9 +176,14 @@ TEST_CASE("every subcommand takes the common options") {
       {"sessions", "show", "s"},
       {"sessions", "events", "s"},
       {"sessions", "resume", "s"},
+      {"sessions", "output", "c"},
+      {"sessions", "delete", "s"},
+      {"tools", "list"},
+      {"tools", "call", "read"},
       {"events", "check", "f"},
       {"config", "check"},
-      {"config", "show"}};
+      {"config", "show"},
+      {"config", "init"}};
   for (auto arguments : commands) {
     CAPTURE(arguments);
     for (const std::string x : {"--config", "c.toml", "--set", "a=1",
@@ -226,7 +231,20 @@ TEST_CASE("help teaches with examples, for each subcommand") {
                                              {"run", "-h"},
                                              {"sessions", "--help"},
                                              {"events", "--help"},
-                                             {"config", "--help"}}) {
+                                             {"config", "--help"},
+                                             {"tools", "--help"},
+                                             {"tools", "list", "--help"},
+                                             {"tools", "call", "--help"},
+                                             {"sessions", "list", "--help"},
+                                             {"sessions", "show", "--help"},
+                                             {"sessions", "events", "--help"},
+                                             {"sessions", "output", "--help"},
+                                             {"sessions", "delete", "--help"},
+                                             {"sessions", "resume", "--help"},
+                                             {"events", "check", "--help"},
+                                             {"config", "check", "--help"},
+                                             {"config", "show", "--help"},
+                                             {"config", "init", "--help"}}) {
     CAPTURE(x);
     const auto help = parsed<leave_command>(x);
     CHECK(help.status == 0);

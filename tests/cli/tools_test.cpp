@@ -22,7 +22,7 @@ struct answer {
   std::string err;
 };
 
-answer run(const tools_command& x) {
+answer outcome_of(const tools_command& x) {
   test_console c;
   answer out;
   out.status = execute(x, c.io);
@@ -53,26 +53,26 @@ tools_command call(const temp_folder& folder, const std::string& name,
 TEST_CASE("tools are listed, in each output") {
   const temp_folder folder;
   auto x = in_folder(folder);
-  const auto text = run(x);
+  const auto text = outcome_of(x);
   CHECK(text.status == 0);
   CHECK(text.out.find("read          read_only") != std::string::npos);
   CHECK(text.out.find("bash          mutating") != std::string::npos);
   CHECK(text.out.find("complete      mutating") != std::string::npos);
   x.common.output = output_kind::json;
-  const auto all = json::parse(run(x).out);
+  const auto all = json::parse(outcome_of(x).out);
   REQUIRE(all.size() >= 5);
   CHECK(all[0].at("name") == "bash");
   CHECK(all[0].at("approval") == "ask");
   CHECK(all[0].at("parameters").at("type") == "object");
   x.common.output = output_kind::jsonl;
-  const auto lines = run(x).out;
+  const auto lines = outcome_of(x).out;
   CHECK(json::parse(lines.substr(0, lines.find('\n'))) == all[0]);
 }
 
 TEST_CASE("a call prints its output, and a trace on standard error") {
   const temp_folder folder;
   folder.write("a.txt", "one\ntwo\n");
-  const auto got = run(call(folder, "read", {{"path", "a.txt"}}));
+  const auto got = outcome_of(call(folder, "read", {{"path", "a.txt"}}));
   CHECK(got.status == 0);
   CHECK(got.out.find("two") != std::string::npos);
   CHECK(got.err.starts_with("[TOOL] read: a.txt (2 lines"));
@@ -84,7 +84,7 @@ TEST_CASE("a call as JSON has its outcome and its whole output") {
   auto x = call(folder, "read", {{"path", "a.txt"}});
   x.common.output = output_kind::json;
   x.common.sets = {"publish.output_limit=3"};
-  const auto out = json::parse(run(x).out);
+  const auto out = json::parse(outcome_of(x).out);
   CHECK(out.at("tool") == "read");
   CHECK(out.at("outcome") == "ok");
   CHECK(out.at("success") == true);
@@ -92,7 +92,7 @@ TEST_CASE("a call as JSON has its outcome and its whole output") {
         std::string::npos);
   CHECK(out.at("metadata").is_object());
   x.common.output = output_kind::jsonl;
-  const auto lines = run(x).out;
+  const auto lines = outcome_of(x).out;
   const auto first = json::parse(lines.substr(0, lines.find('\n')));
   CHECK(first.at("event_type") == "tool_call");
   CHECK(first.at("data").at("title") == "Reading a.txt");
@@ -102,26 +102,26 @@ TEST_CASE("a call as JSON has its outcome and its whole output") {
 TEST_CASE("a call that fails ends with 1 and says why") {
   const temp_folder folder;
   auto x = call(folder, "read", {{"path", "gone"}});
-  const auto got = run(x);
+  const auto got = outcome_of(x);
   CHECK(got.status == 1);
   CHECK(got.err.find("✗") != std::string::npos);
   x.common.output = output_kind::json;
-  CHECK(json::parse(run(x).out).at("error").at("code").is_string());
+  CHECK(json::parse(outcome_of(x).out).at("error").at("code").is_string());
 }
 
 TEST_CASE("what cannot be called is a usage mistake") {
   const temp_folder folder;
-  const auto unknown = run(call(folder, "reed", json::object()));
+  const auto unknown = outcome_of(call(folder, "reed", json::object()));
   CHECK(unknown.status == 2);
   CHECK(unknown.err.find("read") != std::string::npos);
-  const auto wrong = run(call(folder, "read", {{"pth", "a"}}));
+  const auto wrong = outcome_of(call(folder, "read", {{"pth", "a"}}));
   CHECK(wrong.status == 2);
   CHECK(wrong.err.find("path") != std::string::npos);
   CHECK(wrong.out.empty());
   auto broken = call(folder, "read", {});
   broken.arguments = "{\"path\":";
-  CHECK(run(broken).status == 2);
-  const auto control = run(call(folder, "complete", {{"answer", "x"}}));
+  CHECK(outcome_of(broken).status == 2);
+  const auto control = outcome_of(call(folder, "complete", {{"answer", "x"}}));
   CHECK(control.status == 2);
   CHECK(control.err.find("handled by the run itself") != std::string::npos);
 }

@@ -91,7 +91,7 @@ TEST_CASE("what is over at once is not told") {
 }
 
 TEST_CASE("after the end nothing is told") {
-  for (const events::body end :
+  for (const events::body& end :
        {events::body{events::final_answer{}}, events::body{events::failure{}},
         events::body{events::run_finished{}}}) {
     stage s;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "tests/cli/terminal_program.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
+
+namespace riffle::testing {
+
+namespace {
+
+const auto limit = patiently(std::chrono::seconds{30});
+
+}  // namespace
+
+terminal_program::terminal_program(const std::filesystem::path& folder,
+                                   const std::vector<std::string>& arguments,
+                                   unsigned short columns,
+                                   const std::string& term) {
+  const auto binary = std::filesystem::path{RIFFLE_BINARY_DIR} / "riffle";
+  auto words = arguments;
+  words.insert(words.begin(), binary.string());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const winsize size{24, columns, 0, 0};
+  pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
+  REQUIRE(pid_ >= 0);
+  if (pid_ != 0) return;
+  ::setenv("TERM", term.c_str(), 1);
+  ::unsetenv("NO_COLOR");
+  if (::chdir(folder.c_str()) != 0) ::_exit(120);
+  ::execv(argv[0], argv.data());
+  ::_exit(121);
+}
+
+terminal_program::~terminal_program() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  ::close(terminal_);
+}
+
+bool terminal_program::read_some() {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  std::array<char, 4096> piece{};
+  pollfd x{terminal_, POLLIN, 0};
+  while (std::chrono::steady_clock::now() < deadline) {
+    constexpr int milliseconds = 100;
+    if (::poll(&x, 1, milliseconds) <= 0) continue;
+    const auto n = ::read(terminal_, piece.data(), piece.size());
+    if (n <= 0) return false;  // nobody has the other end open
+    written_.append(piece.data(), static_cast<std::size_t>(n));
+    return true;
+  }
+  return false;
+}
+
+bool terminal_program::read_until(const std::string& text) {
+  while (written_.find(text) == std::string::npos) {
+    if (!read_some()) return false;
+  }
+  return true;
+}
+
+int terminal_program::finish() {
+  while (read_some()) {
+  }
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  while (::waitpid(pid_, &status, WNOHANG) != pid_) {
+    if (std::chrono::steady_clock::now() > deadline) return -1;
+    ::usleep(1000);
+  }
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void terminal_program::type(const std::string& keys) const {
+  REQUIRE(::write(terminal_, keys.data(), keys.size()) ==
+          static_cast<ssize_t>(keys.size()));
+}
+
+void terminal_program::resize(unsigned short columns) const {
+  const winsize size{24, columns, 0, 0};
+  REQUIRE(::ioctl(terminal_, TIOCSWINSZ, &size) == 0);
+}
+
+}  // namespace riffle::testing

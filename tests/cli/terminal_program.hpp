@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace riffle::testing {
+
+/// The built program in a folder, with all three standard descriptors on a
+/// pseudo-terminal. Killed by the destructor.
+class terminal_program {
+ public:
+  terminal_program(const std::filesystem::path& folder,
+                   const std::vector<std::string>& arguments,
+                   unsigned short columns, const std::string& term = "xterm");
+  ~terminal_program();
+  terminal_program(const terminal_program&) = delete;
+  terminal_program& operator=(const terminal_program&) = delete;
+
+  /// Reads until `text` came or the program ended; false then, or after a
+  /// time limit.
+  bool read_until(const std::string& text);
+  /// Reads to the end; the exit status, -1 if it did not come in time.
+  int finish();
+  /// Types on the keyboard.
+  void type(const std::string& keys) const;
+  void resize(unsigned short columns) const;
+
+  /// All that was written so far.
+  [[nodiscard]] const std::string& written() const { return written_; }
+
+ private:
+  bool read_some();
+
+  int terminal_ = -1;
+  pid_t pid_ = -1;
+  std::string written_;
+};
+
+}  // namespace riffle::testing

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The real program on a pseudo-terminal, with a scripted model.
+#include <regex>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto script = R"toml(
+[[steps]]
+text = "I look at 日本語.txt first. "
+[[steps.calls]]
+tool = "read"
+arguments = { path = "日本語.txt" }
+[[steps]]
+text = "Now a command.\n"
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "echo one; sleep 0.5; printf '\\033[2Jtwo 👍\\n'; sleep 0.5 # and a comment that makes the line long" }
+[[steps]]
+text = "All is seen: {{step.0.result.0 | lines}} lines."
+)toml";
+
+void prepare(const temp_folder& folder, const char* steps = script) {
+  folder.write("s.toml", steps);
+  folder.write("日本語.txt", "eins\nzwei\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n"
+               "[tools.bash]\napproval = \"allow\"\n");
+}
+
+/// Times and ids differ between runs.
+std::string normal(std::string text) {
+  text = std::regex_replace(text, std::regex{"run_[0-9a-z]{10,}"}, "RUN");
+  text = std::regex_replace(text, std::regex{"ses_[0-9a-z]{10,}"}, "SESSION");
+  return std::regex_replace(text, std::regex{"— [0-9.]+s"}, "— TIME");
+}
+
+std::string picture_of(const terminal_program& x, std::size_t columns) {
+  terminal_picture out{columns};
+  out.feed(x.written());
+  return normal(out.text());
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a run on a real terminal of 80 columns") {
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{folder.path(), {"run", "go"}, 80};
+  CHECK(riffle.finish() == 0);
+  CHECK(picture_of(riffle, 80) ==
+        R"([RUN] RUN, session SESSION
+I look at 日本語.txt first.
+[TOOL] read: 日本語.txt (2 lines, 10 B) — TIME
+Now a command.
+[TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\… (2 lines, 17 B) — TIME
+All is seen: 2 lines.
+)");
+  // While it worked, the status line showed what runs, and its progress.
+  CHECK(has(riffle.written(), " Running: echo one; sleep 0.5;"));
+  CHECK(has(riffle.written(), "… (one)"));
+  CHECK(has(riffle.written(), "(^[[2Jtwo 👍)"));
+  CHECK_FALSE(has(riffle.written(), "\x1b[2J"));
+}
+
+TEST_CASE("a run on a real terminal of 200 columns") {
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{folder.path(), {"run", "go"}, 200};
+  CHECK(riffle.finish() == 0);
+  CHECK(picture_of(riffle, 200) ==
+        R"([RUN] RUN, session SESSION
+I look at 日本語.txt first.
+[TOOL] read: 日本語.txt (2 lines, 10 B) — TIME
+Now a command.
+[TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\n'; sleep 0.5 # and a comment that makes the line long (2 lines, 17 B) — TIME
+All is seen: 2 lines.
+)");
+}
+
+TEST_CASE("colours and the status line depend on the terminal") {
+  const temp_folder folder;
+  prepare(folder);
+  const auto written = [&](std::vector<std::string> more,
+                           const std::string& term) {
+    more.insert(more.begin(), {"run", "go"});
+    terminal_program riffle{folder.path(), more, 80, term};
+    CHECK(riffle.finish() == 0);
+    return riffle.written();
+  };
+  CHECK(has(written({}, "xterm"), "\x1b[2m[TOOL]\x1b[0m"));
+  const auto plain = written({"--no-color"}, "xterm");
+  CHECK_FALSE(has(plain, "\x1b[2m"));
+  CHECK(has(plain, "\x1b[J"));
+  for (const std::string term : {"dumb", ""}) {
+    const auto dumb = written({}, term);
+    CHECK_FALSE(has(dumb, "\x1b"));
+    CHECK(has(dumb, "All is seen: 2 lines.\r\n"));
+  }
+  const auto quiet = written({"-q"}, "xterm");
+  CHECK(quiet == "All is seen: 2 lines.\r\n");
+}
+
+TEST_CASE("the status line follows the terminal's width") {
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done # long enough to be cut" }
+[[steps]]
+text = "Done."
+)toml");
+  terminal_program riffle{folder.path(), {"run", "go", "--no-color"}, 80};
+  REQUIRE(riffle.read_until("Running: touch a; while [ -e a ]; do"));
+  riffle.resize(30);
+  REQUIRE(riffle.read_until("Running: touch a; w…"));
+  std::filesystem::remove(folder.path() / "a");
+  CHECK(riffle.finish() == 0);
+  CHECK(has(riffle.written(), "\r\nDone.\r\n"));
+}
+
+TEST_CASE("Ctrl-C on a terminal says that it cancels, and leaves no status") {
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; sleep 60" }
+)toml");
+  terminal_program riffle{folder.path(), {"run", "go"}, 80};
+  REQUIRE(riffle.read_until("Running: touch a"));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  const auto text = picture_of(riffle, 80);
+  CHECK(has(text, "[RUN] cancelled"));
+  CHECK_FALSE(has(text, "Running:"));
+}
