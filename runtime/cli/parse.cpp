@@ -212,16 +212,28 @@ std::string suggestion(const CLI::App& app,
   return {};
 }
 
+/// What is wrong; a word in the place of a command is named.
+std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
+                         const std::vector<std::string>& arguments) {
+  const auto& at = reached(app);
+  if (at.get_subcommands({}).empty()) return e.what();
+  for (const auto& x : arguments) {
+    const bool passed = at.get_name() == x || x.starts_with("-");
+    if (!passed) return "there is no command \"" + x + "\"";
+  }
+  return e.what();
+}
+
 leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
   out.status = usage_error;
   const auto later = later_word(arguments);
-  out.err =
-      "riffle: " +
-      (later.empty() ? std::string{e.what()} + suggestion(p.app, arguments)
-                     : later + " is not supported by this version") +
-      "\nSee: " + help_of(p.app) + "\n";
+  out.err = "riffle: " +
+            (later.empty() ? mistake_text(p.app, e, arguments) +
+                                 suggestion(p.app, arguments)
+                           : later + " is not supported by this version") +
+            "\nSee: " + help_of(p.app) + "\n";
   return out;
 }
 

@@ -207,6 +207,13 @@ class call_job {
         std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
     x.attempts = 1;
     x.err = output_->err;
+    if (x.how == outcome::timed_out) {
+      x.err = error{errc::timeout,
+                    x.tool,
+                    "over its time limit of " + config::to_text(limit_),
+                    false,
+                    {}};
+    }
     x.metadata = output_->metadata;
     return x;
   }

@@ -301,7 +301,10 @@ TEST_CASE("a word that is nearly right is answered by the right one") {
   CHECK(has(refused({"run", "t", "--sesion", "x"}), "did you mean --session?"));
   CHECK(
       has(refused({"run", "t", "--max-step=3"}), "did you mean --max-steps?"));
-  CHECK(has(refused({"sesions"}), "did you mean sessions?"));
+  CHECK(has(refused({"sesions"}),
+            "there is no command \"sesions\"; did you mean sessions?"));
+  CHECK(has(refused({"whatever"}), "there is no command \"whatever\"\n"));
+  CHECK(has(refused({"sessions"}), "A subcommand is required"));
   CHECK(has(refused({"sessions", "lst"}), "did you mean list?"));
   CHECK_FALSE(has(refused({"run", "t", "--entirely-else"}), "did you mean"));
 }
