@@ -28,7 +28,8 @@ constexpr std::array<std::pair<std::string_view, layer>, 12> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 6> ports{
+constexpr std::array<std::string_view, 7> ports{
+    "tools/kept_file.hpp",
     "tools/tool.hpp",
     "tools/registry.hpp",
     "runtime/model/transport.hpp",
