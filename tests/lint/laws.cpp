@@ -29,12 +29,9 @@ constexpr std::array<std::pair<std::string_view, layer>, 12> layers{{
 }};
 
 constexpr std::array<std::string_view, 7> ports{
-    "tools/kept_file.hpp",
-    "tools/tool.hpp",
-    "tools/registry.hpp",
-    "runtime/model/transport.hpp",
-    "runtime/model/dialect.hpp",
-    "runtime/storage/journal.hpp",
+    "tools/kept_file.hpp",       "tools/tool.hpp",
+    "tools/registry.hpp",        "runtime/model/transport.hpp",
+    "runtime/model/dialect.hpp", "runtime/storage/journal.hpp",
     "runtime/config/config.hpp",
 };
 
