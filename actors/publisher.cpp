@@ -129,8 +129,8 @@ void publisher_state::schedule_status() {
 void publisher_state::tell_status() {
   status_scheduled = false;
   if (auto text = status.take(self->clock().now())) {
+    // Text that waits for the end of its sentence goes on waiting.
     writer->set_time(spec->wall());
-    flush_text();
     emit(events::body{events::status{std::move(*text)}});
     submit();
   }
