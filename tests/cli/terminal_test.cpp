@@ -131,7 +131,7 @@ text = "Done."
   REQUIRE(riffle.read_until("Running: touch a; w…"));
   std::filesystem::remove(folder.path() / "a");
   CHECK(riffle.finish() == 0);
-  CHECK(has(riffle.written(), "\r\nDone.\r\n"));
+  CHECK(has(riffle.written(), "Done.\r\n"));
 }
 
 TEST_CASE("Ctrl-C on a terminal says that it cancels, and leaves no status") {
