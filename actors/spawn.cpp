@@ -48,15 +48,16 @@ std::map<std::string, tool_pool_actor> spawn_pools(
   std::map<std::string, tool_pool_actor> pools;
   for (const auto& name : registry.names()) {
     if (core::is_control_tool(name)) continue;
-    auto own = setup;
-    own.output_limit = settings.of(name).output_limit;
-    auto spawn_worker = [tool = *registry.find(name), setup = std::move(own)](
-                            tool_pool_actor::pointer pool) {
-      auto worker = pool->system().spawn(
-          tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));
-      pool->monitor(worker);
-      return worker;
-    };
+    auto its_setup = setup;
+    its_setup.output_limit = settings.of(name).output_limit;
+    auto spawn_worker =
+        [tool = *registry.find(name),
+         setup = std::move(its_setup)](tool_pool_actor::pointer pool) {
+          auto worker = pool->system().spawn(
+              tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));
+          pool->monitor(worker);
+          return worker;
+        };
     const auto& own = settings.of(name);
     pool_limits limits;
     limits.concurrency = own.concurrency;
