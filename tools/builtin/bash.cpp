@@ -174,10 +174,10 @@ class bash final : public tool {
       const json& arguments,
       const std::filesystem::path& /*workspace*/) const override {
     const auto& command = arguments.at("command").get_ref<const std::string&>();
-    const std::string shown{cut_utf8(command, longest_preview)};
-    if (shown.size() == command.size()) return shown;
-    return shown + "\n[... " + std::to_string(command.size() - shown.size()) +
-           " more bytes]";
+    const auto shown = cut_utf8(command, longest_preview);
+    if (shown.size() == command.size()) return command;
+    return std::string{shown} + "\n[... " +
+           std::to_string(command.size() - shown.size()) + " more bytes]";
   }
 
   tool_output run(const json& arguments, tool_context& context) override {

@@ -166,7 +166,7 @@ std::optional<part> part_around(const planned& x) {
 
 std::optional<diff_text> diff_of(const planned& x) {
   const auto part = part_around(x);
-  if (!part || part->before.find('\0') != part->before.npos)
+  if (!part || part->before.find('\0') != std::string::npos)
     return std::nullopt;
   std::string after;
   std::size_t at = 0;

@@ -23,7 +23,7 @@ constexpr std::size_t most_names_shown = 20;
 std::pair<std::string, std::string> split(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const auto slash = path.rfind('/');
-  if (slash == path.npos) return {".", path};
+  if (slash == std::string::npos) return {".", path};
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 

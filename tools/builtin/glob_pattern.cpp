@@ -148,7 +148,7 @@ bool glob_pattern::parse_set(const std::u32string& text, std::size_t& i) {
     }
     if (unit == '[' && at(i + 1) == ':') {
       const auto end = text.find(U']', i + 2);
-      if (end == text.npos) return false;
+      if (end == std::u32string::npos) return false;
       if (end > i + 2 && text[end - 1] == ':') {
         const auto known = class_of(text.substr(i + 2, end - i - 3));
         if (!known) return false;

@@ -81,7 +81,7 @@ class brace_expander {
     std::size_t i = 1;
     if (i < rest.size() && (rest[i] == '!' || rest[i] == '^')) ++i;
     const auto end = rest.find(']', i + 1);
-    return end == rest.npos ? 1 : end + 1;
+    return end == std::string_view::npos ? 1 : end + 1;
   }
 
   std::string_view text_;
@@ -103,14 +103,15 @@ bool has_part(std::string_view path, std::string_view part) {
 std::string_view plain_folder(std::string_view pattern) {
   const auto special = std::min(pattern.find_first_of("*?[\\"), pattern.size());
   const auto slash = pattern.substr(0, special).rfind('/');
-  return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
+  return slash == std::string_view::npos ? "" : pattern.substr(0, slash + 1);
 }
 
 std::string_view common(std::string_view a, std::string_view b) {
-  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
-  const auto same = a.substr(0, static_cast<std::size_t>(end - a.begin()));
+  const auto size =
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const auto same = a.substr(0, static_cast<std::size_t>(size));
   const auto slash = same.rfind('/');
-  return slash == same.npos ? "" : same.substr(0, slash + 1);
+  return slash == std::string_view::npos ? "" : same.substr(0, slash + 1);
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ tl::expected<std::vector<std::string>, std::string> expand_braces(
 }
 
 tl::expected<glob_set, std::string> glob_set::parse(std::string_view pattern) {
-  if (pattern.find('\0') != pattern.npos)
+  if (pattern.find('\0') != std::string_view::npos)
     return tl::unexpected<std::string>{"the pattern holds a NUL byte"};
   auto alternatives = expand_braces(pattern, most_alternatives);
   if (!alternatives)

@@ -75,7 +75,7 @@ class file_filter {
     auto parsed = glob_set::parse(text);
     if (!parsed) return tl::unexpected{"glob: " + parsed.error()};
     result.wanted_ = std::move(*parsed);
-    result.by_name_ = text.find('/') == text.npos;
+    result.by_name_ = text.find('/') == std::string::npos;
     return result;
   }
 

@@ -49,7 +49,7 @@ std::string grep_output::rendered(char mark, std::uint64_t number,
   return result;
 }
 
-bool grep_output::put(std::string line) {
+bool grep_output::put(std::string_view line) {
   if (full_ || text_.size() + line.size() + 1 > limits_.bytes) {
     full_ = true;
     return false;

@@ -46,7 +46,7 @@ class grep_output {
     std::string text;
   };
 
-  bool put(std::string line);
+  bool put(std::string_view line);
   [[nodiscard]] std::string rendered(char mark, std::uint64_t number,
                                      std::string_view text) const;
   void show_match(const line_search::line& x);

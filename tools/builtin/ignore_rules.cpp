@@ -10,13 +10,13 @@ namespace {
 
 /// Spaces at the end do not count, unless a backslash stands before them.
 std::string_view without_spaces(std::string_view line) {
-  auto end = line.npos;
+  auto end = std::string_view::npos;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == ' ') {
       end = std::min(end, i);
       continue;
     }
-    end = line.npos;
+    end = std::string_view::npos;
     if (line[i] == '\\' && ++i == line.size()) break;
   }
   return line.substr(0, end);
@@ -42,7 +42,7 @@ void ignore_rules::add(std::string_view line) {
   if (negated) line.remove_prefix(1);
   const bool folders_only = line.ends_with('/');
   if (folders_only) line.remove_suffix(1);
-  const bool name_only = line.find('/') == line.npos;
+  const bool name_only = line.find('/') == std::string_view::npos;
   if (line.starts_with('/')) line.remove_prefix(1);
   if (line.empty()) return;
   // As git does it: what follows the plain characters is a pattern of its own.

@@ -56,7 +56,7 @@ line_search::outcome line_search::run(int fd, const sink& to) {
     std::string_view bytes{buffer_.data(), static_cast<std::size_t>(count)};
     result.bytes += bytes.size();
     const auto nul = bytes.find('\0');
-    result.binary = nul != bytes.npos;
+    result.binary = nul != std::string_view::npos;
     if (!take(bytes.substr(0, nul))) return result;
     result.line = number_;
     if (result.binary) return result;
@@ -69,7 +69,7 @@ line_search::outcome line_search::run(int fd, const sink& to) {
 bool line_search::take(std::string_view bytes) {
   for (;;) {
     const auto end = bytes.find('\n');
-    if (end == bytes.npos) break;
+    if (end == std::string_view::npos) break;
     const auto text = bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
     if (rest_.empty()) {

@@ -26,7 +26,7 @@ constexpr mode_t new_file_mode = 0666;  ///< less the umask
 /// The folder part and the last part of a path.
 std::pair<std::string, std::string> split(const std::string& path) {
   const auto slash = path.rfind('/');
-  if (slash == path.npos) return {".", path};
+  if (slash == std::string::npos) return {".", path};
   return {path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
@@ -179,7 +179,7 @@ tl::expected<write_target, tool_output> find_target(
 
 int make_folders(write_target& target) {
   if (target.place) return 0;
-  for (std::size_t end = 0; end != target.folder.npos;) {
+  for (std::size_t end = 0; end != std::string::npos;) {
     end = target.folder.find('/', end + 1);
     const auto path = target.folder.substr(0, end);
     const auto there =

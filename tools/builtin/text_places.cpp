@@ -78,7 +78,7 @@ class finder {
   }
 
   void count_ends(std::string_view bytes) {
-    for (std::size_t i = bytes.find('\n'); i != bytes.npos;
+    for (std::size_t i = bytes.find('\n'); i != std::string_view::npos;
          i = bytes.find('\n', i + 1)) {
       ++ends_;
       if ((i == 0 ? last_ : bytes[i - 1]) == '\r') ++crlf_;

@@ -97,7 +97,8 @@ int tree_walk::run(const std::string& start, const visitor& visit) {
 /// Rules of the folders above the start count as if the walk began at the top.
 int tree_walk::load_above(const std::string& start) {
   if (options_.include_ignored || start == ".") return 0;
-  for (std::size_t end = 0; end != start.npos; end = start.find('/', end + 1)) {
+  for (std::size_t end = 0; end != std::string::npos;
+       end = start.find('/', end + 1)) {
     level here;
     if (end > 0) here.path = start.substr(0, end) + "/";
     const auto folder = open_beneath(

@@ -52,7 +52,8 @@ std::optional<diff_text> diff_of(const write_target& target,
     before = std::move(*old);
   }
   if (before.size() > longest_compared || content.size() > longest_compared ||
-      before.find('\0') != before.npos || content.find('\0') != content.npos)
+      before.find('\0') != std::string::npos ||
+      content.find('\0') != std::string::npos)
     return std::nullopt;
   return unified_diff(before, content, format_of(target));
 }
