@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <cstdio>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
 #include "tools/builtin/line_diff.hpp"

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"

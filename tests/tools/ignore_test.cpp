@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"

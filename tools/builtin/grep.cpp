@@ -114,7 +114,8 @@ class search {
     }
     output_.begin_file(path);
     const auto end = lines_.run(
-        fd, [&](const line_search::line& x) { return output_.add(x); });
+        fd, [&](const line_search::line& x) { return output_.add(x); },
+        [&] { report_.working(files_); });
     output_.end_file();
     ++files_;
     if (end.error == ECANCELED) return false;

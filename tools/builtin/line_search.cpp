@@ -37,7 +37,8 @@ line_search::line_search(const line_matcher& pattern, bool all,
                          std::stop_token stop)
     : pattern_{pattern}, all_{all}, stop_{std::move(stop)} {}
 
-line_search::outcome line_search::run(int fd, const sink& to) {
+line_search::outcome line_search::run(int fd, const sink& to,
+                                      const std::function<void()>& alive) {
   outcome result;
   to_ = &to;
   number_ = 1;
@@ -49,6 +50,7 @@ line_search::outcome line_search::run(int fd, const sink& to) {
       result.error = ECANCELED;
       return result;
     }
+    alive();
     const auto count = ::read(fd, buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) result.error = errno;

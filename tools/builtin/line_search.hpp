@@ -38,7 +38,8 @@ class line_search {
 
   line_search(const line_matcher& pattern, bool all, std::stop_token stop);
 
-  outcome run(int fd, const sink& to);
+  /// `alive` is called once a window.
+  outcome run(int fd, const sink& to, const std::function<void()>& alive);
 
  private:
   bool take(std::string_view bytes);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <memory>
+#include <ranges>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -154,8 +155,8 @@ bool tree_walk::ignored(const std::string& path, bool folder) const {
   if (options_.include_ignored) return false;
   for (const auto part : {&level::rules, &level::exclude}) {
     for (const auto* levels : {&levels_, &above_}) {
-      for (auto x = levels->rbegin(); x != levels->rend(); ++x) {
-        const auto how = (*x.*part).of(path.substr(x->path.size()), folder);
+      for (const auto& x : *levels | std::views::reverse) {
+        const auto how = (x.*part).of(path.substr(x.path.size()), folder);
         if (how != verdict::none) return how == verdict::ignored;
       }
     }
