@@ -17,7 +17,7 @@ std::string_view without_spaces(std::string_view line) {
       continue;
     }
     end = std::string_view::npos;
-    if (line[i] == '\\' && ++i == line.size()) break;
+    if (line[i] == '\\') ++i;  // what follows is no blank to cut off
   }
   return line.substr(0, end);
 }
