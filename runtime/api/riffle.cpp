@@ -17,7 +17,7 @@ namespace riffle {
 std::string_view event_view::type() const noexcept {
   constexpr std::string_view key = R"("event_type":")";
   const auto at = line_.find(key);
-  if (at == line_.npos) return {};
+  if (at == std::string_view::npos) return {};
   const auto begin = at + key.size();
   return line_.substr(begin, line_.find('"', begin) - begin);
 }
@@ -142,7 +142,7 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
   auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),
                                std::move(request.task), choice);
   if (!spec) return unexpected{std::move(spec.error())};
-  return open(std::move(*spec), std::move(on_events), request.stop, true);
+  return open(*spec, std::move(on_events), request.stop, true);
 }
 
 expected<run> runtime::resume(const run_id& id, event_handler on_events,
@@ -159,10 +159,10 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   if (options.timeout > duration{}) choice.time_limit = options.timeout;
   auto spec = owner->make_spec(id, record->session, record->task, choice);
   if (!spec) return unexpected{std::move(spec.error())};
-  return open(std::move(*spec), std::move(on_events), options.stop, false);
+  return open(*spec, std::move(on_events), options.stop, false);
 }
 
-expected<run> runtime::open(std::shared_ptr<const run_spec> spec,
+expected<run> runtime::open(const std::shared_ptr<const run_spec>& spec,
                             event_handler on_events,
                             const std::stop_token& stop, bool fresh) {
   run out;

@@ -252,7 +252,7 @@ class runtime {
 
  private:
   struct impl;
-  expected<run> open(std::shared_ptr<const run_spec> spec,
+  expected<run> open(const std::shared_ptr<const run_spec>& spec,
                      event_handler on_events, const std::stop_token& stop,
                      bool fresh);
   explicit runtime(std::unique_ptr<impl> x);

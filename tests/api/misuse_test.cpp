@@ -180,7 +180,7 @@ TEST_CASE("no handler is called after the runtime's destructor has returned") {
   while (auto batch = stream->next(1s)) last = batch->lines();
   CHECK(stream->ended());
   CHECK_FALSE(stream->failure());
-  CHECK(last.find("run_finished") != last.npos);
+  CHECK(last.find("run_finished") != std::string::npos);
   auto late = handle->events();
   CHECK(late.next(1s));
   CHECK_FALSE(called_late);
@@ -229,7 +229,7 @@ TEST_CASE("a tool that throws costs the call, not the run") {
       }));
   const auto end = outcome_of(runtime.execute({.task = "go"}));
   CHECK(end.status == run_status::completed);
-  CHECK(end.answer.find("interrupted") != end.answer.npos);
+  CHECK(end.answer.find("interrupted") != std::string::npos);
 }
 
 TEST_CASE("a tool without a function costs the call, not the run") {

@@ -177,6 +177,7 @@ void add_events(runtime& from, const run_id& id, neutral& plain, state& out,
   while (auto batch = log->next(testing::patiently(20s)))
     batch->for_each([&](const event_view& x) {
       CHECK_FALSE(checker.on_line(x.line()));
+      if (x.type() == "status") return;  // of what takes long, here by chance
       seen.emplace(x.type());
       std::string buffer;
       const auto said = x.text(buffer);
@@ -255,7 +256,6 @@ TEST_CASE("execute leaves the same state as a streaming run") {
       all.emplace(events::type_name(i));
     all.erase("status");
     if (!streaming) all.erase("step_restarted");  // nothing was said before
-    seen.erase("status");
     if (!streaming) seen.erase("step_restarted");
     CHECK(seen == all);
   }

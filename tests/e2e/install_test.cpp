@@ -106,9 +106,9 @@ TEST_CASE(
   CHECK(end.status == 3);
   INFO(end.err);
   CHECK(end.err.find("invalid_config: agents.default.tools: `bash`") !=
-        end.err.npos);
+        std::string::npos);
   CHECK(end.err.find("call riffle::tools::run_guard_if_asked(argc, argv) first "
-                     "in main") != end.err.npos);
+                     "in main") != std::string::npos);
   CHECK(folder.lines("starts.txt").size() == 1);
 
   rt::program without{binary, folder, {"starts.txt", "no bash"}};

@@ -42,7 +42,7 @@ std::set<std::string> reachable() {
 /// The text between the first two fences after `mark`.
 std::string block_after(const std::string& text, const std::string& mark) {
   const auto at = text.find(mark);
-  if (at == text.npos) return "no " + mark;
+  if (at == std::string::npos) return "no " + mark;
   const auto fence = text.find("\n```", at);
   const auto begin = text.find('\n', fence + 1) + 1;
   return text.substr(begin, text.find("\n```", begin) + 1 - begin);
