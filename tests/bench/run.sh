@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 peer=$(realpath "$1")
 shift
-reps=5 measures=a,b,c,k out="$root/build/bench/results.jsonl"
+reps=5 measures=a,b,c,d,e,f,k out="$root/build/bench/results.jsonl"
 while [ $# -gt 1 ]; do
   case $1 in
     --reps) reps=$2 ;;

@@ -5,72 +5,104 @@ import json
 import statistics
 import sys
 
-GOALS = {  # column: (goal in memory, goal with the durable journal)
-    'a1': (1.1, 2.0), 'a2': (1.4, 2.5), 'k': (20.0, 25.0),
-    'p50': (90.0, None), 'p99': (1000.0, None), 'b1': (1.01, 1.01),
-}
-
 
 def cpu_per_chunk(r):
     return statistics.median(c / n for c, n in zip(r['cpu_us'], r['chunks']))
 
 
-READ = {
-    'a1': ('a1', cpu_per_chunk), 'a2': ('a2', cpu_per_chunk),
-    'k': ('k', cpu_per_chunk),
-    'p50': ('c2', lambda r: r['chunk_p50_us']),
-    'p99': ('c2', lambda r: r['chunk_p99_us']),
-    'b1': ('b1', lambda r: statistics.median(r['makespan_us']) / 2e5),
-}
-HEAD = {
-    'a1': 'a1: 1 × 20,000 chunks, CPU µs each', 'a2': 'a2: 100 × 500',
-    'k': 'k: 100 streams, a chunk each 20 ms',
-    'p50': 'added latency p50, µs', 'p99': 'p99, µs',
-    'b1': '8 tools of 200 ms, × ideal',
-}
+def cpu_ms(r):
+    return statistics.median(r['cpu_us']) / 1e3
+
+
+def peak_kib(r):
+    return max(r['rss_peak_kb'], r['maxrss_kb'])
+
+
+class Results:
+    """The good runs, by peer and measure."""
+
+    def __init__(self, path):
+        self.peers, self.runs = [], {}
+        for line in open(path, encoding='utf-8'):
+            r = json.loads(line)
+            if r['peer'] not in self.peers:
+                self.peers.append(r['peer'])
+            if r.get('ok'):
+                self.runs.setdefault((r['peer'], r['measure']), []).append(r)
+
+    def values(self, peer, measure, read):
+        return sorted(read(r) for r in self.runs.get((peer, measure), []))
+
+    def median(self, peer, measure, read):
+        found = self.values(peer, measure, read)
+        return statistics.median(found) if found else None
+
+
+def direct(measure, read):
+    return lambda x, peer: x.values(peer, measure, read)
+
+
+def slope(first, last, count, read):
+    """What one more costs, between two measures that are `count` apart."""
+    def values(x, peer):
+        a, b = (x.median(peer, m, read) for m in (first, last))
+        return [] if a is None or b is None else [(b - a) / count]
+    return values
+
+
+# title, goal in memory, goal with the durable journal, values
+COLUMNS = [
+    ('a1: 1 × 20,000 chunks, CPU µs each', 1.1, 2.0,
+     direct('a1', cpu_per_chunk)),
+    ('a2: 100 × 500', 1.4, 2.5, direct('a2', cpu_per_chunk)),
+    ('k: 100 streams, a chunk each 20 ms', 20, 25, direct('k', cpu_per_chunk)),
+    ('c2: one stream at 1 ms', 30, 40, direct('c2', cpu_per_chunk)),
+    ('added latency p50, µs', 90, None,
+     direct('c2', lambda r: r['chunk_p50_us'])),
+    ('p99, µs', 1000, None, direct('c2', lambda r: r['chunk_p99_us'])),
+    ('KiB for each further run at 5,000', 64, 64,
+     slope('d1', 'd5000', 4999, peak_kib)),
+    ('CPU ms a turn, turns 100–400', 0.3, 0.4,
+     slope('e100', 'e400', 300, cpu_ms)),
+    ('8 tools of 200 ms, × ideal', 1.01, 1.01,
+     direct('b1', lambda r: statistics.median(r['makespan_us']) / 2e5)),
+    ('cold start, ms', 20, 30, direct('f', lambda r: r['proc_wall_ms'])),
+    ('cold start, MiB', 16, 20, direct('f', lambda r: r['maxrss_kb'] / 1024)),
+]
+
+
+def number(x):
+    return f'{x:.3f}' if x < 2 else f'{x:.1f}' if x < 20 else f'{x:.0f}'
+
+
+def cell(values, goal):
+    if not values:
+        return '–'
+    mid = statistics.median(values)
+    text = number(mid)
+    if len(values) > 1:
+        text += f' ({number(values[0])}–{number(values[-1])})'
+    if goal:
+        text += ' ✓' if mid <= goal else f' **✗ goal {goal:g}**'
+    return text
+
+
+def early(x, peer):
+    first = x.median(peer, 'b2', lambda r: r['tool_start_minus_turn_end_us'])
+    return '–' if first is None else 'yes' if first < -50000 else 'no'
 
 
 def main():
-    runs = {}
-    order = []
-    for line in open(sys.argv[1], encoding='utf-8'):
-        r = json.loads(line)
-        if r['peer'] not in order:
-            order.append(r['peer'])
-        if r.get('ok'):
-            runs.setdefault((r['peer'], r['measure']), []).append(r)
-    early = {}
-    for peer in order:
-        b2 = runs.get((peer, 'b2'))
-        if b2:
-            first = statistics.median(
-                r['tool_start_minus_turn_end_us'] for r in b2)
-            early[peer] = 'yes' if first < -50000 else 'no'
-    columns = [c for c in READ if any(k[1] == READ[c][0] for k in runs)]
-    print('| | ' + ' | '.join(HEAD[c] for c in columns)
+    x = Results(sys.argv[1])
+    columns = [c for c in COLUMNS if any(c[3](x, p) for p in x.peers)]
+    print('| | ' + ' | '.join(c[0] for c in columns)
           + ' | tool starts before the turn ends |')
     print('|---' * (len(columns) + 2) + '|')
-    for peer in order:
-        row = []
-        for c in columns:
-            measure, read = READ[c]
-            values = sorted(read(r) for r in runs.get((peer, measure), []))
-            if not values:
-                row.append('–')
-                continue
-            mid = statistics.median(values)
-            text = f'{mid:.3f}' if c == 'b1' else f'{mid:.2f}' \
-                if mid < 10 else f'{mid:.0f}'
-            if len(values) > 1 and c != 'b1':
-                text += f' ({values[0]:.2f}–{values[-1]:.2f})' \
-                    if mid < 10 else f' ({values[0]:.0f}–{values[-1]:.0f})'
-            goal = GOALS[c][peer == 'riffle-sqlite'] \
-                if peer.startswith('riffle') else None
-            if goal:
-                text += ' ✓' if mid <= goal else f' **✗ goal {goal:g}**'
-            row.append(text)
-        print(f'| {peer} | ' + ' | '.join(row)
-              + f' | {early.get(peer, "–")} |')
+    for peer in x.peers:
+        goals = [c[2] if peer == 'riffle-sqlite' else c[1] for c in columns] \
+            if peer.startswith('riffle') else [None] * len(columns)
+        cells = [cell(c[3](x, peer), g) for c, g in zip(columns, goals)]
+        print(f'| {peer} | ' + ' | '.join(cells) + f' | {early(x, peer)} |')
 
 
 main()
