@@ -28,7 +28,8 @@ target_compile_options(riffle_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   -Wno-missing-field-initializers
   -Werror -fpch-preprocess)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
+   NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)  # clang-tidy does not know the option
   # The compiler's garbage collector took a tenth of the build's time; without
   # it a file takes up to 1 GB, for which ./dev chooses the number of jobs.
   target_compile_options(riffle_options INTERFACE
