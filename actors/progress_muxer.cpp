@@ -14,12 +14,11 @@ void progress_muxer_state::on_begun(call_begun& x) {
 void progress_muxer_state::on_settled(call_settled& x) {
   const auto token = ++next_token;
   const auto id = x.id;
-  held.emplace(token, std::move(x.entry));
-  apply(merge.on_settled({x.id, x.attempt, x.last_progress, token}));
+  const core::settlement settled{id, x.attempt, x.last_progress, token};
+  held.emplace(token, std::move(x));
+  apply(merge.on_settled(settled));
   if (held.contains(token))
     self->delayed_send(self, settlement_patience, give_up_waiting{id});
-  else
-    workers.erase(id);
 }
 
 void progress_muxer_state::on_progress(core::progress_item& x) {
@@ -47,7 +46,8 @@ void progress_muxer_state::apply(core::progress_merge::out out) {
   for (const auto token : out.settled) {
     auto i = held.find(token);
     if (i == held.end()) continue;
-    self->send(peers.publisher, std::move(i->second));
+    workers.erase(i->second.id);
+    self->send(peers.publisher, std::move(i->second.entry));
     held.erase(i);
   }
 }

@@ -23,7 +23,7 @@ struct progress_muxer_state {
   run_peers peers;
   core::progress_merge merge;
   std::uint64_t next_token = 0;
-  std::unordered_map<std::uint64_t, run_entry> held;  ///< settlements
+  std::unordered_map<std::uint64_t, call_settled> held;  ///< by token
   std::unordered_map<call_id, tool_worker_actor> workers;
 };
 

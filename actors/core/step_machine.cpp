@@ -294,7 +294,7 @@ void step_machine::without_calls(step_effects& out, time_point now) {
 
 void step_machine::step_done(step_effects& out, time_point now) {
   if (answer_) {
-    complete(std::move(*answer_), out, now);
+    complete(on_complete(*answer_, text_, progress_.tool_calls).text, out, now);
     return;
   }
   if (auto over = over_budget()) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace riffle::core {
 namespace {
 
@@ -34,18 +32,6 @@ std::string give_up_message(std::uint32_t reminders) {
          "text as the answer";
 }
 
-std::string answer_in(std::string_view arguments) {
-  const auto object = nlohmann::json::parse(arguments, nullptr, false);
-  if (!object.is_object()) return {};
-  for (const auto* key : {"answer", "result"}) {
-    const auto i = object.find(key);
-    if (i == object.end() || i->is_null()) continue;
-    auto text = i->is_string() ? i->get<std::string>() : i->dump();
-    if (!blank(text)) return text;
-  }
-  return {};
-}
-
 }  // namespace
 
 bool needs_complete(bool completion_is_tool, std::string_view phase,
@@ -66,12 +52,10 @@ termination_decision on_turn_without_calls(const termination_limits& limits,
   return {termination_step::fail, give_up_message(reminders_used), false};
 }
 
-termination_decision on_complete(std::string_view arguments,
+termination_decision on_complete(std::string_view answer,
                                  std::string_view visible_text,
                                  std::uint32_t tools_run) {
-  const auto answer = answer_in(arguments);
-  return finish(answer.empty() ? visible_text : std::string_view{answer},
-                tools_run);
+  return finish(blank(answer) ? visible_text : answer, tools_run);
 }
 
 }  // namespace riffle::core

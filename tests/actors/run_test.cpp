@@ -375,3 +375,15 @@ TEST_CASE("a busy session, an unknown run, a finished run") {
   x.settle();
   CHECK(x.opened->failure->code == errc::invalid_request);
 }
+
+TEST_CASE("a blank answer of complete leaves the answer to the text") {
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {model_says("It is done.") +
+                         model_calls(0, "complete", {{"answer", " "}}) +
+                         model_stops("tool_calls")};
+  x.start(x.make_spec());
+  x.run_out();
+  check_log(x.reader->lines);
+  CHECK(only(x.reader->lines, "final_answer").at("content") == "It is done.");
+}
