@@ -45,14 +45,13 @@ class local_first : public caf::policy::unprofiled {
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
     auto& shared = d(self);
-    bool wake = false;
-    {
-      std::lock_guard lock{shared.mutex};
-      shared.queue.push_back(job);
-      wake = shared.idle > 0;
-      if (wake) --shared.idle;
-    }
-    if (wake) shared.work.notify_one();
+    // Under the lock: who sends the last message may still be here when the
+    // system that it ended is taken down.
+    std::lock_guard lock{shared.mutex};
+    shared.queue.push_back(job);
+    if (shared.idle == 0) return;
+    --shared.idle;
+    shared.work.notify_one();
   }
 
   template <class Worker>
