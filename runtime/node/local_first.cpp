@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 
 #include <caf/logger.hpp>
@@ -31,7 +32,10 @@ class local_first : public caf::policy::unprofiled {
   struct coordinator_data {
     explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
     std::mutex mutex;
-    std::condition_variable work;
+    /// Also held by who is waking a worker: the one that sends the last message
+    /// may still do so when the system that it ended is taken down.
+    std::shared_ptr<std::condition_variable> work =
+        std::make_shared<std::condition_variable>();
     std::deque<caf::resumable*> queue;
     std::size_t idle = 0;  ///< workers that wait and were not woken yet
   };
@@ -44,14 +48,16 @@ class local_first : public caf::policy::unprofiled {
 
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
-    auto& shared = d(self);
-    // Under the lock: who sends the last message may still be here when the
-    // system that it ended is taken down.
-    std::lock_guard lock{shared.mutex};
-    shared.queue.push_back(job);
-    if (shared.idle == 0) return;
-    --shared.idle;
-    shared.work.notify_one();
+    std::shared_ptr<std::condition_variable> work;
+    {
+      auto& shared = d(self);
+      std::lock_guard lock{shared.mutex};
+      shared.queue.push_back(job);
+      if (shared.idle == 0) return;
+      --shared.idle;
+      work = shared.work;
+    }
+    work->notify_one();
   }
 
   template <class Worker>
@@ -85,7 +91,7 @@ class local_first : public caf::policy::unprofiled {
     std::unique_lock lock{shared.mutex};
     while (shared.queue.empty()) {
       ++shared.idle;
-      shared.work.wait(lock);
+      shared.work->wait(lock);
     }
     return take(shared.queue);
   }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <caf/all.hpp>
+#include <caf/detail/sync_request_bouncer.hpp>
 #include <sanitizer/tsan_interface.h>
 
 namespace {
@@ -98,6 +99,15 @@ intrusive::task_result blocking_actor::mailbox_visitor::operator()(
           "_ZN3caf14blocking_actor15mailbox_visitorclERNS_15mailbox_elementE");
   __tsan_acquire(&x);
   return real(this, x);
+}
+
+// What an actor that ends finds in its mailbox is deleted after this.
+void detail::sync_request_bouncer::operator()(const mailbox_element& x) const {
+  static auto* const real =
+      ::next<void(const sync_request_bouncer*, const mailbox_element&)>(
+          "_ZNK3caf6detail20sync_request_bouncerclERKNS_15mailbox_elementE");
+  __tsan_acquire(const_cast<mailbox_element*>(&x));
+  real(this, x);
 }
 
 // The same as in the library, in instrumented code.
