@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "actors/call_policy.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/handler.hpp"
 
@@ -120,8 +121,6 @@ std::optional<error> tool_call_parser_state::check(
   call.eff = about.eff;
   call.control = core::is_control_tool(call.tool);
   call.idempotent = about.idempotent || settings.idempotent;
-  call.needs_approval = about.eff == effect::mutating && !call.control &&
-                        settings.approval == "ask";
   call.limits = {settings.timeout, settings.idle_timeout,
                  settings.queue_timeout, settings.attempts, settings.priority};
   auto arguments = spec->registry->check(call.tool, text);
@@ -131,9 +130,12 @@ std::optional<error> tool_call_parser_state::check(
   call.title = (*found)->title(arguments->value);
   call.keys = (*found)->keys(arguments->value,
                              std::filesystem::absolute(settings.workspace));
-  if (settings.approval == "deny" && about.eff == effect::mutating)
+  const auto policy = policy_of(**found, settings, arguments->value);
+  call.needs_approval = policy == core::approval_policy::ask;
+  if (policy == core::approval_policy::deny)
     return error{errc::approval_denied, op,
-                 "the configuration does not allow `" + call.tool + "`"};
+                 "the configuration does not allow this call of `" + call.tool +
+                     "`; do not try it again in another form"};
   return {};
 }
 

@@ -72,6 +72,16 @@ struct tool_call {
   bool operator==(const tool_call&) const = default;
 };
 
+/// What a call is about, for the rules of the configuration: the command of
+/// `bash`, the file of `write`, else the arguments.
+struct rule_subject {
+  std::string text;
+  bool shell = false;  ///< a shell reads the text
+  bool known = true;   ///< false: nobody can tell before it runs
+
+  bool operator==(const rule_subject&) const = default;
+};
+
 /// What a tool gave back, or why it has nothing to give.
 struct call_result {
   outcome how = outcome::ok;

@@ -11,6 +11,11 @@ std::vector<std::string> tool::keys(
   return {};
 }
 
+rule_subject tool::subject(const nlohmann::json& arguments,
+                           const std::filesystem::path& /*workspace*/) const {
+  return {.text = arguments.dump()};
+}
+
 std::string tool::preview(const nlohmann::json& /*arguments*/,
                           const std::filesystem::path& /*workspace*/) const {
   return {};

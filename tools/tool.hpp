@@ -83,6 +83,12 @@ class tool {
       const nlohmann::json& arguments,
       const std::filesystem::path& workspace) const;
 
+  /// What rules of the configuration are matched with. Default: the arguments
+  /// as compact JSON with sorted keys. `arguments` are valid for the schema.
+  [[nodiscard]] virtual rule_subject subject(
+      const nlohmann::json& arguments,
+      const std::filesystem::path& workspace) const;
+
   /// What the call would do, for a person who decides about it: a diff, a
   /// command. Acts on nothing; may read files, so it blocks for a moment.
   /// Bounded valid UTF-8, may have many lines. Default: empty, nothing to

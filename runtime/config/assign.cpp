@@ -203,6 +203,39 @@ std::string store(std::vector<std::string>* target, const value& x,
   return {};
 }
 
+std::string store_rule(approval_rule& target, const value& x, const rule& r) {
+  if (x.type != kind::table)
+    return "must be a table such as { match = \"git status*\", approval = "
+           "\"allow\" }, not " +
+           std::string{describe(x.type)};
+  rule pattern;
+  pattern.empty_allowed = false;
+  for (const auto& item : x.items) {
+    const bool known = item.key == "match" || item.key == "approval";
+    if (!known)
+      return item.key + ": unknown key; allowed here: match, approval";
+    const bool is_match = item.key == "match";
+    const auto problem = store(is_match ? &target.match : &target.approval,
+                               item, is_match ? pattern : r);
+    if (!problem.empty()) return item.key + ": " + problem;
+  }
+  if (target.match.empty()) return "match is missing";
+  return target.approval.empty() ? "approval is missing" : "";
+}
+
+std::string store(std::vector<approval_rule>* target, const value& x,
+                  const rule& r) {
+  if (x.type != kind::list) return wrong_type("a list of rules", x);
+  std::vector<approval_rule> out;
+  for (const auto& item : x.items) {
+    const auto problem = store_rule(out.emplace_back(), item, r);
+    if (!problem.empty())
+      return "item " + std::to_string(out.size()) + ": " + problem;
+  }
+  *target = std::move(out);
+  return {};
+}
+
 bool is_relative(const std::string& x) {
   return !x.empty() && !x.starts_with('~') && !x.starts_with('/');
 }

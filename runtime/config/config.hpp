@@ -98,6 +98,15 @@ struct agent_config {
   bool silent = false;
 };
 
+/// `{ match = "git status*", approval = "allow" }`, see
+/// actors/core/approval_rules.hpp.
+struct approval_rule {
+  std::string match;
+  std::string approval;  ///< ask allow deny
+
+  bool operator==(const approval_rule&) const = default;
+};
+
 /// `[tools]` and, with what is set there, each `[tools.NAME]`.
 struct tool_config {
   duration timeout = 30s;
@@ -115,6 +124,7 @@ struct tool_config {
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory
   std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
+  std::vector<approval_rule> rules;  ///< the first that matches decides
 };
 
 /// What a tool has before its own table is read: `base`, except where a

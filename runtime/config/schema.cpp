@@ -134,8 +134,9 @@ void visit(visitor& v, tool_config& x) {
   v.field("nodes", &x.nodes);
   v.field("workspace", &x.workspace, shaped(form::any, false));
   v.field("approval", &x.approval, one_of({"ask", "allow", "deny"}));
-  for (const auto* key : {"rules", "type", "command", "description",
-                          "parameters", "effect", "env", "cwd"}) {
+  v.field("rules", &x.rules, one_of({"ask", "allow", "deny"}));
+  for (const auto* key : {"type", "command", "description", "parameters",
+                          "effect", "env", "cwd"}) {
     v.unsupported(key);
   }
 }

@@ -18,9 +18,10 @@
 namespace riffle::config {
 
 /// Where the value of a key goes.
-using slot = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*,
-                          double*, std::optional<double>*, std::string*,
-                          duration*, std::vector<std::string>*>;
+using slot =
+    std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*, double*,
+                 std::optional<double>*, std::string*, duration*,
+                 std::vector<std::string>*, std::vector<approval_rule>*>;
 
 /// Form of a text.
 enum class form : std::uint8_t {

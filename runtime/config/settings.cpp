@@ -29,6 +29,16 @@ std::string text_of(const std::vector<std::string>* x) {
   return out + "]";
 }
 
+std::string text_of(const std::vector<approval_rule>* x) {
+  std::string out = "[";
+  for (const auto& [match, approval] : *x) {
+    if (out.size() > 1) out += ", ";
+    out += "{ match = " + in_quotes(match) +
+           ", approval = " + in_quotes(approval) + " }";
+  }
+  return out + "]";
+}
+
 class lister final : public visitor {
  public:
   using visitor::field;

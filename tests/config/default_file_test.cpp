@@ -81,6 +81,7 @@ TEST_CASE("what is shown reads back to the same settings") {
   x.agents["second"].model = "second";
   x.tools.by_name["read"].timeout = 1500ms;
   x.tools.by_name["read"].output_limit = 7;
+  x.tools.by_name["bash"].rules = {{"say \"hi\" *", "deny"}, {"ls*", "allow"}};
   x.agents["second"].exempt_phases = {"a \"b\"", ""};
   x.runtime.data_dir = "/tmp/x";
   const auto file = folder.write("shown.toml", config::to_toml(x));

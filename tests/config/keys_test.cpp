@@ -72,6 +72,7 @@ const std::map<std::string, std::string> others = {
     {"nodes", ""},
     {"workspace", R"("/tmp")"},
     {"approval", R"("deny")"},
+    {"rules", R"([{ match = "git *", approval = "allow" }])"},
     {"supervision.intensity", "6"},
     {"supervision.period", R"("61s")"},
     {"supervision.backoff.base", R"("101ms")"},

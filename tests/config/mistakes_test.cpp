@@ -113,6 +113,21 @@ TEST_CASE("wrong types name what is wanted") {
        "item 2: must be a text, not a whole number"},
       {"tools.keys = [\"path\"]",
        "item 1: \"path\" must be a JSON pointer, such as /path"},
+      {"tools.rules = { match = \"a\" }",
+       "must be a list of rules, not a table"},
+      {"tools.rules = [7]",
+       "item 1: must be a table such as { match = \"git status*\", approval = "
+       "\"allow\" }, not a whole number"},
+      {"tools.rules = [{ match = \"a\", approval = \"allow\" }, { match = "
+       "\"b\" }]",
+       "item 2: approval is missing"},
+      {"tools.rules = [{ approval = \"ask\" }]", "item 1: match is missing"},
+      {"tools.rules = [{ match = \"\", approval = \"ask\" }]",
+       "item 1: match: must not be empty"},
+      {"tools.rules = [{ match = \"a\", approval = \"yes\" }]",
+       "item 1: approval: \"yes\" is not known; allowed: ask, allow, deny"},
+      {"tools.rules = [{ mach = \"a\" }]",
+       "item 1: mach: unknown key; allowed here: match, approval"},
       {"server.listen = \"7433\"",
        "\"7433\" must be host:port, such as 127.0.0.1:7433"},
       {"server.listen = \"a:70000\"",
@@ -182,8 +197,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"server.token_env = \"T\"",
        "server.token_env: another value" + later + "\"RIFFLE_TOKEN\""},
       {"mcp.files.command = [\"x\"]", "mcp: not supported by this version"},
-      {"tools.bash.rules = []",
-       "tools.bash.rules: not supported by this version"},
   };
   for (const auto& x : samples) {
     CAPTURE(x.text);
@@ -194,7 +207,7 @@ TEST_CASE("what this version does not do is said, not ignored") {
 
 TEST_CASE("every key of command tools is known and refused") {
   for (const std::string key : {"type", "command", "description", "parameters",
-                                "effect", "env", "cwd", "rules"}) {
+                                "effect", "env", "cwd"}) {
     CHECK(mistakes_of("[tools.bash]\n" + key + " = \"x\"\n") ==
           "r.toml:2:1: tools.bash." + key +
               ": not supported by this version\n");

@@ -53,6 +53,27 @@ struct jail {
 
 }  // namespace
 
+TEST_CASE("rules see where a path leads, or that nobody can tell") {
+  const jail x;
+  const auto ws = x.folder.path() / "ws";
+  const auto seen = [&](const std::string& path) {
+    const auto subject = path_subject(ws, path);
+    CHECK_FALSE(subject.shell);
+    return subject.known ? subject.text : "unknown";
+  };
+  CHECK(seen("in/file") == "in/file");
+  CHECK(seen("./in/../in//file") == "in/file");
+  CHECK(seen((ws / "in/file").string()) == "in/file");
+  CHECK(seen("good") == "in/file");
+  CHECK(seen("good_folder/new/file") == "in/new/file");
+  CHECK(seen("in/new/") == "in/new");
+  CHECK(seen(".") == ".");
+  for (const auto* path :
+       {"..", "../secret", "/etc/passwd", "bad", "bad_folder/secret",
+        "bad_absolute", "bad_magic/etc", "loop", "bad_twice", ""})
+    CHECK(seen(path) == "unknown");
+}
+
 TEST_CASE("paths lead to what is in the workspace, and nowhere else") {
   const jail x;
   for (const auto how : {resolver::automatic, resolver::walk}) {

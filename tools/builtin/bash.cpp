@@ -170,6 +170,12 @@ class bash final : public tool {
     return "Running: " + std::string{cut_utf8(line, 60)};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    return {.text = arguments.at("command"), .shell = true};
+  }
+
   [[nodiscard]] std::string preview(
       const json& arguments,
       const std::filesystem::path& /*workspace*/) const override {

@@ -162,6 +162,23 @@ std::string path_key(const std::filesystem::path& workspace,
   return result;
 }
 
+rule_subject path_subject(const std::filesystem::path& workspace,
+                          std::string_view path) {
+  const rule_subject unknown{.text = {}, .known = false};
+  const auto relative = relative_path(workspace, path);
+  if (!relative) return unknown;
+  std::error_code failed;
+  const auto root = std::filesystem::canonical(workspace, failed);
+  if (failed) return unknown;
+  const auto place =
+      std::filesystem::weakly_canonical(root / *relative, failed);
+  if (failed) return unknown;
+  auto name = place.lexically_relative(root).string();
+  while (name.ends_with('/')) name.pop_back();
+  if (name.empty() || name == ".." || name.starts_with("../")) return unknown;
+  return {.text = std::move(name)};
+}
+
 opened open_beneath(int root, const std::string& relative, int flags,
                     resolver how) {
   if (how == resolver::automatic) {

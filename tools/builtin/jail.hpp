@@ -11,6 +11,7 @@
 
 #include <tl/expected.hpp>
 
+#include "messages/call.hpp"
 #include "messages/error.hpp"
 #include "tools/process/unique_fd.hpp"
 
@@ -27,6 +28,12 @@ expected<std::string> relative_path(const std::filesystem::path& workspace,
 /// text alone (no look at the disk).
 std::string path_key(const std::filesystem::path& workspace,
                      std::string_view path);
+
+/// What rules of the configuration see of a path: where it leads, relative to
+/// the workspace, symbolic links followed as they are now. Not known if it
+/// leads outside, or nowhere that can be told.
+rule_subject path_subject(const std::filesystem::path& workspace,
+                          std::string_view path);
 
 /// Who resolves paths: the kernel (openat2), or this code where the kernel
 /// (before 5.6) or a sandbox does not offer it.

@@ -80,6 +80,12 @@ class write final : public tool {
     return {path_key(workspace, text_at(arguments, "path"))};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    return path_subject(workspace, text_at(arguments, "path"));
+  }
+
   [[nodiscard]] std::string preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {

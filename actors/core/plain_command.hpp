@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a command line surely runs, as far as its text alone can tell. The
+// grammar is that of a POSIX shell (IEEE 1003.1, 2.2 Quoting and 2.10 Grammar),
+// of which only what has one reading is taken.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace riffle::core {
+
+/// A command line that is one simple command of plain words: its words, joined
+/// by one blank, quotes taken away where a word needs none and written as
+/// '…' where it holds a blank or is empty. Nothing for all else: operators
+/// (; & | < > and newlines), expansions ($, `, ~, * ? [ {), escapes, history
+/// (!), comments, assignments in front, control characters, open quotes.
+std::optional<std::string> plain_command(std::string_view line);
+
+/// The pieces of any command line that may be commands, roughly: between
+/// operators, brackets and quotes, without assignments and escapes. May hold
+/// more than the shell would run, and cannot see what expansions make.
+std::vector<std::string> rough_commands(std::string_view line);
+
+}  // namespace riffle::core
