@@ -9,14 +9,13 @@ namespace {
 
 template <class Map>
 error unknown(const char* what, const std::string& name, const Map& known) {
-  std::string names;
-  for (const auto& x : known) names += (names.empty() ? "" : ", ") + x.first;
-  return {errc::invalid_request,
-          "run",
-          std::string{"there is no "} + what + " \"" + name +
-              "\"; the configuration has: " + names,
-          false,
-          {}};
+  std::string text = "there is no ";
+  text.append(what).append(" \"").append(name);
+  text += "\"; the configuration has: ";
+  const auto names = text.size();
+  for (const auto& x : known)
+    text.append(text.size() == names ? "" : ", ").append(x.first);
+  return {errc::invalid_request, "run", std::move(text), false, {}};
 }
 
 }  // namespace
