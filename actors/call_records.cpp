@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/proposal_texts.hpp"
+
 namespace riffle {
 
 std::string cut_text(const std::string& text, std::size_t limit,
@@ -100,6 +102,7 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   record.how = result.how;
   record.told =
       told_text(result, spec.tool_settings.of(call.tool).output_limit);
+  if (!call.edited_from.empty()) record.told = edit_note(call) + record.told;
   record.err = result.err;
   entry.changes.emplace_back(record);
   if (!result.output.empty())

@@ -177,8 +177,11 @@ dispatcher_actor::behavior_type dispatcher(
       },
       [&st, run](approval_decision& x) {
         run("dispatcher.approval_decision", [&] {
-          st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
-                                        st.now()));
+          if (x.edited)
+            st.apply(st.queue.on_edited(std::move(*x.edited), st.now()));
+          else
+            st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
+                                          st.now(), x.code));
         });
       },
       [&st, run](intent_committed& x) {

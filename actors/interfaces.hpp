@@ -17,6 +17,7 @@ using caf::replies_to;
 struct assignment;          // dispatcher -> pool -> worker: run this call
 struct run_peers;           // spawner -> the actors of a run: who is who
 struct published_progress;  // muxer -> publisher: a report and whom to ack
+struct watch_proposal;      // tracker -> desk: tell me what is decided
 
 /// Runs one call at a time on the lane; dies with its tool's exception.
 using tool_worker_actor =
@@ -91,11 +92,29 @@ using dispatcher_actor =
                      reacts_to<work_lost>,  // from a pool
                      reacts_to<tick>>;      // own timer: time limits
 
-/// Approvals: asked for, decided, withdrawn.
+/// Proposals of a run: asked for, decided, expired, withdrawn.
 using proposal_tracker_actor =
-    caf::typed_actor<reacts_to<run_peers>,            // once, first
-                     reacts_to<approval_request>,     // from the dispatcher
-                     reacts_to<approval_withdrawn>>;  // from the dispatcher
+    caf::typed_actor<reacts_to<run_peers>,           // once, first
+                     reacts_to<approval_request>,    // from the dispatcher
+                     reacts_to<approval_withdrawn>,  // from the dispatcher
+                     reacts_to<standing_proposal>,   // from the orchestrator
+                     reacts_to<request_committed>,   // from the publisher
+                     reacts_to<preview_ready>,       // from the lane
+                     reacts_to<preview_overdue>,     // own timer
+                     reacts_to<expiry_due>,          // own timer
+                     reacts_to<decision_known>>;     // from the desk
+
+/// Where the decisions of all processes meet: looks for those that are awaited
+/// here, stores Riffle's own, starts what was approved. Its thread may block
+/// on the journal.
+using proposal_desk_actor =
+    caf::typed_actor<reacts_to<run_peers>,         // once: the registry
+                     reacts_to<watch_proposal>,    // from a tracker
+                     reacts_to<unwatch_proposal>,  // from a tracker
+                     reacts_to<settle_proposal>,   // from a tracker
+                     reacts_to<decision_known>,    // from the node
+                     reacts_to<queued_cause>,      // from the node
+                     reacts_to<tick>>;  // own timer, while something waits
 
 /// The step loop of a run, nothing else.
 using orchestrator_actor =
@@ -105,8 +124,9 @@ using orchestrator_actor =
                      reacts_to<drain_committed>,       // from the publisher
                      reacts_to<end_committed>,         // from the publisher
                      reacts_to<control_request>,       // from the dispatcher
-                     reacts_to<end_run>,      // cancel, or the time limit
-                     reacts_to<pause_over>>;  // own timer
+                     reacts_to<proposal_made>,  // from the proposal tracker
+                     reacts_to<end_run>,        // cancel, or the time limit
+                     reacts_to<pause_over>>;    // own timer
 
 /// Opens, adopts and loads runs; its thread may block on the journal.
 using session_store_actor =
@@ -138,7 +158,13 @@ struct run_peers {
   proposal_tracker_actor tracker;
   orchestrator_actor orchestrator;
   run_registry_actor registry;
+  proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
+};
+
+struct watch_proposal {
+  proposal_id id;
+  proposal_tracker_actor tracker;
 };
 
 struct published_progress {
@@ -151,4 +177,5 @@ struct published_progress {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::assignment)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_peers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::watch_proposal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::core::progress_item)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/orchestrator.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
@@ -20,6 +22,7 @@ core::step_limits run_spec::step_limits() const {
   x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
                                         agent.exempt_phases),
                    agent.max_termination_attempts, agent.auto_complete};
+  x.one_call = cause.has_value();
   return x;
 }
 
@@ -37,6 +40,7 @@ void orchestrator_state::begin(run_peers& x) {
   if (!spec->agent.system_prompt.empty())
     tell(spec->dialect->system_message(spec->agent.system_prompt));
   remember_session();
+  remember_proposals();
   if (spec->time_limit > duration{}) {
     const error why{errc::timeout, "run",
                     "the run did not end within its time limit"};
@@ -51,13 +55,12 @@ void orchestrator_state::begin(run_peers& x) {
 
 void orchestrator_state::begin_fresh() {
   tell_last();
+  std::optional<proposal_id> cause;
+  if (spec->cause) cause = spec->cause->what.id;
   run_entry entry;
-  entry.events.emplace_back(events::run_started{spec->session,
-                                                spec->agent_name,
-                                                spec->model.model,
-                                                base.task,
-                                                spec->agent.max_steps,
-                                                {}});
+  entry.events.emplace_back(events::run_started{spec->session, spec->agent_name,
+                                                spec->model.model, base.task,
+                                                spec->agent.max_steps, cause});
   entry.changes.emplace_back(make_record(machine.progress()));
   entry.changes.emplace_back(
       storage::message_record{spec->session,
@@ -67,9 +70,14 @@ void orchestrator_state::begin_fresh() {
                               spec->question(),
                               {},
                               {}});
-  self->send(peers.muxer, std::move(entry));
   tell(spec->dialect->user_message(spec->question()));
-  apply(machine.start(now()));
+  if (spec->cause) {
+    prelude = std::move(entry);
+    begin_cause();
+  } else {
+    self->send(peers.muxer, std::move(entry));
+    apply(machine.start(now()));
+  }
 }
 
 void orchestrator_state::begin_recovered() {
@@ -114,8 +122,9 @@ void orchestrator_state::tell_last() {
   std::vector<model::told_call> calls;
   for (const auto& id : message->calls) {
     const auto& call = results.at(id).call;
-    calls.push_back({call.provider_id, call.tool,
-                     call.arguments.empty() ? "{}" : call.arguments});
+    const auto& arguments = asked_for(call);
+    calls.push_back(
+        {call.provider_id, call.tool, arguments.empty() ? "{}" : arguments});
   }
   tell(spec->dialect->assistant_message(message->text, calls));
   for (const auto& id : message->calls) {
@@ -129,16 +138,21 @@ void orchestrator_state::tell_last() {
 
 void orchestrator_state::on_settled(settlement_committed& x) {
   core::settled_call settled{x.call.call.id, x.call.call.tool, x.call.how,
-                             std::move(x.answer)};
+                             spec->cause ? x.call.told : std::move(x.answer)};
   results.insert_or_assign(settled.id, std::move(x.call));
   apply(machine.on_settled(std::move(settled), now()));
 }
 
 void orchestrator_state::on_control(control_request& x) {
-  auto done = core::run_control(x.call, plan, spec->ids->next<proposal_id>());
+  const auto known = proposed.find(x.call.id);
+  auto done = core::run_control(
+      x.call, plan,
+      known == proposed.end() ? spec->ids->next<proposal_id>() : known->second);
+  if (known != proposed.end()) done.events.clear();  // they are in the log
   if (done.plan) plan = std::move(*done.plan);
   if (!done.events.empty()) {
     run_entry entry;
+    record_proposals(done.events, x.call.id, entry);
     entry.events = std::move(done.events);
     entry.changes.emplace_back(make_record(machine.progress()));
     self->send(peers.muxer, std::move(entry));
@@ -160,7 +174,7 @@ void orchestrator_state::apply(core::step_effects effects) {
 }
 
 void orchestrator_state::act(core::record_step& x) {
-  run_entry entry;
+  auto entry = std::exchange(prelude, {}).value_or(run_entry{});
   if (x.message) {
     entry.changes.emplace_back(storage::message_record{
         spec->session, spec->run, x.progress.step,
@@ -175,6 +189,7 @@ void orchestrator_state::act(core::record_step& x) {
     }
   }
   if (x.last) {
+    add_inline_proposals(x, entry);
     entry.notice = end_committed{};
     const auto& end = std::get<events::run_finished>(x.events.back());
     switch (end.status) {
@@ -189,9 +204,11 @@ void orchestrator_state::act(core::record_step& x) {
         break;
     }
   }
-  entry.events = std::move(x.events);
+  std::ranges::move(x.events, std::back_inserter(entry.events));
   entry.changes.emplace_back(make_record(x.progress));
   self->send(peers.muxer, std::move(entry));
+  if (only_call)
+    self->send(peers.dispatcher, parsed_calls{{*std::exchange(only_call, {})}});
 }
 
 void orchestrator_state::act(core::open_turn& x) {
@@ -272,6 +289,9 @@ orchestrator_actor::behavior_type orchestrator(
       },
       [&st, run](control_request& x) {
         run("orchestrator.control_request", [&] { st.on_control(x); });
+      },
+      [&st, run](proposal_made& x) {
+        run("orchestrator.proposal_made", [&] { st.on_proposal_made(x); });
       },
       [&st, run](end_run& x) {
         run("orchestrator.end_run", [&] {

@@ -30,6 +30,16 @@ struct orchestrator_state {
   void on_control(control_request& x);
   void on_end_committed();
 
+  // Proposals (orchestrator_proposals.cpp).
+  void remember_proposals();
+  void on_proposal_made(proposal_made& x);
+  void record_proposals(std::vector<events::body>& events, const call_id& call,
+                        run_entry& entry);
+  void add_inline_proposals(core::record_step& x, run_entry& entry);
+  [[nodiscard]] storage::proposal_record to_record(const events::proposal& x,
+                                                   const call_id& call) const;
+  void begin_cause();
+
   /// The only place that sends.
   void apply(core::step_effects effects);
   void act(core::record_step& x);
@@ -60,6 +70,11 @@ struct orchestrator_state {
   std::optional<core::new_message> last;
   std::map<call_id, storage::call_record> results;  ///< committed ones
   std::string plan;                                 ///< of the session
+  std::map<call_id, proposal_id> proposed;          ///< in an earlier life
+  /// Of a run with a cause: goes out with the first record, and the call
+  /// right behind it.
+  std::optional<run_entry> prelude;
+  std::optional<tool_call> only_call;
   stream_consumer_actor consumer;
 };
 

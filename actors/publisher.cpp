@@ -60,6 +60,8 @@ void publisher_state::on_text(turn_text& x) {
 }
 
 void publisher_state::on_entry(run_entry& x) {
+  if (ended) return;  // a decision that came too late for the log
+  ended = std::holds_alternative<end_committed>(x.notice);
   writer->set_time(spec->wall());
   if (!x.events.empty()) flush_text();
   for (auto& body : x.events) {
@@ -213,6 +215,8 @@ void publisher_state::notify(commit_notice& notice) {
     self->send(peers.orchestrator, std::move(*y));
   else if (std::holds_alternative<drain_committed>(notice))
     self->send(peers.orchestrator, drain_committed{});
+  else if (auto* z = std::get_if<request_committed>(&notice))
+    self->send(peers.tracker, std::move(*z));
   else if (std::holds_alternative<end_committed>(notice))
     self->send(peers.orchestrator, end_committed{});
 }

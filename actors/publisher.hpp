@@ -65,6 +65,7 @@ struct publisher_state {
   core::run_status status;
   bool status_scheduled = false;
   bool failed = false;
+  bool ended = false;  ///< the run's last event is numbered
   /// The open unit: its lines, its changes, what follows from it.
   std::string lines;
   std::vector<storage::state_change> changes;

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/proposal_tracker.hpp"
+
 namespace riffle {
 
 namespace {
@@ -21,7 +23,7 @@ std::string complete_answer(const call_record& x) {
   return said ? arguments["answer"].get<std::string>() : "";
 }
 
-void add_open(recovery_plan& out, const call_record& x) {
+void add_open(recovery_plan& out, const call_record& x, bool asked) {
   core::restored_call open;
   open.call = x.call;
   open.attempt = x.attempt;
@@ -29,6 +31,8 @@ void add_open(recovery_plan& out, const call_record& x) {
   open.begun = x.stage == call_stage::intent || x.stage == call_stage::running;
   open.approved = x.approved;
   open.decision_reason = x.decision_reason;
+  if (x.err) open.decision_code = x.err->code;
+  open.asked = asked;
   out.open.push_back(std::move(open));
 }
 
@@ -67,17 +71,23 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
         message != nullptr &&
         std::ranges::find(message->calls, x->call.id) != message->calls.end();
     if (x->stage != call_stage::settled) {
-      add_open(out, *x);
+      const bool asked =
+          std::ranges::any_of(snapshot.session.proposals, [&](const auto& p) {
+            return p.what.call == x->call.id && p.what.waits && !x->approved;
+          });
+      add_open(out, *x, asked);
     } else if (told) {
       out.settled.push_back(
-          {x->call.id, x->call.tool, x->how, complete_answer(*x)});
+          {x->call.id, x->call.tool, x->how,
+           run.cause.empty() ? complete_answer(*x) : x->told});
     } else if (message == nullptr && x->how == outcome::ok &&
                x->call.eff == effect::read_only) {
       out.finished.push_back(
           {x->call.id, x->call.tool, x->call.arguments, x->told});
     }
     if (told)
-      out.calls.push_back({x->call.id, x->call.tool + " " + x->call.arguments});
+      out.calls.push_back(
+          {x->call.id, x->call.tool + " " + asked_for(x->call)});
   }
   return out;
 }
@@ -87,6 +97,27 @@ std::string session_plan(const storage::session_snapshot& session) {
   for (const auto& run : session.runs)
     if (!run.plan.empty()) plan = run.plan;
   return plan;
+}
+
+tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
+  tracker_start out;
+  for (const auto& x : snapshot.session.proposals) {
+    const auto& what = x.what;
+    if (x.decided && x.decided->always &&
+        x.decided->how == events::decision::approved)
+      out.always.insert_or_assign(what.tool, x.decided->by);
+    if (what.run != snapshot.run.id) continue;
+    if (!what.waits) {
+      if (!x.decided) out.standing.push_back(what);
+      continue;
+    }
+    // Decided, but nothing was made of it: as if it came just now.
+    for (const auto& call : snapshot.session.calls)
+      if (call.call.id == what.call && !call.approved &&
+          call.stage == call_stage::waiting)
+        out.open.push_back({call.call, what, true, true, false});
+  }
+  return out;
 }
 
 }  // namespace riffle

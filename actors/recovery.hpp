@@ -13,6 +13,11 @@
 
 namespace riffle {
 
+/// The arguments that the model sent.
+inline const std::string& asked_for(const tool_call& x) {
+  return x.edited_from.empty() ? x.arguments : x.edited_from;
+}
+
 /// Where an interrupted run goes on.
 struct recovery_plan {
   core::run_progress progress;

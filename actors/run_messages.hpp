@@ -17,6 +17,7 @@
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/core/progress_merge.hpp"
 #include "actors/core/step_effects.hpp"
+#include "actors/proposal_messages.hpp"
 #include "actors/run_spec.hpp"
 #include "actors/subscriber.hpp"
 #include "messages/call.hpp"
@@ -98,7 +99,7 @@ struct end_committed {};
 /// What the publisher says to whom once a record is durable.
 using commit_notice =
     std::variant<std::monostate, intent_committed, settlement_committed,
-                 drain_committed, end_committed>;
+                 drain_committed, end_committed, request_committed>;
 
 /// Events and state that belong together: one commit (rule 6).
 struct run_entry {
@@ -143,22 +144,6 @@ struct step_forgotten {};
 struct restored_calls {
   std::vector<core::restored_call> open;
   std::vector<core::finished_read> finished;
-};
-
-/// dispatcher -> proposal tracker.
-struct approval_request {
-  tool_call call;
-};
-
-struct approval_withdrawn {
-  call_id id;
-};
-
-/// proposal tracker -> dispatcher.
-struct approval_decision {
-  call_id id;
-  bool approved = false;
-  std::string reason;
 };
 
 /// dispatcher -> orchestrator: a control tool's call.
@@ -348,9 +333,6 @@ RIFFLE_LOCAL(gate_opened)
 RIFFLE_LOCAL(drain_request)
 RIFFLE_LOCAL(step_forgotten)
 RIFFLE_LOCAL(restored_calls)
-RIFFLE_LOCAL(approval_request)
-RIFFLE_LOCAL(approval_withdrawn)
-RIFFLE_LOCAL(approval_decision)
 RIFFLE_LOCAL(control_request)
 RIFFLE_LOCAL(work_done)
 RIFFLE_LOCAL(place_rested)

@@ -20,6 +20,7 @@ storage::run_record to_record(const run_spec& spec) {
   record.model = spec.model.model;
   record.settings = spec.settings;
   record.started = spec.wall();
+  if (spec.cause) record.cause = spec.cause->what.id;
   return record;
 }
 
@@ -102,7 +103,7 @@ void run_registry_state::begin(entry& run,
                                std::shared_ptr<storage::run_snapshot> snapshot,
                                bool fresh) {
   run.peers = spawn_run(self->system(), run.spec, std::move(snapshot), fresh,
-                        caf::actor_cast<run_registry_actor>(self), setup.pools);
+                        caf::actor_cast<run_registry_actor>(self), setup);
   const auto watch = [&](const auto& actor) {
     self->monitor(actor);
     run.alive.insert(actor.address());

@@ -6,12 +6,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/core/step_machine.hpp"
 #include "messages/call.hpp"
 #include "messages/ids.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/base/executor.hpp"
 #include "runtime/base/id_source.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/dialect.hpp"
@@ -24,6 +26,13 @@ namespace riffle {
 /// What tests put into handlers: called at the begin of each handler of each
 /// run actor with "actor.handler"; may throw.
 using fault_hook = std::function<void(const std::string& handler)>;
+
+/// Who decides about calls that need approval.
+enum class approval_choice : std::uint8_t {
+  none,  ///< all are denied
+  all,   ///< all are approved
+  ask,   ///< a person, by a proposal
+};
 
 /// Everything that the actors of one run share and never change. Made by the
 /// composition root.
@@ -38,11 +47,16 @@ struct run_spec {
   config::publish_config publish;
   config::tools_config tool_settings;
   duration retry_base{};  ///< of tool attempts
-  /// The decision for every call that needs approval, and who takes it.
-  bool approve_all = false;
-  std::string approved_by;
-  duration time_limit{};  ///< of the run; 0: none
-  std::string settings;   ///< JSON; stored with the run, enough to resume it
+  approval_choice approval = approval_choice::none;
+  std::string approved_by;  ///< who decides, unless a person is asked
+  /// A call that needs approval is not waited for: its proposal stays open.
+  bool propose = false;
+  duration expire_after{};  ///< of proposals; 0: never
+  /// The approved proposal that this run executes, instead of a model's turn.
+  std::optional<storage::proposal_state> cause;
+  std::shared_ptr<executor> lane;  ///< for previews; null: there are none
+  duration time_limit{};           ///< of the run; 0: none
+  std::string settings;  ///< JSON; stored with the run, enough to resume it
 
   std::string url;
   std::vector<std::string> headers;

@@ -41,6 +41,13 @@ session_store_actor spawn_session_store(
                       std::move(wait_for_guard));
 }
 
+proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
+                                        placement where, desk_setup setup) {
+  if (where.detach_store)
+    return system.spawn<caf::detached>(proposal_desk, std::move(setup));
+  return system.spawn(proposal_desk, std::move(setup));
+}
+
 std::map<std::string, tool_pool_actor> spawn_pools(
     caf::actor_system& system, const tools::registry& registry,
     const config::tools_config& settings,
@@ -74,15 +81,16 @@ std::map<std::string, tool_pool_actor> spawn_pools(
 run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
                     std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
                     const run_registry_actor& registry,
-                    const std::map<std::string, tool_pool_actor>& pools) {
+                    const registry_setup& setup) {
   run_peers peers;
   peers.registry = registry;
-  peers.pools = pools;
+  peers.desk = setup.desk;
+  peers.pools = setup.pools;
   peers.publisher = system.spawn(publisher, spec, snapshot->last_seq,
                                  snapshot->run.attempt_seq);
   peers.muxer = system.spawn(progress_muxer, spec);
   peers.dispatcher = system.spawn(dispatcher, spec);
-  peers.tracker = system.spawn(proposal_tracker, spec);
+  peers.tracker = system.spawn(proposal_tracker, spec, plan_tracker(*snapshot));
   peers.orchestrator =
       system.spawn(orchestrator, spec, run_start{std::move(snapshot), fresh},
                    turn_spawner{spawn_turn});
@@ -100,7 +108,12 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
 
 run_registry_actor spawn_run_registry(caf::actor_system& system,
                                       registry_setup setup) {
-  return system.spawn(run_registry, std::move(setup));
+  const auto desk = setup.desk;
+  auto registry = system.spawn(run_registry, std::move(setup));
+  run_peers peers;
+  peers.registry = registry;
+  caf::anon_send(desk, std::move(peers));
+  return registry;
 }
 
 }  // namespace riffle

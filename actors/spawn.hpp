@@ -5,6 +5,7 @@
 // thread of its own. The composition root decides.
 
 #include "actors/interfaces.hpp"
+#include "actors/proposal_desk.hpp"
 #include "actors/session_store.hpp"
 #include "actors/tool_worker.hpp"
 #include "runtime/config/config.hpp"
@@ -13,7 +14,7 @@ namespace riffle {
 
 /// Where actors live. Tests keep all of them on the test scheduler.
 struct placement {
-  /// The session store may block: a thread of its own.
+  /// The session store and the proposal desk may block: a thread each.
   bool detach_store = true;
 };
 
@@ -21,21 +22,19 @@ session_store_actor spawn_session_store(
     caf::actor_system& system, placement where,
     std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard);
 
+proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
+                                        placement where, desk_setup setup);
+
 /// One pool for each tool that is no control tool.
 std::map<std::string, tool_pool_actor> spawn_pools(
     caf::actor_system& system, const tools::registry& registry,
     const config::tools_config& settings,
     const config::supervision_config& supervision, const worker_setup& setup);
 
-/// The actors of a run, linked to each other, each introduced to its peers.
-run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
-                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
-                    const run_registry_actor& registry,
-                    const std::map<std::string, tool_pool_actor>& pools);
-
 /// What the registry needs.
 struct registry_setup {
   session_store_actor store;
+  proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
   config::supervision_config supervision;
   std::uint32_t max_runs = 0;  ///< 0: no limit
@@ -44,6 +43,12 @@ struct registry_setup {
   /// Longest wait for a failed run's work to end.
   duration abandon_deadline = std::chrono::seconds{20};
 };
+
+/// The actors of a run, linked to each other, each introduced to its peers.
+run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
+                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
+                    const run_registry_actor& registry,
+                    const registry_setup& setup);
 
 run_registry_actor spawn_run_registry(caf::actor_system& system,
                                       registry_setup setup);

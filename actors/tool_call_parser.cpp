@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tool_call_parser.hpp"
 
-#include <algorithm>
-#include <filesystem>
-
-#include "actors/call_policy.hpp"
-#include "actors/core/control_tools.hpp"
+#include "actors/call_check.hpp"
 #include "actors/handler.hpp"
 
 namespace riffle {
@@ -93,7 +89,7 @@ tool_call tool_call_parser_state::make_call(const core::assembled_call& x,
   call.step = step;
   call.index = x.index;
   call.arguments_text = x.arguments;
-  call.defect = check(call, x.arguments);
+  call.defect = check_call(*spec, call, x.arguments);
   if (how == assembly_step::cut)
     call.defect = error{errc::truncated, op,
                         "the call was cut off before it was complete; ask for "
@@ -101,42 +97,6 @@ tool_call tool_call_parser_state::make_call(const core::assembled_call& x,
   else if (how == assembly_step::spoiled)
     call.defect = spoiled_error();
   return call;
-}
-
-std::optional<error> tool_call_parser_state::check(
-    tool_call& call, const std::string& text) const {
-  const auto& allowed = spec->agent.tools;
-  const auto* found = spec->registry->find(call.tool);
-  const bool listed =
-      std::ranges::find(allowed, call.tool) != allowed.end() ||
-      (call.tool == "complete" && spec->agent.completion == "tool");
-  if (found == nullptr || !listed) {
-    std::string names;
-    for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
-    return error{errc::tool_not_found, op,
-                 "there is no tool `" + call.tool + "`; there are: " + names};
-  }
-  const auto& about = (*found)->spec();
-  const auto& settings = spec->tool_settings.of(call.tool);
-  call.eff = about.eff;
-  call.control = core::is_control_tool(call.tool);
-  call.idempotent = about.idempotent || settings.idempotent;
-  call.limits = {settings.timeout, settings.idle_timeout,
-                 settings.queue_timeout, settings.attempts, settings.priority};
-  auto arguments = spec->registry->check(call.tool, text);
-  if (!arguments) return std::move(arguments.error());
-  call.arguments = arguments->canonical;
-  call.arguments_text.clear();
-  call.title = (*found)->title(arguments->value);
-  call.keys = (*found)->keys(arguments->value,
-                             std::filesystem::absolute(settings.workspace));
-  const auto policy = policy_of(**found, settings, arguments->value);
-  call.needs_approval = policy == core::approval_policy::ask;
-  if (policy == core::approval_policy::deny)
-    return error{errc::approval_denied, op,
-                 "the configuration does not allow this call of `" + call.tool +
-                     "`; do not try it again in another form"};
-  return {};
 }
 
 tool_call_parser_actor::behavior_type tool_call_parser(

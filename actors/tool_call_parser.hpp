@@ -23,8 +23,6 @@ struct tool_call_parser_state {
   void send_out();
   [[nodiscard]] tool_call make_call(const core::assembled_call& x,
                                     core::assembly_step how);
-  [[nodiscard]] std::optional<error> check(tool_call& call,
-                                           const std::string& text) const;
   [[nodiscard]] bool may_go_early(const tool_call& call) const;
 
   /// A call that has not left yet.

@@ -54,6 +54,9 @@ struct tool_call {
   /// `arguments_text` holds what the model sent.
   std::string arguments;
   std::string arguments_text;
+  /// What the model sent, canonical, if the person who approved the call
+  /// changed its arguments; else empty.
+  std::string edited_from;
   effect eff = effect::mutating;
   bool idempotent = false;
   /// Handled by the orchestrator itself: `complete`, `seek_approval`,

@@ -40,8 +40,8 @@ constexpr text_table<4> decisions = {
 };
 static_assert(covers(decisions, decision::cancelled));
 
-constexpr text_table<2> sources = {"seek_approval", "inline"};
-static_assert(covers(sources, proposal_source::inline_text));
+constexpr text_table<3> sources = {"seek_approval", "inline", "tool_call"};
+static_assert(covers(sources, proposal_source::tool_call));
 
 constexpr text_table<4> proposal_statuses = {
     "open",

@@ -127,7 +127,12 @@ struct approval_resolved {
   bool operator==(const approval_resolved&) const = default;
 };
 
-enum class proposal_source : std::uint8_t { seek_approval, inline_text };
+/// `tool_call`: a call that the model asked for, to be decided later.
+enum class proposal_source : std::uint8_t {
+  seek_approval,
+  inline_text,
+  tool_call,
+};
 enum class proposal_status : std::uint8_t { open, approved, denied, expired };
 
 struct proposal {

@@ -60,7 +60,9 @@ dispatch_queue::hold dispatch_queue::held_back(std::size_t position) const {
       if (open && waits) return hold::open_call;
       continue;
     }
-    if (i > position || (!open && !other.working)) continue;
+    // Later calls began beside what an edited call was before.
+    const bool beside = i > position && x.edited && other.working;
+    if ((i > position && !beside) || (!open && !other.working)) continue;
     if (!conflict(other.call, x.call)) continue;
     if (open) return hold::open_call;
     result = hold::ended_call;
@@ -88,9 +90,7 @@ void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
   if (x.at != phase::waiting && x.at != phase::ready) return;
   if (!may_start(x)) return;
   if (x.denied) {
-    settle(x,
-           failed(outcome::denied, {errc::approval_denied, op, *x.denied}, 0),
-           out);
+    settle(x, failed(outcome::denied, *x.denied, 0), out);
     return;
   }
   // An approval may be asked for while others still run; it is an open call,
@@ -191,7 +191,8 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
     out.emplace_back(stop_work{x.call.id, x.call.tool, x.attempt});
     return;
   }
-  if (x.at == phase::approving) {
+  const bool asked = x.at == phase::waiting && x.asked;
+  if (x.at == phase::approving || asked) {
     // Settles when the decision, whatever it is, is on record: else its
     // events could come behind the result.
     x.at = phase::withdrawing;

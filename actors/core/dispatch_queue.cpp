@@ -91,8 +91,8 @@ dispatch_effects dispatch_queue::on_gate(bool safe, time_point now) {
 }
 
 dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
-                                             std::string reason,
-                                             time_point now) {
+                                             std::string reason, time_point now,
+                                             errc code) {
   dispatch_effects out;
   auto* x = find(id);
   if (x == nullptr ||
@@ -106,14 +106,24 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
     x->approved = true;
     x->at = phase::ready;
   } else {
-    settle(*x,
-           failed(outcome::denied,
-                  {errc::approval_denied, op, std::move(reason)}, 0),
-           out);
+    settle(*x, failed(outcome::denied, {code, op, std::move(reason)}, 0), out);
   }
   start_what_can(out, now);
   finish_drain(out);
   return out;
+}
+
+dispatch_effects dispatch_queue::on_edited(tool_call call, time_point now) {
+  auto* x = find(call.id);
+  if (x != nullptr && x->at == phase::approving) {
+    call.provider_id = x->call.provider_id;
+    call.step = x->call.step;
+    call.index = x->call.index;
+    x->call = std::move(call);
+    x->edited = true;
+    return on_decision(x->call.id, true, {}, now);
+  }
+  return on_decision(call.id, true, {}, now);
 }
 
 dispatch_effects dispatch_queue::on_intent_committed(const call_id& id,
@@ -257,7 +267,10 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     x.announced = r.announced;
     x.noted = true;
     x.approved = r.approved.value_or(false);
-    if (!r.approved.value_or(true)) x.denied = std::move(r.decision_reason);
+    if (!r.approved.value_or(true))
+      x.denied = error{r.decision_code, op, std::move(r.decision_reason)};
+    x.asked = r.asked;
+    x.edited = !x.call.edited_from.empty();
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;

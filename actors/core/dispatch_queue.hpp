@@ -52,6 +52,8 @@ struct restored_call {
   bool begun = false;            ///< its worker may have got it
   std::optional<bool> approved;  ///< what was decided, if it was
   std::string decision_reason;
+  errc decision_code = errc::approval_denied;
+  bool asked = false;  ///< its approval was requested, and is open
 };
 
 /// The outcome of an earlier attempt of the same step, to be reused.
@@ -74,8 +76,16 @@ class dispatch_queue {
   /// journal. `safe`: mutating calls may start; else they settle as `skipped`.
   dispatch_effects on_gate(bool safe, time_point now);
 
+  /// `code`: what the model is told of a denial.
   dispatch_effects on_decision(const call_id& id, bool approved,
-                               std::string reason, time_point now);
+                               std::string reason, time_point now,
+                               errc code = errc::approval_denied);
+
+  /// Approved in another form: `call` takes the place of the one that was
+  /// asked for (its identity and place in the order are kept). What it
+  /// conflicts with is looked at anew: it also waits for later calls that are
+  /// under way and touch what it touches now.
+  dispatch_effects on_edited(tool_call call, time_point now);
 
   dispatch_effects on_intent_committed(const call_id& id, std::uint32_t attempt,
                                        time_point now);
@@ -155,9 +165,11 @@ class dispatch_queue {
     std::uint32_t attempt = 0;
     bool announced = false;
     bool approved = false;
-    std::optional<std::string> denied;  ///< before a crash; the reason
-    bool noted = false;                 ///< stored as waiting
-    bool working = false;               ///< a pool or worker has it
+    bool edited = false;          ///< by whom approved it
+    bool asked = false;           ///< before a crash; not decided
+    std::optional<error> denied;  ///< before a crash
+    bool noted = false;           ///< stored as waiting
+    bool working = false;         ///< a pool or worker has it
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
     time_point queued_at{};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/inline_proposals.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -26,6 +28,20 @@ step_effects step_machine::start(time_point now) {
   step_effects out;
   started_ = now;
   begin_step(out, now);
+  return out;
+}
+
+step_effects step_machine::start_with(asked_call call, time_point now) {
+  step_effects out;
+  started_ = now;
+  progress_.step = progress_.attempt = progress_.tool_calls = 1;
+  progress_.turn_committed = progress_.turn_safe = true;
+  calls_.emplace(call.id, false);
+  new_message message{true, {}, {}, {call.id}};
+  signatures_.push_back(std::move(call.signature));
+  phase_ = phase::settling;
+  record(out, {events::step_start{1, limits_.max_steps}}, std::move(message));
+  out.emplace_back(open_gate{true});
   return out;
 }
 
@@ -91,8 +107,8 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
 step_effects step_machine::on_settled(settled_call call, time_point now) {
   step_effects out;
   calls_[call.id] = true;
-  if (call.tool == "complete" && call.how == outcome::ok)
-    answer_ = std::move(call.answer);
+  const bool ends = call.tool == "complete" && call.how == outcome::ok;
+  if (ends || limits_.one_call) answer_ = std::move(call.answer);
   if (phase_ == phase::settling &&
       std::ranges::all_of(calls_, [](const auto& x) { return x.second; }))
     step_done(out, now);
@@ -270,7 +286,7 @@ void step_machine::without_calls(step_effects& out, time_point now) {
                                     progress_.reminders, progress_.tool_calls);
   switch (next.step) {
     case termination_step::finish:
-      complete(std::move(next.text), out, now);
+      complete(answer_of(std::move(next)), out, now);
       break;
     case termination_step::fail:
       fail({errc::not_terminated, op, std::move(next.text)},
@@ -294,7 +310,8 @@ void step_machine::without_calls(step_effects& out, time_point now) {
 
 void step_machine::step_done(step_effects& out, time_point now) {
   if (answer_) {
-    complete(on_complete(*answer_, text_, progress_.tool_calls).text, out, now);
+    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)), out,
+             now);
     return;
   }
   if (auto over = over_budget()) {
@@ -310,6 +327,11 @@ void step_machine::step_done(step_effects& out, time_point now) {
   }
   out.emplace_back(forget_calls{});
   begin_step(out, now);
+}
+
+std::string step_machine::answer_of(termination_decision x) const {
+  if (x.fallback && !proposals_.empty()) return proposals_as_answer(proposals_);
+  return std::move(x.text);
 }
 
 std::optional<error> step_machine::over_budget() const {

@@ -38,6 +38,9 @@ struct step_limits {
   std::uint32_t loop_limit = 0;  ///< equal steps in a row; 0: any number
   run_budget budget;
   termination_limits termination;
+  /// The run ends when its first call has settled; the call's text is the
+  /// answer.
+  bool one_call = false;
 };
 
 /// Why a run ends before its time.
@@ -54,6 +57,10 @@ class step_machine {
 
   /// A new run.
   step_effects start(time_point now);
+
+  /// A run that executes one call and asks no model (`limits.one_call`): as if
+  /// a turn had asked for it.
+  step_effects start_with(asked_call call, time_point now);
 
   /// A run that was interrupted; `calls`: of the step's committed assistant
   /// message (empty if there is none), `settled`: those that are settled,
@@ -73,6 +80,15 @@ class step_machine {
 
   /// Cancel or time limit; only the first one counts.
   step_effects on_end_request(end_request request, time_point now);
+
+  /// The run made a proposal: if nothing is said in the end, the summaries of
+  /// its proposals are the answer. Also called for those of an earlier life.
+  void note_proposal(std::string summary) {
+    proposals_.push_back(std::move(summary));
+  }
+  [[nodiscard]] bool has_proposals() const noexcept {
+    return !proposals_.empty();
+  }
 
   [[nodiscard]] const run_progress& progress() const noexcept {
     return progress_;
@@ -105,6 +121,7 @@ class step_machine {
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
+  [[nodiscard]] std::string answer_of(termination_decision x) const;
   [[nodiscard]] std::optional<error> over_budget() const;
   [[nodiscard]] bool looping();
   [[nodiscard]] events::run_finished finished(events::run_status status,
@@ -122,6 +139,7 @@ class step_machine {
   std::uint32_t equal_steps_ = 0;
   std::string text_;                   ///< visible text of the committed turn
   std::optional<std::string> answer_;  ///< by `complete`
+  std::vector<std::string> proposals_;
   std::uint32_t failed_attempts_ = 0;
   bool shown_ = false;
   bool recovering_ = false;

@@ -8,6 +8,7 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/api/readers.hpp"
+#include "runtime/api/runtime_impl.hpp"
 #include "runtime/node/node.hpp"
 
 namespace riffle {
@@ -47,6 +48,15 @@ struct run::impl {
 
 namespace {
 
+approval_choice to_choice(approve x) {
+  switch (x) {
+    case approve::all: return approval_choice::all;
+    case approve::ask: return approval_choice::ask;
+    case approve::none: break;
+  }
+  return approval_choice::none;
+}
+
 /// What would wait in a handler for the thread that runs the handler.
 expected<void> check_may_wait(const char* what) {
   if (!inside_handler()) return {};
@@ -74,18 +84,6 @@ expected<run_outcome> run::wait(duration limit) const {
 }
 
 // -- runtime ------------------------------------------------------------------
-
-struct runtime::impl {
-  std::unique_ptr<node> owner;
-  std::shared_ptr<runtime_link> link;
-
-  void end() {
-    owner->close(end_limit);
-    link->cut(end_limit);
-    owner.reset();
-  }
-  static constexpr auto end_limit = std::chrono::seconds{5};
-};
 
 runtime::runtime(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 runtime::runtime(runtime&&) noexcept = default;
@@ -136,7 +134,8 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
                     std::move(request.context),
                     request.max_steps,
                     request.timeout,
-                    request.approval == approve::all};
+                    to_choice(request.approval),
+                    {}};
   auto session = request.session ? std::move(*request.session)
                                  : owner->ids().next<session_id>();
   auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),
@@ -153,7 +152,7 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   auto record = owner->journal().load_run(id);
   if (!record) return unexpected{std::move(record.error())};
   auto choice = choice_from_json(record->settings);
-  if (options.approval) choice.approve_all = *options.approval == approve::all;
+  if (options.approval) choice.approval = to_choice(*options.approval);
   if (options.model) choice.model = options.model;
   if (options.max_steps) choice.max_steps = options.max_steps;
   if (options.timeout > duration{}) choice.time_limit = options.timeout;

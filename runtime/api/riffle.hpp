@@ -31,10 +31,16 @@ namespace riffle {
 
 struct run_spec;
 
-/// What happens to mutating calls that need approval.
+/// What happens to calls that need approval.
 enum class approve : std::uint8_t {
-  none,  ///< denied, with a result that tells the model
+  none,  ///< denied, with a result that tells the model what to do
   all,   ///< approved
+  /// Each becomes a proposal that `runtime::decide` decides. With
+  /// `approvals.mode` "wait" the run waits for it, at most
+  /// `approvals.expire_after`, also if nobody is there to decide. With
+  /// "propose" the model is told that the call needs approval, the run goes
+  /// on, and an approval starts a run of its own (see `decided`).
+  ask,
 };
 
 /// A task to run.
@@ -115,6 +121,32 @@ class event_batch {
 /// runtime's destructor has returned.
 using event_handler = std::function<void(const event_batch&)>;
 
+/// A person's decision about a proposal.
+struct decision {
+  bool approved = false;
+  std::string by = "user";  ///< who; events and the model are told
+  std::string reason;       ///< of a denial; the model is told
+  /// Approves with these arguments (a JSON object) in the place of those of
+  /// the proposal. The model is told which ones really ran.
+  std::optional<std::string> arguments{};
+  /// Approves further calls of this tool in this session too. Calls that
+  /// wait already are not decided by it: nobody was shown them.
+  bool always = false;
+  /// `proposal_digest` of what the person was shown: a decision about
+  /// anything else is `stale`. Empty: not checked.
+  std::string digest{};
+};
+
+/// SHA-256 of a tool's name and its arguments, however they are written; the
+/// same as `storage::proposal_record::digest`.
+[[nodiscard]] std::string digest_of(std::string_view tool,
+                                    std::string_view arguments);
+
+/// A proposal with its decision, if there is one.
+using proposal = storage::proposal_state;
+using storage::decision_verdict;
+using storage::proposal_filter;
+
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
 /// journal when it is slower than the run, so it costs nobody memory. One
 /// reader thread at a time.
@@ -188,6 +220,22 @@ class run {
   session_id session_;
 };
 
+/// What came of a decision. The first decision about a proposal wins, from
+/// whatever process.
+struct decided {
+  /// accepted: it holds; too_late: another one holds, see `now`; stale: made
+  /// for other arguments, nothing changed; unknown: no such proposal.
+  decision_verdict verdict = decision_verdict::unknown;
+  std::optional<proposal> now;  ///< as it stands; nothing: unknown
+  /// An approved call that its run did not wait for (`approvals.mode` =
+  /// "propose") is executed by a new run of the session, once. This is it.
+  std::optional<run> started;
+  /// It will be started when the session's active run has ended, by this
+  /// runtime if it still lives then; else decide again: then it is too late
+  /// to change the decision, but what is approved is started.
+  bool queued = false;
+};
+
 /// How a runtime is put together beside its configuration.
 struct runtime_options {
   /// Tools beside the built-in ones; agents name them in `tools`.
@@ -242,6 +290,19 @@ class runtime {
                                      event_handler on_events = {},
                                      resume_options options = {});
 
+  /// Decides about a proposal of any session, also while another process runs
+  /// it: that one acts on it within 250 ms. Blocks until it is stored. May be
+  /// called in a handler (then a new run is `queued`). Fails with
+  /// `invalid_request` (arguments with a denial, or for a proposal that is no
+  /// tool call), `invalid_arguments` and `approval_denied` (the arguments are
+  /// not valid, or a rule denies them: the proposal stays open),
+  /// `storage_unavailable`; for a new run as `start`.
+  [[nodiscard]] expected<decided> decide(const proposal_id& id, decision x);
+
+  /// Proposals, newest first. Those whose time is over count as decided.
+  [[nodiscard]] expected<std::vector<proposal>> proposals(
+      const proposal_filter& filter = {});
+
   /// The committed log of any run, live or not, after `after_seq`. Fails with
   /// `not_found`.
   [[nodiscard]] expected<event_stream> events(const run_id& id,
@@ -255,6 +316,7 @@ class runtime {
   expected<run> open(const std::shared_ptr<const run_spec>& spec,
                      event_handler on_events, const std::stop_token& stop,
                      bool fresh);
+  expected<void> start_cause(decided& out);
   explicit runtime(std::unique_ptr<impl> x);
   std::unique_ptr<impl> impl_;
 };

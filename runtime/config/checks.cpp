@@ -115,10 +115,6 @@ class checker {
 
   /// Keys of the contract that no code of this version obeys.
   void check_unused() {
-    const approvals_config approvals;
-    only({"approvals", "expire_after"},
-         x_.approvals.expire_after == approvals.expire_after,
-         to_text(approvals.expire_after));
     const server_config server;
     only({"server", "listen"}, x_.server.listen == server.listen,
          in_quotes(server.listen));

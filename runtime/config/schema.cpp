@@ -169,7 +169,7 @@ void visit(visitor& v, publish_config& x) {
 }
 
 void visit(visitor& v, approvals_config& x) {
-  v.field("mode", &x.mode, one_of({"wait"}, {"propose"}));
+  v.field("mode", &x.mode, one_of({"wait", "propose"}));
   v.field("expire_after", &x.expire_after, time_limit());
 }
 

@@ -119,12 +119,19 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->publish = config_.publish;
   spec->tool_settings = config_.tools;
   spec->retry_base = config_.supervision.backoff_base;
-  spec->approve_all = choice.approve_all;
-  spec->approved_by = choice.approve_all ? "--approve all" : "policy";
+  spec->approval = choice.approval;
+  spec->approved_by =
+      choice.approval == approval_choice::all ? "--approve all" : "policy";
+  spec->propose = config_.approvals.mode == "propose";
+  spec->expire_after = config_.approvals.expire_after;
+  spec->lane = side_lane_;
   spec->time_limit = choice.time_limit;
   spec->settings = to_json(choice);
   spec->dialect = model::make_openai_dialect();
-  auto key = find_key(spec->model);
+  if (auto ok = find_cause(*spec, choice); !ok)
+    return unexpected{std::move(ok.error())};
+  // A run with a cause asks no model.
+  auto key = spec->cause ? expected<std::string>{} : find_key(spec->model);
   if (!key) return unexpected{std::move(key.error())};
   auto base = spec->model.base_url;
   while (base.ends_with('/')) base.pop_back();
@@ -133,9 +140,11 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->request = {spec->model.model, spec->model.temperature,
                    spec->model.streaming,
                    describe_tools(*registry_, spec->agent)};
-  auto transport = transport_of(spec->agent.model, spec->model);
-  if (!transport) return unexpected{std::move(transport.error())};
-  spec->transport = std::move(*transport);
+  if (!spec->cause) {
+    auto transport = transport_of(spec->agent.model, spec->model);
+    if (!transport) return unexpected{std::move(transport.error())};
+    spec->transport = std::move(*transport);
+  }
   spec->registry = registry_;
   spec->journal = journal_;
   spec->ids = ids_;

@@ -76,9 +76,11 @@ node::~node() {
     caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
   pools_.clear();
   registry_actor_ = nullptr;
   store_ = nullptr;
+  desk_ = nullptr;
   const bool tools_ended = lane_->close(std::chrono::seconds{5});
   const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
   // A tool that ignores its stop token still refers to its actors: then they
@@ -126,6 +128,10 @@ expected<void> node::compose(node_parts parts) {
   store_ = spawn_session_store(
       actors, {}, journal_,
       guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir));
+  desk_ = spawn_proposal_desk(
+      actors, {}, {journal_, [this](const storage::proposal_state& cause) {
+                     return make_cause_spec(cause);
+                   }});
   worker_setup setup;
   setup.lane = lane_;
   setup.workspace = std::filesystem::absolute(config_.tools.defaults.workspace);
@@ -135,6 +141,7 @@ expected<void> node::compose(node_parts parts) {
                        setup);
   registry_setup front;
   front.store = store_;
+  front.desk = desk_;
   front.pools = pools_;
   front.supervision = config_.supervision;
   front.max_runs = config_.runtime.max_runs;

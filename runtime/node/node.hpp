@@ -43,7 +43,9 @@ struct run_choice {
   std::string context;               ///< told to the model behind the task
   std::optional<std::uint32_t> max_steps;
   duration time_limit{};
-  bool approve_all = false;
+  approval_choice approval = approval_choice::none;
+  /// The approved proposal that the run executes.
+  std::optional<proposal_id> cause;
 };
 
 /// `run_choice` as the JSON that is stored with the run, and back.
@@ -64,6 +66,17 @@ class node {
   /// program that cannot be one).
   expected<run_spec_ptr> make_spec(run_id run, session_id session,
                                    std::string task, const run_choice& choice);
+
+  /// What a run needs that executes an approved proposal. Fails with
+  /// `not_found` if what made it is gone, or as `make_spec`.
+  expected<run_spec_ptr> make_cause_spec(const storage::proposal_state& cause);
+
+  /// Checks and stores a decision, and tells the run of it. See
+  /// `runtime::decide`.
+  expected<storage::decision_answer> decide(storage::decision_record x,
+                                            const std::string& digest);
+  /// Starts what was approved as soon as its session is free.
+  void queue_cause(const storage::proposal_state& cause);
 
   /// Starts or resumes; blocks up to the store's deadline.
   expected<run_opened> start(const run_spec_ptr& spec, subscriber_ptr who);
@@ -90,9 +103,12 @@ class node {
   struct system;
   node(config::config config, node_parts parts);
   expected<void> compose(node_parts parts);
+  expected<void> find_cause(run_spec& spec, const run_choice& choice);
   expected<std::shared_ptr<model::transport>> transport_of(
       const std::string& name, const config::model_config& model);
   expected<run_opened> ask_registry(caf::message request);
+  /// Puts the canonical text of edited arguments in their place.
+  expected<void> check_edit(storage::decision_record& x);
 
   config::config config_;
   std::map<std::string, std::string> scripts_;
@@ -109,6 +125,7 @@ class node {
   std::shared_ptr<thread_lane> side_lane_;
   std::unique_ptr<system> system_;
   session_store_actor store_;
+  proposal_desk_actor desk_;
   std::map<std::string, tool_pool_actor> pools_;
   run_registry_actor registry_actor_;
 };

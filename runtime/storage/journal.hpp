@@ -20,6 +20,7 @@
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
+#include "runtime/storage/proposal.hpp"
 
 namespace riffle::storage {
 
@@ -60,6 +61,8 @@ struct run_record {
   std::uint32_t recoveries = 0;  ///< restarts of this step by a crash
   std::uint32_t reminders = 0;   ///< termination reminders used up
   std::string plan;  ///< of the session, as this run left it; a JSON array
+  /// The approved proposal that this run executes; else empty.
+  proposal_id cause;
 
   bool operator==(const run_record&) const = default;
 };
@@ -117,8 +120,10 @@ struct output_record {
   bool operator==(const output_record&) const = default;
 };
 
+/// A proposal is added once; of several decisions about one the first stays.
 using state_change =
-    std::variant<run_record, message_record, call_record, output_record>;
+    std::variant<run_record, message_record, call_record, output_record,
+                 proposal_record, decision_record>;
 
 /// What is stored together (rule 6).
 struct commit_unit {
@@ -130,9 +135,10 @@ struct commit_unit {
 /// All that is known of a session: its conversation and what runs need.
 struct session_snapshot {
   session_id session;
-  std::vector<run_record> runs;          ///< by ordinal
-  std::vector<message_record> messages;  ///< in order of arrival
-  std::vector<call_record> calls;        ///< in order of arrival
+  std::vector<run_record> runs;           ///< by ordinal
+  std::vector<message_record> messages;   ///< in order of arrival
+  std::vector<call_record> calls;         ///< in order of arrival
+  std::vector<proposal_state> proposals;  ///< in order of arrival
 };
 
 /// A run together with its session and the end of its log.
@@ -170,7 +176,9 @@ class journal {
   /// Starts a run: creates the session if it is new, gives the ordinal, and
   /// makes this process the run's owner, in one commit. Fails with
   /// `session_busy` (naming run and owner) while the session has an active
-  /// run. Blocks until it is stored.
+  /// run. A run with a `cause` executes that proposal, which is noted in the
+  /// same commit: `invalid_request` if it is not approved or was executed.
+  /// Blocks until it is stored.
   virtual expected<run_snapshot> open_run(run_record run) = 0;
 
   /// Takes over an active run whose owner is gone (or is this process), after
@@ -197,9 +205,22 @@ class journal {
 
   virtual expected<std::string> load_output(const call_id& id) = 0;
 
-  /// Deletes a session with its runs, their logs and outputs. Fails with
-  /// `not_found`, and with `session_busy` while it has an active run. Blocks
-  /// until it is stored.
+  /// Decides about a proposal, also of another process's run: that one finds
+  /// it by `decisions_of`. See `judge`. Blocks until it is stored.
+  virtual expected<decision_answer> decide(decision_record x,
+                                           const std::string& digest) = 0;
+
+  /// Newest first.
+  virtual expected<std::vector<proposal_state>> list_proposals(
+      const proposal_filter& filter) = 0;
+
+  /// The decisions about these proposals, as far as there are any.
+  virtual expected<std::vector<decision_record>> decisions_of(
+      const std::vector<proposal_id>& ids) = 0;
+
+  /// Deletes a session with its runs, their logs, outputs and proposals. Fails
+  /// with `not_found`, and with `session_busy` while it has an active run.
+  /// Blocks until it is stored.
   virtual expected<void> delete_session(const session_id& id) = 0;
 };
 

@@ -65,6 +65,25 @@ class memory_journal final : public journal {
     return store_.load_output(id);
   }
 
+  expected<decision_answer> decide(decision_record x,
+                                   const std::string& digest) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.decide(x, digest);
+  }
+
+  expected<std::vector<proposal_state>> list_proposals(
+      const proposal_filter& filter) override {
+    std::lock_guard lock{mutex_};
+    return store_.list_proposals(filter);
+  }
+
+  expected<std::vector<decision_record>> decisions_of(
+      const std::vector<proposal_id>& ids) override {
+    std::lock_guard lock{mutex_};
+    return store_.decisions_of(ids);
+  }
+
   expected<void> delete_session(const session_id& id) override {
     std::lock_guard lock{mutex_};
     if (failure_) return unexpected{*failure_};

@@ -2,6 +2,7 @@
 #include "runtime/storage/memory_store.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "runtime/storage/storage_error.hpp"
@@ -63,6 +64,50 @@ void memory_store::change(kept_run& run, output_record x) {
   outputs_[x.id] = std::move(x.text);
 }
 
+void memory_store::change(kept_run&, proposal_record x) {
+  if (!proposal_places_.try_emplace(x.id, proposals_.size()).second) return;
+  proposals_.push_back({std::move(x), {}, {}});
+}
+
+void memory_store::change(kept_run&, decision_record x) {
+  const auto i = proposal_places_.find(x.proposal);
+  if (i == proposal_places_.end() || proposals_[i->second].decided) return;
+  proposals_[i->second].decided = std::move(x);
+}
+
+const proposal_state* memory_store::find(const proposal_id& id) const {
+  const auto i = proposal_places_.find(id);
+  return i == proposal_places_.end() ? nullptr : &proposals_[i->second];
+}
+
+decision_answer memory_store::decide(const decision_record& x,
+                                     const std::string& digest) {
+  const auto* found = find(x.proposal);
+  if (found == nullptr) return {};
+  const auto run = runs_.find(found->what.run);
+  const bool active =
+      run != runs_.end() && run->second.record.state == run_state::active;
+  auto judged = judge(*found, x, digest, active);
+  if (judged.store)
+    proposals_[proposal_places_.at(x.proposal)].decided =
+        std::move(judged.store);
+  return {judged.verdict, *found};
+}
+
+std::vector<proposal_state> memory_store::list_proposals(
+    const proposal_filter& filter) const {
+  return select_proposals(proposals_, filter);
+}
+
+std::vector<decision_record> memory_store::decisions_of(
+    const std::vector<proposal_id>& ids) const {
+  std::vector<decision_record> all;
+  for (const auto& id : ids)
+    if (const auto* x = find(id); x != nullptr && x->decided)
+      all.push_back(*x->decided);
+  return all;
+}
+
 void memory_store::drop_old_logs() {
   while (keep_finished_ != 0 && finished_.size() > keep_finished_) {
     auto& run = runs_.at(finished_.front());
@@ -77,7 +122,7 @@ void memory_store::drop_old_logs() {
 }
 
 session_snapshot memory_store::session_of(const session_id& id) const {
-  session_snapshot x{id, {}, {}, {}};
+  session_snapshot x{id, {}, {}, {}, {}};
   for (const auto& run_id : sessions_.at(id)) {
     const auto& run = runs_.at(run_id);
     x.runs.push_back(run.record);
@@ -85,6 +130,9 @@ session_snapshot memory_store::session_of(const session_id& id) const {
                       run.messages.end());
     x.calls.insert(x.calls.end(), run.calls.begin(), run.calls.end());
   }
+  std::ranges::copy_if(
+      proposals_, std::back_inserter(x.proposals),
+      [&](const proposal_state& p) { return p.what.session == id; });
   return x;
 }
 
@@ -104,6 +152,14 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
                              "session " + run.session.value +
                                  " has the active run " + id.value +
                                  ", owned by this process")};
+  if (!run.cause.empty()) {
+    const auto place = proposal_places_.find(run.cause);
+    std::optional<proposal_state> cause;
+    if (place != proposal_places_.end()) cause = proposals_[place->second];
+    if (auto fault = find_cause_fault(cause, run.session))
+      return unexpected{cause_error(run.cause, *fault)};
+    proposals_[place->second].executed_by = run.id;
+  }
   if (is_new) session_order_.push_back(run.session);
   i->second.push_back(run.id);
   run.ordinal = i->second.size();
@@ -189,6 +245,11 @@ expected<void> memory_store::delete_session(const session_id& id) {
     std::erase(finished_, run);
     runs_.erase(run);
   }
+  std::erase_if(proposals_,
+                [&](const auto& x) { return x.what.session == id; });
+  proposal_places_.clear();
+  for (std::size_t i = 0; i < proposals_.size(); ++i)
+    proposal_places_.emplace(proposals_[i].what.id, i);
   std::erase(session_order_, id);
   sessions_.erase(session);
   return {};

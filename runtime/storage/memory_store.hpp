@@ -32,6 +32,11 @@ class memory_store {
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
+  decision_answer decide(const decision_record& x, const std::string& digest);
+  std::vector<proposal_state> list_proposals(
+      const proposal_filter& filter) const;
+  std::vector<decision_record> decisions_of(
+      const std::vector<proposal_id>& ids) const;
   expected<void> delete_session(const session_id& id);
 
  private:
@@ -55,6 +60,9 @@ class memory_store {
   void change(kept_run& run, message_record x);
   void change(kept_run& run, call_record x);
   void change(kept_run& run, output_record x);
+  void change(kept_run& run, proposal_record x);
+  void change(kept_run& run, decision_record x);
+  [[nodiscard]] const proposal_state* find(const proposal_id& id) const;
   void drop_old_logs();
 
   std::size_t keep_finished_;
@@ -63,6 +71,8 @@ class memory_store {
   std::vector<session_id> session_order_;
   std::deque<run_id> finished_;
   std::unordered_map<call_id, std::string> outputs_;
+  std::vector<proposal_state> proposals_;  ///< in order of arrival
+  std::unordered_map<proposal_id, std::size_t> proposal_places_;
 };
 
 }  // namespace riffle::storage

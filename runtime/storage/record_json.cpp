@@ -119,15 +119,16 @@ call_limits limits_from(const json& from) {
 }
 
 json to_value(const tool_call& x) {
-  const auto& [id, provider_id, tool, title, arguments, arguments_text, eff,
-               idempotent, control, needs_approval, step, index, keys, limits,
-               defect] = x;
+  const auto& [id, provider_id, tool, title, arguments, arguments_text,
+               edited_from, eff, idempotent, control, needs_approval, step,
+               index, keys, limits, defect] = x;
   json to{{"id", id.value},
           {"provider_id", provider_id},
           {"tool", tool},
           {"title", title},
           {"arguments", arguments},
           {"arguments_text", arguments_text},
+          {"edited_from", edited_from},
           {"effect", to_string(eff)},
           {"idempotent", idempotent},
           {"control", control},
@@ -148,6 +149,7 @@ tool_call tool_call_from(const json& from) {
   get(from, "title", x.title);
   get(from, "arguments", x.arguments);
   get(from, "arguments_text", x.arguments_text);
+  get(from, "edited_from", x.edited_from);
   get_enum(from, "effect", effect::mutating, x.eff);
   get(from, "idempotent", x.idempotent);
   get(from, "control", x.control);
@@ -166,7 +168,8 @@ tool_call tool_call_from(const json& from) {
 std::string to_json(const run_record& x) {
   const auto& [id, session, ordinal, state, task, agent, model, settings,
                started, step, step_attempt, attempt_seq, turn_committed,
-               turn_safe, tool_calls, usage, recoveries, reminders, plan] = x;
+               turn_safe, tool_calls, usage, recoveries, reminders, plan,
+               cause] = x;
   return dump({{"id", id.value},
                {"session", session.value},
                {"ordinal", ordinal},
@@ -185,7 +188,8 @@ std::string to_json(const run_record& x) {
                {"usage", to_value(usage)},
                {"recoveries", recoveries},
                {"reminders", reminders},
-               {"plan", plan}});
+               {"plan", plan},
+               {"cause", cause.value}});
 }
 
 run_record run_from_json(std::string_view text) {
@@ -205,14 +209,13 @@ run_record run_from_json(std::string_view text) {
   get(from, "attempt_seq", x.attempt_seq);
   get(from, "turn_committed", x.turn_committed);
   get(from, "turn_safe", x.turn_safe);
-  get(from, "turn_safe", x.turn_safe);
   get(from, "tool_calls", x.tool_calls);
   if (const auto i = from.find("usage"); i != from.end())
     x.usage = usage_from(*i);
   get(from, "recoveries", x.recoveries);
   get(from, "reminders", x.reminders);
   get(from, "plan", x.plan);
-  get(from, "plan", x.plan);
+  get(from, "cause", x.cause);
   return x;
 }
 
@@ -271,6 +274,73 @@ call_record call_from_json(std::string_view text) {
     x.approved = a->get<bool>();
   get(from, "decision_reason", x.decision_reason);
   x.err = error_from(from, "err");
+  return x;
+}
+
+std::string to_json(const proposal_record& x) {
+  const auto& [id, session, run, call, source, waits, tool, title, arguments,
+               digest, summary, preview, reason, made, expires] = x;
+  json to{{"id", id.value},
+          {"session", session.value},
+          {"run", run.value},
+          {"call", call.value},
+          {"source", to_string(source)},
+          {"waits", waits},
+          {"tool", tool},
+          {"title", title},
+          {"arguments", arguments},
+          {"digest", digest},
+          {"summary", summary},
+          {"preview", preview},
+          {"reason", reason},
+          {"made", made.us}};
+  if (expires) to["expires"] = expires->us;
+  return dump(to);
+}
+
+proposal_record proposal_from_json(std::string_view text) {
+  const auto from = json::parse(text);
+  proposal_record x;
+  get(from, "id", x.id);
+  get(from, "session", x.session);
+  get(from, "run", x.run);
+  get(from, "call", x.call);
+  get_enum(from, "source", events::proposal_source::tool_call, x.source);
+  get(from, "waits", x.waits);
+  get(from, "tool", x.tool);
+  get(from, "title", x.title);
+  get(from, "arguments", x.arguments);
+  get(from, "digest", x.digest);
+  get(from, "summary", x.summary);
+  get(from, "preview", x.preview);
+  get(from, "reason", x.reason);
+  get(from, "made", x.made.us);
+  if (const auto i = from.find("expires"); i != from.end())
+    x.expires = wall_time{i->get<std::int64_t>()};
+  return x;
+}
+
+std::string to_json(const decision_record& x) {
+  const auto& [proposal, how, by, reason, arguments, always, at] = x;
+  return dump({{"proposal", proposal.value},
+               {"how", to_string(how)},
+               {"by", by},
+               {"reason", reason},
+               {"arguments", arguments},
+               {"always", always},
+               {"at", at.us}});
+}
+
+decision_record decision_from_json(std::string_view text) {
+  const auto from = json::parse(text);
+  decision_record x;
+  get(from, "proposal", x.proposal);
+  get_enum(from, "how", events::decision::cancelled, x.how);
+  get(from, "by", x.by);
+  get(from, "reason", x.reason);
+  get(from, "arguments", x.arguments);
+  get(from, "always", x.always);
+  get(from, "at", x.at.us);
   return x;
 }
 

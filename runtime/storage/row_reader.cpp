@@ -27,7 +27,8 @@ constexpr std::string_view bad_checksum = " fails its checksum";
 }  // namespace
 
 row_reader::row_reader(sqlite::database& db)
-    : run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
+    : proposals_{db},
+      run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
       run_by_id_again_{db,
                        "SELECT count(*) FROM runs INDEXED BY "
                        "runs_by_id_again WHERE id = ?"},
@@ -166,7 +167,7 @@ void row_reader::for_each_call(
 }
 
 session_snapshot row_reader::read_session(const session_id& id) {
-  session_snapshot x{id, {}, {}, {}};
+  session_snapshot x{id, {}, {}, {}, {}};
   for (const auto& run : runs_of(id)) {
     const auto head = read_head(run);
     x.runs.push_back(record_of(run));
@@ -177,6 +178,7 @@ session_snapshot row_reader::read_session(const session_id& id) {
       x.calls.push_back(std::move(c));
     });
   }
+  x.proposals = proposals_.of_session(id.value);
   return x;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/rows.hpp"
 #include "runtime/storage/sqlite.hpp"
 
@@ -43,6 +44,8 @@ class row_reader {
 
   std::optional<std::string> find_output(const call_id& id);
 
+  proposal_reader& proposals() noexcept { return proposals_; }
+
  private:
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);
@@ -52,6 +55,7 @@ class row_reader {
   event_block read_block(const sqlite::rows& from, const run_row& run,
                          std::uint64_t last_seq);
 
+  proposal_reader proposals_;
   sqlite::statement run_by_id_;
   sqlite::statement run_by_id_again_;
   sqlite::statement runs_by_session_;

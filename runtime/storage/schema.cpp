@@ -2,6 +2,7 @@
 #include "runtime/storage/schema.hpp"
 
 #include <array>
+#include <span>
 
 namespace riffle::storage {
 
@@ -9,7 +10,7 @@ namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 14> tables{
+constexpr std::array<std::string_view, 21> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -28,18 +29,34 @@ constexpr std::array<std::string_view, 14> tables{
     " text BLOB)",
     "CREATE UNIQUE INDEX outputs_by_id ON outputs(id)",
     "CREATE INDEX outputs_by_id_again ON outputs(id)",
+    // Version 2:
+    "CREATE TABLE proposals(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
+    " crc INTEGER, data TEXT)",
+    "CREATE UNIQUE INDEX proposals_by_id ON proposals(id)",
+    "CREATE INDEX proposals_by_session ON proposals(session)",
+    "CREATE INDEX proposals_by_session_again ON proposals(session)",
+    "CREATE TABLE decisions(n INTEGER PRIMARY KEY, proposal TEXT, run TEXT,"
+    " crc INTEGER, data TEXT)",
+    "CREATE UNIQUE INDEX decisions_by_proposal ON decisions(proposal)",
+    "CREATE INDEX decisions_by_proposal_again ON decisions(proposal)",
 };
 
-void create(sqlite::database& db) {
-  for (const auto sql : tables) db.execute(std::string{sql});
-  db.execute("PRAGMA application_id = " + std::to_string(application_id));
+/// How many of them a file of each older version has; from version 1.
+constexpr std::array<std::size_t, 2> tables_of{14, 21};
+static_assert(tables_of.size() == schema_version &&
+              tables_of.back() == tables.size());
+
+/// Adds what a file with the first `present` tables lacks.
+void add_tables(sqlite::database& db, std::size_t present) {
+  for (const auto sql : std::span{tables}.subspan(present))
+    db.execute(std::string{sql});
   db.execute("PRAGMA user_version = " + std::to_string(schema_version));
 }
 
-void check_tables(sqlite::database& db) {
+void check_tables(sqlite::database& db, std::size_t present) {
   sqlite::statement list{db, "SELECT sql FROM sqlite_schema ORDER BY rowid"};
   auto found = list.query();
-  for (const auto sql : tables)
+  for (const auto sql : std::span{tables}.first(present))
     if (!found.next() || found.bytes(0) != sql)
       throw unusable_schema{true,
                             "its list of tables is damaged: restore the "
@@ -57,7 +74,8 @@ void prepare_schema(sqlite::database& db) {
   const auto id = db.integer("PRAGMA application_id");
   const auto count = db.integer("SELECT count(*) FROM sqlite_schema");
   if (version == 0 && id == 0 && count == 0) {
-    create(db);
+    db.execute("PRAGMA application_id = " + std::to_string(application_id));
+    add_tables(db, 0);
   } else if (id != application_id) {
     throw unusable_schema{true,
                           "it is a database, but not Riffle's: use "
@@ -68,10 +86,14 @@ void prepare_schema(sqlite::database& db) {
                    std::to_string(version) + ", this program knows " +
                    std::to_string(schema_version) +
                    "): use that program, or another data_dir"};
-  } else if (version < schema_version) {
+  } else if (version < 1) {
     throw unusable_schema{true, "its version is damaged"};
+  } else if (version < schema_version) {
+    const auto present = tables_of.at(static_cast<std::size_t>(version - 1));
+    check_tables(db, present);
+    add_tables(db, present);
   }
-  check_tables(db);
+  check_tables(db, tables.size());
   scope.commit();
 }
 

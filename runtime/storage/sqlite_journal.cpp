@@ -125,10 +125,21 @@ expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
                             "run " + run.id.value + " exists",
                             false,
                             {}}};
+  if (auto taken = take_cause(run); !taken)
+    return unexpected{std::move(taken.error())};
   run.ordinal = earlier.size() + 1;
   const auto id = run.id;
   writer_->units.insert_run(std::move(run));
   return snapshot_of(rows, rows.find_run(id).value());
+}
+
+expected<void> sqlite_journal::take_cause(const run_record& run) {
+  if (run.cause.empty()) return {};
+  const auto cause = writer_->units.reader().proposals().find(run.cause.value);
+  if (auto fault = find_cause_fault(cause, run.session))
+    return unexpected{cause_error(run.cause, *fault)};
+  writer_->units.proposals().note_execution(*cause->decided, run.id.value);
+  return {};
 }
 
 expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
@@ -214,6 +225,51 @@ expected<std::string> sqlite_journal::load_output(const call_id& id) {
         readers_.read([&](row_reader& rows) { return rows.find_output(id); });
     if (!text) return missing("load_output", "output of call " + id.value);
     return std::move(*text);
+  });
+}
+
+expected<decision_answer> sqlite_journal::decide(decision_record x,
+                                                 const std::string& digest) {
+  return write<decision_answer>("decide", [&]() -> expected<decision_answer> {
+    return decide_in_transaction(x, digest);
+  });
+}
+
+decision_answer sqlite_journal::decide_in_transaction(
+    const decision_record& x, const std::string& digest) {
+  auto& rows = writer_->units.reader();
+  auto found = rows.proposals().find(x.proposal.value);
+  if (!found) return {};
+  const auto run = rows.find_run(found->what.run);
+  const bool active = run && run->state == run_state::active;
+  auto judged = judge(*found, x, digest, active);
+  if (judged.store) {
+    writer_->units.proposals().add(*judged.store);
+    found->decided = std::move(judged.store);
+  }
+  return {judged.verdict, std::move(found)};
+}
+
+expected<std::vector<proposal_state>> sqlite_journal::list_proposals(
+    const proposal_filter& filter) {
+  using list = std::vector<proposal_state>;
+  return guarded("list_proposals", [&]() -> expected<list> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.proposals().list(filter); });
+  });
+}
+
+expected<std::vector<decision_record>> sqlite_journal::decisions_of(
+    const std::vector<proposal_id>& ids) {
+  using list = std::vector<decision_record>;
+  return guarded("decisions_of", [&]() -> expected<list> {
+    return readers_.read([&](row_reader& rows) {
+      list all;
+      for (const auto& id : ids)
+        if (auto x = rows.proposals().decision(id.value))
+          all.push_back(std::move(*x));
+      return all;
+    });
   });
 }
 

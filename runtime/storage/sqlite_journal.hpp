@@ -50,6 +50,12 @@ class sqlite_journal final : public journal {
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
+  expected<decision_answer> decide(decision_record x,
+                                   const std::string& digest) override;
+  expected<std::vector<proposal_state>> list_proposals(
+      const proposal_filter& filter) override;
+  expected<std::vector<decision_record>> decisions_of(
+      const std::vector<proposal_id>& ids) override;
   expected<void> delete_session(const session_id& id) override;
 
   [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
@@ -84,6 +90,10 @@ class sqlite_journal final : public journal {
   expected<run_snapshot> open_in_transaction(run_record run);
   expected<run_snapshot> adopt_in_transaction(const run_id& id);
   expected<void> delete_in_transaction(const session_id& id);
+  decision_answer decide_in_transaction(const decision_record& x,
+                                        const std::string& digest);
+  /// Notes that `run` executes its cause, or says why it must not.
+  expected<void> take_cause(const run_record& run);
   error busy(const run_row& run) const;
 
   const std::filesystem::path data_dir_;

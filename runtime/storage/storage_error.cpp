@@ -54,4 +54,12 @@ std::optional<error> find_open_fault(const run_record& run) {
   return std::nullopt;
 }
 
+error cause_error(const proposal_id& cause, const std::string& why) {
+  return {errc::invalid_request,
+          "open_run",
+          "proposal " + cause.value + " cannot be executed: " + why,
+          false,
+          {}};
+}
+
 }  // namespace riffle::storage

@@ -18,4 +18,7 @@ error describe_problem(const char* op, const std::filesystem::path& file,
 /// not looked at.
 std::optional<error> find_open_fault(const run_record& run);
 
+/// A run's cause cannot be executed; `why` by `find_cause_fault`.
+error cause_error(const proposal_id& cause, const std::string& why);
+
 }  // namespace riffle::storage

@@ -50,6 +50,9 @@ fault change_fault(const state_change& change, const run_id& run,
       return foreign("message of run " + m->run.value);
   } else if (const auto* c = std::get_if<call_record>(&change)) {
     if (c->run != run) return foreign("call of run " + c->run.value);
+  } else if (const auto* p = std::get_if<proposal_record>(&change)) {
+    if (p->run != run || p->session != facts.session)
+      return foreign("proposal of run " + p->run.value);
   }
   return std::nullopt;
 }
@@ -87,6 +90,8 @@ std::size_t weight(const commit_unit& unit) {
       sum += c->told.size() + c->call.arguments.size();
     else if (const auto* r = std::get_if<run_record>(&change))
       sum += r->task.size() + r->settings.size();
+    else if (const auto* p = std::get_if<proposal_record>(&change))
+      sum += p->arguments.size() + p->preview.size() + p->summary.size();
   }
   return sum;
 }

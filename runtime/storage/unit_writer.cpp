@@ -11,6 +11,7 @@ namespace riffle::storage {
 unit_writer::unit_writer(sqlite::database& db, std::string owner)
     : owner_{std::move(owner)},
       reader_{db},
+      proposals_{db},
       insert_run_{db,
                   "INSERT INTO runs(n, id, session, ordinal, state, owner, "
                   "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
@@ -129,6 +130,7 @@ void unit_writer::remove(const run_row& run) {
   delete_blocks_.run(block_key(run.n, 0), block_key(run.n + 1, 0) - 1);
   delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
+  proposals_.remove_session(run.session);
   delete_head_.run(run.n);
   delete_run_.run(run.n);
 }
@@ -165,6 +167,14 @@ void unit_writer::update(known_run& run, const call_record& x) {
 void unit_writer::update(known_run&, const output_record& x) {
   put_output_.run(x.id.value, crc_of_output(x.id.value, x.text),
                   sqlite::blob{x.text});
+}
+
+void unit_writer::update(known_run&, const proposal_record& x) {
+  proposals_.add(x);
+}
+
+void unit_writer::update(known_run&, const decision_record& x) {
+  proposals_.add(x);
 }
 
 }  // namespace riffle::storage

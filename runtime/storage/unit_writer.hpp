@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/row_reader.hpp"
 #include "runtime/storage/rows.hpp"
 #include "runtime/storage/sqlite.hpp"
@@ -38,6 +39,7 @@ class unit_writer {
   void take(run_row run);
 
   row_reader& reader() noexcept { return reader_; }
+  proposal_writer& proposals() noexcept { return proposals_; }
   [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
 
  private:
@@ -53,9 +55,12 @@ class unit_writer {
   void update(known_run& run, const message_record& x);
   void update(known_run& run, const call_record& x);
   void update(known_run& run, const output_record& x);
+  void update(known_run& run, const proposal_record& x);
+  void update(known_run& run, const decision_record& x);
 
   std::string owner_;
   row_reader reader_;
+  proposal_writer proposals_;
   std::unordered_map<std::string, known_run> runs_;
   std::vector<known_run*> dirty_;
 

@@ -76,7 +76,7 @@ bool survives(fault& f, const std::function<void(actor_fixture&)>& scenario) {
   x.begin();
   tell_everything(x);
   auto spec = x.make_spec();
-  spec->approve_all = true;
+  spec->approval = approval_choice::all;
   spec->faults = strike(f);
   x.start(spec);
   scenario(x);

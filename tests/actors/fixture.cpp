@@ -109,10 +109,12 @@ actor_fixture::~actor_fixture() {
   // The run's actors go with the registry's messages undelivered: end them.
   caf::anon_send_exit(registry, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
   pools.clear();
   registry = nullptr;
   store = nullptr;
+  desk = nullptr;
   asker_ = nullptr;
   release_acks = false;
   run_lane = false;
@@ -134,11 +136,14 @@ void actor_fixture::begin() {
     REQUIRE(tools->add(entry));
   }
   store = spawn_session_store(*system, {.detach_store = false}, journal, {});
+  desk = spawn_proposal_desk(*system, {.detach_store = false},
+                             {journal, make_cause_spec});
   worker_setup setup;
   setup.lane = lane;
   pools = spawn_pools(*system, *tools, settings, supervision, setup);
   registry_setup front;
   front.store = store;
+  front.desk = desk;
   front.pools = pools;
   registry = spawn_run_registry(*system, std::move(front));
 }

@@ -159,7 +159,10 @@ class actor_fixture {
   config::supervision_config supervision;
   run_registry_actor registry;
   session_store_actor store;
+  proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
+  /// Of runs that approvals cause; set before `begin`.
+  cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;
   run_id run{"run_1"};
 

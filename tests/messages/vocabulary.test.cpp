@@ -40,7 +40,7 @@ TEST_CASE("the words in events have the texts of the contract") {
   check_texts<call_status>({"starting", "not_started"}, parse_call_status);
   check_texts<decision>({"approved", "denied", "expired", "cancelled"},
                         parse_decision);
-  check_texts<proposal_source>({"seek_approval", "inline"},
+  check_texts<proposal_source>({"seek_approval", "inline", "tool_call"},
                                parse_proposal_source);
   check_texts<proposal_status>({"open", "approved", "denied", "expired"},
                                parse_proposal_status);

@@ -70,6 +70,7 @@ storage::call_record make_call(const std::string& run, const std::string& id) {
   c.title = "Writing a";
   c.arguments = R"({"path":"a"})";
   c.arguments_text = "{";
+  c.edited_from = R"({"path":"b"})";
   c.eff = effect::read_only;
   c.idempotent = true;
   c.control = true;

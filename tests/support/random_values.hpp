@@ -133,7 +133,7 @@ class random_values {
   }
   void fill(events::decision& x) { pick(x, events::decision::cancelled); }
   void fill(events::proposal_source& x) {
-    pick(x, events::proposal_source::inline_text);
+    pick(x, events::proposal_source::tool_call);
   }
   void fill(events::proposal_status& x) {
     pick(x, events::proposal_status::expired);
@@ -146,9 +146,9 @@ class random_values {
     all(x.timeout, x.idle_timeout, x.queue_timeout, x.attempts, x.priority);
   }
   void fill(tool_call& x) {
-    all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.eff,
-        x.idempotent, x.control, x.needs_approval, x.step, x.index, x.keys,
-        x.limits, x.defect);
+    all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.edited_from,
+        x.eff, x.idempotent, x.control, x.needs_approval, x.step, x.index,
+        x.keys, x.limits, x.defect);
     x.arguments = maybe_object();
   }
   void fill(call_result& x) {

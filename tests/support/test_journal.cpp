@@ -187,6 +187,25 @@ expected<std::string> test_journal::load_output(const call_id& id) {
   return store_.load_output(id);
 }
 
+expected<storage::decision_answer> test_journal::decide(
+    storage::decision_record x, const std::string& digest) {
+  std::lock_guard lock{mutex_};
+  if (failure_) return unexpected{*failure_};
+  return store_.decide(x, digest);
+}
+
+expected<std::vector<storage::proposal_state>> test_journal::list_proposals(
+    const storage::proposal_filter& filter) {
+  std::lock_guard lock{mutex_};
+  return store_.list_proposals(filter);
+}
+
+expected<std::vector<storage::decision_record>> test_journal::decisions_of(
+    const std::vector<proposal_id>& ids) {
+  std::lock_guard lock{mutex_};
+  return store_.decisions_of(ids);
+}
+
 expected<void> test_journal::delete_session(const session_id& id) {
   std::lock_guard lock{mutex_};
   return store_.delete_session(id);

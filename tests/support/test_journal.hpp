@@ -52,6 +52,12 @@ class test_journal final : public storage::journal,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
+  expected<storage::decision_answer> decide(storage::decision_record x,
+                                            const std::string& digest) override;
+  expected<std::vector<storage::proposal_state>> list_proposals(
+      const storage::proposal_filter& filter) override;
+  expected<std::vector<storage::decision_record>> decisions_of(
+      const std::vector<proposal_id>& ids) override;
   expected<void> delete_session(const session_id& id) override;
 
   /// Units that wait.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the registry and the configuration say of a call: the one place that
+// classifies calls, whoever gave their arguments.
+
+#include <optional>
+#include <string>
+
+#include "actors/run_spec.hpp"
+#include "messages/call.hpp"
+
+namespace riffle {
+
+/// What the model, or who decides, is told of a call that a rule denies.
+error denied_call(const std::string& tool);
+
+/// Fills in what follows from a call's tool and the text of its arguments
+/// (effect, limits, canonical arguments, title, keys, whether it needs
+/// approval). The answer is why it must not run, or nothing.
+std::optional<error> check_call(const run_spec& spec, tool_call& call,
+                                const std::string& text);
+
+/// The call with other arguments, checked anew: its identity and place stay,
+/// the rest follows from them. Fails like `check_call`.
+expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
+                              const std::string& arguments);
+
+}  // namespace riffle

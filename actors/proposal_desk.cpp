@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "actors/proposal_desk.hpp"
+
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "proposal_desk";
+
+/// Longest wait for the registry to open a run.
+constexpr auto start_deadline = std::chrono::seconds{90};
+
+bool starts_a_run(const storage::proposal_state& x) {
+  return x.what.source == events::proposal_source::tool_call && !x.what.waits &&
+         x.decided && x.decided->how == events::decision::approved &&
+         x.executed_by.empty();
+}
+
+}  // namespace
+
+// -- who waits ----------------------------------------------------------------
+
+void proposal_desk_state::on_watch(watch_proposal& x) {
+  self->monitor(x.tracker);
+  const auto id = x.id;
+  watched.insert_or_assign(id, std::move(x.tracker));
+  look_for({id});  // it may have been decided before
+  schedule();
+}
+
+void proposal_desk_state::on_unwatch(const unwatch_proposal& x) {
+  watched.erase(x.id);
+}
+
+void proposal_desk_state::on_down(const caf::down_msg& x) {
+  std::erase_if(watched, [&](const auto& entry) {
+    return entry.second.address() == x.source;
+  });
+}
+
+// -- decisions ----------------------------------------------------------------
+
+void proposal_desk_state::on_settle(settle_proposal& x) {
+  auto answer = setup.journal->decide(std::move(x.decision), {});
+  if (!answer) {
+    log_error(op, render(answer.error()));
+    return;  // the run breaks by the same failure
+  }
+  if (!answer->now || !answer->now->decided) return;
+  decision_known known{std::move(*answer->now->decided)};
+  on_known(known);
+}
+
+void proposal_desk_state::on_known(decision_known& x) {
+  const auto i = watched.find(x.decision.proposal);
+  if (i != watched.end()) self->send(i->second, std::move(x));
+}
+
+void proposal_desk_state::look_for(const std::vector<proposal_id>& ids) {
+  auto found = setup.journal->decisions_of(ids);
+  if (!found) {
+    log_error(op, render(found.error()));
+    return;
+  }
+  for (auto& decision : *found) {
+    // Approved elsewhere for a run of its own: that process may be gone before
+    // the session is free.
+    if (decision.how == events::decision::approved) {
+      storage::proposal_filter filter;
+      filter.id = decision.proposal;
+      auto state = setup.journal->list_proposals(filter);
+      if (state && !state->empty() && starts_a_run(state->front())) {
+        queued_cause cause{std::move(state->front())};
+        on_queued(cause);
+      }
+    }
+    decision_known known{std::move(decision)};
+    on_known(known);
+  }
+}
+
+// -- runs that approvals cause ------------------------------------------------
+
+void proposal_desk_state::on_queued(queued_cause& x) {
+  if (!setup.make_cause_spec || !starts_a_run(x.cause)) return;
+  causes.insert_or_assign(x.cause.what.id, std::move(x.cause));
+  schedule();
+}
+
+void proposal_desk_state::try_causes() {
+  const auto all = causes;
+  for (const auto& [id, cause] : all)
+    if (starting.insert(id).second) try_cause(cause);
+}
+
+/// While the session is busy the cause stays; the journal lets one run at most
+/// execute it, whoever tries.
+void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
+  const auto id = cause.what.id;
+  const auto give_up = [this, id](const std::string& why) {
+    log_warn(op, "proposal " + id.value + " is not executed: " + why);
+    causes.erase(id);
+    starting.erase(id);
+  };
+  auto spec = setup.make_cause_spec(cause);
+  if (!spec) {
+    give_up(render(spec.error()));
+    return;
+  }
+  self->request(registry, start_deadline, start_run{std::move(*spec), {}})
+      .then(
+          [this, id, give_up](run_opened& x) {
+            const bool busy =
+                x.failure && x.failure->code == errc::session_busy;
+            if (x.failure && !busy) {
+              give_up(render(*x.failure));
+              return;
+            }
+            if (!busy) causes.erase(id);
+            starting.erase(id);
+          },
+          [give_up](caf::error&) { give_up("the registry did not answer"); });
+}
+
+// -- the timer ----------------------------------------------------------------
+
+void proposal_desk_state::on_tick() {
+  scheduled = false;
+  std::vector<proposal_id> ids;
+  ids.reserve(watched.size());
+  for (const auto& entry : watched) ids.push_back(entry.first);
+  if (!ids.empty()) look_for(ids);
+  try_causes();
+  schedule();
+}
+
+void proposal_desk_state::schedule() {
+  if (scheduled || (watched.empty() && causes.empty())) return;
+  scheduled = true;
+  self->delayed_send(self, setup.poll_every, tick{});
+}
+
+proposal_desk_actor::behavior_type proposal_desk(
+    proposal_desk_actor::stateful_pointer<proposal_desk_state> self,
+    desk_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  return {
+      [&st](run_peers& x) { st.registry = std::move(x.registry); },
+      [&st](watch_proposal& x) { st.on_watch(x); },
+      [&st](const unwatch_proposal& x) { st.on_unwatch(x); },
+      [&st](settle_proposal& x) { st.on_settle(x); },
+      [&st](decision_known& x) { st.on_known(x); },
+      [&st](queued_cause& x) { st.on_queued(x); },
+      [&st](tick&) { st.on_tick(); },
+  };
+}
+
+}  // namespace riffle

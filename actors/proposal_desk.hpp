@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+/// What a run needs that executes an approved proposal. May block.
+using cause_spec_maker =
+    std::function<expected<run_spec_ptr>(const storage::proposal_state&)>;
+
+struct desk_setup {
+  std::shared_ptr<storage::journal> journal;
+  cause_spec_maker make_cause_spec;  ///< empty: nothing is started
+  /// How soon a decision of another process is found, at most.
+  duration poll_every = std::chrono::milliseconds{200};
+};
+
+/// The one place of a process that asks the journal for decisions: by one
+/// timer for all runs, which stands still while nothing waits.
+struct proposal_desk_state {
+  static inline const char* name = "proposal_desk";
+  explicit proposal_desk_state(proposal_desk_actor::pointer me) : self{me} {}
+
+  void on_watch(watch_proposal& x);
+  void on_unwatch(const unwatch_proposal& x);
+  void on_settle(settle_proposal& x);
+  void on_known(decision_known& x);
+  void on_queued(queued_cause& x);
+  void on_tick();
+  void on_down(const caf::down_msg& x);
+
+  void look_for(const std::vector<proposal_id>& ids);
+  void try_causes();
+  void try_cause(const storage::proposal_state& cause);
+  void schedule();
+
+  proposal_desk_actor::pointer self;
+  desk_setup setup;
+  run_registry_actor registry;
+  std::map<proposal_id, proposal_tracker_actor> watched;
+  std::map<proposal_id, storage::proposal_state> causes;
+  std::set<proposal_id> starting;  ///< the registry has been asked
+  bool scheduled = false;
+};
+
+proposal_desk_actor::behavior_type proposal_desk(
+    proposal_desk_actor::stateful_pointer<proposal_desk_state> self,
+    desk_setup setup);
+
+}  // namespace riffle

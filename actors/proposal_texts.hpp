@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the model and the log are told of proposals. Pure.
+
+#include <string>
+
+#include "actors/core/proposal_ledger.hpp"
+#include "messages/event.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle {
+
+inline constexpr const char* nobody_there =
+    "a call that changes something needs approval, and nobody was there to "
+    "approve it; do what is possible without it, or say what you would do";
+inline constexpr const char* withdrawn = "the run needs no decision any more";
+inline constexpr const char* expired =
+    "nobody decided about this call in time; go on without it, or say what "
+    "you would do";
+
+/// Why the call was not executed, for the model; empty if it was approved.
+std::string denial_text(const core::decided_proposal& x);
+
+/// Of a call whose proposal stays open.
+std::string proposed(const storage::proposal_record& x);
+
+/// Arguments that a person put in place and that cannot run.
+std::string bad_edit(const error& why);
+
+/// What stands in front of the result of a call whose arguments a person
+/// changed.
+std::string edit_note(const tool_call& call);
+
+events::approval_required required_event(const storage::proposal_record& x);
+events::proposal proposal_event(const storage::proposal_record& x,
+                                events::proposal_status status);
+events::proposal_status status_of(events::decision x);
+
+}  // namespace riffle

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/proposal.hpp"
+
+#include <algorithm>
+
+namespace riffle::storage {
+
+namespace {
+
+judged_decision void_by(const decision_record& x, events::decision how,
+                        const char* reason) {
+  decision_record mine{x.proposal, how, "riffle", reason, {}, false, x.at};
+  return {decision_verdict::too_late, std::move(mine)};
+}
+
+}  // namespace
+
+std::optional<events::decision> standing(const proposal_state& x,
+                                         wall_time now) {
+  if (x.decided) return x.decided->how;
+  if (x.what.expires && *x.what.expires <= now)
+    return events::decision::expired;
+  return std::nullopt;
+}
+
+judged_decision judge(const proposal_state& now, const decision_record& x,
+                      std::string_view digest, bool run_is_active) {
+  using events::decision;
+  if (now.decided) return {decision_verdict::too_late, {}};
+  const bool by_person =
+      x.how == decision::approved || x.how == decision::denied;
+  if (by_person && now.what.waits && !run_is_active)
+    return void_by(x, decision::cancelled, "its run has ended");
+  if (by_person && now.what.expires && *now.what.expires <= x.at)
+    return void_by(x, decision::expired, "it was not decided in time");
+  if (!digest.empty() && digest != now.what.digest)
+    return {decision_verdict::stale, {}};
+  return {decision_verdict::accepted, x};
+}
+
+std::vector<proposal_state> select_proposals(std::vector<proposal_state> all,
+                                             const proposal_filter& filter) {
+  std::ranges::reverse(all);
+  std::erase_if(all, [&](const proposal_state& x) {
+    return (filter.undecided && x.decided) ||
+           (filter.id && x.what.id != *filter.id) ||
+           (filter.session && x.what.session != *filter.session);
+  });
+  if (all.size() > filter.limit) all.resize(filter.limit);
+  return all;
+}
+
+std::optional<std::string> find_cause_fault(
+    const std::optional<proposal_state>& cause, const session_id& session) {
+  if (!cause) return "there is no such proposal";
+  if (cause->what.session != session) return "it is of another session";
+  if (cause->what.source != events::proposal_source::tool_call)
+    return "it is no proposal of a tool call";
+  if (cause->what.waits) return "its run executes it itself";
+  if (!cause->decided || cause->decided->how != events::decision::approved)
+    return "it is not approved";
+  if (!cause->executed_by.empty())
+    return "run " + cause->executed_by.value + " has executed it";
+  return std::nullopt;
+}
+
+}  // namespace riffle::storage

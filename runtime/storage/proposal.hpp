@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Proposals and what was decided about them. Both are written once and never
+// changed: what a proposal's state is follows from its decision, of which
+// there is at most one.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/core/proposal_ledger.hpp"
+#include "messages/event.hpp"
+#include "messages/ids.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::storage {
+
+using core::decision_verdict;
+
+/// An action that waits for a person's decision.
+struct proposal_record {
+  proposal_id id;
+  session_id session;
+  run_id run;    ///< that made it
+  call_id call;  ///< of `tool_call` and `seek_approval`
+  events::proposal_source source = events::proposal_source::tool_call;
+  /// The run waits for the decision: it is void once the run has ended.
+  bool waits = false;
+  std::string tool;       ///< of a tool call
+  std::string title;      ///< what a person reads
+  std::string arguments;  ///< canonical; of a tool call
+  std::string digest;     ///< `proposal_digest(tool, arguments)`
+  std::string summary;    ///< one line, or what the model wrote
+  std::string preview;    ///< a diff, a command; may be empty
+  std::string reason;     ///< why it needs a decision
+  wall_time made;
+  std::optional<wall_time> expires;
+
+  bool operator==(const proposal_record&) const = default;
+};
+
+/// The decision about a proposal.
+struct decision_record {
+  proposal_id proposal;
+  events::decision how = events::decision::denied;
+  std::string by;
+  std::string reason;
+  std::string arguments;  ///< approved with these instead; else empty
+  bool always = false;    ///< further calls of this tool in this session too
+  wall_time at;
+
+  bool operator==(const decision_record&) const = default;
+};
+
+/// A proposal as it stands.
+struct proposal_state {
+  proposal_record what;
+  std::optional<decision_record> decided;
+  run_id executed_by;  ///< the run that an approval caused; else empty
+
+  bool operator==(const proposal_state&) const = default;
+};
+
+/// How it was decided; nothing: it is open. Its time may be over without
+/// anybody having noted it.
+std::optional<events::decision> standing(const proposal_state& x,
+                                         wall_time now);
+
+struct decision_answer {
+  decision_verdict verdict = decision_verdict::unknown;
+  /// As it stands now; nothing: unknown.
+  std::optional<proposal_state> now;
+
+  bool operator==(const decision_answer&) const = default;
+};
+
+struct proposal_filter {
+  std::optional<proposal_id> id;
+  std::optional<session_id> session;
+  bool undecided = false;  ///< only those without a decision
+  std::size_t limit = 1000;
+};
+
+/// What comes of a decision, by the rules that every journal shares: the first
+/// one wins; one that comes after `expires` finds the proposal expired; one
+/// for a run that has ended finds it cancelled. `digest`: of what the person
+/// saw, empty: not checked. `store`: the decision to store, if any.
+struct judged_decision {
+  decision_verdict verdict = decision_verdict::unknown;
+  std::optional<decision_record> store;
+};
+judged_decision judge(const proposal_state& now, const decision_record& x,
+                      std::string_view digest, bool run_is_active);
+
+/// Those that the filter lets through, newest first; `all` is in order of
+/// arrival.
+std::vector<proposal_state> select_proposals(std::vector<proposal_state> all,
+                                             const proposal_filter& filter);
+
+/// Why a run with this cause must not begin, or nothing: the proposal must be
+/// an approved tool call of this session that nothing has executed yet.
+std::optional<std::string> find_cause_fault(
+    const std::optional<proposal_state>& cause, const session_id& session);
+
+}  // namespace riffle::storage
