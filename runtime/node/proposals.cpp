@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/call_check.hpp"
+#include "actors/call_policy.hpp"
 #include "runtime/node/node.hpp"
 
 namespace riffle {
@@ -44,9 +45,10 @@ expected<void> node::check_edit(storage::decision_record& x) {
   auto checked = registry_->check(what.tool, x.arguments);
   if (!checked) return unexpected{std::move(checked.error())};
   x.arguments = std::move(checked->canonical);
-  if (auto why =
-          find_denial(config_.tools, **registry_->find(what.tool), x.arguments))
-    return unexpected{std::move(*why)};
+  const auto policy = policy_of(**registry_->find(what.tool),
+                                config_.tools.of(what.tool), checked->value);
+  if (policy == core::approval_policy::deny)
+    return unexpected{denied_call(what.tool)};
   return {};
 }
 

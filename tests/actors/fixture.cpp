@@ -164,6 +164,10 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   spec->tool_settings = settings;
   spec->retry_base = std::chrono::milliseconds{100};
   spec->approved_by = "policy";
+  spec->approval = approval;
+  spec->propose = propose;
+  spec->expire_after = expire_after;
+  if (previews) spec->lane = lane;
   spec->dialect = model::make_openai_dialect();
   spec->transport = provider;
   spec->registry = tools;
@@ -190,6 +194,26 @@ void actor_fixture::ask(caf::message request) {
         .then([this](run_opened& x) { opened = std::move(x); });
   };
   asker_ = system->spawn(behave);
+}
+
+std::vector<storage::proposal_state> actor_fixture::undecided() {
+  storage::proposal_filter filter;
+  filter.undecided = true;
+  auto all = journal->list_proposals(filter);
+  REQUIRE(all);
+  return *all;
+}
+
+storage::decision_answer actor_fixture::decide(const proposal_id& id,
+                                               events::decision how,
+                                               const std::string& arguments,
+                                               bool always, bool told) {
+  auto answer = journal->decide(
+      {id, how, "ann", "because", arguments, always, wall_time{1'000'000}}, {});
+  REQUIRE(answer);
+  if (told && answer->now && answer->now->decided)
+    caf::anon_send(desk, decision_known{*answer->now->decided});
+  return *answer;
 }
 
 void actor_fixture::cancel(const std::string& reason) {

@@ -131,6 +131,13 @@ class actor_fixture {
   void start(const run_spec_ptr& spec);
   void resume(const run_spec_ptr& spec);
   void cancel(const std::string& reason = "cancelled");
+  /// Proposals without a decision, newest first.
+  std::vector<storage::proposal_state> undecided();
+  /// As another process does it: the row alone. Or (`told`) as this one, which
+  /// tells its desk too.
+  storage::decision_answer decide(const proposal_id& id, events::decision how,
+                                  const std::string& arguments = {},
+                                  bool always = false, bool told = false);
 
   /// Runs everything that can run without time passing: actors, lane jobs,
   /// acknowledgements. False: nothing moved.
@@ -155,6 +162,11 @@ class actor_fixture {
   std::shared_ptr<id_source> ids;
   std::shared_ptr<recording_subscriber> reader =
       std::make_shared<recording_subscriber>();
+  /// Of the specs that it makes.
+  approval_choice approval = approval_choice::none;
+  bool propose = false;
+  duration expire_after{};
+  bool previews = false;  ///< on the lane
   config::tools_config settings;
   config::supervision_config supervision;
   run_registry_actor registry;
