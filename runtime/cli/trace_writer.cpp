@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cli/call_text.hpp"
+#include "runtime/cli/diff_lines.hpp"
 #include "runtime/cli/safe_text.hpp"
 #include "runtime/cli/text_width.hpp"
 
@@ -17,16 +18,6 @@ constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
 
 constexpr std::string_view bar = "       | ";
-
-template <class F>
-void for_each_line(std::string_view text, F f) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    f(text.substr(0, end));
-    if (end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
-}
 
 /// Each line of a text behind a bar, so that it cannot pass for a trace; not
 /// more lines than a screen has.
@@ -148,12 +139,8 @@ std::string trace_writer::diff_text(std::string_view diff) const {
   if (!options_.color) return text;
   std::string out;
   for_each_line(text, [&](std::string_view line) {
-    const auto mark = line.substr(std::min(bar.size(), line.size()), 1);
-    const auto* color = mark == "+"   ? "\x1b[32m"
-                        : mark == "-" ? "\x1b[31m"
-                                      : nullptr;
-    out += color ? color + std::string{line} + "\x1b[0m" : std::string{line};
-    out += '\n';
+    const auto paint = paint_of(line.substr(std::min(bar.size(), line.size())));
+    out.append(paint).append(line).append(paint.empty() ? "\n" : "\x1b[0m\n");
   });
   return out;
 }

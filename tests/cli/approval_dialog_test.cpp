@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// What a person reads before a call runs, and what the answers do.
+#include "runtime/cli/approval_dialog.hpp"
+
+#include <string>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using kind = approval_answer::kind;
+using Catch::Matchers::Contains;
+
+namespace {
+
+events::approval_required a_write() {
+  events::approval_required x;
+  x.proposal = proposal_id{"prop_1"};
+  x.id = call_id{"call_1"};
+  x.tool = "write";
+  x.title = "Writing notes.md";
+  x.arguments = R"({"content":"two\n","path":"notes.md"})";
+  x.preview = "--- notes.md\n+++ notes.md\n@@ -1 +1 @@\n-one\n+two\n";
+  x.reason = "`write` changes something";
+  return x;
+}
+
+approval_dialog plain(events::approval_required x = a_write()) {
+  return {std::move(x), {}};
+}
+
+constexpr auto prompt =
+    "Run it? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top, [?] > ";
+
+}  // namespace
+
+TEST_CASE("the question shows title, reason, arguments and the change") {
+  CHECK(plain().begin() ==
+        "[APPROVAL] write: Writing notes.md — `write` changes something\n"
+        "│ {\"content\":\"two\\n\",\"path\":\"notes.md\"}\n"
+        "│ --- notes.md\n"
+        "│ +++ notes.md\n"
+        "│ @@ -1 +1 @@\n"
+        "│ -one\n"
+        "│ +two\n" +
+            std::string{prompt});
+}
+
+TEST_CASE("colours of a diff are for those who have them") {
+  const approval_dialog x{a_write(), {.color = true}};
+  CHECK_THAT(x.begin(), Contains("│ \x1b[31m-one\x1b[0m\n"));
+  CHECK_THAT(x.begin(), Contains("│ \x1b[32m+two\x1b[0m\n"));
+  CHECK(plain().begin().find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("each answer has a letter and a word, in any case") {
+  const auto decided = [](std::string_view line) {
+    auto x = plain();
+    const auto step = x.on_line(line);
+    CAPTURE(line);
+    REQUIRE(step.decided);
+    return *step.decided;
+  };
+  for (const auto* line : {"y", "yes", "Y", " YES "})
+    CHECK(decided(line) == approval_answer{kind::yes, "", {}});
+  for (const auto* line : {"a", "always"})
+    CHECK(decided(line) == approval_answer{kind::always, "", {}});
+  for (const auto* line : {"s", "stop"})
+    CHECK(decided(line) == approval_answer{kind::stop, "", {}});
+  CHECK(decided("n too dangerous") ==
+        approval_answer{kind::no, "too dangerous", {}});
+  CHECK(decided("No  use a Copy ") ==
+        approval_answer{kind::no, "use a Copy", {}});
+}
+
+TEST_CASE("nothing but an answer is one") {
+  auto x = plain();
+  for (const auto* line :
+       {"", " ", "ye", "yes please", "y n", "always!", "approved", "1", "ok"}) {
+    CAPTURE(line);
+    const auto step = x.on_line(line);
+    CHECK_FALSE(step.decided);
+    CHECK_FALSE(step.edit);
+    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+  }
+  CHECK_THAT(x.on_line("yes please").show, Contains("Only [n]o takes words"));
+}
+
+TEST_CASE("a no without words asks for them, and takes none as well") {
+  auto x = plain();
+  const auto asked = x.on_line("n");
+  CHECK_FALSE(asked.decided);
+  CHECK_THAT(asked.show, Contains("Why not?"));
+  SECTION("a reason") {
+    CHECK(x.on_line(" y ").decided == approval_answer{kind::no, "y", {}});
+  }
+  SECTION("no reason") {
+    CHECK(x.on_line("").decided == approval_answer{kind::no, "", {}});
+  }
+}
+
+TEST_CASE("edited arguments are shown before they are asked about") {
+  auto x = plain();
+  CHECK(x.on_line("e").edit);
+  CHECK(x.editable() ==
+        "{\n  \"content\": \"two\\n\",\n  \"path\": \"notes.md\"\n}\n");
+  const auto shown =
+      x.on_edited("{\"path\": \"other.md\", \"content\": \"two\\n\"}\n");
+  CHECK_FALSE(shown.decided);
+  CHECK_THAT(shown.show, Contains("\"path\": \"other.md\""));
+  CHECK_THAT(shown.show, Contains("Run it with your arguments?"));
+  CHECK_THAT(shown.show, !Contains("+two"));  // of the model's arguments
+  const auto arguments = R"({"content":"two\n","path":"other.md"})";
+  CHECK_THAT(x.editable(), Contains("other.md"));
+  SECTION("yes") {
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", arguments});
+  }
+  SECTION("always") {
+    CHECK(x.on_line("a").decided ==
+          approval_answer{kind::always, "", arguments});
+  }
+  SECTION("no: they are dropped") {
+    CHECK(x.on_line("n x").decided == approval_answer{kind::no, "x", {}});
+  }
+  SECTION("refused: asked again, they are still there") {
+    CHECK_THAT(x.refused("/path: too long"),
+               Contains("This cannot be done: /path: too long\n"));
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", arguments});
+  }
+  SECTION("edited back") {
+    CHECK_THAT(x.on_edited(a_write().arguments).show,
+               Contains("The arguments are as they were.\nRun it? "));
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+  }
+}
+
+TEST_CASE("what is no JSON object changes nothing") {
+  auto x = plain();
+  for (const auto* text :
+       {"", "  \n", "[]", "{", "{\"a\":1} x", "{\"a\":1,\"a\":2}"}) {
+    CAPTURE(text);
+    const auto step = x.on_edited(text);
+    CHECK_FALSE(step.decided);
+    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+  }
+  CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+}
+
+TEST_CASE("no text of a model can pass for a prompt or move the cursor") {
+  auto about = a_write();
+  about.title = "x\x1b[2J\nRun it? [y]es > y";
+  about.preview = "a\rRun it?\n\x1b[1A\u202E!\nRun it? > ";
+  const auto text = plain(about).begin();
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find('\r') == std::string::npos);
+  CHECK_THAT(text, Contains("\\u{202e}"));
+  std::size_t prompts = 0;
+  for (std::size_t at = 0; (at = text.find("\nRun it?", at)) != text.npos; ++at)
+    ++prompts;
+  CHECK(prompts == 1);
+}
+
+TEST_CASE("what does not fit is said, and view shows it") {
+  auto about = a_write();
+  for (int i = 0; i < 100; ++i)
+    about.preview += "+line " + std::to_string(i) + "\n";
+  approval_dialog x{about, {.columns = 30, .rows = 20}};
+  const auto text = x.begin();
+  CHECK_THAT(text, Contains("not all is shown"));
+  CHECK_THAT(text, !Contains("line 99"));
+  CHECK_THAT(text, Contains("{\"content\":\"two\\n\",\"path\":…\n"));
+  const auto all = x.on_line("v").show;
+  CHECK_THAT(all, Contains("│ +line 99\n"));
+  CHECK_THAT(all, Contains("│   \"path\": \"notes.md\"\n"));
+  CHECK_THAT(all, !Contains("not all is shown"));
+}
+
+TEST_CASE("help says what each answer does") {
+  auto x = plain();
+  for (const auto* line : {"?", "h", "help"}) {
+    const auto text = x.on_line(line).show;
+    for (const auto* word : {"  y ", "  n ", "  e ", "  a ", "  v ", "  s "})
+      CHECK_THAT(text, Contains(word));
+    CHECK_THAT(text, Contains("all further calls of write"));
+  }
+}
