@@ -48,6 +48,14 @@ std::size_t fd_writer::columns() const noexcept {
   return known ? size.ws_col : usual;
 }
 
+std::size_t fd_writer::rows() const noexcept {
+  constexpr std::size_t usual = 24;
+  if (!is_terminal()) return 0;
+  winsize size{};
+  const bool known = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : usual;
+}
+
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;

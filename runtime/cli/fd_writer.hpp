@@ -24,6 +24,8 @@ class fd_writer {
   /// Width of the terminal as it is now; 80 if it does not say, 0 if this is
   /// none.
   [[nodiscard]] std::size_t columns() const noexcept;
+  /// Its height; 24 if it does not say, 0 if this is none.
+  [[nodiscard]] std::size_t rows() const noexcept;
 
  private:
   bool wait_for_room() const;

@@ -34,10 +34,11 @@ inline constexpr auto run = R"(Examples:
   riffle run --set agents.default.max_steps=5 "…"
   riffle run - < task.txt
 
-The answer goes to standard output, tool traces to standard error. Calls that
-change something are denied unless their approval is "allow" in the
-configuration or --approve all is given. Ctrl-C cancels and settles what
-runs; a second one stops at once. A run that was stopped hard is finished by
+The answer goes to standard output, tool traces to standard error. Before a
+call changes something you are asked at the terminal; without one it is denied
+unless the configuration allows it or --approve all is given. With --approve
+ask and no terminal the run waits for 'riffle proposals'. Ctrl-C cancels and
+settles what runs; a second one stops at once. A run that was stopped hard is finished by
 'riffle sessions resume SESSION'.)";
 
 inline constexpr auto sessions = R"(Examples:
@@ -52,6 +53,19 @@ inline constexpr auto sessions = R"(Examples:
 A call's output stands in its event with 200 characters and is told to the
 model up to tools.*.output_limit; 'output' prints the whole. It is kept until
 its session is deleted.)";
+
+inline constexpr auto proposals = R"(Examples:
+  riffle proposals list
+  riffle proposals show prop_01j9
+  riffle proposals approve prop_01j9
+  riffle proposals deny prop_01j9 --reason "Use a branch."
+  riffle proposals edit prop_01j9 --arguments '{"command": "make -n"}'
+
+A call that needs approval is a proposal. Its run waits for the decision, in
+whatever process, or goes on without it (approvals.mode = "propose"): then an
+approval starts a run of the session that executes exactly this call, and its
+outcome is shown here. The first decision holds. Exit status: 0 decided as
+asked, 1 somebody decided before, 2 no such proposal.)";
 
 inline constexpr auto tools = R"(Examples:
   riffle tools list

@@ -14,7 +14,7 @@ constexpr std::size_t longest_thought = 4000;
 
 trace_options trace_options_of(const view_options& x) {
   const bool in_status = x.status && x.level != verbosity::verbose;
-  return {x.level, x.color, !in_status};
+  return {x.level, x.color, !in_status, x.asks};
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct view_options {
   bool status = false;        ///< standard error is a terminal that can erase
   bool reasoning = false;
   bool stats = false;
+  bool asks = false;  ///< questions show which calls need approval
 };
 
 class live_view {
@@ -41,6 +42,9 @@ class live_view {
 
   /// Call it about every 100 ms.
   screen_writes tick(time_point now, std::size_t columns);
+
+  /// Text for the person; its last line may be open.
+  screen_writes interject(std::string_view text) { return screen_.lines(text); }
 
   /// The user asked for the end.
   void cancelling() { activity_.cancelling(); }

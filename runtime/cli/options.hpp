@@ -40,6 +40,7 @@ struct common_options {
 struct show_options {
   bool reasoning = false;
   bool stats = false;
+  bool asks = false;  ///< a person is asked about calls, see approval_prompt
 };
 
 /// What `run` and `sessions resume` choose. What is not set stays as the
@@ -76,6 +77,19 @@ struct sessions_command {
   std::size_t limit = 20;  ///< of list
 };
 
+struct proposals_command {
+  enum class what : std::uint8_t { list, show, approve, deny, edit };
+  common_options common;
+  what action = what::list;
+  std::string id;                      ///< not of list
+  std::optional<std::string> session;  ///< of list
+  bool all = false;                    ///< of list: also what is decided
+  std::size_t limit = 100;             ///< of list
+  std::string reason;                  ///< of deny
+  bool always = false;                 ///< of approve
+  std::optional<std::string> arguments;  ///< of edit; "-": standard input
+};
+
 struct tools_command {
   enum class what : std::uint8_t { list, call };
   common_options common;
@@ -107,6 +121,7 @@ struct leave_command {
 
 using command =
     std::variant<leave_command, run_command, resume_command, sessions_command,
-                 tools_command, events_check_command, config_command>;
+                 proposals_command, tools_command, events_check_command,
+                 config_command>;
 
 }  // namespace riffle::cli

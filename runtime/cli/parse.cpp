@@ -39,6 +39,7 @@ parser::parser() {
   app.footer(help::main);
   add_run();
   add_sessions();
+  add_proposals();
   add_tools();
   add_events();
   add_config();
@@ -98,9 +99,10 @@ void parser::add_choices(CLI::App& x) {
       ->type_name("DURATION")
       ->check(CLI::Validator{check_duration, ""});
   x.add_option("--approve", raw.approval,
-               "Calls that need approval: approve all, or none (the default)")
-      ->type_name("all|none")
-      ->check(CLI::IsMember({"all", "none"}));
+               "Calls that need approval: ask at the terminal (the default "
+               "there), approve all, or none (the default without one)")
+      ->type_name("ask|all|none")
+      ->check(CLI::IsMember({"ask", "all", "none"}));
   x.add_flag("--show-reasoning", raw.reasoning,
              "Also what the model thinks, on standard error");
   x.add_flag("--stats", raw.stats,
@@ -116,6 +118,7 @@ run_choices parser::finish_choices() const {
   }
   if (raw.approval == "all") out.approval = approve::all;
   if (raw.approval == "none") out.approval = approve::none;
+  if (raw.approval == "ask") out.approval = approve::ask;
   out.show = {raw.reasoning, raw.stats};
   return out;
 }

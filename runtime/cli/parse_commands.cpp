@@ -52,6 +52,47 @@ void parser::add_resume(CLI::App& parent) {
   });
 }
 
+void parser::add_proposals() {
+  auto* x = app.add_subcommand("proposals", "Decide what waits for approval");
+  x->require_subcommand(1);
+  x->footer(help::proposals);
+  using what = proposals_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    sub->footer(help::proposals);
+    if (action != what::list)
+      sub->add_option("ID", proposals.id, "The proposal")->required();
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      proposals.common = finish_common();
+      proposals.action = action;
+      if (!raw.session.empty()) proposals.session = raw.session;
+      if (!raw.arguments.empty()) proposals.arguments = raw.arguments;
+      result = proposals;
+    });
+    return sub;
+  };
+  auto* list = add("list", "What waits for a decision, newest first", what::list);
+  list->add_flag("--all", proposals.all, "Also what was decided");
+  list->add_option("--session", raw.session, "Of this session only")
+      ->type_name("ID");
+  list->add_option("--limit", proposals.limit, "At most")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+  add("show", "All of one proposal: what would be done", what::show);
+  add("approve", "Let it be done", what::approve)
+      ->add_flag("--always", proposals.always,
+                 "Also approve all further calls of its tool in its session");
+  add("deny", "Do not let it be done", what::deny)
+      ->add_option("--reason", proposals.reason, "Why; the model is told")
+      ->type_name("TEXT");
+  add("edit", "Let it be done with other arguments", what::edit)
+      ->add_option("--arguments", raw.arguments,
+                   "The arguments, an object; '-' reads standard input; "
+                   "without it $VISUAL or $EDITOR is opened")
+      ->type_name("JSON");
+}
+
 void parser::add_events() {
   auto* x = app.add_subcommand("events", "Check recorded events");
   x->require_subcommand(1);

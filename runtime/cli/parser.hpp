@@ -27,6 +27,7 @@ struct raw_options {
   std::string session;
   std::string model;
   std::string context_file;
+  std::string arguments;
   std::uint32_t max_steps = 0;
   std::vector<std::string> extra;
 };
@@ -43,6 +44,7 @@ struct parser {
   run_command run;
   resume_command resume;
   sessions_command sessions;
+  proposals_command proposals;
   tools_command tools;
   events_check_command events;
   config_command config;
@@ -55,6 +57,7 @@ struct parser {
   void add_tools();
   void add_sessions();
   void add_resume(CLI::App& parent);
+  void add_proposals();
   void add_events();
   void add_config();
   common_options finish_common() const;

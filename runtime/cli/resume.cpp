@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cli/approval_prompt.hpp"
 #include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
@@ -59,7 +60,8 @@ int execute(const resume_command& x, console& io) {
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto resumed = rt->resume(active->id, {}, resume_options_of(x.choices));
   if (!resumed) return report(resumed.error(), io);
-  return watch(*resumed, x.common, x.choices.show, signals, io);
+  return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.choices.show,
+               signals, io);
 }
 
 }  // namespace riffle::cli

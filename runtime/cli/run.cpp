@@ -2,6 +2,7 @@
 // riffle run TASK
 #include <utility>
 
+#include "runtime/cli/approval_prompt.hpp"
 #include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
@@ -26,6 +27,13 @@ expected<run_request> request_for(const run_command& x) {
   return out;
 }
 
+/// Who can be asked about calls, if anybody is to be.
+std::optional<tools::unique_fd> keyboard_for(const run_command& x) {
+  if (x.choices.approval.value_or(approve::ask) != approve::ask)
+    return std::nullopt;
+  return open_keyboard(x.task == "-");
+}
+
 }  // namespace
 
 int execute(const run_command& x, console& io) {
@@ -37,6 +45,8 @@ int execute(const run_command& x, console& io) {
   }
   auto request = request_for(x);
   if (!request) return report(request.error(), io);
+  auto keyboard = keyboard_for(x);
+  if (!x.choices.approval && keyboard) request->approval = approve::ask;
 
   choose_log_level(x.common.level, *settings);
   interrupts signals;
@@ -45,7 +55,8 @@ int execute(const run_command& x, console& io) {
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto started = rt->start(std::move(*request));
   if (!started) return report(started.error(), io);
-  return watch(*started, x.common, x.choices.show, signals, io);
+  return watch({*rt, *started, std::move(keyboard)}, x.common, x.choices.show,
+               signals, io);
 }
 
 }  // namespace riffle::cli

@@ -49,6 +49,7 @@ view_options view_of(const common_options& options, show_options show,
   x.status = loud && !lines && err.is_terminal() && can_erase();
   x.reasoning = show.reasoning && !lines;
   x.stats = show.stats;
+  x.asks = show.asks;
   return x;
 }
 
@@ -86,6 +87,7 @@ void run_output::on_line(std::string_view line, time_point now) {
   }
   report_.on(*x, line);
   write(view_.on(*x, now, err_.columns()));
+  if (listener_) listener_(*x);
 }
 
 void run_output::tick(time_point now) {

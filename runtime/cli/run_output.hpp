@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cli/fd_writer.hpp"
 #include "runtime/cli/live_view.hpp"
@@ -20,11 +22,17 @@ class run_output {
   run_output(const common_options& options, show_options show, fd_writer& out,
              fd_writer& err);
 
+  /// `f` is called with each event that is shown, behind it.
+  void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
+
   /// Event lines of the run, in order, whole.
   void on_lines(std::string_view lines, time_point now);
 
   /// About every 100 ms: keeps the status line alive.
   void tick(time_point now);
+
+  /// Text for the person between what is shown; the last line may be open.
+  void interject(const std::string& text) { write(view_.interject(text)); }
 
   /// The user asked for the end.
   void cancelling() { view_.cancelling(); }
@@ -43,6 +51,7 @@ class run_output {
   fd_writer& err_;
   live_view view_;
   run_report report_;
+  std::function<void(const event&)> listener_;
 };
 
 /// How a run is shown on these outputs: what a terminal that can do nothing

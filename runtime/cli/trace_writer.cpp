@@ -150,6 +150,7 @@ std::string trace_writer::withdrawn() const {
 }
 
 std::string trace_writer::on(const events::approval_required& x, wall_time) {
+  if (options_.asks) return {};
   return tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
          safe_line(x.title, longest_message) + " (" +
          safe_line(x.reason, longest_message) + ")\n";

@@ -18,6 +18,7 @@ struct trace_options {
   verbosity level = verbosity::normal;
   bool color = false;
   bool progress = true;  ///< lines about calls that are still open
+  bool asks = false;     ///< no lines about calls that need approval
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are

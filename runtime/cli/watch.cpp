@@ -4,7 +4,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "runtime/cli/approval_prompt.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/run_output.hpp"
 
@@ -59,6 +61,50 @@ int final_status(const run_output& output, const console& io) {
   return status_of(end->status, why ? std::optional{why->code} : std::nullopt);
 }
 
+std::optional<approval_prompt> prompt_for(watched_run& x,
+                                          const common_options& options,
+                                          run_output& output,
+                                          const interrupts& signals,
+                                          const console& io) {
+  std::optional<approval_prompt> out;
+  if (!x.keyboard) return out;
+  const bool color = use_color(options, io.err);
+  out.emplace(std::move(*x.keyboard),
+              approval_prompt::surroundings{
+                  x.rt, x.of,
+                  [&output](const std::string& text) { output.interject(text); },
+                  [&signals] { return signals.asked_to_stop(); },
+                  [&io, color] {
+                    return dialog_options{io.err.columns(), io.err.rows(),
+                                          color};
+                  }});
+  return out;
+}
+
+/// Where nobody can be asked, it is said who can decide.
+class hints {
+ public:
+  explicit hints(console& io) : io_{io} {}
+
+  void on(const event& x) {
+    if (const auto* asked = std::get_if<events::approval_required>(&x.body))
+      open_ = asked->proposal.value;
+    if (std::holds_alternative<events::approval_resolved>(x.body)) open_.clear();
+  }
+
+  /// Nothing happens: the run waits.
+  void on_quiet() {
+    if (open_.empty()) return;
+    io_.err.write(
+        "[APPROVAL] the run waits for 'riffle proposals approve|deny|edit " +
+        std::exchange(open_, {}) + "'\n");
+  }
+
+ private:
+  console& io_;
+  std::string open_;
+};
+
 int give_up(const run& x, console& io) {
   io.complain(
       "the run did not settle in time; finish it with 'riffle sessions "
@@ -69,21 +115,29 @@ int give_up(const run& x, console& io) {
 
 }  // namespace
 
-int watch(const run& x, const common_options& options, show_options show,
+int watch(watched_run x, const common_options& options, show_options show,
           interrupts& signals, console& io) {
+  show.asks = x.keyboard.has_value();
   run_output output{options, show, io.out, io.err};
-  signals.on_stop([handle = x](const char* by) {
+  auto prompt = prompt_for(x, options, output, signals, io);
+  hints nobody{io};
+  output.listen([&](const event& e) { prompt ? prompt->on(e) : nobody.on(e); });
+  signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
-  watcher watching{x, signals, io};
-  auto stream = x.events();
+  watcher watching{x.of, signals, io};
+  auto stream = x.of.events();
   while (!stream.ended()) {
-    const auto batch = stream.next(look);
+    // What happens meanwhile waits in the log while a person thinks.
+    const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
+    if (asks) prompt->look(look);
+    const auto batch = asks && prompt->busy() ? std::nullopt : stream.next(look);
     const auto now = std::chrono::steady_clock::now();
     if (batch) output.on_lines(batch->lines(), now);
+    if (!batch) nobody.on_quiet();
     if (signals.asked_to_stop()) output.cancelling();
-    output.tick(now);
-    if (!watching.go_on() && !stream.ended()) return give_up(x, io);
+    if (!prompt || !prompt->busy()) output.tick(now);
+    if (!watching.go_on() && !stream.ended()) return give_up(x.of, io);
   }
   signals.on_stop({});
   if (stream.failure()) return report(*stream.failure(), io);

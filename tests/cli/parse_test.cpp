@@ -112,7 +112,7 @@ TEST_CASE("exactly one task is run") {
 TEST_CASE("mistakes in options name the option and what is allowed") {
   CHECK(has(refused({"run", "t", "--output", "xml"}), "--output"));
   CHECK(has(refused({"run", "t", "--output", "xml"}), "jsonl"));
-  CHECK(has(refused({"run", "t", "--approve", "ask"}), "--approve"));
+  CHECK(has(refused({"run", "t", "--approve", "some"}), "--approve"));
   CHECK(has(refused({"run", "t", "--timeout", "soon"}),
             "\"soon\" is not a duration such as 30s, 5m or 1.5h"));
   CHECK(has(refused({"run", "t", "--timeout", "0s"}), "--timeout"));

@@ -73,6 +73,14 @@ bool terminal_program::read_until(const std::string& text) {
   return true;
 }
 
+bool terminal_program::read_next(const std::string& text) {
+  auto found = written_.find(text, seen_);
+  for (; found == std::string::npos; found = written_.find(text, seen_))
+    if (!read_some()) return false;
+  seen_ = found + text.size();
+  return true;
+}
+
 int terminal_program::finish() {
   while (read_some()) {
   }

@@ -22,6 +22,8 @@ class terminal_program {
   /// Reads until `text` came or the program ended; false then, or after a
   /// time limit.
   bool read_until(const std::string& text);
+  /// The same, for a text behind the one that this found before.
+  bool read_next(const std::string& text);
   /// Reads to the end; the exit status, -1 if it did not come in time.
   int finish();
   /// Types on the keyboard.
@@ -37,6 +39,7 @@ class terminal_program {
   int terminal_ = -1;
   pid_t pid_ = -1;
   std::string written_;
+  std::size_t seen_ = 0;  ///< of it, by `read_next`
 };
 
 }  // namespace riffle::testing

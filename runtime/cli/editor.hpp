@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "messages/error.hpp"
+
+namespace riffle::cli {
+
+/// Lets a person edit a text in $VISUAL, $EDITOR or `editor`, at the terminal
+/// `terminal_fd`, which the editor has for itself meanwhile (also its Ctrl-C).
+/// Blocks until the editor has ended; `gave_up` is asked about ten times a
+/// second and ends it. What it left is the answer. Fails with
+/// `invalid_request`: there is no editor, it failed, or what it left is larger
+/// than 8 MiB.
+expected<std::string> edit_text(const std::string& text, int terminal_fd,
+                                const std::function<bool()>& gave_up);
+
+}  // namespace riffle::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/proposal_text.hpp"
+
+#include "runtime/cli/diff_lines.hpp"
+#include "runtime/cli/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+bool is_call(const proposal& x) {
+  return x.what.source == events::proposal_source::tool_call;
+}
+
+std::string about(const proposal& x, std::size_t most) {
+  const auto text = safe_line(is_call(x) ? x.what.title : x.what.summary, most);
+  return is_call(x) ? safe_line(x.what.tool, 64) + ": " + text : text;
+}
+
+void append_lines(std::string& out, std::string_view text) {
+  for_each_line(safe_text(text), [&](std::string_view line) {
+    out.append("│ ").append(line).append("\n");
+  });
+}
+
+void append_member(std::string& out, std::string_view name,
+                   const std::string& value) {
+  if (!value.empty()) out.append(name).append(value).append("\n");
+}
+
+json value_of(const std::string& text) {
+  auto value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(text) : value;
+}
+
+}  // namespace
+
+std::string standing_text(const proposal& x, wall_time now) {
+  const auto how = storage::standing(x, now);
+  return how ? std::string{to_string(*how)} : "open";
+}
+
+std::string summary_text(const proposal& x, wall_time now) {
+  auto state = standing_text(x, now);
+  state.resize(std::max<std::size_t>(state.size(), 9), ' ');
+  return safe_line(x.what.id.value, 64) + "  " + state + "  " + about(x, 100) +
+         "  (session " + safe_line(x.what.session.value, 64) + ")\n";
+}
+
+std::string whole_text(const proposal& x, wall_time now) {
+  std::string out = safe_line(x.what.id.value, 64) + "  " +
+                    standing_text(x, now) + "  " + about(x, 500) + "\n";
+  if (is_call(x)) append_lines(out, x.what.arguments);
+  append_lines(out, is_call(x) ? x.what.preview : x.what.summary);
+  append_member(out, "reason:   ", safe_line(x.what.reason, 500));
+  append_member(out, "session:  ", safe_line(x.what.session.value, 128));
+  append_member(out, "made:     ", to_string(x.what.made));
+  if (x.what.expires) append_member(out, "expires:  ", to_string(*x.what.expires));
+  if (!x.decided) return out;
+  auto decided = std::string{to_string(x.decided->how)} + " by " +
+                 safe_line(x.decided->by, 64) + " at " +
+                 to_string(x.decided->at);
+  if (!x.decided->reason.empty())
+    decided += ": " + safe_line(x.decided->reason, 500);
+  append_member(out, "decision: ", decided);
+  if (!x.decided->arguments.empty()) {
+    out += "with these arguments instead:\n";
+    append_lines(out, x.decided->arguments);
+  }
+  append_member(out, "done by:  ", safe_line(x.executed_by.value, 64));
+  return out;
+}
+
+json to_json(const proposal& x, wall_time now) {
+  json out = {{"proposal_id", x.what.id.value},
+              {"status", standing_text(x, now)},
+              {"source", to_string(x.what.source)},
+              {"session_id", x.what.session.value},
+              {"run_id", x.what.run.value}};
+  if (is_call(x)) {
+    out["id"] = x.what.call.value;
+    out["tool"] = x.what.tool;
+    out["arguments"] = value_of(x.what.arguments);
+  }
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) out[key] = value;
+  };
+  add("title", x.what.title);
+  add("summary", x.what.summary);
+  add("preview", x.what.preview);
+  add("reason", x.what.reason);
+  out["made"] = to_string(x.what.made);
+  if (x.what.expires) out["expires_at"] = to_string(*x.what.expires);
+  if (!x.decided) return out;
+  json decision = {{"decision", to_string(x.decided->how)},
+                   {"by", x.decided->by},
+                   {"at", to_string(x.decided->at)}};
+  if (!x.decided->reason.empty()) decision["reason"] = x.decided->reason;
+  if (!x.decided->arguments.empty())
+    decision["arguments"] = value_of(x.decided->arguments);
+  if (x.decided->always) decision["always"] = true;
+  out["decided"] = std::move(decision);
+  add("executed_by", x.executed_by.value);
+  return out;
+}
+
+}  // namespace riffle::cli

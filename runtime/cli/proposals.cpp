@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// riffle proposals list|show|approve|deny|edit
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/approval_prompt.hpp"
+#include "runtime/cli/choose.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/editor.hpp"
+#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/proposal_text.hpp"
+#include "runtime/cli/read_text.hpp"
+#include "runtime/cli/safe_text.hpp"
+#include "runtime/cli/watch.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using what = proposals_command::what;
+
+std::string dump(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+int list(const proposals_command& x, runtime& rt, console& io) {
+  proposal_filter filter;
+  if (x.session) filter.session = session_id{*x.session};
+  filter.undecided = !x.all;
+  filter.limit = x.limit;
+  const auto found = rt.proposals(filter);
+  if (!found) return report(found.error(), io);
+  const auto now = system_wall_time();
+  auto all = json::array();
+  for (const auto& one : *found) {
+    switch (x.common.output) {
+      case output_kind::text: io.out.write(summary_text(one, now)); break;
+      case output_kind::jsonl: io.out.write(dump(to_json(one, now))); break;
+      case output_kind::json: all.push_back(to_json(one, now)); break;
+    }
+  }
+  if (x.common.output == output_kind::json) io.out.write(dump(all));
+  const bool told =
+      x.common.output == output_kind::text && found->empty() &&
+      x.common.level != verbosity::quiet;
+  if (told)
+    io.complain(x.all ? "there are no proposals"
+                      : "nothing waits for a decision; --all lists what was "
+                        "decided too");
+  return io.out.good() ? completed : failed;
+}
+
+expected<proposal> find(const std::string& id, runtime& rt) {
+  proposal_filter filter;
+  filter.id = proposal_id{id};
+  auto found = rt.proposals(filter);
+  if (!found) return unexpected{std::move(found.error())};
+  if (!found->empty()) return std::move(found->front());
+  return unexpected{error{errc::not_found, "proposals",
+                          "there is no proposal \"" + id +
+                              "\"; 'riffle proposals list' shows what waits"}};
+}
+
+/// The arguments that are to run instead: of the option, of standard input, or
+/// of the editor.
+expected<std::string> edited_arguments(const proposals_command& x,
+                                       const proposal& about,
+                                       const interrupts& signals) {
+  if (x.arguments && *x.arguments == "-") return read_stdin("arguments");
+  if (x.arguments) return *x.arguments;
+  const auto keyboard = open_keyboard(false);
+  if (!keyboard)
+    return unexpected{error{errc::invalid_request, "proposals",
+                            "there is no terminal to edit at: give --arguments "
+                            "JSON, or --arguments - and standard input"}};
+  const auto shown =
+      json::parse(about.what.arguments, nullptr, false).dump(2) + "\n";
+  return edit_text(shown, keyboard->get(),
+                   [&signals] { return signals.asked_to_stop(); });
+}
+
+std::string verdict_text(const decided& x, const std::string& id) {
+  if (x.verdict == decision_verdict::unknown)
+    return "there is no proposal \"" + id + "\"";
+  if (x.verdict == decision_verdict::stale)
+    return "proposal " + id + " was changed meanwhile; nothing was decided";
+  auto out = std::string{x.verdict == decision_verdict::accepted
+                             ? "proposal "
+                             : "too late: proposal "} +
+             id + " is ";
+  if (x.now && x.now->decided) {
+    const auto& by = *x.now->decided;
+    out += std::string{to_string(by.how)} + " by " + by.by;
+  }
+  if (x.queued)
+    out += "; its session is busy: when that run has ended, 'riffle proposals "
+           "approve " + id + "' executes it";
+  return out;
+}
+
+std::string_view name_of(decision_verdict x) {
+  switch (x) {
+    case decision_verdict::accepted: return "accepted";
+    case decision_verdict::too_late: return "too_late";
+    case decision_verdict::stale: return "stale";
+    case decision_verdict::unknown: break;
+  }
+  return "unknown";
+}
+
+/// What came of it; a run that it started is shown as 'riffle run' does.
+int tell(const proposals_command& x, const decided& done, runtime& rt,
+         interrupts& signals, console& io) {
+  const bool text = x.common.output == output_kind::text;
+  if (text && x.common.level != verbosity::quiet)
+    io.complain(verdict_text(done, x.id));
+  if (done.started)
+    return watch({rt, *done.started, open_keyboard(false)}, x.common, {},
+                 signals, io);
+  if (!text) {
+    json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
+    if (done.now) out["proposal"] = to_json(*done.now, system_wall_time());
+    if (done.queued) out["queued"] = true;
+    io.out.write(dump(out));
+  }
+  return done.verdict == decision_verdict::accepted || done.queued ? completed
+                                                                    : failed;
+}
+
+int decide(const proposals_command& x, const proposal& about, runtime& rt,
+           interrupts& signals, console& io) {
+  decision made;
+  made.approved = x.action != what::deny;
+  made.reason = x.reason;
+  made.always = x.always;
+  made.digest = about.what.digest;
+  if (x.action == what::edit) {
+    auto arguments = edited_arguments(x, about, signals);
+    if (!arguments) return report(arguments.error(), io);
+    made.arguments = std::move(*arguments);
+  }
+  const auto done = rt.decide(about.what.id, std::move(made));
+  if (!done) return report(done.error(), io);
+  return tell(x, *done, rt, signals, io);
+}
+
+}  // namespace
+
+int execute(const proposals_command& x, console& io) {
+  auto settings = load_config(x.common, io);
+  if (!settings) return usage;
+  choose_log_level(x.common.level, *settings);
+  interrupts signals;
+  auto rt = runtime::create(std::move(*settings));
+  if (!rt) return report(rt.error(), io);
+  if (x.action == what::list) return list(x, *rt, io);
+  const auto about = find(x.id, *rt);
+  if (!about) return report(about.error(), io);
+  if (x.action != what::show) return decide(x, *about, *rt, signals, io);
+  const auto now = system_wall_time();
+  io.out.write(x.common.output == output_kind::text
+                   ? whole_text(*about, now)
+                   : dump(to_json(*about, now)));
+  return io.out.good() ? completed : failed;
+}
+
+}  // namespace riffle::cli

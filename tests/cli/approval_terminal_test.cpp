@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// A person decides at a pseudo-terminal; the program, its tools and its files
+// are real, the model is a script.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto script = R"toml(
+[[steps]]
+text = "I change the notes.\n"
+[[steps.calls]]
+tool = "write"
+arguments = { path = "notes.md", content = "two\n" }
+[[steps]]
+text = "Then: {{step.0.result.0}}\n"
+[[steps.calls]]
+tool = "write"
+arguments = { path = "second.md", content = "more\n" }
+[[steps]]
+text = "And: {{step.1.result.0}}"
+)toml";
+
+struct place {
+  place() {
+    folder.write("s.toml", script);
+    folder.write("notes.md", "one\n");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream in{folder.path() / name};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  temp_folder folder;
+};
+
+constexpr auto prompt = "[s]top, [?] > ";
+
+std::string picture_of(const terminal_program& x) {
+  terminal_picture out{100};
+  out.feed(x.written());
+  return out.text();
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a person sees the diff, says yes, and no with a reason") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  CHECK(at.text_of("notes.md") == "one\n");
+  CHECK(has(picture_of(riffle),
+            "[APPROVAL] write: Writing notes.md — `write` changes something\n"
+            "│ {\"content\":\"two\\n\",\"path\":\"notes.md\"}\n"));
+  CHECK(has(picture_of(riffle), "│ -one\n│ +two\n"));
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next("Writing second.md"));
+  REQUIRE(riffle.read_next(prompt));
+  CHECK(at.text_of("notes.md") == "two\n");
+  riffle.type("n one file is enough\n");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("second.md").empty());
+  const auto picture = picture_of(riffle);
+  CHECK(has(picture, "[APPROVAL] denied by user: one file is enough\n"));
+  CHECK(has(picture, "And: "));
+  CHECK(has(picture.substr(picture.find("And: ")), "one file is enough"));
+}
+
+TEST_CASE("what was typed before a question is no answer to it") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  riffle.type("y\ny\ny\n");
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("n\n");
+  REQUIRE(riffle.read_next("Why not?"));
+  CHECK(at.text_of("notes.md") == "one\n");
+  riffle.type("\n");
+  REQUIRE(riffle.read_next("second.md"));
+  CHECK(at.text_of("notes.md") == "one\n");
+}
+
+TEST_CASE("always is asked once") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("a\n");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "two\n");
+  CHECK(at.text_of("second.md") == "more\n");
+}
+
+TEST_CASE("stop ends the run, and nothing was changed") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("s\n");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("notes.md") == "one\n");
+  CHECK(at.text_of("second.md").empty());
+}
+
+TEST_CASE("Ctrl-C at a question ends the run, and nothing was changed") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("notes.md") == "one\n");
+}
+
+TEST_CASE("the end of the input is a no") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("\x04");
+  REQUIRE(riffle.read_next("second.md"));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "one\n");
+}
+
+TEST_CASE("edited arguments run in the place of the model's") {
+  const place at;
+  at.folder.write("ed.sh",
+                  "#!/bin/sh\nsed -i 's/notes.md/mine.md/' \"$1\"\n");
+  std::filesystem::permissions(at.folder.path() / "ed.sh",
+                               std::filesystem::perms::owner_all);
+  ::setenv("VISUAL", (at.folder.path() / "ed.sh").c_str(), 1);
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  ::unsetenv("VISUAL");
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("e\n");
+  REQUIRE(riffle.read_next("with your arguments? "));
+  CHECK(has(picture_of(riffle), "\"path\": \"mine.md\""));
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next("second.md"));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("n x\n");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "one\n");
+  CHECK(at.text_of("mine.md") == "two\n");
+  // The model is told what really ran.
+  const auto picture = picture_of(riffle);
+  CHECK(has(picture.substr(picture.find("Then: ")), "mine.md"));
+}
+
+TEST_CASE("arguments that are not valid are refused, and asked about again") {
+  const place at;
+  at.folder.write("ed.sh", "#!/bin/sh\necho '{\"path\": 7}' > \"$1\"\n");
+  std::filesystem::permissions(at.folder.path() / "ed.sh",
+                               std::filesystem::perms::owner_all);
+  ::setenv("VISUAL", (at.folder.path() / "ed.sh").c_str(), 1);
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  ::unsetenv("VISUAL");
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("e\n");
+  REQUIRE(riffle.read_next("with your arguments? "));
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next("This cannot be done: "));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("s\n");
+  CHECK(riffle.finish() == 130);
+  CHECK(at.text_of("notes.md") == "one\n");
+}
+
+TEST_CASE("another process decides while a question stands there") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  terminal_program list{
+      at.folder.path(),
+      {"proposals", "list", "--output", "jsonl"}, 200};
+  CHECK(list.finish() == 0);
+  const auto begin = list.written().find("prop_");
+  REQUIRE(begin != std::string::npos);
+  const auto id =
+      list.written().substr(begin, list.written().find('"', begin) - begin);
+  terminal_program deny{at.folder.path(),
+                        {"proposals", "deny", id, "--reason", "not now"}, 200};
+  CHECK(deny.finish() == 0);
+  CHECK(has(deny.written(), "is denied by user"));
+  REQUIRE(riffle.read_next("Decided elsewhere: denied by user: not now"));
+  REQUIRE(riffle.read_next("second.md"));
+  REQUIRE(riffle.read_next(prompt));
+  terminal_program late{at.folder.path(), {"proposals", "approve", id}, 200};
+  CHECK(late.finish() == 1);
+  CHECK(has(late.written(), "too late"));
+  riffle.type("y\n");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("notes.md") == "one\n");
+  CHECK(at.text_of("second.md") == "more\n");
+}
