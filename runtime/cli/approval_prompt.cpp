@@ -115,8 +115,8 @@ void approval_prompt::decide(const approval_answer& answer) {
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
   x.always = answer.what == kind::always;
-  x.reason = answer.what == kind::stop ? "the user stopped the run"
-                                       : answer.reason;
+  x.reason =
+      answer.what == kind::stop ? "the user stopped the run" : answer.reason;
   x.arguments = answer.arguments;
   x.digest = digest_of(about.tool, about.arguments);
   const auto result = around_.rt.decide(about.proposal, std::move(x));

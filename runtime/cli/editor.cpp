@@ -85,11 +85,10 @@ expected<pid_t> start_editor(const std::string& file, int terminal_fd) {
   std::array<std::string, 5> words = {
       "sh", "-c", R"(exec ${VISUAL:-${EDITOR:-editor}} "$1")", "sh", file};
   std::array<char*, 6> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i)
-    arguments[i] = words[i].data();
+  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, "/bin/sh", &actions, &how,
-                                   arguments.data(), environ);
+  const int failed =
+      ::posix_spawn(&pid, "/bin/sh", &actions, &how, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&how);
   if (failed != 0)
@@ -121,7 +120,8 @@ expected<std::string> edit_text(const std::string& text, int terminal_fd,
                                 const std::function<bool()>& gave_up) {
   const scratch_file file{text};
   if (!file.good())
-    return problem(file.name() + " cannot be written: set TMPDIR to a folder "
+    return problem(file.name() +
+                   " cannot be written: set TMPDIR to a folder "
                    "where it can");
   const auto pid = start_editor(file.name(), terminal_fd);
   if (!pid) return unexpected{pid.error()};

@@ -81,12 +81,12 @@ struct proposals_command {
   enum class what : std::uint8_t { list, show, approve, deny, edit };
   common_options common;
   what action = what::list;
-  std::string id;                      ///< not of list
-  std::optional<std::string> session;  ///< of list
-  bool all = false;                    ///< of list: also what is decided
-  std::size_t limit = 100;             ///< of list
-  std::string reason;                  ///< of deny
-  bool always = false;                 ///< of approve
+  std::string id;                        ///< not of list
+  std::optional<std::string> session;    ///< of list
+  bool all = false;                      ///< of list: also what is decided
+  std::size_t limit = 100;               ///< of list
+  std::string reason;                    ///< of deny
+  bool always = false;                   ///< of approve
   std::optional<std::string> arguments;  ///< of edit; "-": standard input
 };
 
@@ -119,9 +119,8 @@ struct leave_command {
   std::string err;  ///< for standard error
 };
 
-using command =
-    std::variant<leave_command, run_command, resume_command, sessions_command,
-                 proposals_command, tools_command, events_check_command,
-                 config_command>;
+using command = std::variant<leave_command, run_command, resume_command,
+                             sessions_command, proposals_command, tools_command,
+                             events_check_command, config_command>;
 
 }  // namespace riffle::cli

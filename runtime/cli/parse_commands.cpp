@@ -72,7 +72,8 @@ void parser::add_proposals() {
     });
     return sub;
   };
-  auto* list = add("list", "What waits for a decision, newest first", what::list);
+  auto* list =
+      add("list", "What waits for a decision, newest first", what::list);
   list->add_flag("--all", proposals.all, "Also what was decided");
   list->add_option("--session", raw.session, "Of this session only")
       ->type_name("ID");

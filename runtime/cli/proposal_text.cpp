@@ -57,7 +57,8 @@ std::string whole_text(const proposal& x, wall_time now) {
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
   append_member(out, "made:     ", to_string(x.what.made));
-  if (x.what.expires) append_member(out, "expires:  ", to_string(*x.what.expires));
+  if (x.what.expires)
+    append_member(out, "expires:  ", to_string(*x.what.expires));
   if (!x.decided) return out;
   auto decided = std::string{to_string(x.decided->how)} + " by " +
                  safe_line(x.decided->by, 64) + " at " +

@@ -42,9 +42,8 @@ int list(const proposals_command& x, runtime& rt, console& io) {
     }
   }
   if (x.common.output == output_kind::json) io.out.write(dump(all));
-  const bool told =
-      x.common.output == output_kind::text && found->empty() &&
-      x.common.level != verbosity::quiet;
+  const bool told = x.common.output == output_kind::text && found->empty() &&
+                    x.common.level != verbosity::quiet;
   if (told)
     io.complain(x.all ? "there are no proposals"
                       : "nothing waits for a decision; --all lists what was "
@@ -95,8 +94,10 @@ std::string verdict_text(const decided& x, const std::string& id) {
     out += std::string{to_string(by.how)} + " by " + by.by;
   }
   if (x.queued)
-    out += "; its session is busy: when that run has ended, 'riffle proposals "
-           "approve " + id + "' executes it";
+    out +=
+        "; its session is busy: when that run has ended, 'riffle proposals "
+        "approve " +
+        id + "' executes it";
   return out;
 }
 
@@ -126,7 +127,7 @@ int tell(const proposals_command& x, const decided& done, runtime& rt,
     io.out.write(dump(out));
   }
   return done.verdict == decision_verdict::accepted || done.queued ? completed
-                                                                    : failed;
+                                                                   : failed;
 }
 
 int decide(const proposals_command& x, const proposal& about, runtime& rt,

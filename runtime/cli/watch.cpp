@@ -69,15 +69,15 @@ std::optional<approval_prompt> prompt_for(watched_run& x,
   std::optional<approval_prompt> out;
   if (!x.keyboard) return out;
   const bool color = use_color(options, io.err);
-  out.emplace(std::move(*x.keyboard),
-              approval_prompt::surroundings{
-                  x.rt, x.of,
-                  [&output](const std::string& text) { output.interject(text); },
-                  [&signals] { return signals.asked_to_stop(); },
-                  [&io, color] {
-                    return dialog_options{io.err.columns(), io.err.rows(),
-                                          color};
-                  }});
+  out.emplace(
+      std::move(*x.keyboard),
+      approval_prompt::surroundings{
+          x.rt, x.of,
+          [&output](const std::string& text) { output.interject(text); },
+          [&signals] { return signals.asked_to_stop(); },
+          [&io, color] {
+            return dialog_options{io.err.columns(), io.err.rows(), color};
+          }});
   return out;
 }
 
@@ -89,7 +89,8 @@ class hints {
   void on(const event& x) {
     if (const auto* asked = std::get_if<events::approval_required>(&x.body))
       open_ = asked->proposal.value;
-    if (std::holds_alternative<events::approval_resolved>(x.body)) open_.clear();
+    if (std::holds_alternative<events::approval_resolved>(x.body))
+      open_.clear();
   }
 
   /// Nothing happens: the run waits.
@@ -131,7 +132,8 @@ int watch(watched_run x, const common_options& options, show_options show,
     // What happens meanwhile waits in the log while a person thinks.
     const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
     if (asks) prompt->look(look);
-    const auto batch = asks && prompt->busy() ? std::nullopt : stream.next(look);
+    const auto batch =
+        asks && prompt->busy() ? std::nullopt : stream.next(look);
     const auto now = std::chrono::steady_clock::now();
     if (batch) output.on_lines(batch->lines(), now);
     if (!batch) nobody.on_quiet();

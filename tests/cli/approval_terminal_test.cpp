@@ -141,8 +141,7 @@ TEST_CASE("the end of the input is a no") {
 
 TEST_CASE("edited arguments run in the place of the model's") {
   const place at;
-  at.folder.write("ed.sh",
-                  "#!/bin/sh\nsed -i 's/notes.md/mine.md/' \"$1\"\n");
+  at.folder.write("ed.sh", "#!/bin/sh\nsed -i 's/notes.md/mine.md/' \"$1\"\n");
   std::filesystem::permissions(at.folder.path() / "ed.sh",
                                std::filesystem::perms::owner_all);
   ::setenv("VISUAL", (at.folder.path() / "ed.sh").c_str(), 1);
@@ -188,15 +187,14 @@ TEST_CASE("another process decides while a question stands there") {
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
   terminal_program list{
-      at.folder.path(),
-      {"proposals", "list", "--output", "jsonl"}, 200};
+      at.folder.path(), {"proposals", "list", "--output", "jsonl"}, 200};
   CHECK(list.finish() == 0);
   const auto begin = list.written().find("prop_");
   REQUIRE(begin != std::string::npos);
   const auto id =
       list.written().substr(begin, list.written().find('"', begin) - begin);
-  terminal_program deny{at.folder.path(),
-                        {"proposals", "deny", id, "--reason", "not now"}, 200};
+  terminal_program deny{
+      at.folder.path(), {"proposals", "deny", id, "--reason", "not now"}, 200};
   CHECK(deny.finish() == 0);
   CHECK(has(deny.written(), "is denied by user"));
   REQUIRE(riffle.read_next("Decided elsewhere: denied by user: not now"));

@@ -68,6 +68,9 @@ TEST_CASE("every option of run arrives") {
   CHECK(x.session == "notes");
   CHECK(x.common.output == output_kind::json);
   CHECK(x.choices.approval == approve::all);
+  const auto asked = parsed<run_command>({"run", "t", "--approve", "ask"});
+  CHECK(asked.choices.approval == approve::ask);
+  CHECK_FALSE(parsed<run_command>({"run", "t"}).choices.approval);
   CHECK(x.common.level == verbosity::verbose);
   CHECK_FALSE(x.common.color);
   CHECK(x.choices.timeout == 90s);
@@ -169,6 +172,42 @@ TEST_CASE("sessions has list, show, events and resume") {
   CHECK(has(refused({"sessions", "show"}), "ID is required"));
 }
 
+TEST_CASE("proposals are listed, shown and decided") {
+  using what = proposals_command::what;
+  const auto read = [](const std::vector<std::string>& words) {
+    return parsed<proposals_command>(words);
+  };
+  const auto list = read({"proposals", "list"});
+  CHECK(list.action == what::list);
+  CHECK_FALSE(list.all);
+  CHECK_FALSE(list.session);
+  CHECK(list.limit == 100);
+  const auto narrow =
+      read({"proposals", "list", "--all", "--session", "s", "--limit", "7"});
+  CHECK(narrow.all);
+  CHECK(narrow.session == "s");
+  CHECK(narrow.limit == 7);
+  const auto show = read({"proposals", "show", "p1"});
+  CHECK(show.action == what::show);
+  CHECK(show.id == "p1");
+  const auto yes = read({"proposals", "approve", "p2"});
+  CHECK(yes.action == what::approve);
+  CHECK(yes.id == "p2");
+  CHECK_FALSE(yes.always);
+  CHECK(read({"proposals", "approve", "p2", "--always"}).always);
+  const auto no = read({"proposals", "deny", "p3", "--reason", "too risky"});
+  CHECK(no.action == what::deny);
+  CHECK(no.reason == "too risky");
+  const auto edit = read({"proposals", "edit", "p4", "--arguments", "{}"});
+  CHECK(edit.action == what::edit);
+  CHECK(edit.arguments == "{}");
+  CHECK_FALSE(read({"proposals", "edit", "p4"}).arguments);
+  CHECK(has(refused({"proposals", "approve"}), "ID is required"));
+  CHECK(has(refused({"proposals", "deny", "p", "--always"}), "--always"));
+  CHECK(
+      has(refused({"proposals", "approve", "p", "--reason", "x"}), "--reason"));
+}
+
 TEST_CASE("every subcommand takes the common options") {
   const std::vector<std::vector<std::string>> commands = {
       {"run", "t"},
@@ -178,6 +217,11 @@ TEST_CASE("every subcommand takes the common options") {
       {"sessions", "resume", "s"},
       {"sessions", "output", "c"},
       {"sessions", "delete", "s"},
+      {"proposals", "list"},
+      {"proposals", "show", "p"},
+      {"proposals", "approve", "p"},
+      {"proposals", "deny", "p"},
+      {"proposals", "edit", "p"},
       {"tools", "list"},
       {"tools", "call", "read"},
       {"events", "check", "f"},
@@ -233,6 +277,10 @@ TEST_CASE("help teaches with examples, for each subcommand") {
                                              {"events", "--help"},
                                              {"config", "--help"},
                                              {"tools", "--help"},
+                                             {"proposals", "--help"},
+                                             {"proposals", "list", "--help"},
+                                             {"proposals", "show", "--help"},
+                                             {"proposals", "deny", "--help"},
                                              {"tools", "list", "--help"},
                                              {"tools", "call", "--help"},
                                              {"sessions", "list", "--help"},
