@@ -22,8 +22,8 @@ constexpr int usage_error = 2;
 /// In the contract, but not built.
 constexpr std::array<std::string_view, 5> later_options = {
     "--workers", "--max-retries", "--fail-fast", "--tasks-file", "--no-token"};
-constexpr std::array<std::string_view, 4> later_commands = {
-    "plan", "serve", "node", "proposals"};
+constexpr std::array<std::string_view, 3> later_commands = {"plan", "serve",
+                                                            "node"};
 
 std::string check_duration(const std::string& text) {
   const auto x = config::parse_duration(text);

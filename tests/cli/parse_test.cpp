@@ -138,7 +138,7 @@ TEST_CASE("what this version does not have is said by name") {
   }
   CHECK(has(refused({"run", "t", "--workers=4"}),
             "--workers=4 is not supported by this version"));
-  for (const std::string name : {"plan", "serve", "node", "proposals"}) {
+  for (const std::string name : {"plan", "serve", "node"}) {
     CHECK(has(refused({name}), name + " is not supported by this version"));
   }
 }
