@@ -7,7 +7,7 @@
 
 using namespace riffle;
 
-TEST_CASE("the demo's script has no mistakes and four steps") {
+TEST_CASE("the demo's script has no mistakes and five steps") {
   const auto file =
       std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs" / "demo.toml";
   const auto settings = config::load({file, {}, config::builtin_tools()});
@@ -15,7 +15,7 @@ TEST_CASE("the demo's script has no mistakes and four steps") {
   const auto script = model::load_script(settings->models.at("default").script);
   INFO((script ? "" : script.error().message));
   REQUIRE(script);
-  CHECK(script->steps.size() == 4);
+  CHECK(script->steps.size() == 5);
   // Three reads in one step: they are what works while the text streams.
   CHECK(script->steps[1].events.size() == 4);
 }
