@@ -51,7 +51,8 @@ proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
 std::map<std::string, tool_pool_actor> spawn_pools(
     caf::actor_system& system, const tools::registry& registry,
     const config::tools_config& settings,
-    const config::supervision_config& supervision, const worker_setup& setup) {
+    const config::supervision_config& supervision, const worker_setup& setup,
+    service_listener on_service) {
   std::map<std::string, tool_pool_actor> pools;
   for (const auto& name : registry.names()) {
     if (core::is_control_tool(name)) continue;
@@ -72,6 +73,7 @@ std::map<std::string, tool_pool_actor> spawn_pools(
                       {supervision.backoff_base, supervision.backoff_cap},
                       supervision.cool_down,
                       set.abandoned_limit};
+    limits.on_service = on_service;
     pools.emplace(
         name, system.spawn(tool_pool, name, limits, std::move(spawn_worker)));
   }

@@ -7,6 +7,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/proposal_desk.hpp"
 #include "actors/session_store.hpp"
+#include "actors/tool_pool.hpp"
 #include "actors/tool_worker.hpp"
 #include "runtime/config/config.hpp"
 
@@ -29,7 +30,8 @@ proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
 std::map<std::string, tool_pool_actor> spawn_pools(
     caf::actor_system& system, const tools::registry& registry,
     const config::tools_config& settings,
-    const config::supervision_config& supervision, const worker_setup& setup);
+    const config::supervision_config& supervision, const worker_setup& setup,
+    service_listener on_service = {});
 
 /// What the registry needs.
 struct registry_setup {

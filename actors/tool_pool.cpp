@@ -110,8 +110,9 @@ void tool_pool_state::on_tick() {
     w.abandoned = true;
     log_warn("tool_pool", tool + ": call " + w.task->call.id.value +
                               " was stopped and still runs");
-    if (service->on_abandoned(now())) note_quarantine();
+    service->on_abandoned(now());
   }
+  tell_service();
   assign();
 }
 
@@ -126,6 +127,7 @@ void tool_pool_state::on_idle(const worker_idle& x) {
       service->on_success();
     on_end_of_task(w);
   }
+  tell_service();
   // More workers than places, once an abandoned call has ended.
   while (workers.size() + resting > limits.concurrency) {
     const auto spare =
@@ -162,8 +164,8 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
       ++resting;
       self->delayed_send(self, *rest, place_rested{});
     }
-    if (!rest) note_quarantine();
   }
+  tell_service();
   if (task)
     self->send(task->dispatcher,
                work_lost{task->call.id, task->attempt, to_string(x.reason)});
@@ -171,8 +173,16 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   answer_abandoned();
 }
 
-void tool_pool_state::note_quarantine() {
-  log_error("tool_pool", service->why(now()).message);
+/// A tool on trial is not back yet.
+void tool_pool_state::tell_service() {
+  const bool up = service->in_service();
+  if (std::exchange(told_in_service, up) == up) return;
+  const auto why = up ? std::string{} : service->why(now()).message;
+  if (up)
+    log_info("tool_pool", "`" + tool + "` is in service again");
+  else
+    log_error("tool_pool", why);
+  if (limits.on_service) limits.on_service(tool, why);
 }
 
 // -- a run whose actors failed ------------------------------------------------

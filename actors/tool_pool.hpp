@@ -16,6 +16,11 @@ namespace riffle {
 using worker_spawner =
     std::function<tool_worker_actor(tool_pool_actor::pointer pool)>;
 
+/// Told of a tool that goes out of service and why, and with an empty `why`
+/// when it is back. Called by its pool: returns at once.
+using service_listener =
+    std::function<void(const std::string& tool, const std::string& why)>;
+
 /// What bounds a pool.
 struct pool_limits {
   std::size_t concurrency = 1;  ///< workers
@@ -23,6 +28,7 @@ struct pool_limits {
   /// A stopped call that still runs after this counts as abandoned, and its
   /// place is given to another worker.
   duration abandon_after = core::dispatch_limits{}.abandon_after;
+  service_listener on_service;  ///< may be empty
 };
 
 /// Workers start when calls wait for one, and stay. A worker that dies is
@@ -54,7 +60,7 @@ struct tool_pool_state {
   void on_end_of_task(worker& w);
   void stop(worker& w);
   void refuse(const assignment& x);
-  void note_quarantine();
+  void tell_service();
   void answer_abandoned();
   [[nodiscard]] bool busy_with(const run_id& run) const;
   [[nodiscard]] time_point now() const { return self->clock().now(); }
@@ -64,6 +70,7 @@ struct tool_pool_state {
   pool_limits limits;
   worker_spawner spawn_worker;
   std::optional<core::tool_service> service;
+  bool told_in_service = true;
   std::mt19937_64 random{std::random_device{}()};
   fair_queue<assignment> queue;  ///< bounded by what the runs may have open
   std::list<worker> workers;

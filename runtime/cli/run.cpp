@@ -6,6 +6,7 @@
 #include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/limits_text.hpp"
 #include "runtime/cli/read_text.hpp"
 #include "runtime/cli/watch.hpp"
 
@@ -48,6 +49,8 @@ int execute(const run_command& x, console& io) {
   auto keyboard = keyboard_for(x);
   if (!x.choices.approval && keyboard) request->approval = approve::ask;
 
+  if (x.common.level == verbosity::verbose)
+    io.err.write(limits_text(*settings, x.agent, x.choices));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));

@@ -12,6 +12,7 @@
 #include "runtime/cli/text_width.hpp"
 #include "runtime/cli/tool_call_view.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/storage/service_board.hpp"
 
 namespace riffle::cli {
 
@@ -19,7 +20,15 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json about(const tools::tool_spec& x, const config::config& settings) {
+using outages = std::vector<storage::tool_outage>;
+
+/// Tools that a running process has taken out of service.
+outages find_outages(const config::config& settings) {
+  return storage::read_service_boards(
+      config::expand_home(settings.runtime.data_dir) / "service");
+}
+
+json facts(const tools::tool_spec& x, const config::config& settings) {
   auto parameters = json::parse(x.parameters, nullptr, false);
   return {{"name", x.name},
           {"effect", to_string(x.eff)},
@@ -27,6 +36,17 @@ json about(const tools::tool_spec& x, const config::config& settings) {
           {"approval", settings.tools.of(x.name).approval},
           {"description", x.description},
           {"parameters", std::move(parameters)}};
+}
+
+json about(const tools::tool_spec& x, const config::config& settings,
+           const outages& out) {
+  auto result = facts(x, settings);
+  for (const auto& o : out)
+    if (o.tool == x.name)
+      result["out_of_service"].push_back({{"process", o.process},
+                                          {"since", to_string(o.since)},
+                                          {"why", o.why}});
+  return result;
 }
 
 std::string line_about(const tools::tool_spec& x, std::size_t columns) {
@@ -41,19 +61,32 @@ std::string line_about(const tools::tool_spec& x, std::size_t columns) {
   return out + fit(safe_line(x.description, 1000), room) + "\n";
 }
 
+std::string outage_lines(const std::string& tool, const outages& out) {
+  std::string lines;
+  for (const auto& o : out)
+    if (o.tool == tool)
+      lines += "  ✗ out of service in process " + std::to_string(o.process) +
+               " since " + to_string(o.since) + ": " + safe_line(o.why, 300) +
+               "\n";
+  return lines;
+}
+
 int list(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
   constexpr std::size_t usual_width = 100;
   const auto columns = io.out.is_terminal() ? io.out.columns() : usual_width;
   auto all = json::array();
+  const auto out = find_outages(settings);
   for (const auto& name : tools.names()) {
     const auto& spec = (*tools.find(name))->spec();
     switch (x.common.output) {
-      case output_kind::text: io.out.write(line_about(spec, columns)); break;
-      case output_kind::jsonl:
-        io.out.write(about(spec, settings).dump() + "\n");
+      case output_kind::text:
+        io.out.write(line_about(spec, columns) + outage_lines(name, out));
         break;
-      case output_kind::json: all.push_back(about(spec, settings)); break;
+      case output_kind::jsonl:
+        io.out.write(about(spec, settings, out).dump() + "\n");
+        break;
+      case output_kind::json: all.push_back(about(spec, settings, out)); break;
     }
   }
   if (x.common.output == output_kind::json) io.out.write(all.dump() + "\n");

@@ -91,6 +91,16 @@ node::~node() {
   }
 }
 
+/// The file is written on a lane: rule 9.
+service_listener node::service_listener_for() const {
+  if (!board_) return {};
+  return [board = board_, lane = side_lane_](const std::string& tool,
+                                             const std::string& why) {
+    board->note(tool, why);
+    lane->submit([board] { board->publish(); });
+  };
+}
+
 // -- putting together ---------------------------------------------------------
 
 expected<void> node::compose(node_parts parts) {
@@ -108,6 +118,7 @@ expected<void> node::compose(node_parts parts) {
     auto opened = storage::open_sqlite_journal(data_dir, mode);
     if (!opened) return unexpected{std::move(opened.error())};
     journal_ = std::move(*opened);
+    board_ = std::make_shared<storage::service_board>(data_dir / "service");
     guard_dir = data_dir / "guards";
     output_dir = data_dir / "outputs";
     for (const auto& folder : {guard_dir, output_dir}) {
@@ -138,7 +149,7 @@ expected<void> node::compose(node_parts parts) {
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;
   pools_ = spawn_pools(actors, *registry_, config_.tools, config_.supervision,
-                       setup);
+                       setup, service_listener_for());
   registry_setup front;
   front.store = store_;
   front.desk = desk_;

@@ -18,6 +18,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
+#include "runtime/storage/service_board.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
@@ -69,6 +70,7 @@ class node {
 
   /// What a run needs that executes an approved proposal. Fails with
   /// `not_found` if what made it is gone, or as `make_spec`.
+  [[nodiscard]] service_listener service_listener_for() const;
   expected<run_spec_ptr> make_cause_spec(const storage::proposal_state& cause);
 
   /// Checks and stores a decision, and tells the run of it. See
@@ -123,6 +125,7 @@ class node {
   std::mutex transports_mutex_;
   std::shared_ptr<thread_lane> lane_;
   std::shared_ptr<thread_lane> side_lane_;
+  std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
   session_store_actor store_;
   proposal_desk_actor desk_;

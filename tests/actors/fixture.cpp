@@ -140,7 +140,11 @@ void actor_fixture::begin() {
                              {journal, make_cause_spec});
   worker_setup setup;
   setup.lane = lane;
-  pools = spawn_pools(*system, *tools, settings, supervision, setup);
+  pools = spawn_pools(
+      *system, *tools, settings, supervision, setup,
+      [this](const std::string& tool, const std::string& why) {
+        service.push_back(why.empty() ? tool + " is back" : tool + " is out");
+      });
   registry_setup front;
   front.store = store;
   front.desk = desk;

@@ -173,6 +173,7 @@ class actor_fixture {
   session_store_actor store;
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
+  std::vector<std::string> service;  ///< what pools told of their tools
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

@@ -76,16 +76,20 @@ TEST_CASE(
   CHECK(x.look->acted.size() == 3);
   const auto told = x.provider->requests.at(4);
   CHECK(told.find("out of service") != std::string::npos);
+  using told_service = std::vector<std::string>;
+  CHECK(x.service == told_service{"look is out"});
 
   x.advance(30s);  // the trial crashes: out again, at once
   auto trial = x.results_of({"look", "look"});
   CHECK(trial.at(0).at("outcome") == "interrupted");
   CHECK(code_of(trial.at(1)) == "tool_unavailable");
+  CHECK(x.service == told_service{"look is out"});  // it never was back
 
   x.advance(30s);
   trial = x.results_of({"look", "look"});
   CHECK(code_of(trial.at(0)) == "ok");
   CHECK(code_of(trial.at(1)) == "ok");
+  CHECK(x.service == told_service{"look is out", "look is back"});
 }
 
 TEST_CASE("calls that wait while the trial fails settle at once") {

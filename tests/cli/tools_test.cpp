@@ -4,6 +4,7 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/storage/service_board.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -49,6 +50,28 @@ tools_command call(const temp_folder& folder, const std::string& name,
 }
 
 }  // namespace
+
+TEST_CASE("the list says which tool is out of service, where and why") {
+  const temp_folder folder;
+  auto x = in_folder(folder);
+  x.common.sets = {"runtime.data_dir=" + (folder.path() / "data").string()};
+  CHECK(outcome_of(x).out.find("out of service") == std::string::npos);
+  storage::service_board board{folder.path() / "data" / "service"};
+  board.note("bash", "it crashed\x1b[2J too often");
+  board.publish();
+  const auto text = outcome_of(x).out;
+  const auto line = text.find("  ✗ out of service in process ");
+  REQUIRE(line != std::string::npos);
+  CHECK(line > text.find("bash          mutating"));
+  CHECK(text.find("it crashed^[[2J too often\n") != std::string::npos);
+  x.common.output = output_kind::json;
+  for (const auto& tool : json::parse(outcome_of(x).out)) {
+    CHECK(tool.contains("out_of_service") == (tool.at("name") == "bash"));
+    if (tool.at("name") == "bash")
+      CHECK(tool.at("out_of_service").at(0).at("why") ==
+            "it crashed\x1b[2J too often");
+  }
+}
 
 TEST_CASE("tools are listed, in each output") {
   const temp_folder folder;

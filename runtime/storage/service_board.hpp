@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which tools are out of service in which process, for other processes to
+// read: a file for each process that has any, locked (flock) while it lives.
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "messages/time.hpp"
+#include "runtime/storage/owner.hpp"
+
+namespace riffle::storage {
+
+struct tool_outage {
+  std::string tool;
+  std::string why;
+  wall_time since;
+  int process = 0;  ///< its id, for people
+
+  bool operator==(const tool_outage&) const = default;
+};
+
+/// This process's part. Makes its file at the first outage and removes it at
+/// the end. What cannot be written is logged: an outage matters more to those
+/// who have it. Thread-safe.
+class service_board {
+ public:
+  /// `folder` is made when it is needed.
+  explicit service_board(std::filesystem::path folder);
+  ~service_board();
+  service_board(const service_board&) = delete;
+  service_board& operator=(const service_board&) = delete;
+
+  /// `why` empty: the tool is in service again. Does not block.
+  void note(const std::string& tool, const std::string& why);
+  /// Writes what was noted.
+  void publish();
+
+ private:
+  std::mutex mutex_;
+  std::filesystem::path folder_;
+  std::filesystem::path file_;
+  unique_fd fd_;
+  std::map<std::string, tool_outage> outages_;
+};
+
+/// The outages of all living processes, by tool. Removes what dead ones left.
+std::vector<tool_outage> read_service_boards(
+    const std::filesystem::path& folder);
+
+}  // namespace riffle::storage

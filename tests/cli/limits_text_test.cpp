@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/limits_text.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using namespace std::chrono_literals;
+
+TEST_CASE("-v says which limits hold") {
+  config::config x;
+  x.runtime.max_calls = 65;
+  x.runtime.max_runs = 3;
+  auto& agent = x.agents["small"];
+  agent.tools = {"bash", "read"};
+  agent.max_steps = 7;
+  agent.max_calls_in_flight = 5;
+  auto& bash = x.tools.by_name["bash"];
+  bash.concurrency = 2;
+  bash.timeout = 90s;
+  bash.idle_timeout = 10s;
+  bash.queue_timeout = 1min;
+  bash.attempts = 3;
+  bash.priority = -4;
+  bash.approval = "deny";
+  bash.rules = {{"ls*", "allow"}};
+  CHECK(limits_text(x, "small", {}) ==
+        "[LIMITS] run: 7 steps, 5 calls at once, timeout none; process: 65 "
+        "calls at once, runs: 3\n"
+        "[LIMITS] bash: 2 at once, timeout 90s, idle 10s, queue 1m, attempts "
+        "3, priority -4, changes: deny (rules: 1), isolation thread\n"
+        "[LIMITS] read: 4 at once, timeout 30s, idle none, queue 10m, "
+        "attempts 2, priority 0, changes: ask, isolation thread\n");
+  run_choices chosen;
+  chosen.max_steps = 2;
+  chosen.timeout = 5s;
+  CHECK(limits_text(x, "small", chosen)
+            .starts_with("[LIMITS] run: 2 steps, 5 calls at once, timeout 5s"));
+  x.runtime.max_runs = 0;
+  CHECK(limits_text(x, "small", {}).find("runs: no limit\n") !=
+        std::string::npos);
+}
