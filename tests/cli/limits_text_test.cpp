@@ -7,7 +7,7 @@ using namespace riffle;
 using namespace riffle::cli;
 using namespace std::chrono_literals;
 
-TEST_CASE("-v says which limits hold") {
+TEST_CASE("verbose output says which limits hold") {
   config::config x;
   x.runtime.max_calls = 65;
   x.runtime.max_runs = 3;
