@@ -60,16 +60,23 @@ recording_tool::recording_tool(std::string name, effect eff, bool idempotent) {
   spec_.idempotent = idempotent;
 }
 
-tools::tool_output recording_tool::run(const json& arguments,
+tools::tool_output recording_tool::run(const json& args,
                                        tools::tool_context& context) {
   acted.push_back(context.call);
+  arguments.push_back(args.dump());
   for (int i = 1; i <= reports; ++i)
     context.progress({"report " + std::to_string(i), {}, {}, {}, 0});
   if (throw_times > 0) {
     --throw_times;
     throw std::runtime_error{"the tool broke"};
   }
-  return {spec_.name + " " + arguments.dump(), {}, {}};
+  return {spec_.name + " " + args.dump(), {}, {}};
+}
+
+std::string recording_tool::preview(const json& args,
+                                    const std::filesystem::path&) const {
+  if (preview_throws) throw std::runtime_error{"no preview"};
+  return spec_.eff == effect::mutating ? "would act on " + args.dump() : "";
 }
 
 // -- reader -------------------------------------------------------------------
@@ -156,7 +163,7 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   run = run_id{id};
   auto spec = std::make_shared<run_spec>();
   spec->run = run;
-  spec->session = session_id{"ses_1"};
+  spec->session = session;
   spec->task = "the task";
   spec->agent_name = "default";
   spec->agent.tools = {"look",     "act",         "redo",

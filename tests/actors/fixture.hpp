@@ -87,10 +87,15 @@ class recording_tool final : public tools::tool {
   recording_tool(std::string name, effect eff, bool idempotent = false);
   const tools::tool_spec& spec() const noexcept override { return spec_; }
   std::string title(const nlohmann::json&) const override { return "Acting"; }
-  tools::tool_output run(const nlohmann::json& arguments,
+  tools::tool_output run(const nlohmann::json& args,
                          tools::tool_context& context) override;
 
-  std::vector<call_id> acted;  ///< each time it ran
+  std::string preview(const nlohmann::json& arguments,
+                      const std::filesystem::path&) const override;
+
+  std::vector<call_id> acted;  ///< each time it ran …
+  std::vector<std::string> arguments;  ///< … and with what
+  bool preview_throws = false;
   int throw_times = 0;         ///< so many calls end with an exception
   int reports = 0;             ///< progress reports of each call
 
@@ -178,6 +183,7 @@ class actor_fixture {
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;
   run_id run{"run_1"};
+  session_id session{"ses_1"};
 
  private:
   void pull();

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+// Proposals that outlive their run, their process, or the model's patience.
+#include <filesystem>
+
+#include "tests/actors/approval_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using events::decision;
+
+namespace {
+
+const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
+
+/// A process that goes on with `run_1` after another one died.
+struct next_life : approval_scene {
+  explicit next_life(std::shared_ptr<storage::journal> stored, int n = 1)
+      : approval_scene{std::move(stored)} {
+    ids = std::make_shared<id_source>(
+        100 + static_cast<unsigned>(n),
+        [n] { return wall_time{1'000'000 * (n + 1)}; });
+    provider->answers = {model_says("The end.") + model_stops("stop")};
+  }
+  void go_on(const std::string& name = "run_1") {
+    begin();
+    resume(make_spec(name));
+  }
+};
+
+std::string log_of(storage::journal& journal, const std::string& run) {
+  const auto page = journal.read_events(run_id{run}, 0, 1u << 20);
+  REQUIRE(page);
+  std::string lines;
+  for (const auto& block : page->blocks) lines += *block.lines;
+  return lines;
+}
+
+}  // namespace
+
+// -- restarts -----------------------------------------------------------------
+
+TEST_CASE("what waited when the process died still waits, by the same name") {
+  auto journal = std::make_shared<test_journal>();
+  proposal_id id;
+  {
+    approval_scene x{journal};
+    x.play({wants_act});
+    x.pass(1s);
+    id = x.undecided().at(0).what.id;
+  }
+  auto next = journal->crash(1);
+  SECTION("and is decided then") {
+    next_life x{next};
+    x.go_on();
+    x.pass(1s);
+    REQUIRE(x.undecided().size() == 1);
+    CHECK(x.undecided()[0].what.id == id);
+    x.decide(id, decision::approved);
+    x.run_out();
+    CHECK(x.act->acted.size() == 1);
+    x.check();
+  }
+  SECTION("or was decided while nobody ran it") {
+    next_life x{next};
+    x.decide(id, decision::approved, R"({"n":4})");
+    x.go_on();
+    x.run_out();
+    CHECK(x.act->arguments == std::vector<std::string>{R"({"n":4})"});
+    x.check();
+  }
+  SECTION("or its time is over") {
+    next_life x{next};
+    x.decide(id, decision::expired);
+    x.go_on();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.error_code(0) == "approval_expired");
+    x.check();
+  }
+  SECTION("or the run is cancelled then") {
+    const bool early = GENERATE(true, false);
+    next_life x{next};
+    x.go_on();
+    // Early: before the call has reached the gate again.
+    while (!x.opened) REQUIRE((x.scheduler().try_run_once() || x.settle()));
+    if (!early) x.settle();
+    x.cancel();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.undecided().empty());
+    x.check();
+  }
+  SECTION("or the process dies again, and again") {
+    for (int n = 1; n < 6; ++n) {
+      {
+        next_life x{next, n};
+        x.go_on();
+        x.pass(1s);
+        REQUIRE(x.undecided().size() == 1);
+      }
+      next = next->crash(static_cast<unsigned>(n));
+    }
+    next_life x{next, 9};
+    x.decide(id, decision::denied);
+    x.go_on();
+    x.run_out();
+    CHECK(x.outcomes() == std::vector<std::string>{"denied"});
+  }
+  const auto lines = log_of(*next, "run_1");
+  check_log(lines);
+  const auto asked = events_of(lines, "approval_required");
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].at("data").at("proposal_id") == id.value);
+  CHECK(events_of(lines, "approval_resolved").size() == 1);
+}
+
+TEST_CASE("a decision that was acted on before a crash holds after it") {
+  // The process ends after each possible number of acknowledgements.
+  for (std::size_t acks = 0; acks < 12; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    std::size_t acted = 0;
+    bool edited_ran = true;
+    {
+      approval_scene x{journal};
+      x.play({wants_act});
+      x.pass(1s);
+      x.release_acks = false;
+      x.decide(x.undecided().at(0).what.id, decision::approved, R"({"n":9})");
+      x.pass(1s);
+      for (std::size_t i = 0; i < acks; ++i) {
+        journal->release_one();
+        x.settle();
+      }
+      acted += x.act->acted.size();
+      for (const auto& a : x.act->arguments)
+        edited_ran = edited_ran && a == R"({"n":9})";
+    }
+    auto next = journal->crash(acks);
+    const auto known = next->load_run(run_id{"run_1"});
+    REQUIRE(known);
+    if (known->state == storage::run_state::active) {
+      next_life x{next};
+      x.go_on();
+      x.run_out();
+      acted += x.act->acted.size();
+      for (const auto& a : x.act->arguments)
+        edited_ran = edited_ran && a == R"({"n":9})";
+      x.check();
+    }
+    CHECK(acted == 1);
+    CHECK(edited_ran);
+    const auto lines = log_of(*next, "run_1");
+    check_log(lines);
+    CHECK(events_of(lines, "approval_required").size() == 1);
+  }
+}
+
+// -- propose ------------------------------------------------------------------
+
+namespace {
+
+struct propose_scene : approval_scene {
+  propose_scene() {
+    propose = true;
+    make_cause_spec = [this](const storage::proposal_state& cause) {
+      const auto back = run;
+      auto spec = make_spec("run_" + std::to_string(++last));
+      run = back;
+      spec->cause = cause;
+      spec->task = "Proposal " + cause.what.id.value + " was approved.";
+      return expected<run_spec_ptr>{std::move(spec)};
+    };
+  }
+
+  /// The desk is told of an approval, as by the library.
+  void approve(const proposal_id& id, const std::string& arguments = {}) {
+    auto answer = decide(id, decision::approved, arguments, false, true);
+    CHECK(answer.verdict == storage::decision_verdict::accepted);
+    caf::anon_send(desk, queued_cause{*answer.now});
+  }
+
+  int last = 1;
+};
+
+}  // namespace
+
+TEST_CASE("with propose the run goes on, and an approval starts a run") {
+  propose_scene x;
+  x.play({wants_act});
+  x.run_out();
+  x.check();
+  CHECK(x.act->acted.empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"denied"});
+  const auto open = x.undecided();
+  REQUIRE(open.size() == 1);
+  const auto& what = open[0].what;
+  CHECK(x.told(0).find("needs approval, proposal " + what.id.value) !=
+        std::string::npos);
+  const auto made = x.only("proposal");
+  CHECK(made.at("source") == "tool_call");
+  CHECK(made.at("status") == "open");
+  CHECK(what.preview == "would act on {\"n\":1}");
+  CHECK(events_of(x.reader->lines, "approval_required").empty());
+
+  const bool edited = GENERATE(false, true);
+  x.approve(what.id, edited ? R"({"n":8})" : "");
+  x.pass(5s);
+  const std::string ran = edited ? R"({"n":8})" : R"({"n":1})";
+  CHECK(x.act->arguments == std::vector{ran});
+  const auto lines = log_of(*x.journal, "run_2");
+  check_log(lines);
+  const auto started = events_of(lines, "run_started").at(0).at("data");
+  CHECK(started.at("cause").at("proposal_id") == what.id.value);
+  CHECK(events_of(lines, "tool_call").size() == 1);
+  CHECK(events_of(lines, "tool_result").at(0).at("data").at("outcome") == "ok");
+  CHECK(events_of(lines, "final_answer").at(0).at("data").at("content").get<
+            std::string>().find("act " + ran) != std::string::npos);
+  const auto list = x.journal->list_proposals({});
+  CHECK(list->at(0).executed_by == run_id{"run_2"});
+  // Only once, however often it is asked for.
+  caf::anon_send(x.desk, queued_cause{open[0]});
+  auto again = *x.journal->list_proposals({});
+  again[0].executed_by = {};
+  caf::anon_send(x.desk, queued_cause{again[0]});
+  x.pass(5s);
+  CHECK(x.act->acted.size() == 1);
+
+  // The next run of the session knows how it went.
+  x.provider->requests.clear();
+  x.provider->answers = {model_says("I see.") + model_stops("stop")};
+  x.start(x.make_spec("run_9"));
+  x.pass(5s);
+  REQUIRE(x.provider->requests.size() == 1);
+  check_requests(x.provider->requests);
+  const auto messages =
+      json::parse(x.provider->requests[0]).at("messages");
+  std::vector<std::string> roles;
+  for (const auto& m : messages) roles.push_back(m.at("role"));
+  CHECK(roles == std::vector<std::string>{"user", "assistant", "tool",
+                                          "assistant", "user", "assistant",
+                                          "tool", "user"});
+  CHECK(messages[6].at("content").get<std::string>().find("act " + ran) !=
+        std::string::npos);
+  CHECK(messages[5]["tool_calls"][0]["function"]["arguments"] ==
+        R"({"n":1})");
+}
+
+TEST_CASE("an approval while its run is active waits for the run's end") {
+  propose_scene x;
+  x.provider->answers = {};
+  x.play({wants_act, model_says("Hm.") + scripted_model::hold});
+  x.pass(1s);
+  const auto id = x.undecided().at(0).what.id;
+  SECTION("by this process") { x.approve(id); }
+  SECTION("by another one, which is gone then") {
+    x.decide(id, decision::approved);
+  }
+  x.pass(3s);
+  CHECK(x.act->acted.empty());
+  CHECK(events_of(x.reader->lines, "proposal").size() == 2);
+  CHECK(events_of(x.reader->lines, "proposal")[1].at("data").at("status") ==
+        "approved");
+  x.cancel();
+  x.run_out();
+  x.pass(3s);
+  CHECK(x.act->acted.size() == 1);
+  check_log(x.reader->lines);
+  const auto executed = x.journal->list_proposals({})->at(0).executed_by;
+  check_log(log_of(*x.journal, executed.value));
+}
+
+TEST_CASE("a run with a cause that is killed acts at most once") {
+  for (std::size_t acks = 0; acks < 10; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    storage::proposal_state cause;
+    std::size_t acted = 0;
+    {
+      approval_scene x{journal};
+      x.propose = true;
+      x.play({wants_act});
+      x.run_out();
+      cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
+      x.release_acks = false;
+      auto spec = x.make_spec("run_2");
+      spec->cause = cause;
+      x.start(spec);
+      x.settle();
+      for (std::size_t i = 0; i < acks; ++i) {
+        journal->release_one();
+        x.settle();
+      }
+      acted += x.act->acted.size();
+    }
+    auto next = journal->crash(acks);
+    const auto known = next->load_run(run_id{"run_2"});
+    REQUIRE(known);
+    CHECK(known->cause == cause.what.id);
+    if (known->state == storage::run_state::active) {
+      next_life x{next};
+      x.begin();
+      auto spec = x.make_spec("run_2");
+      spec->cause = cause;
+      x.resume(spec);
+      x.run_out();
+      acted += x.act->acted.size();
+      CHECK(x.provider->requests.empty());
+    }
+    const auto lines = log_of(*next, "run_2");
+    check_log(lines);
+    const auto end = events_of(lines, "tool_result").at(0).at("data");
+    CHECK(acted <= 1);
+    if (end.at("outcome") == "ok") CHECK(acted == 1);
+  }
+}
+
+TEST_CASE("a denied proposal starts nothing") {
+  propose_scene x;
+  x.play({wants_act});
+  x.run_out();
+  auto answer = x.decide(x.undecided().at(0).what.id, decision::denied);
+  caf::anon_send(x.desk, queued_cause{*answer.now});
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  CHECK_FALSE(x.journal->load_run(run_id{"run_2"}));
+}
+
+// -- proposals of any kind ----------------------------------------------------
+
+TEST_CASE("what seek_approval proposes is tracked, and decided like the rest") {
+  approval_scene x;
+  x.play({model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+              model_stops("tool_calls"),
+          model_says("Hm.") + scripted_model::hold});
+  x.pass(1s);
+  REQUIRE(x.undecided().size() == 1);
+  const auto what = x.undecided()[0].what;
+  CHECK(what.source == events::proposal_source::seek_approval);
+  CHECK(what.summary == "may I?");
+  CHECK_FALSE(what.waits);
+  SECTION("while the run goes on") {
+    const bool yes = GENERATE(true, false);
+    x.decide(what.id, yes ? decision::approved : decision::denied);
+    x.pass(250ms);
+    const auto told = events_of(x.reader->lines, "proposal");
+    REQUIRE(told.size() == 2);
+    CHECK(told[1].at("data").at("proposal_id") == what.id.value);
+    CHECK(told[1].at("data").at("status") == (yes ? "approved" : "denied"));
+    x.cancel();
+    x.run_out();
+  }
+  SECTION("after its end") {
+    x.cancel();
+    x.run_out();
+    CHECK(x.decide(what.id, decision::approved).verdict ==
+          storage::decision_verdict::accepted);
+    x.pass(3s);
+    CHECK(events_of(x.reader->lines, "proposal").size() == 1);
+  }
+  x.check();
+}
+
+TEST_CASE("a proposal in the answer is found, once") {
+  const std::string block =
+      "I suggest:\n```json\n{\"proposal\": {\"summary\": \"Do it.\"}}\n```\n";
+  approval_scene x;
+  SECTION("and told before the answer") {
+    x.provider->answers = {};
+    x.play({model_says(block) + model_stops("stop")});
+    x.run_out();
+    REQUIRE(x.undecided().size() == 1);
+    CHECK(x.undecided()[0].what.source == events::proposal_source::inline_text);
+    CHECK(x.only("proposal").at("summary") == "Do it.");
+    CHECK(x.only("proposal").at("source") == "inline");
+  }
+  SECTION("but not if a tool proposed something") {
+    x.play({model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+                model_stops("tool_calls"),
+            model_says(block) + model_stops("stop")});
+    x.run_out();
+    REQUIRE(x.undecided().size() == 1);
+    CHECK(x.undecided()[0].what.summary == "may I?");
+  }
+  x.check();
+}
+
+TEST_CASE("a run that says nothing answers with its proposals") {
+  approval_scene x;
+  x.provider->answers = {};
+  std::string expected;
+  SECTION("of seek_approval") {
+    x.play({model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+                model_stops("tool_calls"),
+            model_stops("stop")});
+    expected = "This waits for a decision:\n- may I?";
+  }
+  SECTION("of calls") {
+    x.propose = true;
+    x.play({wants_act, model_stops("stop")});
+    expected = "This waits for a decision:\n- Acting";
+  }
+  SECTION("or a plain sentence") {
+    x.play({model_calls(0, "look") + model_stops("tool_calls"),
+            model_stops("stop")});
+    expected = "The tools have run; the model gave no closing answer.";
+  }
+  x.run_out();
+  CHECK(x.only("final_answer").at("content") == expected);
+  x.check();
+}
+
+TEST_CASE("a control call that runs again after a crash proposes once") {
+  for (std::size_t acks = 0; acks < 12; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    {
+      approval_scene x{journal};
+      x.play({model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+              model_stops("tool_calls")});
+      x.release_acks = false;
+      x.settle();
+      for (std::size_t i = 0; i < acks; ++i) {
+        journal->release_one();
+        x.settle();
+      }
+    }
+    auto next = journal->crash(acks);
+    const auto known = next->load_run(run_id{"run_1"});
+    if (!known || known->state != storage::run_state::active) continue;
+    next_life x{next};
+    x.provider->answers = {
+        model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+            model_stops("tool_calls"),
+        model_says("The end.") + model_stops("stop")};
+    // If its turn is on record the model is not asked for it again.
+    const auto session = next->load_session(session_id{"ses_1"});
+    for (const auto& m : session->messages)
+      if (m.role == storage::message_role::assistant)
+        x.provider->answers.erase(x.provider->answers.begin());
+    x.go_on();
+    x.run_out();
+    const auto lines = log_of(*next, "run_1");
+    check_log(lines);
+    CHECK(events_of(lines, "proposal").size() == 1);
+    CHECK(x.undecided().size() == 1);
+  }
+}
