@@ -151,3 +151,56 @@ TEST_CASE("a finished read is reused when the step starts again") {
     CHECK(letters(x.on_call(call, t0)) == "a");
   }
 }
+
+TEST_CASE("a denial says why it was denied") {
+  dispatch_queue x;
+  auto call = write(a);
+  call.needs_approval = true;
+  x.on_call(call, t0);
+  x.on_gate(true, t0);
+  const auto end =
+      x.on_decision(a, false, "too late", t0, errc::approval_expired);
+  REQUIRE(letters(end) == "0");
+  const auto& settled = std::get<settle_call>(end[0]);
+  CHECK(settled.result.err ==
+        error{errc::approval_expired, "dispatcher", "too late"});
+}
+
+TEST_CASE("an edited call conflicts with what it touches now") {
+  dispatch_queue x;
+  auto first = write(a);
+  first.needs_approval = true;
+  first.keys = {"elsewhere"};
+  x.on_call(first, t0);
+  x.on_call(read(b), t0);  // begins: it touches something else
+  CHECK(letters(x.on_gate(true, t0)) == "a");
+  auto edited = write(a);
+  edited.arguments = R"({"path":"f","more":1})";
+  edited.index = 7;  // its place in the order is kept
+  SECTION("and waits for later calls that began") {
+    CHECK(letters(x.on_edited(edited, t0)).empty());
+    const auto out = x.on_result(b, 1, {}, {}, t0);
+    REQUIRE(letters(out) == "+c");
+    const auto& begun = std::get<begin_call>(out[1]);
+    CHECK(begun.call.arguments == edited.arguments);
+    CHECK(begun.call.index == 0);
+  }
+  SECTION("or not, if those have ended") {
+    x.on_result(b, 1, {}, {}, t0);
+    CHECK(letters(x.on_edited(edited, t0)) == "c");
+  }
+  SECTION("or not, if it is not edited") {
+    CHECK(letters(x.on_decision(a, true, "", t0)) == "c");
+  }
+}
+
+TEST_CASE("what was asked for before a crash is withdrawn, not just settled") {
+  dispatch_queue x;
+  auto call = write(a);
+  call.needs_approval = true;
+  restored_call open{call, 0, false, false, {}, {}};
+  open.asked = true;
+  x.restore({open}, {});
+  CHECK(letters(x.on_drain(drain_reason::cancelled, t0)) == "v");
+  CHECK(letters(x.on_decision(a, true, "", t0)) == "CD");
+}

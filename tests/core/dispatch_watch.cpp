@@ -77,6 +77,7 @@ void dispatch_watch::restored(const core::restored_call& x) {
   seen.restored = x.begun;
   seen.approved = x.begun || x.approved.value_or(false);
   seen.recorded = true;
+  seen.was_asked = x.asked;
 }
 
 void dispatch_watch::gate(bool safe) {
@@ -95,6 +96,16 @@ void dispatch_watch::decided(const call_id& id, bool approved) {
   x.asked = false;
 }
 
+void dispatch_watch::edited(const tool_call& x) {
+  auto& seen = at(x.id);
+  bool later = false;
+  for (const auto& other : calls_) {
+    if (later && other.working) seen.beside.insert(other.call.id);
+    later = later || &other == &seen;
+  }
+  seen.call = x;
+}
+
 void dispatch_watch::committed(const call_id& id, std::uint32_t attempt) {
   auto& x = at(id);
   x.acked = x.attempt == attempt;
@@ -102,7 +113,10 @@ void dispatch_watch::committed(const call_id& id, std::uint32_t attempt) {
 
 void dispatch_watch::ended(const call_id& id, std::uint32_t attempt) {
   if (!knows(id)) return;
-  if (auto& x = at(id); x.attempt == attempt) x.working = false;
+  if (auto& x = at(id); x.attempt == attempt) {
+    x.working = false;
+    for (auto& other : calls_) other.beside.erase(id);
+  }
 }
 
 void dispatch_watch::next_step() {
@@ -128,6 +142,7 @@ void dispatch_watch::see(const core::request_approval& x) {
   REQUIRE_FALSE((seen.asked || seen.approved || seen.announced));
   if (mutates(x.call)) REQUIRE(gate_safe_);
   seen.asked = true;
+  seen.was_asked = false;
   seen.recorded = true;
 }
 
@@ -183,8 +198,8 @@ void dispatch_watch::see(const core::stop_work& x) {
 
 void dispatch_watch::see(const core::cancel_approval& x) {
   auto& seen = at(x.call);
-  REQUIRE(seen.asked);
-  seen.asked = false;
+  REQUIRE((seen.asked || seen.was_asked));
+  seen.asked = seen.was_asked = false;
 }
 
 void dispatch_watch::see(const core::retry_call& x) {
@@ -199,7 +214,7 @@ void dispatch_watch::see(const core::settle_call& x) {
   auto& seen = at(x.call.id);
   REQUIRE(x.announced == seen.announced);
   REQUIRE(x.attempt == seen.attempt);
-  REQUIRE_FALSE(seen.asked);
+  REQUIRE_FALSE((seen.asked || seen.was_asked));
   REQUIRE((x.result.how == outcome::ok) == !x.result.err.has_value());
   if (x.result.how == outcome::ok) REQUIRE(seen.announced);
   if (seen.denied) REQUIRE(x.result.how == outcome::denied);
@@ -224,8 +239,14 @@ void dispatch_watch::check_order(const seen_call& x) const {
   for (const auto& earlier : calls_) {
     if (&earlier == &x) break;
     CAPTURE(earlier.call.id.value, x.call.id.value);
+    if (earlier.beside.contains(x.call.id)) continue;
     if (must_keep_order(earlier.call, x.call))
       REQUIRE((earlier.settled && !earlier.working));
+  }
+  for (const auto& id : x.beside) {
+    const auto& later = of(id);
+    CAPTURE(id.value, x.call.id.value);
+    if (must_keep_order(x.call, later.call)) REQUIRE_FALSE(later.working);
   }
 }
 

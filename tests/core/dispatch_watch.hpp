@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ class dispatch_watch {
     bool working = false;    ///< a pool, a worker or the orchestrator has it
     bool settled = false;
     bool recorded = false;  ///< recovery would know of it
+    /// Asked for before the process died, not decided.
+    bool was_asked = false;
+    /// Later calls that were under way when this one's arguments changed.
+    std::set<call_id> beside;
     std::uint32_t attempt = 0;
     outcome how = outcome::ok;
   };
@@ -50,6 +55,7 @@ class dispatch_watch {
   void restored(const core::restored_call& x);
   void gate(bool safe);
   void decided(const call_id& id, bool approved);
+  void edited(const tool_call& x);  ///< before `on_edited`
   void committed(const call_id& id, std::uint32_t attempt);
   /// The queue hears that the work ended, whatever the way.
   void ended(const call_id& id, std::uint32_t attempt);

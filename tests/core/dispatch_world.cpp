@@ -117,10 +117,17 @@ void dispatch_world::store_some() {
         take(queue_.on_intent_committed(id, attempt, now_));
       });
     if (x.what == record::kind::decided)
-      notices_.emplace_back([this, id = x.id, yes = x.flag] {
-        if (!watch_.knows(id)) return;
-        watch_.decided(id, yes);
-        take(queue_.on_decision(id, yes, "because", now_));
+      notices_.emplace_back([this, x] {
+        if (!watch_.knows(x.id)) return;
+        const bool edited = !x.calls.empty() && watch_.of(x.id).asked;
+        watch_.decided(x.id, x.flag);
+        if (edited) {
+          watch_.edited(x.calls[0]);
+          calls_[x.id] = x.calls[0];
+        }
+        take(x.calls.empty()
+                 ? queue_.on_decision(x.id, x.flag, "because", now_)
+                 : queue_.on_edited(x.calls[0], now_));
       });
     if (x.what == record::kind::drained)
       notices_.emplace_back([this] {
@@ -133,7 +140,15 @@ void dispatch_world::store_some() {
 }
 
 void dispatch_world::decide(const call_id& id, bool approved) {
-  log_.push_back({record::kind::decided, id, 0, approved});
+  record x{record::kind::decided, id, 0, approved};
+  if (approved && chance(30)) {
+    auto edited = calls_.at(id);
+    edited.keys = random_call().keys;
+    edited.edited_from = edited.arguments;
+    edited.arguments += "!";
+    x.calls.push_back(std::move(edited));
+  }
+  log_.push_back(std::move(x));
   asked_.erase(id);
   withdrawn_.erase(id);
 }
@@ -260,8 +275,12 @@ core::restored_call dispatch_world::restored(const tool_call& call) const {
       r.begun = r.announced = true;
       r.attempt = std::max(r.attempt, x.attempt);
     }
-    if (x.what == record::kind::decided) r.approved = x.flag;
+    if (x.what == record::kind::asked) r.asked = true;
+    if (x.what != record::kind::decided) continue;
+    r.approved = x.flag;
+    if (!x.calls.empty()) r.call = x.calls[0];
   }
+  r.asked = r.asked && !r.approved;
   return r;
 }
 
@@ -274,7 +293,9 @@ void dispatch_world::take(core::dispatch_effects effects) {
 }
 
 void dispatch_world::see(const core::request_approval& x) {
-  log_.push_back({record::kind::asked, x.call.id});
+  // One that was asked for before a crash is known to the tracker.
+  if (!recorded(record::kind::asked, x.call.id, log_.size()))
+    log_.push_back({record::kind::asked, x.call.id});
   asked_.insert(x.call.id);
 }
 
@@ -302,7 +323,10 @@ void dispatch_world::see(const core::stop_work& x) {
 }
 
 void dispatch_world::see(const core::cancel_approval& x) {
-  if (asked_.erase(x.call) > 0) withdrawn_.insert(x.call);
+  const bool known = asked_.erase(x.call) > 0 ||
+                     recorded(record::kind::asked, x.call, log_.size());
+  if (known && !recorded(record::kind::decided, x.call, log_.size()))
+    withdrawn_.insert(x.call);
 }
 
 void dispatch_world::see(const core::settle_call& x) {
@@ -332,8 +356,13 @@ void dispatch_world::check_log() const {
   const auto all_settled = [&] {
     for (const auto& [id, n] : begun) REQUIRE(settled[id] == 1);
   };
+  std::set<call_id> undecided;
   for (const auto& x : log_) {
     CAPTURE(x.id.value);
+    if (x.what == record::kind::asked) undecided.insert(x.id);
+    if (x.what == record::kind::decided) undecided.erase(x.id);
+    if (x.what == record::kind::begun || x.what == record::kind::settled)
+      REQUIRE_FALSE(undecided.contains(x.id));
     if (x.what == record::kind::begun) {
       REQUIRE(settled[x.id] == 0);
       begun[x.id] += x.flag ? 1 : 0;

@@ -48,7 +48,7 @@ class dispatch_world {
     std::uint32_t attempt = 0;
     bool flag = false;  ///< announced, approved, safe
     outcome how = outcome::ok;
-    std::vector<tool_call> calls;  ///< of a message
+    std::vector<tool_call> calls;  ///< of a message; of an edit
   };
   struct work {
     std::uint32_t attempt = 0;
