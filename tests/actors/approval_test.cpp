@@ -8,8 +8,8 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using nlohmann::json;
 using events::decision;
+using nlohmann::json;
 
 TEST_CASE("a call waits for its decision, and nothing else does") {
   approval_scene x;
@@ -68,7 +68,8 @@ TEST_CASE("decisions come one by one, in any order") {
   REQUIRE(open.size() == 3);
   x.decide(open[0].what.id, decision::approved);
   x.pass(1s);
-  CHECK(x.redo->acted.empty());  // earlier calls are open that it conflicts with
+  CHECK(
+      x.redo->acted.empty());  // earlier calls are open that it conflicts with
   x.decide(open[2].what.id, decision::approved);
   x.pass(1s);
   CHECK(x.act->acted == std::vector{open[2].what.call});

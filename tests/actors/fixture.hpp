@@ -93,11 +93,11 @@ class recording_tool final : public tools::tool {
   std::string preview(const nlohmann::json& arguments,
                       const std::filesystem::path&) const override;
 
-  std::vector<call_id> acted;  ///< each time it ran …
+  std::vector<call_id> acted;          ///< each time it ran …
   std::vector<std::string> arguments;  ///< … and with what
   bool preview_throws = false;
-  int throw_times = 0;         ///< so many calls end with an exception
-  int reports = 0;             ///< progress reports of each call
+  int throw_times = 0;  ///< so many calls end with an exception
+  int reports = 0;      ///< progress reports of each call
 
  private:
   tools::tool_spec spec_;

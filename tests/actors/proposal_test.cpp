@@ -8,8 +8,8 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using nlohmann::json;
 using events::decision;
+using nlohmann::json;
 
 namespace {
 
@@ -19,9 +19,9 @@ const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
 struct next_life : approval_scene {
   explicit next_life(std::shared_ptr<storage::journal> stored, int n = 1)
       : approval_scene{std::move(stored)} {
-    ids = std::make_shared<id_source>(
-        100 + static_cast<unsigned>(n),
-        [n] { return wall_time{1'000'000 * (n + 1)}; });
+    ids = std::make_shared<id_source>(100 + static_cast<unsigned>(n), [n] {
+      return wall_time{1'000'000 * (n + 1)};
+    });
     provider->answers = {model_says("The end.") + model_stops("stop")};
   }
   void go_on(const std::string& name = "run_1") {
@@ -217,8 +217,12 @@ TEST_CASE("with propose the run goes on, and an approval starts a run") {
   CHECK(started.at("cause").at("proposal_id") == what.id.value);
   CHECK(events_of(lines, "tool_call").size() == 1);
   CHECK(events_of(lines, "tool_result").at(0).at("data").at("outcome") == "ok");
-  CHECK(events_of(lines, "final_answer").at(0).at("data").at("content").get<
-            std::string>().find("act " + ran) != std::string::npos);
+  CHECK(events_of(lines, "final_answer")
+            .at(0)
+            .at("data")
+            .at("content")
+            .get<std::string>()
+            .find("act " + ran) != std::string::npos);
   const auto list = x.journal->list_proposals({});
   CHECK(list->at(0).executed_by == run_id{"run_2"});
   // Only once, however often it is asked for.
@@ -236,8 +240,7 @@ TEST_CASE("with propose the run goes on, and an approval starts a run") {
   x.pass(5s);
   REQUIRE(x.provider->requests.size() == 1);
   check_requests(x.provider->requests);
-  const auto messages =
-      json::parse(x.provider->requests[0]).at("messages");
+  const auto messages = json::parse(x.provider->requests[0]).at("messages");
   std::vector<std::string> roles;
   for (const auto& m : messages) roles.push_back(m.at("role"));
   CHECK(roles == std::vector<std::string>{"user", "assistant", "tool",
@@ -245,8 +248,7 @@ TEST_CASE("with propose the run goes on, and an approval starts a run") {
                                           "tool", "user"});
   CHECK(messages[6].at("content").get<std::string>().find("act " + ran) !=
         std::string::npos);
-  CHECK(messages[5]["tool_calls"][0]["function"]["arguments"] ==
-        R"({"n":1})");
+  CHECK(messages[5]["tool_calls"][0]["function"]["arguments"] == R"({"n":1})");
 }
 
 TEST_CASE("an approval while its run is active waits for the run's end") {

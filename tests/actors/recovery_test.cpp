@@ -17,9 +17,22 @@ std::vector<std::string> words() {
           model_calls(2, "redo") + model_calls(3, "look", {{"n", 2}}) +
           model_stops("tool_calls"),
       model_says("Then. ") + model_calls(0, "act", {{"n", 5}}) +
-          model_stops("tool_calls"),
+          model_calls(1, "seek_approval", {{"summary", "may I?"}}) +
+          model_calls(2, "act", {{"n", 6}}) + model_stops("tool_calls"),
       model_says("The end.") + model_stops("stop"),
   };
+}
+
+/// What a person may decide about all that waits, at any moment.
+void decide_something(actor_fixture& x, std::mt19937& random) {
+  const auto open = x.undecided();
+  if (open.empty()) return;
+  const auto& what = open[random() % open.size()].what;
+  const auto how =
+      random() % 4 == 0 ? events::decision::denied : events::decision::approved;
+  const bool edits = how == events::decision::approved && random() % 3 == 0 &&
+                     what.source == events::proposal_source::tool_call;
+  x.decide(what.id, how, edits ? R"({"n":100})" : "", false, random() % 2 == 0);
 }
 
 /// Moves one thing at random; false if nothing could move.
@@ -43,6 +56,7 @@ bool move_one(actor_fixture& x, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("a process that ends at any moment loses and repeats nothing") {
+  const bool asks = GENERATE(false, true);
   const auto first = std::random_device{}();
   const unsigned rounds =
       std::getenv("RIFFLE_TEST_FULL") != nullptr ? 20000 : 1000;
@@ -58,6 +72,12 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
     for (int life = 0; life < 6 && !finished; ++life) {
       actor_fixture x{journal};
       x.release_acks = x.run_lane = false;
+      if (asks) {
+        x.approval = approval_choice::ask;
+        x.settings.defaults.approval = "ask";
+        x.previews = random() % 2 == 0;
+        if (random() % 4 == 0) x.expire_after = std::chrono::seconds{20};
+      }
       x.begin();
       x.provider->answers = words();
       auto spec = x.make_spec();
@@ -88,7 +108,10 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
       }
       const auto moves = life == 5 ? 100'000u : 1 + random() % 400;
       for (unsigned m = 0; m < moves && !x.reader->is_closed; ++m)
-        if (!move_one(x, random)) x.advance(std::chrono::milliseconds{50});
+        if (asks && random() % 8 == 0)
+          decide_something(x, random);
+        else if (!move_one(x, random))
+          x.advance(std::chrono::milliseconds{50});
       for (const auto& id : x.act->acted) ++acted[id];
       check_requests(x.provider->requests);
       // What a reader got is a contiguous piece of the log.
@@ -112,6 +135,11 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
     std::string stored;
     for (const auto& block : page->blocks) stored += *block.lines;
     check_log(stored);
+    std::set<std::string> made;
+    for (const auto& p : events_of(stored, "proposal"))
+      if (p.at("data").at("status") == "open")
+        CHECK(made.insert(p.at("data").at("proposal_id")).second);
+    CHECK(made.size() == 1);
     for (const auto& [id, n] : acted) CHECK(n == 1);
   }
 }

@@ -125,9 +125,8 @@ void dispatch_world::store_some() {
           watch_.edited(x.calls[0]);
           calls_[x.id] = x.calls[0];
         }
-        take(x.calls.empty()
-                 ? queue_.on_decision(x.id, x.flag, "because", now_)
-                 : queue_.on_edited(x.calls[0], now_));
+        take(x.calls.empty() ? queue_.on_decision(x.id, x.flag, "because", now_)
+                             : queue_.on_edited(x.calls[0], now_));
       });
     if (x.what == record::kind::drained)
       notices_.emplace_back([this] {

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// Proposals and decisions: one decision each, whoever decides.
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "runtime/storage/memory_journal.hpp"
+#include "runtime/storage/record_json.hpp"
+#include "tests/storage/storage_fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_journal.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace riffle::storage;
+using events::decision;
+
+namespace {
+
+struct sqlite_proposals {
+  scratch_folder folder;
+  std::unique_ptr<sqlite_journal> j = open_store(folder.path());
+  void settle() {}
+};
+
+struct memory_proposals {
+  std::unique_ptr<journal> j = make_memory_journal();
+  void settle() {}
+};
+
+struct test_proposals {
+  std::shared_ptr<test_journal> j = std::make_shared<test_journal>();
+  void settle() { j->release_all(); }
+};
+
+proposal_record make_proposal(const run_record& run, const std::string& id) {
+  proposal_record x;
+  x.id = {id};
+  x.session = run.session;
+  x.run = run.id;
+  x.call = {"call_" + id};
+  x.source = events::proposal_source::tool_call;
+  x.waits = true;
+  x.tool = "bash";
+  x.title = "# make";
+  x.arguments = R"({"command":"make"})";
+  x.digest = "d1";
+  x.summary = "run make";
+  x.preview = "make";
+  x.reason = "`bash` changes something";
+  x.made = {100};
+  x.expires = wall_time{1000};
+  return x;
+}
+
+decision_record make_decision(const std::string& id,
+                              decision how = decision::approved) {
+  return {{id}, how,  "ann", "because", R"({"command":"make all"})",
+          true, {200}};
+}
+
+template <class Kind>
+void put(Kind& k, const run_record& run, std::vector<state_change> changes) {
+  std::optional<error> answer = error{errc::timeout, "test", "no answer"};
+  std::atomic<bool> done = false;
+  k.j->append({run.id, {}, std::move(changes)}, [&](auto failure) {
+    answer = failure;
+    done = true;
+  });
+  k.settle();
+  while (!done) std::this_thread::yield();
+  REQUIRE_FALSE(answer);
+}
+
+template <class Kind>
+run_record opened(Kind& k, const std::string& session = "ses_1",
+                  const std::string& name = "run_1") {
+  auto made = k.j->open_run(make_run(session, name));
+  REQUIRE(made);
+  return made->run;
+}
+
+/// Changes the file as another program would.
+void change_file(const std::filesystem::path& folder, const std::string& sql) {
+  sqlite::database db{folder / "riffle.db", std::chrono::milliseconds{1000}};
+  db.execute(sql);
+}
+
+void finish(auto& k, run_record run) {
+  run.state = run_state::completed;
+  put(k, run, {run});
+}
+
+std::optional<proposal_state> find(journal& j, const std::string& id) {
+  proposal_filter filter;
+  filter.id = proposal_id{id};
+  const auto all = j.list_proposals(filter);
+  REQUIRE(all);
+  if (all->empty()) return {};
+  return all->at(0);
+}
+
+}  // namespace
+
+#define EVERY_KIND sqlite_proposals, memory_proposals, test_proposals
+
+TEMPLATE_TEST_CASE("a proposal comes back whole, and with its decision", "",
+                   EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  const auto made = make_proposal(run, "prop_1");
+  put(k, run, {made});
+  CHECK(find(*k.j, "prop_1") == proposal_state{made, {}, {}});
+  CHECK(k.j->decisions_of({{"prop_1"}})->empty());
+  const auto said = make_decision("prop_1");
+  const auto answer = k.j->decide(said, "d1");
+  REQUIRE(answer);
+  const proposal_state now{made, said, {}};
+  CHECK(*answer == decision_answer{decision_verdict::accepted, now});
+  CHECK(find(*k.j, "prop_1") == now);
+  CHECK(k.j->load_session({"ses_1"})->proposals == std::vector{now});
+  CHECK(k.j->adopt_run({"run_1"})->session.proposals == std::vector{now});
+  CHECK(*k.j->decisions_of({{"prop_0"}, {"prop_1"}}) == std::vector{said});
+}
+
+TEMPLATE_TEST_CASE("the first decision wins", "", EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  put(k, run, {make_proposal(run, "prop_1"), make_proposal(run, "prop_2")});
+  const auto verdict = [&](decision_record x, const std::string& digest = {}) {
+    const auto answer = k.j->decide(std::move(x), digest);
+    REQUIRE(answer);
+    return answer->verdict;
+  };
+  SECTION("of two by persons") {
+    CHECK(verdict(make_decision("prop_1", decision::denied)) ==
+          decision_verdict::accepted);
+    CHECK(verdict(make_decision("prop_1")) == decision_verdict::too_late);
+    CHECK(find(*k.j, "prop_1")->decided->how == decision::denied);
+    CHECK_FALSE(find(*k.j, "prop_2")->decided);
+  }
+  SECTION("also if it was stored with the proposal") {
+    put(k, run,
+        {make_proposal(run, "prop_3"), make_decision("prop_3"),
+         make_decision("prop_3", decision::denied)});
+    CHECK(verdict(make_decision("prop_3")) == decision_verdict::too_late);
+    CHECK(find(*k.j, "prop_3")->decided->how == decision::approved);
+  }
+  SECTION("one for other arguments changes nothing") {
+    CHECK(verdict(make_decision("prop_1"), "d2") == decision_verdict::stale);
+    CHECK_FALSE(find(*k.j, "prop_1")->decided);
+    CHECK(verdict(make_decision("prop_1"), "d1") == decision_verdict::accepted);
+  }
+  SECTION("one about nothing is told so") {
+    CHECK(verdict(make_decision("prop_9")) == decision_verdict::unknown);
+  }
+  SECTION("one after its time finds it expired") {
+    auto late = make_decision("prop_1");
+    late.at = {1000};
+    CHECK(verdict(late) == decision_verdict::too_late);
+    CHECK(find(*k.j, "prop_1")->decided->how == decision::expired);
+    CHECK(find(*k.j, "prop_1")->decided->by == "riffle");
+  }
+  SECTION("Riffle's own may come at any time") {
+    auto late = make_decision("prop_1", decision::expired);
+    late.at = {5000};
+    CHECK(verdict(late) == decision_verdict::accepted);
+  }
+  SECTION("one for a run that has ended finds it cancelled") {
+    finish(k, run);
+    CHECK(verdict(make_decision("prop_1")) == decision_verdict::too_late);
+    CHECK(find(*k.j, "prop_1")->decided->how == decision::cancelled);
+  }
+  SECTION("unless the run did not wait for it") {
+    auto standing = make_proposal(run, "prop_4");
+    standing.waits = false;
+    put(k, run, {standing});
+    finish(k, run);
+    CHECK(verdict(make_decision("prop_4")) == decision_verdict::accepted);
+  }
+}
+
+TEMPLATE_TEST_CASE("an approved call is executed by one run", "", EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  auto made = make_proposal(run, "prop_1");
+  made.waits = false;
+  auto other = make_proposal(run, "prop_2");
+  auto words = make_proposal(run, "prop_3");
+  words.waits = false;
+  words.source = events::proposal_source::seek_approval;
+  put(k, run, {made, other, words, make_decision("prop_2")});
+  finish(k, run);
+  const auto begin = [&](const std::string& name, const std::string& cause,
+                         const std::string& session = "ses_1") {
+    auto record = make_run(session, name);
+    record.cause = {cause};
+    return k.j->open_run(record);
+  };
+  CHECK(begin("run_2", "prop_1").error().code == errc::invalid_request);
+  CHECK(begin("run_2", "prop_2").error().code == errc::invalid_request);
+  CHECK(begin("run_2", "prop_9").error().code == errc::invalid_request);
+  k.j->decide(make_decision("prop_3"), {});
+  CHECK(begin("run_2", "prop_3").error().code == errc::invalid_request);
+  k.j->decide(make_decision("prop_1"), {});
+  CHECK(begin("run_2", "prop_1", "ses_2").error().code ==
+        errc::invalid_request);
+  CHECK(k.j->list_sessions(9)->size() == 1);
+  const auto second = begin("run_2", "prop_1");
+  REQUIRE(second);
+  CHECK(second->run.cause == proposal_id{"prop_1"});
+  CHECK(k.j->load_run({"run_2"})->cause == proposal_id{"prop_1"});
+  CHECK(find(*k.j, "prop_1")->executed_by == run_id{"run_2"});
+  CHECK(find(*k.j, "prop_1")->decided == make_decision("prop_1"));
+  finish(k, second->run);
+  const auto third = begin("run_3", "prop_1");
+  REQUIRE_FALSE(third);
+  CHECK(third.error().message.find("run_2 has executed it") !=
+        std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("proposals are listed newest first, by what is asked", "",
+                   EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  const auto away = opened(k, "ses_2", "run_2");
+  put(k, run, {make_proposal(run, "prop_1"), make_proposal(run, "prop_2")});
+  put(k, away, {make_proposal(away, "prop_3")});
+  put(k, run, {make_proposal(run, "prop_4")});
+  k.j->decide(make_decision("prop_2"), {});
+  const auto ids = [&](const proposal_filter& filter) {
+    std::string text;
+    const auto all = k.j->list_proposals(filter);
+    REQUIRE(all);
+    for (const auto& x : *all) text += x.what.id.value.back();
+    return text;
+  };
+  CHECK(ids({}) == "4321");
+  CHECK(ids({.undecided = true}) == "431");
+  CHECK(ids({.limit = 2}) == "43");
+  CHECK(ids({.undecided = true, .limit = 2}) == "43");
+  CHECK(ids({.session = session_id{"ses_1"}}) == "421");
+  CHECK(ids({.session = session_id{"ses_1"}, .undecided = true}) == "41");
+  CHECK(ids({.id = proposal_id{"prop_3"}}) == "3");
+  CHECK(ids({.id = proposal_id{"prop_3"}, .session = session_id{"ses_1"}}) ==
+        "");
+  finish(k, run);
+  REQUIRE(k.j->delete_session({"ses_1"}));
+  CHECK(ids({}) == "3");
+  CHECK(k.j->decisions_of({{"prop_2"}})->empty());
+}
+
+TEMPLATE_TEST_CASE("a proposal of another run is refused", "", EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  const auto away = opened(k, "ses_2", "run_2");
+  std::optional<error> answer;
+  std::atomic<bool> done = false;
+  k.j->append({run.id, {}, {make_proposal(away, "prop_1")}}, [&](auto failure) {
+    answer = failure;
+    done = true;
+  });
+  k.settle();
+  while (!done) std::this_thread::yield();
+  REQUIRE(answer);
+  CHECK(answer->code == errc::storage_corrupt);
+}
+
+TEST_CASE("of many processes that decide at once one is accepted") {
+  scratch_folder folder;
+  const auto owner = open_store(folder.path());
+  const auto run = owner->open_run(make_run("ses_1", "run_1"))->run;
+  REQUIRE_FALSE(store(*owner, {run.id, {}, {make_proposal(run, "prop_1")}}));
+  std::atomic<int> accepted = 0;
+  std::atomic<int> late = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&, i] {
+      const auto mine = open_store(folder.path());
+      auto said = make_decision("prop_1");
+      said.by = std::to_string(i);
+      const auto answer = mine->decide(said, "d1");
+      if (!answer) return;
+      if (answer->verdict == decision_verdict::accepted) {
+        ++accepted;
+        if (answer->now->decided->by != said.by) accepted += 100;
+      } else {
+        ++late;
+      }
+    });
+  for (auto& x : others) x.join();
+  CHECK(accepted == 1);
+  CHECK(late == 3);
+  CHECK(owner->decisions_of({{"prop_1"}})->size() == 1);
+}
+
+TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(store(
+        *journal, {run.id,
+                   make_block("run_1", 1, 2),
+                   {make_message(run, "m"), make_call("run_1", "call_1")}}));
+  }
+  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
+                          "PRAGMA user_version = 1"})
+    change_file(folder.path(), sql);
+  const auto journal = open_store(folder.path());
+  const auto found = journal->adopt_run({"run_1"});
+  REQUIRE(found);
+  CHECK(found->last_seq == 2);
+  CHECK(found->session.calls == std::vector{make_call("run_1", "call_1")});
+  CHECK(found->session.proposals.empty());
+  REQUIRE_FALSE(
+      store(*journal, {{"run_1"}, {}, {make_proposal(found->run, "prop_1")}}));
+  CHECK(journal->decide(make_decision("prop_1"), {})->verdict ==
+        decision_verdict::accepted);
+}
+
+TEST_CASE("a file of version 1 that lacks a table is damaged") {
+  scratch_folder folder;
+  {
+    open_store(folder.path());
+  }
+  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
+                          "DROP TABLE outputs", "PRAGMA user_version = 1"})
+    change_file(folder.path(), sql);
+  const auto journal = sqlite_journal::open(folder.path(), {});
+  REQUIRE_FALSE(journal);
+  CHECK(journal.error().code == errc::storage_corrupt);
+}
+
+TEST_CASE("a row of a proposal or a decision that changed is damage") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(store(
+        *journal,
+        {run.id, {}, {make_proposal(run, "prop_1"), make_decision("prop_1")}}));
+  }
+  SECTION("its text") {
+    change_file(folder.path(),
+                "UPDATE proposals SET data = replace(data, 'make', 'rake')");
+  }
+  SECTION("its session") {
+    change_file(folder.path(), "UPDATE proposals SET session = 'ses_2'");
+  }
+  SECTION("its decision") {
+    change_file(folder.path(),
+                "UPDATE decisions SET data = replace(data, 'ann', 'bob')");
+  }
+  SECTION("the run that executed it") {
+    change_file(folder.path(), "UPDATE decisions SET run = 'run_7'");
+  }
+  const auto journal = open_store(folder.path());
+  proposal_filter filter;
+  filter.id = proposal_id{"prop_1"};
+  const auto found = journal->list_proposals(filter);
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == errc::storage_corrupt);
+}
+
+TEST_CASE("how a proposal stands follows from its decision and the time") {
+  run_record run;
+  proposal_state x{make_proposal(run, "prop_1"), {}, {}};
+  CHECK_FALSE(standing(x, {999}));
+  CHECK(standing(x, {1000}) == decision::expired);
+  x.decided = make_decision("prop_1", decision::denied);
+  CHECK(standing(x, {2000}) == decision::denied);
+  x.decided.reset();
+  x.what.expires.reset();
+  CHECK_FALSE(standing(x, {2000}));
+}
