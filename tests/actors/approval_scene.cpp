@@ -61,4 +61,12 @@ void approval_scene::check(bool unfinished) {
   check_requests(provider->requests);
 }
 
+std::string log_of(storage::journal& journal, const std::string& run) {
+  const auto page = journal.read_events(run_id{run}, 0, 1u << 20);
+  REQUIRE(page);
+  std::string lines;
+  for (const auto& block : page->blocks) lines += *block.lines;
+  return lines;
+}
+
 }  // namespace riffle::testing

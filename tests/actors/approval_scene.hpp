@@ -38,4 +38,22 @@ class approval_scene : public actor_fixture {
   storage::call_record call(std::size_t n);
 };
 
+/// A process that goes on with `run_1` after another one died.
+struct next_life : approval_scene {
+  explicit next_life(std::shared_ptr<storage::journal> stored, int n = 1)
+      : approval_scene{std::move(stored)} {
+    ids = std::make_shared<id_source>(100 + static_cast<unsigned>(n), [n] {
+      return wall_time{1'000'000 * (n + 1)};
+    });
+    provider->answers = {model_says("The end.") + model_stops("stop")};
+  }
+  void go_on(const std::string& name = "run_1") {
+    begin();
+    resume(make_spec(name));
+  }
+};
+
+/// The stored log of a run.
+std::string log_of(storage::journal& journal, const std::string& run);
+
 }  // namespace riffle::testing

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// What waits for a decision when the process dies.
+#include "tests/actors/approval_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using events::decision;
+
+namespace {
+
+const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
+
+}  // namespace
+
+TEST_CASE("what waited when the process died still waits, by the same name") {
+  auto journal = std::make_shared<test_journal>();
+  proposal_id id;
+  {
+    approval_scene x{journal};
+    x.play({wants_act});
+    x.pass(1s);
+    id = x.undecided().at(0).what.id;
+  }
+  auto next = journal->crash(1);
+  SECTION("and is decided then") {
+    next_life x{next};
+    x.go_on();
+    x.pass(1s);
+    REQUIRE(x.undecided().size() == 1);
+    CHECK(x.undecided()[0].what.id == id);
+    x.decide(id, decision::approved);
+    x.run_out();
+    CHECK(x.act->acted.size() == 1);
+    x.check();
+  }
+  SECTION("or was decided while nobody ran it") {
+    next_life x{next};
+    x.decide(id, decision::approved, R"({"n":4})");
+    x.go_on();
+    x.run_out();
+    CHECK(x.act->arguments == std::vector<std::string>{R"({"n":4})"});
+    x.check();
+  }
+  SECTION("or its time is over") {
+    next_life x{next};
+    x.decide(id, decision::expired);
+    x.go_on();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.error_code(0) == "approval_expired");
+    x.check();
+  }
+  SECTION("or the run is cancelled then") {
+    const bool early = GENERATE(true, false);
+    next_life x{next};
+    x.go_on();
+    // Early: before the call has reached the gate again.
+    while (!x.opened) REQUIRE((x.scheduler().try_run_once() || x.settle()));
+    if (!early) x.settle();
+    x.cancel();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.undecided().empty());
+    x.check();
+  }
+  SECTION("or the process dies again, and again") {
+    for (int n = 1; n < 6; ++n) {
+      {
+        next_life x{next, n};
+        x.go_on();
+        x.pass(1s);
+        REQUIRE(x.undecided().size() == 1);
+      }
+      next = next->crash(static_cast<unsigned>(n));
+    }
+    next_life x{next, 9};
+    x.decide(id, decision::denied);
+    x.go_on();
+    x.run_out();
+    CHECK(x.outcomes() == std::vector<std::string>{"denied"});
+  }
+  const auto lines = log_of(*next, "run_1");
+  check_log(lines);
+  const auto asked = events_of(lines, "approval_required");
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].at("data").at("proposal_id") == id.value);
+  CHECK(events_of(lines, "approval_resolved").size() == 1);
+}
+
+TEST_CASE("a decision that was acted on before a crash holds after it") {
+  // The process ends after each possible number of acknowledgements.
+  for (std::size_t acks = 0; acks < 12; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    std::size_t acted = 0;
+    bool edited_ran = true;
+    {
+      approval_scene x{journal};
+      x.play({wants_act});
+      x.pass(1s);
+      x.release_acks = false;
+      x.decide(x.undecided().at(0).what.id, decision::approved, R"({"n":9})");
+      x.pass(1s);
+      for (std::size_t i = 0; i < acks; ++i) {
+        journal->release_one();
+        x.settle();
+      }
+      acted += x.act->acted.size();
+      for (const auto& a : x.act->arguments)
+        edited_ran = edited_ran && a == R"({"n":9})";
+    }
+    auto next = journal->crash(acks);
+    const auto known = next->load_run(run_id{"run_1"});
+    REQUIRE(known);
+    if (known->state == storage::run_state::active) {
+      next_life x{next};
+      x.go_on();
+      x.run_out();
+      acted += x.act->acted.size();
+      for (const auto& a : x.act->arguments)
+        edited_ran = edited_ran && a == R"({"n":9})";
+      x.check();
+    }
+    CHECK(acted == 1);
+    CHECK(edited_ran);
+    const auto lines = log_of(*next, "run_1");
+    check_log(lines);
+    CHECK(events_of(lines, "approval_required").size() == 1);
+  }
+}
