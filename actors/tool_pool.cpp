@@ -148,6 +148,16 @@ void tool_pool_state::on_end_of_task(worker& w) {
   w.stopped_at.reset();
 }
 
+namespace {
+
+/// "transient", as in OTP: an end that was asked for is none.
+bool is_crash(const caf::error& reason) {
+  return reason != caf::exit_reason::normal &&
+         reason != caf::exit_reason::user_shutdown;
+}
+
+}  // namespace
+
 /// A worker died: its place rests, its call goes back.
 void tool_pool_state::on_down(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
@@ -157,7 +167,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   auto task = i->task;
   if (i->task) on_end_of_task(*i);
   workers.erase(i);
-  if (x.reason != caf::exit_reason::normal) {
+  if (is_crash(x.reason)) {
     const auto rest = service->on_crash(
         now(), std::uniform_real_distribution<double>{}(random));
     if (rest && had_place) {

@@ -72,11 +72,12 @@ node::node(config::config config, node_parts) : config_{std::move(config)} {}
 node::~node() {
   close(std::chrono::seconds{5});
   if (!system_) return;
+  // In the opposite of the order in which they were started.
+  caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
   for (auto& [name, pool] : pools_)
     caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
   pools_.clear();
   registry_actor_ = nullptr;
   store_ = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Supervision of tool workers: restarts, quarantine, abandoned threads.
+#include "actors/tool_pool.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -51,6 +52,12 @@ struct pool_fixture : actor_fixture {
   int runs_ = 0;
 };
 
+tool_pool_state& state_of(const tool_pool_actor& pool) {
+  auto* actor = caf::actor_cast<caf::abstract_actor*>(pool);
+  using pointer = tool_pool_actor::stateful_pointer<tool_pool_state>;
+  return dynamic_cast<pointer>(actor)->state;
+}
+
 std::string code_of(const json& result) {
   return result.contains("error") ? result.at("error").at("code") : "ok";
 }
@@ -90,6 +97,63 @@ TEST_CASE(
   CHECK(code_of(trial.at(0)) == "ok");
   CHECK(code_of(trial.at(1)) == "ok");
   CHECK(x.service == told_service{"look is out", "look is back"});
+}
+
+// R9: one_for_one, transient; after the cells of OTP's supervisor_SUITE. (An
+// actor that CAF sends a normal exit goes on, so there is no such cell.)
+TEST_CASE(
+    "workers that end in every way are replaced as OTP's transient says") {
+  struct cell {
+    caf::error reason;
+    bool crash;
+  };
+  const std::vector<cell> cells{
+      {caf::make_error(caf::exit_reason::user_shutdown), false},
+      {caf::make_error(caf::exit_reason::kill), true},
+      {caf::make_error(caf::sec::runtime_error, "it broke"), true}};
+  for (const auto& c : cells) {
+    CAPTURE(caf::to_string(c.reason));
+    pool_fixture x;
+    x.supervision.intensity = 1;
+    x.begin();
+    REQUIRE(code_of(x.results_of({"look"}).at(0)) == "ok");
+    REQUIRE(code_of(x.results_of({"act"}).at(0)) == "ok");
+    auto& look = state_of(x.pools.at("look"));
+    const auto other = state_of(x.pools.at("act")).workers.front().actor;
+    for (int i = 0; i < 3; ++i) {
+      // An idle worker ends; the others notice nothing.
+      if (look.workers.empty()) break;
+      const auto worker =
+          caf::actor_cast<caf::actor>(look.workers.front().actor);
+      caf::anon_send(worker, caf::exit_msg{worker.address(), c.reason});
+      x.settle();
+      CHECK(look.workers.empty());
+      CHECK(look.resting == (c.crash && i < 1 ? 1u : 0u));
+      x.advance(1s);
+      x.settle();
+      CHECK(look.resting == 0);
+      const auto result = x.results_of({"look"}).at(0);
+      CHECK(code_of(result) == (c.crash && i >= 1 ? "tool_unavailable" : "ok"));
+    }
+    CHECK(x.service.empty() != c.crash);
+    CHECK(state_of(x.pools.at("act")).workers.front().actor == other);
+  }
+}
+
+TEST_CASE("a pool that ends takes its workers along") {
+  pool_fixture x;
+  x.begin();
+  x.results_of({"look"});
+  const auto worker = caf::actor_cast<caf::actor>(
+      state_of(x.pools.at("look")).workers.front().actor);
+  caf::scoped_actor watcher{*x.system};
+  watcher->monitor(worker);
+  caf::anon_send_exit(x.pools.at("look"), caf::exit_reason::user_shutdown);
+  x.settle();
+  bool ended = false;
+  watcher->receive([&](const caf::down_msg&) { ended = true; },
+                   caf::after(0s) >> [] {});
+  CHECK(ended);
 }
 
 TEST_CASE("calls that wait while the trial fails settle at once") {
