@@ -11,6 +11,9 @@ namespace {
 
 constexpr const char* op = "run_registry";
 
+/// Less than a runtime waits for the end of its runs.
+constexpr auto cause_grace = std::chrono::seconds{3};
+
 storage::run_record to_record(const run_spec& spec) {
   storage::run_record record;
   record.id = spec.run;
@@ -76,11 +79,7 @@ void run_registry_state::open(const run_spec_ptr& spec,
     auto& mine = runs.insert_or_assign(spec->run, std::move(run)).first->second;
     begin(mine, std::move(answer.snapshot), fresh);
     promise.deliver(run_opened{spec->run, spec->session, {}});
-    if (closing) {
-      cancel_run end{spec->run,
-                     {errc::cancelled, op, "the runtime is closing"}};
-      on_cancel(end);
-    }
+    if (closing) end_for_closing(mine);
   };
   const auto lost = [this, spec, promise](caf::error& e) mutable {
     --opening;
@@ -243,11 +242,18 @@ caf::result<all_ended> run_registry_state::on_shut_down() {
   if (runs.empty() && opening == 0) return all_ended{};
   auto promise = self->make_response_promise<all_ended>();
   waiting.push_back(promise);
-  for (auto& [id, run] : runs) {
-    cancel_run end{id, {errc::cancelled, op, "the runtime is closing"}};
-    on_cancel(end);
-  }
+  for (auto& [id, run] : runs) end_for_closing(run);
   return promise;
+}
+
+/// What a person approved gets a moment to act, also if it began only now.
+void run_registry_state::end_for_closing(entry& run) {
+  cancel_run end{run.spec->run,
+                 {errc::cancelled, op, "the runtime is closing"}};
+  if (run.spec->cause)
+    self->delayed_send(self, cause_grace, std::move(end));
+  else
+    on_cancel(end);
 }
 
 void run_registry_state::answer_shut_down() {

@@ -49,6 +49,7 @@ struct run_registry_state {
   void all_ended_well(const run_id& id);
   void give_up(const run_id& id, const error& why);
   void answer_shut_down();
+  void end_for_closing(entry& run);
 
   run_registry_actor::pointer self;
   registry_setup setup;

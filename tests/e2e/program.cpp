@@ -87,10 +87,23 @@ void work_folder::configure(const std::string& url,
                            "\"\n" + std::string{more});
 }
 
+namespace {
+
+/// "out.txt", or with a number: several programs may run in a folder.
+fs::path unused_file(const work_folder& folder, const std::string& name) {
+  auto file = folder.path() / (name + ".txt");
+  for (int i = 2; fs::exists(file); ++i)
+    file = folder.path() / (name + std::to_string(i) + ".txt");
+  std::ofstream{file};
+  return file;
+}
+
+}  // namespace
+
 program::program(const fs::path& binary, const work_folder& folder,
                  std::vector<std::string> arguments,
                  const std::map<std::string, std::string>& env)
-    : out_{folder.path() / "out.txt"}, err_{folder.path() / "err.txt"} {
+    : out_{unused_file(folder, "out")}, err_{unused_file(folder, "err")} {
   arguments.insert(arguments.begin(), binary.string());
   std::vector<char*> argv;
   for (auto& a : arguments) argv.push_back(a.data());

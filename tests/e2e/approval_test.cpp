@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Decisions from another process, and kill -9 of the one that waits.
+#include <random>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+/// One command with an effect, then the end.
+http_reply provider(const http_request& request) {
+  const auto told = tool_messages(request);
+  if (told.empty())
+    return respond_sse(calls({{"bash", {{"command", "echo one >> effects"}}}}));
+  return respond_sse(
+      answer("It said: " + told.back().at("content").get<std::string>()));
+}
+
+finished run(const work_folder& folder, std::vector<std::string> arguments) {
+  return riffle::testing::riffle(folder, std::move(arguments));
+}
+
+/// What waits for a decision, as another process sees it.
+std::vector<json> pending(const work_folder& folder) {
+  const auto listed =
+      run(folder, {"proposals", "list", "--output", "json"});
+  if (listed.status != 0) return {};  // the first run makes the store
+  const auto all = json::parse(listed.out);
+  return {all.begin(), all.end()};
+}
+
+std::string await_proposal(const work_folder& folder) {
+  std::vector<json> found;
+  REQUIRE(eventually([&] {
+    found = pending(folder);
+    return !found.empty();
+  }));
+  REQUIRE(found.size() == 1);
+  return found[0].at("proposal_id");
+}
+
+std::vector<json> log_of(const work_folder& folder) {
+  const auto log = run(folder, {"sessions", "events", "s1"});
+  return checked_events(log.out);
+}
+
+const std::vector<std::string> ask{"run",       "go",  "--session", "s1",
+                                   "--approve", "ask", "--output",  "jsonl"};
+const std::vector<std::string> resume{"sessions", "resume", "s1", "--output",
+                                      "jsonl"};
+
+}  // namespace
+
+TEST_CASE("another process decides about a call of a run that waits") {
+  const work_folder folder;
+  http_server server{provider};
+  folder.configure(server.url("/v1"));
+  program waits{installed_riffle(), folder, ask};
+  const auto id = await_proposal(folder);
+  CHECK(folder.lines("effects").empty());
+  SECTION("approved") {
+    CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+    CHECK(waits.wait().status == 0);
+    CHECK(folder.lines("effects") == std::vector<std::string>{"one"});
+    // Too late now, and said so.
+    CHECK(run(folder, {"proposals", "deny", id}).status == 1);
+  }
+  SECTION("denied, with a reason") {
+    CHECK(run(folder, {"proposals", "deny", id, "--reason", "not today"})
+              .status == 0);
+    const auto end = waits.wait();
+    CHECK(folder.lines("effects").empty());
+    CHECK(end.out.find("not today") != std::string::npos);
+  }
+  SECTION("edited") {
+    CHECK(run(folder, {"proposals", "edit", id, "--arguments",
+                       R"({"command": "echo two >> effects"})"})
+              .status == 0);
+    CHECK(waits.wait().status == 0);
+    CHECK(folder.lines("effects") == std::vector<std::string>{"two"});
+  }
+  log_of(folder);
+  for (const auto& request : server.requests()) check_results(request);
+}
+
+TEST_CASE("a run that is killed while it waits is decided about afterwards") {
+  const work_folder folder;
+  http_server server{provider};
+  folder.configure(server.url("/v1"));
+  std::string id;
+  {
+    program waits{installed_riffle(), folder, ask};
+    id = await_proposal(folder);
+    waits.signal(SIGKILL);
+    waits.wait();
+  }
+  REQUIRE(pending(folder).size() == 1);
+  SECTION("when it runs again") {
+    program again{installed_riffle(), folder, resume};
+    // The same proposal: it is not asked a second time.
+    CHECK(await_proposal(folder) == id);
+    CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+    CHECK(again.wait().status == 0);
+  }
+  SECTION("or before") {
+    CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+    CHECK(folder.lines("effects").empty());
+    CHECK(run(folder, resume).status == 0);
+  }
+  CHECK(folder.lines("effects") == std::vector<std::string>{"one"});
+  const auto events = log_of(folder);
+  CHECK(of_type(events, "approval_required").size() == 1);
+  CHECK(of_type(events, "approval_resolved").size() == 1);
+  CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
+        "completed");
+  for (const auto& request : server.requests()) check_results(request);
+}
+
+TEST_CASE("a run that is killed around a decision acts once, or says it may") {
+  const auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random{seed};
+  const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 60 : 4;
+  for (int i = 0; i < rounds; ++i) {
+    const work_folder folder;
+    http_server server{provider};
+    folder.configure(server.url("/v1"));
+    program waits{installed_riffle(), folder, ask};
+    const auto id = await_proposal(folder);
+    CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+    const auto until = std::chrono::steady_clock::now() +
+                       std::chrono::microseconds{random() % 300'000};
+    eventually([&] { return std::chrono::steady_clock::now() >= until; });
+    waits.signal(SIGKILL);
+    waits.wait();
+    run(folder, resume);
+    const auto result =
+        of_type(log_of(folder), "tool_result").at(0).at("data").at("outcome");
+    const auto effects = folder.lines("effects").size();
+    if (result == "ok")
+      CHECK(effects == 1);
+    else
+      CHECK((result == "interrupted" && effects <= 1));
+    CHECK(pending(folder).empty());
+  }
+}
+
+TEST_CASE("a proposal of a finished run is executed when it is approved") {
+  const work_folder folder;
+  http_server server{provider};
+  folder.configure(server.url("/v1"), "[approvals]\nmode = \"propose\"\n");
+  const auto first = run(folder, ask);
+  CHECK(first.status == 0);
+  CHECK(folder.lines("effects").empty());
+  const auto id = await_proposal(folder);
+  CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+  CHECK(folder.lines("effects") == std::vector<std::string>{"one"});
+  // Again: it is not executed again.
+  CHECK(run(folder, {"proposals", "approve", id}).status == 1);
+  CHECK(folder.lines("effects").size() == 1);
+  const auto events = log_of(folder);
+  const auto started = of_type(events, "run_started");
+  REQUIRE(started.size() == 2);
+  CHECK(started[1].at("data").at("cause").at("proposal_id") == id);
+  // The session goes on, and the model knows how it went.
+  CHECK(run(folder, {"run", "and now?", "--session", "s1"}).status == 0);
+  const auto last = server.requests().back();
+  check_results(last);
+  const auto told = tool_messages(last);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].at("content").get<std::string>().find(id) !=
+        std::string::npos);
+}
