@@ -70,7 +70,7 @@ tools::tool_output recording_tool::run(const json& args,
     --throw_times;
     throw std::runtime_error{"the tool broke"};
   }
-  return {spec_.name + " " + args.dump(), {}, {}};
+  return {says.empty() ? spec_.name + " " + args.dump() : says, {}, {}};
 }
 
 std::string recording_tool::preview(const json& args,

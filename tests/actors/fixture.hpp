@@ -96,6 +96,7 @@ class recording_tool final : public tools::tool {
   std::vector<call_id> acted;          ///< each time it ran …
   std::vector<std::string> arguments;  ///< … and with what
   bool preview_throws = false;
+  std::string says;     ///< instead of its name and arguments
   int throw_times = 0;  ///< so many calls end with an exception
   int reports = 0;      ///< progress reports of each call
 

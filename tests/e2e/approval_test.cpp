@@ -26,8 +26,7 @@ finished run(const work_folder& folder, std::vector<std::string> arguments) {
 
 /// What waits for a decision, as another process sees it.
 std::vector<json> pending(const work_folder& folder) {
-  const auto listed =
-      run(folder, {"proposals", "list", "--output", "json"});
+  const auto listed = run(folder, {"proposals", "list", "--output", "json"});
   if (listed.status != 0) return {};  // the first run makes the store
   const auto all = json::parse(listed.out);
   return {all.begin(), all.end()};
@@ -172,6 +171,5 @@ TEST_CASE("a proposal of a finished run is executed when it is approved") {
   check_results(last);
   const auto told = tool_messages(last);
   REQUIRE(told.size() == 2);
-  CHECK(told[0].at("content").get<std::string>().find(id) !=
-        std::string::npos);
+  CHECK(told[0].at("content").get<std::string>().find(id) != std::string::npos);
 }
