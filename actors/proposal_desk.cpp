@@ -135,7 +135,6 @@ void proposal_desk_state::on_tick() {
   for (const auto& entry : watched) ids.push_back(entry.first);
   if (!ids.empty()) look_for(ids);
   try_causes();
-  schedule();
 }
 
 void proposal_desk_state::schedule() {
@@ -150,14 +149,25 @@ proposal_desk_actor::behavior_type proposal_desk(
   auto& st = self->state;
   st.setup = std::move(setup);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  // It serves all runs of the process: what one message costs is that message.
+  const auto run = [](auto f) {
+    try {
+      f();
+    } catch (const std::exception& problem) {
+      log_error(op, problem.what());
+    }
+  };
   return {
       [&st](run_peers& x) { st.registry = std::move(x.registry); },
-      [&st](watch_proposal& x) { st.on_watch(x); },
+      [&st, run](watch_proposal& x) { run([&] { st.on_watch(x); }); },
       [&st](const unwatch_proposal& x) { st.on_unwatch(x); },
-      [&st](settle_proposal& x) { st.on_settle(x); },
-      [&st](decision_known& x) { st.on_known(x); },
-      [&st](queued_cause& x) { st.on_queued(x); },
-      [&st](tick&) { st.on_tick(); },
+      [&st, run](settle_proposal& x) { run([&] { st.on_settle(x); }); },
+      [&st, run](decision_known& x) { run([&] { st.on_known(x); }); },
+      [&st, run](queued_cause& x) { run([&] { st.on_queued(x); }); },
+      [&st, run](tick&) {
+        run([&] { st.on_tick(); });
+        st.schedule();
+      },
   };
 }
 

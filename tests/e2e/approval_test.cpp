@@ -148,6 +148,34 @@ TEST_CASE("a run that is killed around a decision acts once, or says it may") {
   }
 }
 
+TEST_CASE("an approved call that is killed is not executed again") {
+  const work_folder folder;
+  http_server server{[](const http_request& request) {
+    if (tool_messages(request).empty())
+      return respond_sse(calls(
+          {{"bash", {{"command", "echo one >> effects; sleep 60"}}}}));
+    return respond_sse(answer("I wait."));
+  }};
+  folder.configure(server.url("/v1"), "[approvals]\nmode = \"propose\"\n");
+  REQUIRE(run(folder, ask).status == 0);
+  const auto id = await_proposal(folder);
+  {
+    program acts{installed_riffle(), folder, {"proposals", "approve", id}};
+    REQUIRE(eventually([&] { return !folder.lines("effects").empty(); }));
+    acts.signal(SIGKILL);
+    acts.wait();
+  }
+  const auto asked = server.requests().size();
+  CHECK(run(folder, resume).status == 0);
+  CHECK(server.requests().size() == asked);  // it needs no model
+  CHECK(folder.lines("effects").size() == 1);
+  const auto results = of_type(log_of(folder), "tool_result");
+  REQUIRE(results.size() == 2);
+  CHECK(results[1].at("data").at("outcome") == "interrupted");
+  CHECK(run(folder, {"proposals", "approve", id}).status == 1);
+  CHECK(folder.lines("effects").size() == 1);
+}
+
 TEST_CASE("a proposal of a finished run is executed when it is approved") {
   const work_folder folder;
   http_server server{provider};

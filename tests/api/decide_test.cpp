@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// Decisions by an application.
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/riffle.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::patiently;
+
+namespace {
+
+const std::string one_change = R"(
+[[steps]]
+calls = [{ tool = "change", arguments = { at = "a" } }]
+[[steps]]
+text = "It said: {{result.0}}"
+)";
+
+/// A runtime with a tool that changes something: it notes with what.
+struct application {
+  explicit application(const std::string& script = one_change,
+                       const std::string& mode = "wait",
+                       std::shared_ptr<storage::journal> stored = {}) {
+    config::config config;
+    config.runtime.log.level = "off";
+    config.models["default"].dialect = "scripted";
+    config.approvals.mode = mode;
+    config.agents["default"].tools = {"change", "seek_approval"};
+    auto& own = config.tools.by_name["change"] = config.tools.defaults;
+    own.approval = "ask";
+    own.rules = {{R"({"at":"forbidden"})", "deny"}};
+    runtime_options options;
+    options.tools = {make_tool(
+        {.name = "change",
+         .description = "changes something",
+         .parameters = R"({"type": "object", "required": ["at"],
+                           "properties": {"at": {"type": "string"}}})"},
+        [this](const json& arguments) {
+          const std::lock_guard lock{mutex};
+          changed.push_back(arguments.at("at"));
+          return "changed " + changed.back();
+        })};
+    options.journal = stored ? stored : storage::make_memory_journal();
+    options.scripts["default"] = script;
+    auto made = runtime::create(std::move(config), std::move(options));
+    REQUIRE(made);
+    rt.emplace(std::move(*made));
+  }
+
+  run start(event_handler on_events = {}) {
+    auto started = rt->start({.task = "go",
+                              .session = session_id{"s1"},
+                              .approval = approve::ask},
+                             std::move(on_events));
+    REQUIRE(started);
+    return std::move(*started);
+  }
+
+  proposal await_one() {
+    const auto until = std::chrono::steady_clock::now() + patiently(10s);
+    for (;;) {
+      auto open = rt->proposals({.undecided = true});
+      REQUIRE(open);
+      if (!open->empty()) return open->front();
+      REQUIRE(std::chrono::steady_clock::now() < until);
+      std::this_thread::sleep_for(2ms);
+    }
+  }
+
+  std::vector<std::string> seen() {
+    const std::lock_guard lock{mutex};
+    return changed;
+  }
+
+  std::mutex mutex;
+  std::vector<std::string> changed;
+  std::optional<runtime> rt;
+};
+
+run_outcome end_of(const run& x) {
+  auto end = x.wait(patiently(20s));
+  REQUIRE(end);
+  return *end;
+}
+
+decision approved() {
+  decision x;
+  x.approved = true;
+  x.by = "ann";
+  return x;
+}
+
+decision with(const std::string& arguments) {
+  auto x = approved();
+  x.arguments = arguments;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("an application approves, denies and edits calls") {
+  application x;
+  const auto going = x.start();
+  const auto open = x.await_one();
+  CHECK(open.what.tool == "change");
+  CHECK(open.what.digest == digest_of("change", "{ \"at\" : \"a\" }"));
+  CHECK(open.what.expires.has_value());
+  const auto& id = open.what.id;
+  SECTION("approved") {
+    auto yes = approved();
+    yes.digest = digest_of("change", R"({"at":"a"})");
+    const auto done = x.rt->decide(id, yes);
+    REQUIRE(done);
+    CHECK(done->verdict == decision_verdict::accepted);
+    CHECK(done->now->decided->by == "ann");
+    CHECK_FALSE(done->started);
+    CHECK_FALSE(done->queued);
+    CHECK(end_of(going).answer == "It said: changed a");
+    const auto late = x.rt->decide(id, {.approved = false});
+    REQUIRE(late);
+    CHECK(late->verdict == decision_verdict::too_late);
+    CHECK(late->now->decided->how == events::decision::approved);
+    CHECK(x.rt->proposals({.undecided = true})->empty());
+    CHECK(x.rt->proposals()->size() == 1);
+  }
+  SECTION("denied with a reason") {
+    REQUIRE(x.rt->decide(id, {.by = "bob", .reason = "not today"}));
+    CHECK(end_of(going).answer.find("denied by bob: not today") !=
+          std::string::npos);
+    CHECK(x.seen().empty());
+  }
+  SECTION("edited") {
+    REQUIRE(x.rt->decide(id, with("{ \"at\": \"b\" }")));
+    const auto answer = end_of(going).answer;
+    CHECK(x.seen() == std::vector<std::string>{"b"});
+    CHECK(answer.find("What really ran: change {\"at\":\"b\"}") !=
+          std::string::npos);
+  }
+  SECTION("what cannot hold changes nothing") {
+    auto other = approved();
+    other.digest = digest_of("change", R"({"at":"b"})");
+    CHECK(x.rt->decide(id, other)->verdict == decision_verdict::stale);
+    CHECK(x.rt->decide({"prop_x"}, approved())->verdict ==
+          decision_verdict::unknown);
+    CHECK(x.rt->decide(id, with(R"({"at": 7})")).error().code ==
+          errc::invalid_arguments);
+    CHECK(x.rt->decide(id, with("{}")).error().code == errc::invalid_arguments);
+    CHECK(x.rt->decide(id, with("{} {}")).error().code ==
+          errc::invalid_arguments);
+    CHECK(x.rt->decide(id, with(R"({"at": "forbidden"})")).error().code ==
+          errc::approval_denied);
+    decision no;
+    no.arguments = R"({"at":"b"})";
+    CHECK(x.rt->decide(id, no).error().code == errc::invalid_request);
+    CHECK(x.rt->proposals({.undecided = true})->size() == 1);
+    CHECK(x.seen().empty());
+    REQUIRE(x.rt->decide(id, approved()));
+    end_of(going);
+    CHECK(x.seen() == std::vector<std::string>{"a"});
+  }
+}
+
+TEST_CASE("a handler may decide about what it is shown") {
+  application x;
+  std::optional<decision_verdict> verdict;
+  const auto going = x.start([&](const event_batch& batch) {
+    batch.for_each([&](const event_view& line) {
+      if (line.type() != "approval_required") return;
+      const auto asked = line.parse();
+      const auto& body = std::get<events::approval_required>(asked->body);
+      auto yes = approved();
+      yes.digest = digest_of(body.tool, body.arguments);
+      verdict = x.rt->decide(body.proposal, yes)->verdict;
+    });
+  });
+  CHECK(end_of(going).status == events::run_status::completed);
+  CHECK(verdict == decision_verdict::accepted);
+  CHECK(x.seen() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("always holds for the next run of the session") {
+  application x;
+  auto first = x.start();
+  auto always = approved();
+  always.always = true;
+  REQUIRE(x.rt->decide(x.await_one().what.id, always));
+  end_of(first);
+  end_of(x.start());
+  CHECK(x.seen() == std::vector<std::string>{"a", "a"});
+}
+
+TEST_CASE("a row that another process wrote is acted on") {
+  auto folder = std::filesystem::temp_directory_path() / "riffle-decide-XXXXXX";
+  auto name = folder.string();
+  REQUIRE(::mkdtemp(name.data()) != nullptr);
+  {
+    auto mine =
+        storage::open_sqlite_journal(name, storage::durability::process);
+    auto other =
+        storage::open_sqlite_journal(name, storage::durability::process);
+    REQUIRE((mine && other));
+    application x{one_change, "wait", std::move(*mine)};
+    const auto going = x.start();
+    const auto id = x.await_one().what.id;
+    storage::decision_record row{id, events::decision::approved,
+                                 "ann", {}, {}, false, {1}};
+    CHECK((*other)->decide(row, {})->verdict == decision_verdict::accepted);
+    end_of(going);
+    CHECK(x.seen() == std::vector<std::string>{"a"});
+  }
+  std::filesystem::remove_all(name);
+}
+
+// -- approvals.mode = "propose" -----------------------------------------------
+
+TEST_CASE("an approval of what a finished run proposed starts a run") {
+  application x{one_change, "propose"};
+  const auto first = end_of(x.start());
+  CHECK(first.answer.find("needs approval, proposal prop_") !=
+        std::string::npos);
+  const auto id = x.await_one().what.id;
+  const auto done = x.rt->decide(id, approved());
+  REQUIRE(done);
+  REQUIRE(done->started);
+  const auto end = end_of(*done->started);
+  CHECK(end.status == events::run_status::completed);
+  CHECK(end.answer.find("changed a") != std::string::npos);
+  CHECK(done->started->session() == first.session);
+  CHECK(x.seen() == std::vector<std::string>{"a"});
+  // Decided, and executed: nothing more follows.
+  const auto again = x.rt->decide(id, approved());
+  REQUIRE(again);
+  CHECK(again->verdict == decision_verdict::too_late);
+  CHECK_FALSE(again->started);
+  CHECK(again->now->executed_by == done->started->id());
+  CHECK(x.seen().size() == 1);
+}
+
+TEST_CASE("an approval waits for the session's active run") {
+  application x{R"(
+[[steps]]
+calls = [{ tool = "change", arguments = { at = "a" } }]
+[[steps]]
+events = [{ delay = "60s" }, { text = "Done." }]
+)",
+                "propose"};
+  const auto going = x.start();
+  const auto done = x.rt->decide(x.await_one().what.id, approved());
+  REQUIRE(done);
+  CHECK(done->verdict == decision_verdict::accepted);
+  CHECK(done->queued);
+  CHECK(x.seen().empty());
+  going.cancel();
+  end_of(going);
+  const auto until = std::chrono::steady_clock::now() + patiently(10s);
+  while (x.seen().empty() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(2ms);
+  CHECK(x.seen() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("what was approved and never executed is executed later") {
+  const std::shared_ptr<storage::journal> stored =
+      storage::make_memory_journal();
+  proposal_id id;
+  {
+    application x{one_change, "propose", stored};
+    end_of(x.start());
+    id = x.await_one().what.id;
+  }
+  // As if the process had died right behind the decision.
+  storage::decision_record row{id, events::decision::approved, "ann", {}, {},
+                               false, {1}};
+  REQUIRE(stored->decide(row, {}));
+  application x{one_change, "propose", stored};
+  const auto again = x.rt->decide(id, {.approved = false});
+  REQUIRE(again);
+  CHECK(again->verdict == decision_verdict::too_late);
+  REQUIRE(again->started);
+  end_of(*again->started);
+  CHECK(x.seen() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("proposals in words have no arguments to edit") {
+  application x{R"(
+[[steps]]
+calls = [{ tool = "seek_approval", arguments = { summary = "may I?" } }]
+[[steps]]
+text = "I wait."
+)"};
+  end_of(x.start());
+  const auto id = x.await_one().what.id;
+  CHECK(x.rt->decide(id, with("{}")).error().code == errc::invalid_request);
+  const auto done = x.rt->decide(id, approved());
+  REQUIRE(done);
+  CHECK(done->verdict == decision_verdict::accepted);
+  CHECK_FALSE(done->started);
+  CHECK_FALSE(done->queued);
+}
