@@ -44,7 +44,10 @@ proposal_reader::proposal_reader(sqlite::database& db)
                      "ORDER BY n DESC LIMIT ?")},
       decision_{db,
                 "SELECT run, crc, data FROM decisions INDEXED BY "
-                "decisions_by_proposal WHERE proposal = ?"} {}
+                "decisions_by_proposal WHERE proposal = ?"},
+      decision_again_{db,
+                      "SELECT count(*) FROM decisions INDEXED BY "
+                      "decisions_by_proposal_again WHERE proposal = ?"} {}
 
 proposal_state proposal_reader::read(const sqlite::rows& from,
                                      const std::string& whose) {
@@ -62,7 +65,12 @@ std::optional<decision_record> proposal_reader::decision(
     std::string_view id, std::string* executed_by) {
   const auto whose = "the decision about " + std::string{id};
   auto found = decision_.query(id);
-  if (!found.next()) return std::nullopt;
+  if (!found.next()) {
+    auto again = decision_again_.query(id);
+    if (again.next() && again.integer(0) != 0)
+      throw damaged{whose, "an index has lost it"};
+    return std::nullopt;
+  }
   if (crc_of_decision(id, found.bytes(0), found.bytes(2)) != found.number(1))
     throw damaged{whose, "it fails its checksum"};
   if (executed_by != nullptr) *executed_by = found.text(0);

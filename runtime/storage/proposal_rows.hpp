@@ -35,6 +35,7 @@ class proposal_reader {
   sqlite::statement newest_;
   sqlite::statement newest_undecided_;
   sqlite::statement decision_;
+  sqlite::statement decision_again_;
 };
 
 /// Writes them. A proposal is added once; the first decision stays.

@@ -38,16 +38,16 @@ struct application {
     own.approval = "ask";
     own.rules = {{R"({"at":"forbidden"})", "deny"}};
     runtime_options options;
-    options.tools = {make_tool(
-        {.name = "change",
-         .description = "changes something",
-         .parameters = R"({"type": "object", "required": ["at"],
+    options.tools = {
+        make_tool({.name = "change",
+                   .description = "changes something",
+                   .parameters = R"({"type": "object", "required": ["at"],
                            "properties": {"at": {"type": "string"}}})"},
-        [this](const json& arguments) {
-          const std::lock_guard lock{mutex};
-          changed.push_back(arguments.at("at"));
-          return "changed " + changed.back();
-        })};
+                  [this](const json& arguments) {
+                    const std::lock_guard lock{mutex};
+                    changed.push_back(arguments.at("at"));
+                    return "changed " + changed.back();
+                  })};
     options.journal = stored ? stored : storage::make_memory_journal();
     options.scripts["default"] = script;
     auto made = runtime::create(std::move(config), std::move(options));
@@ -56,10 +56,9 @@ struct application {
   }
 
   run start(event_handler on_events = {}) {
-    auto started = rt->start({.task = "go",
-                              .session = session_id{"s1"},
-                              .approval = approve::ask},
-                             std::move(on_events));
+    auto started = rt->start(
+        {.task = "go", .session = session_id{"s1"}, .approval = approve::ask},
+        std::move(on_events));
     REQUIRE(started);
     return std::move(*started);
   }
@@ -210,8 +209,8 @@ TEST_CASE("a row that another process wrote is acted on") {
     application x{one_change, "wait", std::move(*mine)};
     const auto going = x.start();
     const auto id = x.await_one().what.id;
-    storage::decision_record row{id, events::decision::approved,
-                                 "ann", {}, {}, false, {1}};
+    storage::decision_record row{
+        id, events::decision::approved, "ann", {}, {}, false, {1}};
     CHECK((*other)->decide(row, {})->verdict == decision_verdict::accepted);
     end_of(going);
     CHECK(x.seen() == std::vector<std::string>{"a"});
@@ -276,8 +275,8 @@ TEST_CASE("what was approved and never executed is executed later") {
     id = x.await_one().what.id;
   }
   // As if the process had died right behind the decision.
-  storage::decision_record row{id, events::decision::approved, "ann", {}, {},
-                               false, {1}};
+  storage::decision_record row{
+      id, events::decision::approved, "ann", {}, {}, false, {1}};
   REQUIRE(stored->decide(row, {}));
   application x{one_change, "propose", stored};
   const auto again = x.rt->decide(id, {.approved = false});

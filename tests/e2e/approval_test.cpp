@@ -152,8 +152,8 @@ TEST_CASE("an approved call that is killed is not executed again") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
     if (tool_messages(request).empty())
-      return respond_sse(calls(
-          {{"bash", {{"command", "echo one >> effects; sleep 60"}}}}));
+      return respond_sse(
+          calls({{"bash", {{"command", "echo one >> effects; sleep 60"}}}}));
     return respond_sse(answer("I wait."));
   }};
   folder.configure(server.url("/v1"), "[approvals]\nmode = \"propose\"\n");

@@ -34,32 +34,6 @@ struct test_proposals {
   void settle() { j->release_all(); }
 };
 
-proposal_record make_proposal(const run_record& run, const std::string& id) {
-  proposal_record x;
-  x.id = {id};
-  x.session = run.session;
-  x.run = run.id;
-  x.call = {"call_" + id};
-  x.source = events::proposal_source::tool_call;
-  x.waits = true;
-  x.tool = "bash";
-  x.title = "# make";
-  x.arguments = R"({"command":"make"})";
-  x.digest = "d1";
-  x.summary = "run make";
-  x.preview = "make";
-  x.reason = "`bash` changes something";
-  x.made = {100};
-  x.expires = wall_time{1000};
-  return x;
-}
-
-decision_record make_decision(const std::string& id,
-                              decision how = decision::approved) {
-  return {{id}, how,  "ann", "because", R"({"command":"make all"})",
-          true, {200}};
-}
-
 template <class Kind>
 void put(Kind& k, const run_record& run, std::vector<state_change> changes) {
   std::optional<error> answer = error{errc::timeout, "test", "no answer"};
@@ -79,12 +53,6 @@ run_record opened(Kind& k, const std::string& session = "ses_1",
   auto made = k.j->open_run(make_run(session, name));
   REQUIRE(made);
   return made->run;
-}
-
-/// Changes the file as another program would.
-void change_file(const std::filesystem::path& folder, const std::string& sql) {
-  sqlite::database db{folder / "riffle.db", std::chrono::milliseconds{1000}};
-  db.execute(sql);
 }
 
 void finish(auto& k, run_record run) {
@@ -265,103 +233,6 @@ TEMPLATE_TEST_CASE("a proposal of another run is refused", "", EVERY_KIND) {
   while (!done) std::this_thread::yield();
   REQUIRE(answer);
   CHECK(answer->code == errc::storage_corrupt);
-}
-
-TEST_CASE("of many processes that decide at once one is accepted") {
-  scratch_folder folder;
-  const auto owner = open_store(folder.path());
-  const auto run = owner->open_run(make_run("ses_1", "run_1"))->run;
-  REQUIRE_FALSE(store(*owner, {run.id, {}, {make_proposal(run, "prop_1")}}));
-  std::atomic<int> accepted = 0;
-  std::atomic<int> late = 0;
-  std::vector<std::thread> others;
-  for (int i = 0; i < 4; ++i)
-    others.emplace_back([&, i] {
-      const auto mine = open_store(folder.path());
-      auto said = make_decision("prop_1");
-      said.by = std::to_string(i);
-      const auto answer = mine->decide(said, "d1");
-      if (!answer) return;
-      if (answer->verdict == decision_verdict::accepted) {
-        ++accepted;
-        if (answer->now->decided->by != said.by) accepted += 100;
-      } else {
-        ++late;
-      }
-    });
-  for (auto& x : others) x.join();
-  CHECK(accepted == 1);
-  CHECK(late == 3);
-  CHECK(owner->decisions_of({{"prop_1"}})->size() == 1);
-}
-
-TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
-  scratch_folder folder;
-  {
-    const auto journal = open_store(folder.path());
-    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
-    REQUIRE_FALSE(store(
-        *journal, {run.id,
-                   make_block("run_1", 1, 2),
-                   {make_message(run, "m"), make_call("run_1", "call_1")}}));
-  }
-  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
-                          "PRAGMA user_version = 1"})
-    change_file(folder.path(), sql);
-  const auto journal = open_store(folder.path());
-  const auto found = journal->adopt_run({"run_1"});
-  REQUIRE(found);
-  CHECK(found->last_seq == 2);
-  CHECK(found->session.calls == std::vector{make_call("run_1", "call_1")});
-  CHECK(found->session.proposals.empty());
-  REQUIRE_FALSE(
-      store(*journal, {{"run_1"}, {}, {make_proposal(found->run, "prop_1")}}));
-  CHECK(journal->decide(make_decision("prop_1"), {})->verdict ==
-        decision_verdict::accepted);
-}
-
-TEST_CASE("a file of version 1 that lacks a table is damaged") {
-  scratch_folder folder;
-  {
-    open_store(folder.path());
-  }
-  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
-                          "DROP TABLE outputs", "PRAGMA user_version = 1"})
-    change_file(folder.path(), sql);
-  const auto journal = sqlite_journal::open(folder.path(), {});
-  REQUIRE_FALSE(journal);
-  CHECK(journal.error().code == errc::storage_corrupt);
-}
-
-TEST_CASE("a row of a proposal or a decision that changed is damage") {
-  scratch_folder folder;
-  {
-    const auto journal = open_store(folder.path());
-    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
-    REQUIRE_FALSE(store(
-        *journal,
-        {run.id, {}, {make_proposal(run, "prop_1"), make_decision("prop_1")}}));
-  }
-  SECTION("its text") {
-    change_file(folder.path(),
-                "UPDATE proposals SET data = replace(data, 'make', 'rake')");
-  }
-  SECTION("its session") {
-    change_file(folder.path(), "UPDATE proposals SET session = 'ses_2'");
-  }
-  SECTION("its decision") {
-    change_file(folder.path(),
-                "UPDATE decisions SET data = replace(data, 'ann', 'bob')");
-  }
-  SECTION("the run that executed it") {
-    change_file(folder.path(), "UPDATE decisions SET run = 'run_7'");
-  }
-  const auto journal = open_store(folder.path());
-  proposal_filter filter;
-  filter.id = proposal_id{"prop_1"};
-  const auto found = journal->list_proposals(filter);
-  REQUIRE_FALSE(found);
-  CHECK(found.error().code == errc::storage_corrupt);
 }
 
 TEST_CASE("how a proposal stands follows from its decision and the time") {

@@ -104,6 +104,33 @@ storage::message_record make_message(const storage::run_record& run,
           {{"call_1"}, {"call_2"}}};
 }
 
+storage::proposal_record make_proposal(const storage::run_record& run,
+                                       const std::string& id) {
+  storage::proposal_record x;
+  x.id = {id};
+  x.session = run.session;
+  x.run = run.id;
+  x.call = {"call_" + id};
+  x.source = events::proposal_source::tool_call;
+  x.waits = true;
+  x.tool = "bash";
+  x.title = "# make";
+  x.arguments = R"({"command":"make"})";
+  x.digest = "d1";
+  x.summary = "run make";
+  x.preview = "make";
+  x.reason = "`bash` changes something";
+  x.made = {100};
+  x.expires = wall_time{1000};
+  return x;
+}
+
+storage::decision_record make_decision(const std::string& id,
+                                       events::decision how) {
+  return {{id}, how,  "ann", "because", R"({"command":"make all"})",
+          true, {200}};
+}
+
 std::optional<error> store(storage::journal& to, storage::commit_unit unit) {
   auto done = std::make_shared<std::promise<std::optional<error>>>();
   auto answer = done->get_future();

@@ -39,6 +39,10 @@ std::string make_lines(const std::string& run, std::uint64_t first,
                        std::uint64_t last, std::size_t size = 80);
 
 /// A call with every member set to something.
+storage::proposal_record make_proposal(const storage::run_record& run,
+                                       const std::string& id);
+storage::decision_record make_decision(
+    const std::string& id, events::decision how = events::decision::approved);
 storage::call_record make_call(const std::string& run, const std::string& id);
 storage::message_record make_message(const storage::run_record& run,
                                      const std::string& text);

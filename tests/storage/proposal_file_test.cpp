@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Proposals in the file: other processes, older versions, damage.
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "tests/storage/storage_fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace riffle::storage;
+
+namespace {
+
+/// Changes the file as another program would.
+void change_file(const std::filesystem::path& folder, const std::string& sql) {
+  sqlite::database db{folder / "riffle.db", std::chrono::milliseconds{1000}};
+  db.execute(sql);
+}
+
+}  // namespace
+
+TEST_CASE("of many processes that decide at once one is accepted") {
+  scratch_folder folder;
+  const auto owner = open_store(folder.path());
+  const auto run = owner->open_run(make_run("ses_1", "run_1"))->run;
+  REQUIRE_FALSE(store(*owner, {run.id, {}, {make_proposal(run, "prop_1")}}));
+  std::atomic<int> accepted = 0;
+  std::atomic<int> late = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&, i] {
+      const auto mine = open_store(folder.path());
+      auto said = make_decision("prop_1");
+      said.by = std::to_string(i);
+      const auto answer = mine->decide(said, "d1");
+      if (!answer) return;
+      if (answer->verdict == decision_verdict::accepted) {
+        ++accepted;
+        if (answer->now->decided->by != said.by) accepted += 100;
+      } else {
+        ++late;
+      }
+    });
+  for (auto& x : others) x.join();
+  CHECK(accepted == 1);
+  CHECK(late == 3);
+  CHECK(owner->decisions_of({{"prop_1"}})->size() == 1);
+}
+
+TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(store(
+        *journal, {run.id,
+                   make_block("run_1", 1, 2),
+                   {make_message(run, "m"), make_call("run_1", "call_1")}}));
+  }
+  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
+                          "PRAGMA user_version = 1"})
+    change_file(folder.path(), sql);
+  const auto journal = open_store(folder.path());
+  const auto found = journal->adopt_run({"run_1"});
+  REQUIRE(found);
+  CHECK(found->last_seq == 2);
+  CHECK(found->session.calls == std::vector{make_call("run_1", "call_1")});
+  CHECK(found->session.proposals.empty());
+  REQUIRE_FALSE(
+      store(*journal, {{"run_1"}, {}, {make_proposal(found->run, "prop_1")}}));
+  CHECK(journal->decide(make_decision("prop_1"), {})->verdict ==
+        decision_verdict::accepted);
+}
+
+TEST_CASE("a file of version 1 that lacks a table is damaged") {
+  scratch_folder folder;
+  {
+    open_store(folder.path());
+  }
+  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
+                          "DROP TABLE outputs", "PRAGMA user_version = 1"})
+    change_file(folder.path(), sql);
+  const auto journal = sqlite_journal::open(folder.path(), {});
+  REQUIRE_FALSE(journal);
+  CHECK(journal.error().code == errc::storage_corrupt);
+}
+
+TEST_CASE("a row of a proposal or a decision that changed is damage") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(store(
+        *journal,
+        {run.id, {}, {make_proposal(run, "prop_1"), make_decision("prop_1")}}));
+  }
+  SECTION("its text") {
+    change_file(folder.path(),
+                "UPDATE proposals SET data = replace(data, 'make', 'rake')");
+  }
+  SECTION("its session") {
+    change_file(folder.path(), "UPDATE proposals SET session = 'ses_2'");
+  }
+  SECTION("its decision") {
+    change_file(folder.path(),
+                "UPDATE decisions SET data = replace(data, 'ann', 'bob')");
+  }
+  SECTION("the run that executed it") {
+    change_file(folder.path(), "UPDATE decisions SET run = 'run_7'");
+  }
+  const auto journal = open_store(folder.path());
+  proposal_filter filter;
+  filter.id = proposal_id{"prop_1"};
+  const auto found = journal->list_proposals(filter);
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == errc::storage_corrupt);
+}
+
+TEST_CASE("an index that has lost a decision does not open it again") {
+  std::string whole;
+  {
+    scratch_folder folder;
+    {
+      const auto journal = open_store(folder.path());
+      const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+      REQUIRE_FALSE(store(*journal, {run.id,
+                                     {},
+                                     {make_proposal(run, "prop_b1"),
+                                      make_decision("prop_b1")}}));
+    }
+    std::ifstream in{folder.path() / "riffle.db", std::ios::binary};
+    whole.assign(std::istreambuf_iterator<char>{in}, {});
+  }
+  std::size_t places = 0;
+  for (auto at = whole.find("prop_b1"); at != whole.npos;
+       at = whole.find("prop_b1", at + 1)) {
+    if (whole[at - 1] == '"' || whole[at - 1] == '_') continue;  // in JSON
+    ++places;
+    CAPTURE(at);
+    scratch_folder folder;
+    auto bytes = whole;
+    bytes[at + 6] = 'X';  // sorts elsewhere, and cannot be found
+    std::ofstream{folder.path() / "riffle.db", std::ios::binary} << bytes;
+    const auto journal = open_store(folder.path());
+    const auto answer = journal->decide(make_decision("prop_b1"), {});
+    if (answer) CHECK(answer->verdict != decision_verdict::accepted);
+  }
+  CHECK(places >= 4);
+}
