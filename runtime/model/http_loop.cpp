@@ -48,6 +48,7 @@ void watch(int epoll, int operation, int fd, std::uint32_t events) {
 
 http_loop::http_loop(const http_options& options, http_mailbox& mailbox)
     : mailbox_{mailbox},
+      around_{options.around_listeners},
       epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       pool_{options},
       multi_{curl_multi_init()} {
@@ -72,18 +73,27 @@ http_loop::http_loop(const http_options& options, http_mailbox& mailbox)
 
 void http_loop::run() {
   while (!mailbox_.stopping()) {
-    if (wait()) {
-      obey();
-    }
-    if (curl_due_ && *curl_due_ <= now_) {
-      curl_due_.reset();
-      act(CURL_SOCKET_TIMEOUT, 0);
-      pass_news();
-    }
-    reap();
-    enforce_limits();
+    wait();
+    if (around_)
+      around_([this] { do_round(); });
+    else
+      do_round();
   }
   end_all();
+}
+
+/// All that calls listeners.
+void http_loop::do_round() {
+  if (act_on_sockets()) {
+    obey();
+  }
+  if (curl_due_ && *curl_due_ <= now_) {
+    curl_due_.reset();
+    act(CURL_SOCKET_TIMEOUT, 0);
+    pass_news();
+  }
+  reap();
+  enforce_limits();
 }
 
 /// Milliseconds until curl or a limit needs us; -1: only sockets do.
@@ -107,18 +117,21 @@ void http_loop::gather() const {
   ::ppoll(&commands, 1, &pause, nullptr);
 }
 
-/// Acts on sockets; true if there are commands.
-bool http_loop::wait() {
+void http_loop::wait() {
   if (gatherer_.should_gather()) {
     gather();
   }
-  bool commands = false;
-  std::array<epoll_event, 256> events;
-  auto n = ::epoll_wait(epoll_.get(), events.data(),
-                        static_cast<int>(events.size()), wait_limit());
+  const auto n = ::epoll_wait(epoll_.get(), events_.data(),
+                              static_cast<int>(events_.size()), wait_limit());
+  ready_ = static_cast<std::size_t>(std::max(n, 0));
   now_ = steady::now();
-  for (int i = 0; i < n; ++i) {
-    const auto& x = events[static_cast<std::size_t>(i)];
+}
+
+/// True if there are commands.
+bool http_loop::act_on_sockets() {
+  bool commands = false;
+  for (std::size_t i = 0; i < ready_; ++i) {
+    const auto& x = events_[i];
     if (x.data.fd == mailbox_.fd()) {
       mailbox_.clear_wake();
       commands = true;
@@ -129,8 +142,7 @@ bool http_loop::wait() {
   // Once for the whole round: a reader that is woken by its first piece and
   // asleep again before the second costs more than the pieces.
   pass_news();
-  gatherer_.on_round(static_cast<std::size_t>(std::max(n, 0)),
-                     transfers_.size(), now_);
+  gatherer_.on_round(ready_, transfers_.size(), now_);
   return commands;
 }
 

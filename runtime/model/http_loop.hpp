@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 #include <set>
+#include <sys/epoll.h>
 #include <unordered_map>
 #include <utility>
 
@@ -30,7 +33,9 @@ class http_loop {
   static int on_timer(CURLM*, long ms, void* self);
 
   [[nodiscard]] int wait_limit() const;
-  bool wait();
+  void wait();
+  void do_round();
+  bool act_on_sockets();
   void gather() const;
   void act(curl_socket_t fd, int events);
   void pass_news();
@@ -47,6 +52,9 @@ class http_loop {
   void end_all();
 
   http_mailbox& mailbox_;
+  const std::function<void(const std::function<void()>&)> around_;
+  std::array<epoll_event, 256> events_{};
+  std::size_t ready_ = 0;  ///< of them
   unique_fd epoll_;
   easy_pool pool_;
   http_transfer::news news_;

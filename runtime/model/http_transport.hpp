@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ struct http_options {
   /// Connections kept open for the next request.
   std::size_t max_idle_connections = 8192;
   std::string user_agent = "riffle";
+  /// Calls what it is given, which calls listeners: at once, on this thread,
+  /// the I/O thread. For who has more to do on it then. Empty: nothing more.
+  std::function<void(const std::function<void()>&)> around_listeners;
 };
 
 /// Requests over HTTP(S) by libcurl: POST of `body`. One I/O thread for all

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/node/local_first.hpp"
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <mutex>
+#include <semaphore.h>
+#include <utility>
+#include <vector>
 
 #include <caf/logger.hpp>
 
@@ -15,6 +16,7 @@
 #undef CAF_PUSH_AID_FROM_PTR
 #define CAF_PUSH_AID_FROM_PTR(unused) static_cast<void>(0)
 
+#include <caf/execution_unit.hpp>
 #include <caf/policy/unprofiled.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduler/coordinator.hpp>
@@ -23,41 +25,122 @@ namespace riffle {
 
 namespace {
 
+/// What a lent thread has to run, and where actors that run on it send others.
+class lent_line final : public caf::execution_unit {
+ public:
+  static constexpr std::size_t limit = 256;
+
+  explicit lent_line(caf::actor_system& system)
+      : caf::execution_unit{&system}, outer_{std::exchange(current(), this)} {}
+  ~lent_line() override {
+    current() = outer_;
+    // Actors leave CAF's logger with the thread; a system waits for its end.
+    caf::logger::set_current_actor_system(nullptr);
+  }
+  lent_line(const lent_line&) = delete;
+  lent_line& operator=(const lent_line&) = delete;
+
+  /// Of this thread, null if it is not lent.
+  static lent_line*& current() {
+    thread_local lent_line* mine = nullptr;
+    return mine;
+  }
+
+  bool take_over(const caf::actor_system& where, caf::resumable* job) {
+    if (&where != &system() || jobs_.size() >= limit) return false;
+    jobs_.push_back(job);
+    return true;
+  }
+
+  void exec_later(caf::resumable* job) override {
+    if (!take_over(system(), job)) hand_over(job);
+  }
+
+  void run() {
+    constexpr std::size_t messages = 64;  // of one actor in one turn
+    for (std::size_t turns = 0; !jobs_.empty(); ++turns) {
+      auto* job = jobs_.front();
+      jobs_.pop_front();
+      if (turns >= limit)
+        hand_over(job);
+      else if (job->resume(this, messages) == caf::resumable::resume_later)
+        hand_over(job);
+      else
+        caf::intrusive_ptr_release(job);
+    }
+  }
+
+ private:
+  /// To the workers.
+  void hand_over(caf::resumable* job) {
+    current() = nullptr;
+    system().scheduler().enqueue(job);
+    current() = this;
+  }
+
+  std::deque<caf::resumable*> jobs_;
+  lent_line* outer_;
+};
+
 /// See the header.
 class local_first : public caf::policy::unprofiled {
  public:
   static constexpr std::size_t line_limit = 4;
   static constexpr std::size_t turn_limit = 32;
 
+  /// Where a worker sleeps. A semaphore of POSIX: who posts may still be at it
+  /// when the worker, and with it the semaphore, has ended, and no lock is
+  /// taken again on waking, which glibc's condition variables pay for with a
+  /// system call.
+  class bed {
+   public:
+    bed() { ::sem_init(&awake_, 0, 0); }
+    ~bed() { ::sem_destroy(&awake_); }
+    bed(const bed&) = delete;
+    bed& operator=(const bed&) = delete;
+
+    void sleep() {
+      while (::sem_wait(&awake_) != 0) {
+      }
+    }
+    void wake() { ::sem_post(&awake_); }
+
+   private:
+    ::sem_t awake_{};
+  };
+
   struct coordinator_data {
     explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
     std::mutex mutex;
-    /// Also held by who is waking a worker: the one that sends the last message
-    /// may still do so when the system that it ended is taken down.
-    std::shared_ptr<std::condition_variable> work =
-        std::make_shared<std::condition_variable>();
     std::deque<caf::resumable*> queue;
-    std::size_t idle = 0;  ///< workers that wait and were not woken yet
+    /// Workers that sleep; the last one is woken first: its caches are warm.
+    std::vector<bed*> asleep;
   };
 
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
+    /// CAF makes each worker's data as a copy of its model: a new bed.
+    worker_data(const worker_data&) {}
+    worker_data& operator=(const worker_data&) = delete;
     std::deque<caf::resumable*> line;  // touched by its worker only
     std::size_t turns = 0;             // taken from the line in a row
+    bed own_bed;
   };
 
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
-    std::shared_ptr<std::condition_variable> work;
+    auto* lent = lent_line::current();
+    if (lent != nullptr && lent->take_over(self->system(), job)) return;
+    auto& shared = d(self);
+    bed* sleeper = nullptr;
     {
-      auto& shared = d(self);
       std::lock_guard lock{shared.mutex};
       shared.queue.push_back(job);
-      if (shared.idle == 0) return;
-      --shared.idle;
-      work = shared.work;
+      if (shared.asleep.empty()) return;
+      sleeper = shared.asleep.back();
+      shared.asleep.pop_back();
     }
-    work->notify_one();
+    sleeper->wake();
   }
 
   template <class Worker>
@@ -90,8 +173,10 @@ class local_first : public caf::policy::unprofiled {
     auto& shared = d(self->parent());
     std::unique_lock lock{shared.mutex};
     while (shared.queue.empty()) {
-      ++shared.idle;
-      shared.work->wait(lock);
+      shared.asleep.push_back(&own.own_bed);
+      lock.unlock();
+      own.own_bed.sleep();
+      lock.lock();
     }
     return take(shared.queue);
   }
@@ -117,6 +202,33 @@ class local_first : public caf::policy::unprofiled {
 };
 
 }  // namespace
+
+void thread_lender::run(const std::function<void()>& work) {
+  constexpr auto long_time = std::chrono::milliseconds{5};
+  constexpr auto rest = std::chrono::milliseconds{200};
+  using clock = std::chrono::steady_clock;
+  std::unique_lock lock{mutex_};
+  const auto begin = clock::now();
+  if (system_ == nullptr || begin < rest_until_) {
+    lock.unlock();
+    return work();
+  }
+  lent_line line{*system_};
+  work();
+  line.run();
+  const auto end = clock::now();
+  if (end - begin > long_time) rest_until_ = end + rest;
+}
+
+void thread_lender::open(caf::actor_system& system) {
+  const std::lock_guard lock{mutex_};
+  system_ = &system;
+}
+
+void thread_lender::close() {
+  const std::lock_guard lock{mutex_};
+  system_ = nullptr;
+}
 
 void use_local_first(caf::actor_system_config& config) {
   config.load<caf::scheduler::coordinator<local_first>>();

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <mutex>
+
+#include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
 namespace riffle {
@@ -16,5 +21,32 @@ namespace riffle {
 /// the rest goes to the shared queue, so that actors that keep each other busy
 /// delay nobody.
 void use_local_first(caf::actor_system_config& config);
+
+/// Lets a thread that is not the scheduler's run the actors that it wakes.
+/// The thread that reads sockets hands over a few bytes and sleeps again; the
+/// actors behind it have a few microseconds of work. To wake a worker for that
+/// costs more than the work, so the reader does it.
+///
+/// Bounds: after some turns in a row the rest goes to the workers, and a round
+/// that took long (a handler of the application that is slow) keeps the thread
+/// from helping for a while. For one thread that works; the others are free.
+class thread_lender {
+ public:
+  /// From now on actors of this system run; it uses the policy above. Before
+  /// that, and after `close`, the work alone is done.
+  void open(caf::actor_system& system);
+
+  /// Calls `work`, then runs the actors that messages of `work` woke.
+  void run(const std::function<void()>& work);
+
+  /// Waits for rounds that are on their way; later ones only call `work`. Call
+  /// it before the system ends, not from an actor.
+  void close();
+
+ private:
+  std::mutex mutex_;  ///< held while actors run
+  caf::actor_system* system_ = nullptr;
+  std::chrono::steady_clock::time_point rest_until_{};
+};
 
 }  // namespace riffle

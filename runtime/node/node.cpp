@@ -71,6 +71,7 @@ node::node(config::config config, node_parts) : config_{std::move(config)} {}
 
 node::~node() {
   close(std::chrono::seconds{5});
+  io_lender_->close();
   if (!system_) return;
   // In the opposite of the order in which they were started.
   caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
@@ -136,6 +137,7 @@ expected<void> node::compose(node_parts parts) {
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
+  io_lender_->open(system_->actors);
   auto& actors = system_->actors;
   store_ = spawn_session_store(
       actors, {}, journal_,
@@ -177,7 +179,13 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
     if (!script) return unexpected{std::move(script.error())};
     inner = model::make_scripted_transport(std::move(*script), *timer_);
   } else {
-    if (!http_) http_ = model::make_http_transport({});
+    if (!http_) {
+      model::http_options options;
+      options.around_listeners = [lender = io_lender_](const auto& work) {
+        lender->run(work);
+      };
+      http_ = model::make_http_transport(std::move(options));
+    }
     inner = http_;
   }
   found = model::make_limited_transport(

@@ -17,6 +17,7 @@
 #include "runtime/base/executor.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/node/local_first.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/service_board.hpp"
 #include "tools/tool.hpp"
@@ -127,6 +128,8 @@ class node {
   std::shared_ptr<thread_lane> side_lane_;
   std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
+  /// Lets the transport's thread run actors; closed before the system ends.
+  std::shared_ptr<thread_lender> io_lender_ = std::make_shared<thread_lender>();
   session_store_actor store_;
   proposal_desk_actor desk_;
   std::map<std::string, tool_pool_actor> pools_;
