@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// A thread that is not the scheduler's runs the actors that it wakes.
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include <caf/all.hpp>
+
+#include "runtime/node/local_first.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct lent_system {
+  lent_system() {
+    use_local_first(config);
+    config.set("scheduler.max-threads", std::size_t{1});
+    system.emplace(config);
+    lender.open(*system);
+  }
+
+  /// Where an actor runs that is sent a message in a round.
+  std::thread::id place(std::chrono::milliseconds work = {}) {
+    std::promise<std::thread::id> where;
+    auto found = where.get_future();
+    auto actor = system->spawn([&where, work](caf::event_based_actor* self) {
+      return caf::behavior{[&where, self, work](int) {
+        std::this_thread::sleep_for(work);
+        where.set_value(std::this_thread::get_id());
+        self->quit();
+      }};
+    });
+    // Until its first behaviour waits it is the workers'.
+    while (!is_waiting(actor)) std::this_thread::yield();
+    lender.run([&] { caf::anon_send(actor, 1); });
+    REQUIRE(found.wait_for(testing::patiently(10s)) ==
+            std::future_status::ready);
+    return found.get();
+  }
+
+  static bool is_waiting(const caf::actor& x) {
+    auto* ptr = caf::actor_cast<caf::abstract_actor*>(x);
+    return dynamic_cast<caf::scheduled_actor*>(ptr)->mailbox().blocked();
+  }
+
+  caf::actor_system_config config;
+  std::optional<caf::actor_system> system;
+  thread_lender lender;
+};
+
+const auto here = [] { return std::this_thread::get_id(); };
+
+}  // namespace
+
+TEST_CASE("an actor runs on the lent thread that wakes it") {
+  lent_system x;
+  CHECK(x.place() == here());
+  CHECK(x.place() == here());
+}
+
+TEST_CASE("after a slow actor the thread lends itself no more for a while") {
+  lent_system x;
+  CHECK(x.place(20ms) == here());
+  CHECK(x.place() != here());
+}
+
+TEST_CASE("a closed lender does its work and leaves actors to the workers") {
+  lent_system x;
+  x.lender.close();
+  CHECK(x.place() != here());
+}
+
+TEST_CASE("actors that keep each other busy do not keep the thread") {
+  lent_system x;
+  std::atomic<bool> enough{false};
+  std::promise<void> over;
+  const auto player = [&](caf::event_based_actor* self) {
+    return caf::behavior{[&, self](const caf::actor& other) {
+      self->send(other, caf::actor{self});
+      if (!enough) return;
+      self->quit();
+      if (other != self) caf::anon_send_exit(other, caf::exit_reason::kill);
+    }};
+  };
+  auto one = x.system->spawn(player);
+  auto two = x.system->spawn(player);
+  two->attach_functor([&over] { over.set_value(); });
+  // That it comes back is the test: they never end by themselves.
+  x.lender.run([&] { caf::anon_send(one, two); });
+  enough = true;
+  CHECK(over.get_future().wait_for(testing::patiently(20s)) ==
+        std::future_status::ready);
+  caf::anon_send_exit(one, caf::exit_reason::kill);
+}
