@@ -87,6 +87,7 @@ void orchestrator_state::begin_cause() {
       !decided->arguments.empty() && decided->arguments != what.arguments;
   call.defect =
       check_call(*spec, call, edited ? decided->arguments : what.arguments);
+  if (!call.defect) call.defect = find_other_call(call, decided->digest);
   if (edited) call.edited_from = what.arguments;
   call.needs_approval = false;  // it was given, for exactly this
   storage::call_record record;

@@ -24,9 +24,8 @@ std::string proposed(const storage::proposal_record& x) {
          "told the result later. Do not ask for it again";
 }
 
-std::string bad_edit(const error& why) {
-  return "it was approved with other arguments, which cannot run: " +
-         why.message;
+std::string bad_approval(const error& why) {
+  return "it was approved, but cannot run like that: " + why.message;
 }
 
 std::string edit_note(const tool_call& call) {

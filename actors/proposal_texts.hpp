@@ -25,8 +25,8 @@ std::string denial_text(const core::decided_proposal& x);
 /// Of a call whose proposal stays open.
 std::string proposed(const storage::proposal_record& x);
 
-/// Arguments that a person put in place and that cannot run.
-std::string bad_edit(const error& why);
+/// Of an approval that cannot be followed.
+std::string bad_approval(const error& why);
 
 /// What stands in front of the result of a call whose arguments a person
 /// changed.

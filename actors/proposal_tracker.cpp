@@ -128,8 +128,9 @@ void proposal_tracker_state::decide_at_once(const tool_call& call,
       events::approval_resolved{what.id, call.id, how, by, reason, {}});
   entry.changes.emplace_back(
       decided_record(*spec, call, approved, reason, errc::approval_denied));
-  storage::decision_record decision{what.id, how,   by,       reason,
-                                    {},      false, what.made};
+  storage::decision_record decision{what.id, how,   by,        reason,
+                                    {},      false, what.made, {}};
+  if (approved) decision.digest = what.digest;
   entry.changes.emplace_back(std::move(what));
   entry.changes.emplace_back(std::move(decision));
   self->send(peers.muxer, std::move(entry));
@@ -280,13 +281,14 @@ void proposal_tracker_state::on_decision(decision_known& x) {
   auto open = std::move(waiting.extract(made.holds->call).mapped());
   if (y.always) start.always.insert_or_assign(open.call.tool, y.by);
   ledger.forget(open.call.id);
-  resolve(std::move(open), *made.holds);
+  resolve(std::move(open), *made.holds, y.digest);
 }
 
 /// Events and record of the decision first, then the dispatcher: nothing acts
 /// before they are on their way to the journal, in front of the intent.
 void proposal_tracker_state::resolve(undecided_call x,
-                                     const core::decided_proposal& decided) {
+                                     const core::decided_proposal& decided,
+                                     const std::string& digest) {
   events::approval_resolved event{decided.id, x.call.id,      decided.how,
                                   decided.by, decided.reason, {}};
   approval_decision out{x.call.id,
@@ -296,6 +298,7 @@ void proposal_tracker_state::resolve(undecided_call x,
                             ? errc::approval_expired
                             : errc::approval_denied,
                         {}};
+  std::optional<error> refused;
   if (out.approved && !decided.arguments.empty()) {
     auto edited = edit_call(*spec, x.call, decided.arguments);
     if (edited) {
@@ -303,11 +306,17 @@ void proposal_tracker_state::resolve(undecided_call x,
       x.call = *edited;
       out.edited = std::move(*edited);
     } else {  // was checked before; rules or tools differ here
-      event.how = events::decision::denied;
-      event.by = itself;
-      event.reason = out.reason = bad_edit(edited.error());
-      out.approved = false;
+      refused = std::move(edited.error());
     }
+  }
+  if (out.approved && !refused) refused = find_other_call(x.call, digest);
+  if (refused) {
+    event.how = events::decision::denied;
+    event.by = itself;
+    event.reason = out.reason = bad_approval(*refused);
+    event.arguments.clear();
+    out.approved = false;
+    out.edited.reset();
   }
   run_entry entry;
   entry.events.emplace_back(std::move(event));

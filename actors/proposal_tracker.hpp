@@ -63,7 +63,8 @@ struct proposal_tracker_state {
   void await(const undecided_call& x);
   void settle(const storage::proposal_record& what, events::decision how,
               std::string reason);
-  void resolve(undecided_call x, const core::decided_proposal& decided);
+  void resolve(undecided_call x, const core::decided_proposal& decided,
+               const std::string& digest);
   void answer(approval_decision x);
   void tell_standing(const storage::decision_record& x);
 

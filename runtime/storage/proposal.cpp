@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "runtime/base/digest.hpp"
+
 namespace riffle::storage {
 
 namespace {
 
 judged_decision void_by(const decision_record& x, events::decision how,
                         const char* reason) {
-  decision_record mine{x.proposal, how, "riffle", reason, {}, false, x.at};
+  decision_record mine{x.proposal, how, "riffle", reason, {}, false, x.at, {}};
   return {decision_verdict::too_late, std::move(mine)};
 }
 
@@ -35,7 +37,12 @@ judged_decision judge(const proposal_state& now, const decision_record& x,
     return void_by(x, decision::expired, "it was not decided in time");
   if (!digest.empty() && digest != now.what.digest)
     return {decision_verdict::stale, {}};
-  return {decision_verdict::accepted, x};
+  judged_decision out{decision_verdict::accepted, x};
+  if (x.how == decision::approved)
+    out.store->digest = x.arguments.empty()
+                            ? now.what.digest
+                            : proposal_digest(now.what.tool, x.arguments);
+  return out;
 }
 
 std::vector<proposal_state> select_proposals(std::vector<proposal_state> all,

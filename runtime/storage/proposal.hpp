@@ -52,6 +52,9 @@ struct decision_record {
   std::string arguments;  ///< approved with these instead; else empty
   bool always = false;    ///< further calls of this tool in this session too
   wall_time at;
+  /// Of an approval: `proposal_digest` of what was approved. The journal fills
+  /// it in; nothing else runs.
+  std::string digest;
 
   bool operator==(const decision_record&) const = default;
 };

@@ -321,14 +321,15 @@ proposal_record proposal_from_json(std::string_view text) {
 }
 
 std::string to_json(const decision_record& x) {
-  const auto& [proposal, how, by, reason, arguments, always, at] = x;
+  const auto& [proposal, how, by, reason, arguments, always, at, digest] = x;
   return dump({{"proposal", proposal.value},
                {"how", to_string(how)},
                {"by", by},
                {"reason", reason},
                {"arguments", arguments},
                {"always", always},
-               {"at", at.us}});
+               {"at", at.us},
+               {"digest", digest}});
 }
 
 decision_record decision_from_json(std::string_view text) {
@@ -341,6 +342,7 @@ decision_record decision_from_json(std::string_view text) {
   get(from, "arguments", x.arguments);
   get(from, "always", x.always);
   get(from, "at", x.at.us);
+  get(from, "digest", x.digest);
   return x;
 }
 

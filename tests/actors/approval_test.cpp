@@ -228,6 +228,21 @@ TEST_CASE("edited arguments that cannot run are a denial") {
   x.check();
 }
 
+TEST_CASE("an approval of anything else than what would run is a denial") {
+  approval_scene x;
+  x.play({model_calls(0, "act") + model_stops("tool_calls")});
+  x.pass(1s);
+  const auto id = x.undecided().at(0).what.id;
+  auto wrong = *x.decide(id, decision::approved).now->decided;
+  wrong.digest = std::string(64, '0');
+  caf::anon_send(x.desk, decision_known{wrong});
+  x.run_out();
+  CHECK(x.act->acted.empty());
+  CHECK(x.only("approval_resolved").at("decision") == "denied");
+  CHECK(x.told(0).find("not what would run") != std::string::npos);
+  x.check();
+}
+
 TEST_CASE("always holds for the tool and the session, also after a restart") {
   auto journal = storage::make_memory_journal();
   const std::shared_ptr<storage::journal> shared{std::move(journal)};

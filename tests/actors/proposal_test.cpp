@@ -178,6 +178,26 @@ TEST_CASE("a run with a cause that is killed acts at most once") {
   }
 }
 
+TEST_CASE("a run with a cause executes what was approved and nothing else") {
+  approval_scene x;
+  x.propose = true;
+  x.play({wants_act});
+  x.run_out();
+  auto cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
+  SECTION("not other arguments") { cause.what.arguments = R"({"n":2})"; }
+  SECTION("not another tool") { cause.what.tool = "redo"; }
+  auto spec = x.make_spec("run_2");
+  spec->cause = cause;
+  x.start(spec);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  CHECK(x.redo->acted.empty());
+  const auto lines = log_of(*x.journal, "run_2");
+  check_log(lines);
+  CHECK(events_of(lines, "tool_result").at(0).at("data").at("outcome") ==
+        "denied");
+}
+
 TEST_CASE("a denied proposal starts nothing") {
   propose_scene x;
   x.play({wants_act});
@@ -222,6 +242,51 @@ TEST_CASE("what seek_approval proposes is tracked, and decided like the rest") {
     CHECK(events_of(x.reader->lines, "proposal").size() == 1);
   }
   x.check();
+}
+
+TEST_CASE("a decision that comes with the run's end adds nothing behind it") {
+  for (int acks = 0; acks < 8; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    approval_scene x{journal};
+    x.play({model_calls(0, "seek_approval", {{"summary", "may I?"}}) +
+                model_stops("tool_calls"),
+            model_says("Hm.") + scripted_model::hold});
+    x.pass(1s);
+    const auto id = x.undecided().at(0).what.id;
+    x.release_acks = false;
+    x.cancel();
+    x.settle();
+    for (int i = 0; i < acks; ++i) {
+      journal->release_one();
+      x.settle();
+    }
+    x.decide(id, decision::approved, {}, false, true);
+    x.settle();
+    x.release_acks = true;
+    x.run_out();
+    x.check();
+  }
+}
+
+TEST_CASE("what was approved has a moment to act when the process closes") {
+  propose_scene x;
+  x.play({wants_act});
+  x.run_out();
+  x.run_lane = false;
+  x.approve(x.undecided().at(0).what.id);
+  x.pass(1s);
+  REQUIRE_FALSE(x.lane->jobs.empty());
+  caf::anon_send(x.registry, shut_down{});
+  x.settle();
+  const bool in_time = GENERATE(true, false);
+  x.pass(in_time ? 2s : 4s);
+  x.run_lane = true;
+  x.pass(1s);
+  const auto lines = log_of(*x.journal, "run_2");
+  check_log(lines);
+  CHECK(events_of(lines, "tool_result").at(0).at("data").at("outcome") ==
+        (in_time ? "ok" : "cancelled"));
 }
 
 TEST_CASE("a proposal in the answer is found, once") {

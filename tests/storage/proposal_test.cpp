@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/storage/memory_journal.hpp"
 #include "runtime/storage/record_json.hpp"
 #include "tests/storage/storage_fixture.hpp"
@@ -81,9 +82,10 @@ TEMPLATE_TEST_CASE("a proposal comes back whole, and with its decision", "",
   put(k, run, {made});
   CHECK(find(*k.j, "prop_1") == proposal_state{made, {}, {}});
   CHECK(k.j->decisions_of({{"prop_1"}})->empty());
-  const auto said = make_decision("prop_1");
+  auto said = make_decision("prop_1");
   const auto answer = k.j->decide(said, "d1");
   REQUIRE(answer);
+  said.digest = proposal_digest("bash", R"({"command":"make all"})");
   const proposal_state now{made, said, {}};
   CHECK(*answer == decision_answer{decision_verdict::accepted, now});
   CHECK(find(*k.j, "prop_1") == now);
@@ -114,6 +116,15 @@ TEMPLATE_TEST_CASE("the first decision wins", "", EVERY_KIND) {
          make_decision("prop_3", decision::denied)});
     CHECK(verdict(make_decision("prop_3")) == decision_verdict::too_late);
     CHECK(find(*k.j, "prop_3")->decided->how == decision::approved);
+  }
+  SECTION("what an approval is bound to is stored with it") {
+    auto plain = make_decision("prop_1");
+    plain.arguments.clear();
+    CHECK(verdict(plain) == decision_verdict::accepted);
+    CHECK(find(*k.j, "prop_1")->decided->digest == "d1");
+    CHECK(verdict(make_decision("prop_2", decision::denied)) ==
+          decision_verdict::accepted);
+    CHECK(find(*k.j, "prop_2")->decided->digest.empty());
   }
   SECTION("one for other arguments changes nothing") {
     CHECK(verdict(make_decision("prop_1"), "d2") == decision_verdict::stale);
@@ -180,7 +191,7 @@ TEMPLATE_TEST_CASE("an approved call is executed by one run", "", EVERY_KIND) {
   CHECK(second->run.cause == proposal_id{"prop_1"});
   CHECK(k.j->load_run({"run_2"})->cause == proposal_id{"prop_1"});
   CHECK(find(*k.j, "prop_1")->executed_by == run_id{"run_2"});
-  CHECK(find(*k.j, "prop_1")->decided == make_decision("prop_1"));
+  CHECK(find(*k.j, "prop_1")->decided->by == "ann");
   finish(k, second->run);
   const auto third = begin("run_3", "prop_1");
   REQUIRE_FALSE(third);
