@@ -77,6 +77,15 @@ std::vector<model::tool_description> describe_tools(
   return out;
 }
 
+void set_approvals(run_spec& spec, const config::approvals_config& settings,
+                   approval_choice choice) {
+  spec.approval = choice;
+  spec.approved_by =
+      choice == approval_choice::all ? "--approve all" : "policy";
+  spec.propose = settings.mode == "propose";
+  spec.expire_after = settings.expire_after;
+}
+
 std::function<double()> make_random() {
   auto engine = std::make_shared<std::mt19937_64>(std::random_device{}());
   return [engine] { return std::uniform_real_distribution<double>{}(*engine); };
@@ -119,38 +128,36 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->publish = config_.publish;
   spec->tool_settings = config_.tools;
   spec->retry_base = config_.supervision.backoff_base;
-  spec->approval = choice.approval;
-  spec->approved_by =
-      choice.approval == approval_choice::all ? "--approve all" : "policy";
-  spec->propose = config_.approvals.mode == "propose";
-  spec->expire_after = config_.approvals.expire_after;
+  set_approvals(*spec, config_.approvals, choice.approval);
   spec->lane = side_lane_;
   spec->time_limit = choice.time_limit;
   spec->settings = to_json(choice);
-  spec->dialect = model::make_openai_dialect();
   if (auto ok = find_cause(*spec, choice); !ok)
     return unexpected{std::move(ok.error())};
-  // A run with a cause asks no model.
-  auto key = spec->cause ? expected<std::string>{} : find_key(spec->model);
-  if (!key) return unexpected{std::move(key.error())};
-  auto base = spec->model.base_url;
-  while (base.ends_with('/')) base.pop_back();
-  spec->url = base + std::string{spec->dialect->path()};
-  spec->headers = spec->dialect->headers(*key);
-  spec->request = {spec->model.model, spec->model.temperature,
-                   spec->model.streaming,
-                   describe_tools(*registry_, spec->agent)};
-  if (!spec->cause) {
-    auto transport = transport_of(spec->agent.model, spec->model);
-    if (!transport) return unexpected{std::move(transport.error())};
-    spec->transport = std::move(*transport);
-  }
+  if (auto ok = connect(*spec); !ok) return unexpected{std::move(ok.error())};
   spec->registry = registry_;
   spec->journal = journal_;
   spec->ids = ids_;
   spec->random01 = make_random();
   spec->faults = faults_;
   return run_spec_ptr{std::move(spec)};
+}
+
+expected<void> node::connect(run_spec& spec) {
+  spec.dialect = model::make_openai_dialect();
+  if (spec.cause) return {};
+  auto key = find_key(spec.model);
+  if (!key) return unexpected{std::move(key.error())};
+  auto base = spec.model.base_url;
+  while (base.ends_with('/')) base.pop_back();
+  spec.url = base + std::string{spec.dialect->path()};
+  spec.headers = spec.dialect->headers(*key);
+  spec.request = {spec.model.model, spec.model.temperature,
+                  spec.model.streaming, describe_tools(*registry_, spec.agent)};
+  auto transport = transport_of(spec.agent.model, spec.model);
+  if (!transport) return unexpected{std::move(transport.error())};
+  spec.transport = std::move(*transport);
+  return {};
 }
 
 }  // namespace riffle

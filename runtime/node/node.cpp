@@ -138,6 +138,12 @@ expected<void> node::compose(node_parts parts) {
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
   io_lender_->open(system_->actors);
+  spawn_actors(guard_dir, output_dir);
+  return {};
+}
+
+void node::spawn_actors(const std::filesystem::path& guard_dir,
+                        const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
   store_ = spawn_session_store(
       actors, {}, journal_,
@@ -160,7 +166,6 @@ expected<void> node::compose(node_parts parts) {
   front.supervision = config_.supervision;
   front.max_runs = config_.runtime.max_runs;
   registry_actor_ = spawn_run_registry(actors, std::move(front));
-  return {};
 }
 
 expected<std::shared_ptr<model::transport>> node::transport_of(

@@ -4,6 +4,7 @@
 // The composition root: the only place that names concrete classes and
 // decides placement.
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -106,6 +107,11 @@ class node {
   struct system;
   node(config::config config, node_parts parts);
   expected<void> compose(node_parts parts);
+  /// Empty folders: there is nothing to guard or to keep.
+  void spawn_actors(const std::filesystem::path& guard_dir,
+                    const std::filesystem::path& output_dir);
+  /// How the model is reached; a run with a cause asks none.
+  expected<void> connect(run_spec& spec);
   expected<void> find_cause(run_spec& spec, const run_choice& choice);
   expected<std::shared_ptr<model::transport>> transport_of(
       const std::string& name, const config::model_config& model);
