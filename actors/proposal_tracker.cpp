@@ -65,7 +65,9 @@ storage::proposal_record proposal_tracker_state::make_record(
   x.arguments = call.arguments;
   x.digest = proposal_digest(call.tool, call.arguments);
   x.summary = call.title;
-  x.reason = "`" + call.tool + "` changes something";
+  x.reason = call.eff == effect::mutating
+                 ? "`" + call.tool + "` changes something"
+                 : "a rule asks before this call of `" + call.tool + "`";
   x.made = spec->wall();
   if (spec->expire_after > duration{})
     x.expires = wall_time{x.made.us +

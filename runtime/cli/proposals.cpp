@@ -93,6 +93,11 @@ std::string verdict_text(const decided& x, const std::string& id) {
     const auto& by = *x.now->decided;
     out += std::string{to_string(by.how)} + " by " + by.by;
   }
+  const bool waited =
+      x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
+  if (waited)
+    out += "; its run goes on ('riffle sessions resume " +
+           x.now->what.session.value + "' if no process runs it)";
   if (x.queued)
     out +=
         "; its session is busy: when that run has ended, 'riffle proposals "

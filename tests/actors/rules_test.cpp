@@ -64,7 +64,10 @@ TEST_CASE("a rule can ask for the consent to look at something") {
   SECTION("it matches") {
     const auto log = log_of(x, "look", 1);
     CHECK(outcome_of(log) == "denied");
-    CHECK(events_of(log, "approval_required").size() == 1);
+    const auto asked = events_of(log, "approval_required");
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].at("data").at("reason") ==
+          "a rule asks before this call of `look`");
     CHECK(x.look->acted.empty());
   }
   SECTION("it does not") {
