@@ -150,12 +150,13 @@ void proposal_tracker_state::want_preview(const tool_call& call) {
   }
   auto workspace =
       std::filesystem::absolute(spec->tool_settings.of(call.tool).workspace);
-  spec->lane->submit([me = caf::actor_cast<proposal_tracker_actor>(self),
-                      tool = *tool, id = call.id, arguments = call.arguments,
-                      workspace = std::move(workspace)] {
+  auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), tool = *tool,
+              id = call.id, arguments = call.arguments,
+              workspace = std::move(workspace)] {
     caf::anon_send(
         me, preview_ready{id, make_preview(*tool, arguments, workspace)});
-  });
+  };
+  spec->lane->submit(std::move(job), {spec->run.value, 0}, {});
   self->delayed_send(self, preview_limit, preview_overdue{call.id});
 }
 

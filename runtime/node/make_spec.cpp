@@ -129,7 +129,7 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->tool_settings = config_.tools;
   spec->retry_base = config_.supervision.backoff_base;
   set_approvals(*spec, config_.approvals, choice.approval);
-  spec->lane = side_lane_;
+  spec->lane = lane_;
   spec->time_limit = choice.time_limit;
   spec->settings = to_json(choice);
   if (auto ok = find_cause(*spec, choice); !ok)
