@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/base/endpoint.hpp"
+#include "runtime/config/json_text.hpp"
 
 namespace riffle::config {
 
@@ -38,6 +39,15 @@ bool is_address(std::string_view x) {
          number <= 65535;
 }
 
+/// RFC 6901: "~" stands only in "~0" and "~1".
+bool is_pointer(std::string_view x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto next = i + 1 < x.size() ? x[i + 1] : ' ';
+    if (x[i] == '~' && next != '0' && next != '1') return false;
+  }
+  return x.starts_with('/');
+}
+
 std::string_view form_problem(form shape, std::string_view x) {
   switch (shape) {
     case form::url:
@@ -50,7 +60,7 @@ std::string_view form_problem(form shape, std::string_view x) {
                               : "must be the name of an environment "
                                 "variable, not a key itself";
     case form::pointer:
-      return x.starts_with('/') ? "" : "must be a JSON pointer, such as /path";
+      return is_pointer(x) ? "" : "must be a JSON pointer, such as /path";
     case form::endpoint:
       return parse_endpoint(x) ? ""
                                : "must be a host or a network, with or without "
@@ -200,6 +210,13 @@ std::string store(std::vector<std::string>* target, const value& x,
     out.push_back(std::move(text));
   }
   *target = std::move(out);
+  return {};
+}
+
+std::string store(json_object* target, const value& x, const rule&) {
+  auto parsed = to_json(x);
+  if (!parsed) return std::move(parsed.error());
+  target->text = std::move(*parsed);
   return {};
 }
 

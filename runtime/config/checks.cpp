@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "runtime/config/assign.hpp"
+#include "runtime/config/command_checks.hpp"
 #include "runtime/config/near.hpp"
 
 namespace riffle::config {
@@ -24,6 +25,7 @@ class checker {
     for (const auto& [name, agent] : x_.agents) check_agent(name, agent);
     for (const auto& [name, tool] : x_.tools.by_name) check_tool(name, tool);
     check_later({"tools"}, x_.tools.defaults, {});
+    only({"tools", "keys"}, x_.tools.defaults.keys.empty(), "[]");
     check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
                 x_.supervision.backoff_cap);
     check_unused();
@@ -91,6 +93,14 @@ class checker {
 
   void check_tool(const std::string& name, const tool_config& t) {
     if (is_set({"tools", name})) check_tool_name({"tools", name}, name);
+    check_command(name, t, find_path(document_, {"tools", name}), x_.base_dir,
+                  [&](const std::string& key, const std::string& message) {
+                    add({"tools", name, key}, message);
+                  });
+    if (!is_set({"tools", name, "type"}) && !t.keys.empty()) {
+      add({"tools", name, "keys"},
+          "only a tool with type = \"command\" has keys that can be set");
+    }
     check_later({"tools", name}, t, x_.tools.defaults);
     if (t.workspace != x_.tools.defaults.workspace) {
       add({"tools", name, "workspace"},
@@ -109,7 +119,6 @@ class checker {
       at.pop_back();
     };
     one("nodes", &tool_config::nodes, "[\"*\"]");
-    one("keys", &tool_config::keys, "[]");
     one("polling", &tool_config::polling, "false");
   }
 
@@ -145,7 +154,9 @@ class checker {
 
   void check_tool_name(const path& at, const std::string& name) {
     if (!request_.tools) return;
-    const auto& known = *request_.tools;
+    auto known = *request_.tools;
+    for (const auto& [command, ignored] : x_.tools.by_name)
+      if (is_set({"tools", command, "type"})) known.push_back(command);
     if (std::ranges::find(known, name) != known.end()) return;
     auto text = "there is no tool " + in_quotes(name);
     const auto near = nearest(name, known);

@@ -107,8 +107,32 @@ struct approval_rule {
   bool operator==(const approval_rule&) const = default;
 };
 
+/// A JSON object, as compact text; empty: not set. Written in TOML as a table,
+/// or as a text that holds JSON.
+struct json_object {
+  std::string text;
+
+  bool operator==(const json_object&) const = default;
+};
+
+/// What only `[tools.NAME]` with `type = "command"` has: a program as a tool,
+/// see tools/command/command_tool.hpp.
+struct command_config {
+  std::vector<std::string> command;  ///< program and its first arguments
+  std::string description;           ///< what the model reads
+  json_object parameters;            ///< JSON Schema of the arguments
+  std::string effect = "mutating";   ///< read_only mutating
+  std::string title;                 ///< what a person reads; "": the name
+  /// Names of variables that it sees beside PATH, HOME and LANG.
+  std::vector<std::string> env;
+  /// Where it runs. `load` makes it absolute; "": the file's folder.
+  std::string cwd;
+};
+
 /// `[tools]` and, with what is set there, each `[tools.NAME]`.
 struct tool_config {
+  std::string type;  ///< "command", or empty: the program has it built in
+  command_config program;
   duration timeout = 30s;
   duration idle_timeout = 0s;
   std::uint32_t concurrency = 4;
@@ -120,6 +144,7 @@ struct tool_config {
   std::vector<std::string> keys;
   bool polling = false;
   std::string isolation = "thread";  ///< thread process
+  duration child_idle = 60s;  ///< isolation = "process"; 0: they all stay
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory
@@ -218,6 +243,8 @@ struct load_request {
   /// The tools that there are. If set, `agents.*.tools` and `[tools.NAME]`
   /// may name no other; else only the node checks them when it starts.
   std::optional<std::vector<std::string>> tools;
+  /// The configuration itself instead of a file.
+  std::optional<std::string> text;
 };
 
 /// Names of the tools that are built in.

@@ -42,6 +42,14 @@ tl::expected<std::string, std::string> read_text(
   return text;
 }
 
+value parse(const std::string& text, const std::string& name,
+            mistake_list& mistakes) {
+  auto document = parse_toml(text, name);
+  if (document) return std::move(*document);
+  mistakes.add(std::move(document.error()));
+  return {};
+}
+
 /// The file's tables; an empty document after a mistake.
 value read_file(const std::filesystem::path& file, mistake_list& mistakes) {
   const auto text = read_text(file);
@@ -49,10 +57,7 @@ value read_file(const std::filesystem::path& file, mistake_list& mistakes) {
     mistakes.add(mistake{file.string(), 0, 0, text.error()});
     return {};
   }
-  auto document = parse_toml(*text, file.string());
-  if (document) return std::move(*document);
-  mistakes.add(std::move(document.error()));
-  return {};
+  return parse(*text, file.string(), mistakes);
 }
 
 void apply_sets(const std::vector<std::string>& sets, value& document,
@@ -84,7 +89,7 @@ void add_origins(const value& x, const std::string& path,
 tl::expected<config, std::vector<mistake>> load(const load_request& request) {
   std::error_code ignored;
   config out;
-  const auto file = find_file(request);
+  const auto file = request.text ? std::nullopt : find_file(request);
   if (file) out.file = std::filesystem::absolute(*file, ignored);
   out.base_dir =
       file ? out.file.parent_path() : std::filesystem::current_path(ignored);
@@ -92,6 +97,7 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request) {
   mistake_list mistakes{file ? file->string() : "built-in defaults"};
   value document;
   if (file) document = read_file(*file, mistakes);
+  if (request.text) document = parse(*request.text, "text", mistakes);
   apply_sets(request.sets, document, mistakes);
 
   reader r{document, out.base_dir, mistakes};

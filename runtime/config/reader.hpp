@@ -39,6 +39,7 @@ class reader final : public visitor {
 
   using visitor::field;
   void field(std::string_view key, slot target, const rule& allowed) override;
+  void some(bool, const std::function<void()>& inside) override { inside(); }
   void unsupported(std::string_view key) override;
   void table(std::string_view key,
              const std::function<void()>& inside) override;

@@ -129,16 +129,28 @@ void visit(visitor& v, tool_config& x) {
   v.field("idempotent", &x.idempotent);
   v.field("keys", &x.keys, shaped(form::pointer));
   v.field("polling", &x.polling);
-  v.field("isolation", &x.isolation, one_of({"thread"}, {"process"}));
+  v.field("isolation", &x.isolation, one_of({"thread", "process"}));
+  v.field("child_idle", &x.child_idle, time_limit());
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
   v.field("workspace", &x.workspace, shaped(form::any, false));
   v.field("approval", &x.approval, one_of({"ask", "allow", "deny"}));
   v.field("rules", &x.rules, one_of({"ask", "allow", "deny"}));
-  for (const auto* key : {"type", "command", "description", "parameters",
-                          "effect", "env", "cwd"}) {
-    v.unsupported(key);
-  }
+}
+
+/// Which of these a tool must or must not have, checks.cpp says.
+void visit_command(visitor& v, tool_config& x) {
+  v.some(!x.type.empty(), [&] {
+    auto& program = x.program;
+    v.field("type", &x.type, one_of({"command"}));
+    v.field("command", &program.command, shaped(form::any));
+    v.field("description", &program.description);
+    v.field("parameters", &program.parameters);
+    v.field("effect", &program.effect, one_of({"read_only", "mutating"}));
+    v.field("title", &program.title);
+    v.field("env", &program.env, shaped(form::identifier, false));
+    v.field("cwd", &program.cwd, shaped(form::path));
+  });
 }
 
 void visit(visitor& v, tools_config& x) {
@@ -148,6 +160,7 @@ void visit(visitor& v, tools_config& x) {
         x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
     if (name == "fetch")
       v.field("allow", &x.fetch_allow, shaped(form::endpoint, false));
+    visit_command(v, entry->second);
     visit(v, entry->second);
   });
 }

@@ -18,10 +18,10 @@
 namespace riffle::config {
 
 /// Where the value of a key goes.
-using slot =
-    std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*, double*,
-                 std::optional<double>*, std::string*, duration*,
-                 std::vector<std::string>*, std::vector<approval_rule>*>;
+using slot = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*,
+                          double*, std::optional<double>*, std::string*,
+                          duration*, std::vector<std::string>*,
+                          std::vector<approval_rule>*, json_object*>;
 
 /// Form of a text.
 enum class form : std::uint8_t {
@@ -58,6 +58,10 @@ class visitor {
   virtual void field(std::string_view key, slot target,
                      const rule& allowed) = 0;
   void field(std::string_view key, slot target) { field(key, target, rule{}); }
+
+  /// Keys that only some tables have: `inside` is visited where a document is
+  /// read, and listed only if `present`.
+  virtual void some(bool present, const std::function<void()>& inside) = 0;
 
   /// A key of the contract that this version does not have.
   virtual void unsupported(std::string_view key) = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <utility>
 
 #include "runtime/config/assign.hpp"
@@ -39,12 +40,24 @@ std::string text_of(const std::vector<approval_rule>* x) {
   return out + "]";
 }
 
+/// As JSON in a text: it may hold what TOML has no word for.
+std::string text_of(const json_object* x) {
+  const bool plain = std::ranges::none_of(x->text, [](char c) {
+    return c == '\'' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  return plain ? "'" + x->text + "'" : in_quotes(x->text);
+}
+
 class lister final : public visitor {
  public:
   using visitor::field;
   void field(std::string_view key, slot target, const rule&) override {
     auto text = std::visit([](auto* x) { return text_of(x); }, target);
     out.push_back({section_, std::string{key}, std::move(text)});
+  }
+
+  void some(bool present, const std::function<void()>& inside) override {
+    if (present) inside();
   }
 
   void unsupported(std::string_view) override {}

@@ -5,6 +5,7 @@
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/builtin/builtin.hpp"
+#include "tools/command/command_tool.hpp"
 
 namespace riffle {
 
@@ -19,6 +20,25 @@ expected<void> check_agents(const config::config& config,
             errc::invalid_config, "node",
             "agents." + name + ".tools: there is no tool `" + tool + "`"}};
   return {};
+}
+
+tools::tool_ptr command_tool(const std::string& name,
+                             const config::tool_config& x,
+                             const std::filesystem::path& file_folder) {
+  auto folder =
+      x.program.cwd.empty() ? file_folder : config::expand_home(x.program.cwd);
+  if (folder.empty()) folder = ".";  // of a configuration without a file
+  return tools::make_command_tool(
+      {.name = name,
+       .description = x.program.description,
+       .parameters = x.program.parameters.text,
+       .eff = parse_effect(x.program.effect).value_or(effect::mutating),
+       .idempotent = x.idempotent,
+       .command = x.program.command,
+       .folder = std::filesystem::absolute(folder),
+       .env = x.program.env,
+       .keys = x.keys,
+       .title = x.program.title});
 }
 
 }  // namespace
@@ -43,6 +63,12 @@ expected<std::shared_ptr<tools::registry>> make_registry(
   for (auto& entry : control_entries())
     if (auto done = registry->add(std::move(entry)); !done)
       return unexpected{std::move(done.error())};
+  for (const auto& [name, tool] : config.tools.by_name) {
+    if (tool.type.empty()) continue;
+    auto made = command_tool(name, tool, config.base_dir);
+    if (auto done = registry->add(std::move(made)); !done)
+      return unexpected{std::move(done.error())};
+  }
   for (auto& tool : others)
     if (auto done = registry->add(std::move(tool)); !done)
       return unexpected{std::move(done.error())};

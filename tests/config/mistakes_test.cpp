@@ -201,15 +201,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
   }
 }
 
-TEST_CASE("every key of command tools is known and refused") {
-  for (const std::string key : {"type", "command", "description", "parameters",
-                                "effect", "env", "cwd"}) {
-    CHECK(mistakes_of("[tools.bash]\n" + key + " = \"x\"\n") ==
-          "r.toml:2:1: tools.bash." + key +
-              ": not supported by this version\n");
-  }
-}
-
 TEST_CASE("tools that do not exist are found where they are named") {
   CHECK(mistakes_of("[agents.default]\ntools = [\"raed\"]\n[tools.bsh]\n") ==
         "r.toml:2:9: agents.default.tools: there is no tool \"raed\"; did "

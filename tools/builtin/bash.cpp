@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <signal.h>
-#include <string.h>
 #include <unistd.h>
 #include <utility>
 
@@ -13,6 +11,7 @@
 
 #include "tools/builtin/kept_output.hpp"
 #include "tools/process/process.hpp"
+#include "tools/process/signal_name.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::embedded {
@@ -63,11 +62,6 @@ std::string find_shell() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return "/bin/sh";
-}
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return "SIG" + (name ? std::string{name} : std::to_string(signal));
 }
 
 /// Output as progress and for the result.

@@ -106,6 +106,7 @@ class guard {
     for (const auto own : {guard_channel, guard_lock})
       ::fcntl(own, F_SETFD, FD_CLOEXEC);
     close_from(guard_lock + 1);
+    null_ = unique_fd{::open("/dev/null", O_RDWR | O_CLOEXEC)};
     child_events_ =
         unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
   }
@@ -137,9 +138,9 @@ class guard {
   }
 
   /// The guard must not hold the tool's pipes open, nor its folder.
-  static void close_output() {
-    ::dup2(0, 1);
-    ::dup2(0, 2);
+  void close_output() const {
+    for (const int fd : {0, 1, 2})
+      if (::dup2(null_.get(), fd) < 0) ::close(fd);
     const auto ignored = ::chdir("/");
     static_cast<void>(ignored);
   }
@@ -194,6 +195,7 @@ class guard {
   }
 
   const milliseconds grace_;
+  unique_fd null_;
   unique_fd child_events_;
   pid_t main_ = -1;
   guard_report report_;

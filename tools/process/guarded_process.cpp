@@ -141,7 +141,10 @@ expected<guarded_process> guarded_process::start(
   if (!make_channel(channel) || !make_pipe(out) || !make_pipe(err))
     return no_resource("file descriptors");
   spawn_plan plan;
-  plan.give_null(0);
+  if (request.input < 0)
+    plan.give_null(0);
+  else
+    plan.give(request.input, 0);
   plan.give(out.theirs.get(), 1);
   plan.give(err.theirs.get(), 2);
   plan.give(channel.theirs.get(), guard_channel);

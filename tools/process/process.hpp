@@ -19,6 +19,8 @@ struct process_request {
   std::vector<std::string> command;      ///< the first is looked up in PATH
   std::filesystem::path folder;          ///< where it runs
   std::vector<std::string> environment;  ///< "NAME=value", all of it
+  /// Its standard input, borrowed until it has started; -1: empty.
+  int input = -1;
   /// From SIGTERM to SIGKILL.
   duration kill_grace = std::chrono::seconds{2};
   /// Locked until no process of this attempt lives; empty: none. Removed
@@ -56,7 +58,6 @@ struct process_end {
 /// Runs the program until it and all its descendants have ended. The stop
 /// token or the deadline ends them all: SIGTERM, after the grace SIGKILL.
 /// What the program leaves behind when it exits is ended in the same way.
-/// stdin is empty.
 ///
 /// Errors: `invalid_arguments` (command too long, or holds a NUL byte),
 /// `tool_execution_error` (cannot be started), `interrupted` (the guard was

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// Programs as tools, each test with a real one.
+#include <signal.h>
+#include <stdlib.h>
+#include <thread>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/tools/tool_fixture.hpp"
+#include "tools/command/command_tool.hpp"
+#include "tools/process/process_tree.hpp"
+
+using namespace riffle;
+using namespace riffle::tools;
+using namespace riffle::testing;
+using nlohmann::json;
+
+namespace {
+
+struct fixture : tool_fixture {
+  /// A tool that runs this text with bash, in the workspace.
+  tool_ptr script(const std::string& text) {
+    folder.write("tool.sh", text);
+    options.folder = folder.path();
+    if (options.command.empty()) options.command = {"bash", "./tool.sh"};
+    return make_command_tool(options);
+  }
+  tool_output call(const std::string& text, const json& arguments = {}) {
+    const auto tool = script(text);
+    return run(*tool, arguments.is_null() ? json::object() : arguments);
+  }
+
+  command_options options{.name = "look",
+                          .description = "looks",
+                          .parameters = R"({"type":"object"})"};
+};
+
+json metadata_of(const tool_output& x) { return json::parse(x.metadata); }
+
+}  // namespace
+
+TEST_CASE("a command gets its arguments on stdin, its output is the result") {
+  fixture x;
+  const auto result = x.call("cat", {{"id", "T 1\n\"é\""}, {"n", 3}});
+  CHECK_FALSE(result.err);
+  CHECK(result.text == "{\"id\":\"T 1\\n\\\"é\\\"\",\"n\":3}\n");
+  CHECK(metadata_of(result) ==
+        json{{"bytes", result.text.size()}, {"lines", 1}, {"exit_code", 0}});
+}
+
+TEST_CASE("stdin ends, and may be opened by its name") {
+  fixture x;
+  CHECK(x.call("cat; cat; cat /dev/stdin").text == "{}\n{}\n");
+}
+
+TEST_CASE("what a command does with stdin is its own affair") {
+  fixture x;
+  const json big{{"text", std::string(4u << 20, 'x')}};
+  CHECK(x.call("echo unread", big).text == "unread\n");
+  CHECK(x.call("exec <&-; echo closed", big).text == "closed\n");
+  CHECK(x.call("head -c 20 | wc -c", big).text == "20\n");
+  CHECK(x.call("wc -c", big).text ==
+        std::to_string(big.dump().size() + 1) + "\n");
+}
+
+TEST_CASE("an envelope has output, metadata or an error") {
+  fixture x;
+  const auto ok =
+      x.call(R"(echo '{"output": "found it", "metadata": {"score": 7}}')");
+  CHECK_FALSE(ok.err);
+  CHECK(ok.text == "found it");
+  CHECK(metadata_of(ok)["score"] == 7);
+  CHECK(metadata_of(ok)["exit_code"] == 0);
+  CHECK(x.call(R"(echo '{"output": {"a": [1]}}')").text == R"({"a":[1]})");
+  const auto bad =
+      x.call(R"(echo '{"error": "no such ticket", "metadata": {"asked": 1}}')");
+  REQUIRE(bad.err);
+  CHECK(bad.err->code == errc::tool_execution_error);
+  CHECK(bad.err->message == "no such ticket");
+  CHECK(bad.text == "no such ticket");
+  CHECK(metadata_of(bad)["asked"] == 1);
+  const auto both = x.call(R"(echo '{"output":"a","error":"b"}'; exit 3)");
+  REQUIRE(both.err);
+  CHECK(both.text == "a\nb");
+}
+
+TEST_CASE("other JSON is text") {
+  fixture x;
+  for (const std::string text :
+       {R"({"id": 7})", R"({"output": 1, "more": 2})", R"({"metadata": {}})",
+        R"({"error": {"code": 1}})", R"({"output": 1, "metadata": []})",
+        R"(["output"])", R"({"output": )", R"({"output":1} {"output":2})"}) {
+    CAPTURE(text);
+    const auto result = x.call("cat <<'X'\n" + text + "\nX\n");
+    CHECK_FALSE(result.err);
+    CHECK(result.text == text + "\n");
+  }
+}
+
+TEST_CASE("JSON lines on stderr are progress, others are the log") {
+  fixture x;
+  const auto result = x.call(R"(
+    echo 'starting' >&2
+    echo '{"progress": 0.5, "total": 1, "message": "half"}' >&2
+    echo '{"progress": 1}' >&2
+    echo '{"message": "no number", "extra": true}' >&2
+    echo '{"level": "info"}' >&2
+    echo '{"progress": "half"}' >&2
+    printf 'no end' >&2
+    echo out)");
+  CHECK_FALSE(result.err);
+  CHECK(result.text == "out\n");
+  const auto all = x.reports();
+  REQUIRE(all.size() == 7);
+  CHECK(all[0] == tool_progress_report{"starting\n", {}, {}, "stderr", 0});
+  CHECK(all[1] == tool_progress_report{"half", 0.5, 1.0, "", 0});
+  CHECK(all[2] == tool_progress_report{"", 1.0, {}, "", 0});
+  CHECK(all[3].message == "no number");
+  CHECK(all[4].stream == "stderr");
+  CHECK(all[5].stream == "stderr");
+  CHECK(all[6].message == "no end\n");
+}
+
+TEST_CASE("progress comes while the command runs") {
+  fixture x;
+  const auto recorder = x.context.progress;
+  x.context.progress = [&](tool_progress_report report) {
+    if (report.message == "first") x.folder.write("go_on", "");
+    recorder(std::move(report));
+  };
+  const auto result = x.call(
+      "echo '{\"message\":\"first\"}' >&2\n"
+      "until [ -e go_on ]; do sleep 0.01; done");
+  CHECK_FALSE(result.err);
+}
+
+TEST_CASE("another exit status is a failure that ends with the log") {
+  fixture x;
+  const auto result = x.call(
+      "echo some; echo '{\"progress\":1}' >&2; echo 'no such host' >&2; exit "
+      "3");
+  REQUIRE(result.err);
+  CHECK(result.err->code == errc::tool_execution_error);
+  CHECK(result.err->message == "exit status 3: no such host");
+  CHECK(result.text == "some\nexit status 3: no such host");
+  CHECK(metadata_of(result)["exit_code"] == 3);
+  const auto killed = x.call("kill -SEGV $$");
+  CHECK(killed.text == "ended by the signal SIGSEGV");
+  CHECK(metadata_of(killed)["signal"] == "SIGSEGV");
+}
+
+TEST_CASE("a program that is not there is an error, not a crash") {
+  fixture x;
+  x.options.command = {"./gone"};
+  CHECK(x.call("").text == "cannot start ./gone: No such file or directory");
+  x.folder.write("text", "");
+  x.options.command = {"./text"};
+  CHECK(x.call("").text == "cannot start ./text: Permission denied");
+  x.options.command = {"true"};
+  const auto tool = x.script("");
+  x.options.folder = x.folder.path() / "nowhere";
+  const auto result = x.run(*make_command_tool(x.options), json::object());
+  REQUIRE(result.err);
+  CHECK(result.err->message.find("cannot run in the folder") == 0);
+}
+
+TEST_CASE("the environment is PATH, HOME, LANG and what is listed") {
+  ::setenv("RIFFLE_TEST_SEEN", "seen", 1);
+  ::setenv("RIFFLE_TEST_HIDDEN", "canary", 1);
+  ::setenv("LANG", "C.UTF-8", 1);
+  fixture x;
+  x.options.env = {"RIFFLE_TEST_SEEN", "RIFFLE_TEST_UNSET", "PATH"};
+  const auto result =
+      x.call("tr '\\0' '\\n' < /proc/$$/environ | cut -d= -f1 | sort");
+  CHECK(result.text == "HOME\nLANG\nPATH\nRIFFLE_TEST_SEEN\n");
+  ::unsetenv("RIFFLE_TEST_SEEN");
+  ::unsetenv("RIFFLE_TEST_HIDDEN");
+}
+
+TEST_CASE("titles are filled with arguments") {
+  fixture x;
+  const auto title = [&](const std::string& text, const json& arguments) {
+    x.options.title = text;
+    return make_command_tool(x.options)->title(arguments);
+  };
+  CHECK(title("", {{"id", 1}}) == "look");
+  CHECK(title("Looking up {id} in {n}", {{"id", "T-1"}, {"n", 3}}) ==
+        "Looking up T-1 in 3");
+  CHECK(title("a {gone} b {list} {open", {{"list", {1}}}) == "a  b  {open");
+  CHECK(title("{x}", {{"x", std::string(500, 'x')}}).size() == 200);
+}
+
+TEST_CASE("keys are what the pointers lead to") {
+  fixture x;
+  x.options.keys = {"/id", "/many", "/in/side", "/gone"};
+  const auto tool = make_command_tool(x.options);
+  CHECK(tool->keys({{"id", 7}, {"many", {"a", "b"}}, {"in", {{"side", "c"}}}},
+                   "/") == std::vector<std::string>{"7", "a", "b", "c"});
+  CHECK(tool->keys({{"id", nullptr}, {"many", json::object()}}, "/").empty());
+}
+
+TEST_CASE("what a command is, is in its spec") {
+  fixture x;
+  x.options.eff = effect::read_only;
+  x.options.idempotent = true;
+  const auto spec = make_command_tool(x.options)->spec();
+  CHECK(spec.name == "look");
+  CHECK(spec.description == "looks");
+  CHECK(spec.eff == effect::read_only);
+  CHECK(spec.idempotent);
+  CHECK(spec.guarded);
+  x.options.command = {"a", "b"};
+  CHECK(make_command_tool(x.options)->preview({}, "/") == "a b");
+}
+
+TEST_CASE("a million reports and one endless line cost bounded memory") {
+  fixture x;
+  std::size_t count = 0;
+  x.context.progress = [&](const tool_progress_report& report) {
+    ++count;
+    CHECK(report.message.size() <= 4097);
+  };
+  reset_peak_memory();
+  const auto before = peak_memory();
+  CHECK_FALSE(x.call("yes '{\"progress\": 1}' | head -n 100000 >&2;"
+                     "head -c 100000000 /dev/zero | tr '\\0' x >&2")
+                  .err);
+  CHECK(count == 100'001);
+  CHECK(peak_memory() - before < (24u << 20));
+}
+
+TEST_CASE("a huge output is kept on disk, its ends in memory") {
+  const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
+  const std::size_t bytes = full ? 1'000'000'000 : 50'000'000;
+  fixture x;
+  x.context.output_cap = 1u << 20;
+  x.context.output_file = x.folder.path() / "whole";
+  reset_peak_memory();
+  const auto before = peak_memory();
+  const auto result =
+      x.call("echo '{\"output\": 1}'; head -c " + std::to_string(bytes - 14) +
+             " /dev/zero | tr '\\0' x; echo end");
+  CHECK_FALSE(result.err);
+  CHECK(peak_memory() - before < (24u << 20));
+  CHECK(result.text.size() < (2u << 20));
+  CHECK(result.text.find("{\"output\": 1}\nxxx") == 0);
+  CHECK(result.text.ends_with("xxxend\n"));
+  CHECK(metadata_of(result)["whole_kept"] == true);
+  CHECK(metadata_of(result)["bytes"] == bytes + 4);
+  CHECK(std::filesystem::file_size(x.context.output_file) == bytes + 4);
+}
+
+TEST_CASE("cancelled commands are dead in a second, with all they started") {
+  const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
+  const int rounds = full ? 50 : 10;
+  for (int i = 0; i < rounds; ++i) {
+    fixture x;
+    x.context.kill_grace = 500ms;
+    const auto tool = x.script(
+        "(trap '' TERM; setsid bash -c 'trap \"\" TERM; sleep 100; sleep 100'"
+        " &)\n(sleep 100 &)\nsleep 100 & echo > begun; wait");
+    std::chrono::steady_clock::time_point stopped;
+    std::thread stopper{[&] {
+      eventually([&] { return x.folder.has("begun"); });
+      stopped = std::chrono::steady_clock::now();
+      x.stop.request_stop();
+    }};
+    const auto result = x.run(*tool, json::object());
+    const auto took = std::chrono::steady_clock::now() - stopped;
+    stopper.join();
+    REQUIRE(result.err);
+    CHECK(result.err->code == errc::cancelled);
+    CHECK(took < 5s);  // 1 s on a machine of its own
+    CHECK(descendants().empty());
+  }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "tools/command/command_tool.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/builtin/kept_output.hpp"
+#include "tools/command/command_result.hpp"
+#include "tools/command/stderr_lines.hpp"
+#include "tools/process/process.hpp"
+#include "tools/process/signal_name.hpp"
+#include "tools/process/unique_fd.hpp"
+#include "tools/text.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_title = 200;
+
+std::vector<std::string> environment_of(const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  const auto add = [&](const std::string& name) {
+    if (const char* value = std::getenv(name.c_str()))
+      result.push_back(name + "=" + value);
+  };
+  for (const auto* name : {"PATH", "HOME", "LANG"}) add(name);
+  for (const auto& name : names)
+    if (name != "PATH" && name != "HOME" && name != "LANG") add(name);
+  return result;
+}
+
+/// The text as a file in memory, read from its beginning: whether, when and how
+/// far a program reads it is all the same.
+expected<unique_fd> file_of(std::string_view text) {
+  unique_fd fd{::memfd_create("arguments", MFD_CLOEXEC)};
+  while (fd && !text.empty()) {
+    const auto count = ::write(fd.get(), text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0)
+      fd.reset();
+    else
+      text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (fd && ::lseek(fd.get(), 0, SEEK_SET) == 0) return fd;
+  return unexpected{error{.code = errc::tool_execution_error,
+                          .op = "command",
+                          .message = "the arguments cannot be handed over",
+                          .retryable = true,
+                          .cause = std::strerror(errno)}};
+}
+
+/// Text of a plain value; nothing for null, lists and objects.
+std::optional<std::string> plain_text(const json& x) {
+  if (x.is_string()) return x.get<std::string>();
+  if (x.is_null() || x.is_structured()) return std::nullopt;
+  return x.dump();
+}
+
+/// `{x}` becomes the argument x; one that is not there becomes nothing.
+std::string fill(std::string_view text, const json& arguments) {
+  std::string out;
+  while (!text.empty()) {
+    const auto open = text.find('{');
+    const auto close = text.find('}', open);
+    out += text.substr(0, open);
+    if (close == text.npos) {
+      if (open != text.npos) out += text.substr(open);
+      break;
+    }
+    const std::string name{text.substr(open + 1, close - open - 1)};
+    if (const auto x = arguments.find(name); x != arguments.end())
+      out += plain_text(*x).value_or("");
+    text.remove_prefix(close + 1);
+  }
+  return std::string{cut_utf8(out, longest_title)};
+}
+
+/// Both streams of a running command.
+class command_output final : public process_listener {
+ public:
+  explicit command_output(const tool_context& context)
+      : kept{context.output_cap, context.output_file},
+        lines{context.progress} {}
+
+  void on_output(output_stream from, std::string_view bytes) override {
+    text_.clear();
+    if (from == output_stream::out) {
+      out_.feed(bytes, text_);
+      kept.append(text_);
+    } else {
+      err_.feed(bytes, text_);
+      lines.append(text_);
+    }
+  }
+
+  void finish() {
+    text_.clear();
+    out_.finish(text_);
+    kept.append(text_);
+    text_.clear();
+    err_.finish(text_);
+    lines.append(text_);
+    lines.finish();
+  }
+
+  kept_output kept;
+  stderr_lines lines;
+
+ private:
+  utf8_stream out_;
+  utf8_stream err_;
+  std::string text_;
+};
+
+class command_tool final : public tool {
+ public:
+  explicit command_tool(command_options options)
+      : spec_{.name = options.name,
+              .description = options.description,
+              .parameters = options.parameters,
+              .eff = options.eff,
+              .idempotent = options.idempotent,
+              .guarded = true},
+        options_{std::move(options)},
+        environment_{environment_of(options_.env)} {}
+
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    if (options_.title.empty()) return spec_.name;
+    return fill(options_.title, arguments);
+  }
+
+  [[nodiscard]] std::vector<std::string> keys(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    std::vector<std::string> result;
+    const auto add = [&](const json& x) {
+      if (auto text = plain_text(x)) result.push_back(std::move(*text));
+    };
+    for (const auto& key : options_.keys) {
+      const json::json_pointer pointer{key};
+      if (!arguments.contains(pointer)) continue;
+      const auto& found = arguments.at(pointer);
+      if (!found.is_array()) add(found);
+      for (const auto& item : found.is_array() ? found : json::array())
+        add(item);
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string preview(
+      const json& /*arguments*/,
+      const std::filesystem::path& /*workspace*/) const override {
+    std::string result;
+    for (const auto& word : options_.command)
+      result += (result.empty() ? "" : " ") + word;
+    return result;
+  }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    auto input = file_of(arguments.dump() + "\n");
+    if (!input) return failed({}, std::move(input.error()));
+    process_request request;
+    request.command = options_.command;
+    request.folder = options_.folder;
+    request.environment = environment_;
+    request.input = input->get();
+    request.kill_grace = context.kill_grace;
+    request.lock = context.guard_lock;
+    request.guard_program = options_.guard_program;
+    command_output output{context};
+    const auto end = run_process(request, output, context.stop);
+    output.finish();
+    if (!end) return failed(output.kept.text(), end.error());
+    return result_of(*end, output);
+  }
+
+ private:
+  static tool_output failed(std::string text, error why) {
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    text += why.message;
+    return {std::move(text), std::move(why), {}};
+  }
+
+  [[nodiscard]] tool_output result_of(const process_end& end,
+                                      const command_output& output) const {
+    auto result = output.kept.truncated()
+                      ? command_result{output.kept.text(), {}}
+                      : read_result(output.kept.text());
+    add_metadata(end, output.kept, result.metadata);
+    auto metadata =
+        result.metadata.dump(-1, ' ', false, json::error_handler_t::replace);
+    auto why = failure_of(end, result, output.lines.log());
+    if (!why) return {std::move(result.text), {}, std::move(metadata)};
+    auto out = failed(std::move(result.text), std::move(*why));
+    out.metadata = std::move(metadata);
+    return out;
+  }
+
+  static void add_metadata(const process_end& end, const kept_output& output,
+                           json& metadata) {
+    metadata["bytes"] = output.bytes();
+    metadata["lines"] = output.lines();
+    if (end.signal != 0)
+      metadata["signal"] = signal_name(end.signal);
+    else
+      metadata["exit_code"] = end.exit_code;
+    if (!output.truncated()) return;
+    metadata["truncated"] = true;
+    metadata["whole_kept"] = output.whole().good();
+    if (const auto why = output.whole().problem(); !why.empty())
+      metadata["whole_lost"] = why;
+  }
+
+  [[nodiscard]] std::optional<error> failure_of(const process_end& end,
+                                                const command_result& result,
+                                                const std::string& log) const {
+    if (end.how == process_end::why::cancelled)
+      return error{errc::cancelled, spec_.name, "cancelled"};
+    if (result.failure)
+      return error{errc::tool_execution_error, spec_.name, *result.failure};
+    std::string message;
+    if (end.how == process_end::why::signalled)
+      message = "ended by the signal " + signal_name(end.signal);
+    else if (end.exit_code != 0)
+      message = "exit status " + std::to_string(end.exit_code);
+    if (message.empty()) return std::nullopt;
+    if (!log.empty()) message += ": " + log;
+    return error{errc::tool_execution_error, spec_.name, std::move(message)};
+  }
+
+  const tool_spec spec_;
+  const command_options options_;
+  const std::vector<std::string> environment_;
+};
+
+}  // namespace
+
+tool_ptr make_command_tool(command_options options) {
+  return std::make_shared<command_tool>(std::move(options));
+}
+
+}  // namespace riffle::tools

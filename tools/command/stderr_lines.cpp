@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "tools/command/stderr_lines.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/text.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+/// Nothing: the line is none.
+std::optional<tool_progress_report> read_report(const std::string& line) {
+  if (!line.starts_with('{')) return std::nullopt;
+  const auto x = json::parse(line, nullptr, false);
+  if (!x.is_object()) return std::nullopt;
+  tool_progress_report out;
+  bool any = false;
+  for (const auto& [key, value] : x.items()) {
+    const bool number = key == "progress" || key == "total";
+    if (!number && key != "message") continue;
+    if (number ? !value.is_number() : !value.is_string()) return std::nullopt;
+    if (key == "progress") out.progress = value.get<double>();
+    if (key == "total") out.total = value.get<double>();
+    if (key == "message") out.message = value.get<std::string>();
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+void stderr_lines::append(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto room = longest_line - std::min(line_.size(), longest_line);
+    line_.append(cut_utf8(text.substr(0, end), room));
+    if (end == text.size()) return;
+    end_line();
+    text.remove_prefix(end + 1);
+  }
+}
+
+void stderr_lines::finish() {
+  if (!line_.empty()) end_line();
+}
+
+void stderr_lines::end_line() {
+  auto report = read_report(line_);
+  if (!report) {
+    line_ += '\n';
+    log_ += line_;
+    if (log_.size() > 2 * kept_log) log_ = tail_utf8(log_, kept_log);
+    report = tool_progress_report{};
+    report->message = line_;
+    report->stream = "stderr";
+  }
+  line_.clear();
+  if (report_) report_(std::move(*report));
+}
+
+std::string stderr_lines::log() const {
+  std::string_view x = tail_utf8(log_, kept_log);
+  const auto begin = x.find_first_not_of(" \t\r\n");
+  if (begin == x.npos) return {};
+  x = x.substr(begin, x.find_last_not_of(" \t\r\n") - begin + 1);
+  return std::string{x};
+}
+
+}  // namespace riffle::tools
