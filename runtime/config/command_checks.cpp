@@ -75,7 +75,7 @@ class command_checker {
       return;
     }
     const auto& name = command.front();
-    if (name.find('/') == name.npos) {
+    if (name.find('/') == std::string::npos) {
       if (!in_path(name, folder_))
         report_("command", "there is no program " + in_quotes(name) +
                                " in $PATH; a file needs a folder before its "

@@ -28,7 +28,7 @@ bool is_envelope(const json& x) {
 
 command_result read_result(std::string text) {
   const auto begin = text.find_first_not_of(" \t\r\n");
-  const bool may_be = begin != text.npos && text[begin] == '{' &&
+  const bool may_be = begin != std::string::npos && text[begin] == '{' &&
                       text.size() <= longest_envelope;
   if (!may_be) return {.text = std::move(text), .failure = {}};
   auto envelope = parse_object(text);

@@ -72,8 +72,8 @@ std::string fill(std::string_view text, const json& arguments) {
     const auto open = text.find('{');
     const auto close = text.find('}', open);
     out += text.substr(0, open);
-    if (close == text.npos) {
-      if (open != text.npos) out += text.substr(open);
+    if (close == std::string_view::npos) {
+      if (open != std::string_view::npos) out += text.substr(open);
       break;
     }
     const std::string name{text.substr(open + 1, close - open - 1)};

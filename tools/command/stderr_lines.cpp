@@ -69,7 +69,7 @@ void stderr_lines::end_line() {
 std::string stderr_lines::log() const {
   std::string_view x = tail_utf8(log_, kept_log);
   const auto begin = x.find_first_not_of(" \t\r\n");
-  if (begin == x.npos) return {};
+  if (begin == std::string_view::npos) return {};
   x = x.substr(begin, x.find_last_not_of(" \t\r\n") - begin + 1);
   return std::string{x};
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -60,6 +60,7 @@ bool make_channel(fd_pair& out) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (auto& x : texts) result.push_back(x.data());
   result.push_back(nullptr);
   return result;
@@ -114,7 +115,7 @@ expected<void> check(const process_request& request) {
                    "this program cannot guard processes: its main must call "
                    "riffle::tools::run_guard_if_asked first");
   for (const auto& word : request.command)
-    if (word.find('\0') != word.npos)
+    if (word.find('\0') != std::string::npos)
       return failure(errc::invalid_arguments,
                      "the command holds a NUL byte; no program can get one "
                      "as an argument");

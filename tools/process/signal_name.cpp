@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/signal_name.hpp"
 
-#include <string.h>
+#include <cstring>
 
 namespace riffle::tools {
 
