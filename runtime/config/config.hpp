@@ -144,7 +144,6 @@ struct tool_config {
   std::vector<std::string> keys;
   bool polling = false;
   std::string isolation = "thread";  ///< thread process
-  duration child_idle = 60s;  ///< isolation = "process"; 0: they all stay
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory
