@@ -22,6 +22,7 @@
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
 #include "runtime/api/make_tool.hpp"
+#include "runtime/api/worker_main.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/process/guard.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "runtime/api/worker_main.hpp"
 #include "runtime/cli/cli.hpp"
-#include "tools/process/guard.hpp"
 
 int main(int argc, char** argv) {
-  // Started as the guard of a tool's process: nothing else may happen.
-  const int guard = riffle::tools::run_guard_if_asked(argc, argv);
-  return guard >= 0 ? guard : riffle::riffle_main(argc, argv);
+  // Started as a child of itself, for a tool: nothing else may happen.
+  const int child = riffle::worker_main(argc, argv);
+  return child >= 0 ? child : riffle::riffle_main(argc, argv);
 }

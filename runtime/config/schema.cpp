@@ -129,7 +129,7 @@ void visit(visitor& v, tool_config& x) {
   v.field("idempotent", &x.idempotent);
   v.field("keys", &x.keys, shaped(form::pointer));
   v.field("polling", &x.polling);
-  v.field("isolation", &x.isolation, one_of({"thread"}, {"process"}));
+  v.field("isolation", &x.isolation, one_of({"thread", "process"}));
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
   v.field("workspace", &x.workspace, shaped(form::any, false));

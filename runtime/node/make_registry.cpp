@@ -4,6 +4,7 @@
 #include "runtime/base/endpoint.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/worker_tool.hpp"
 #include "tools/builtin/builtin.hpp"
 #include "tools/command/command_tool.hpp"
 
@@ -43,7 +44,7 @@ tools::tool_ptr command_tool(const std::string& name,
 
 }  // namespace
 
-expected<std::shared_ptr<tools::registry>> make_registry(
+expected<std::shared_ptr<tools::registry>> make_plain_registry(
     const config::config& config, std::vector<tools::tool_ptr> others) {
   auto registry = std::make_shared<tools::registry>();
   tools::builtin_options options;
@@ -72,9 +73,16 @@ expected<std::shared_ptr<tools::registry>> make_registry(
   for (auto& tool : others)
     if (auto done = registry->add(std::move(tool)); !done)
       return unexpected{std::move(done.error())};
-  if (auto done = check_agents(config, *registry); !done)
-    return unexpected{std::move(done.error())};
   return registry;
+}
+
+expected<std::shared_ptr<tools::registry>> make_registry(
+    const config::config& config, std::vector<tools::tool_ptr> others) {
+  auto plain = make_plain_registry(config, std::move(others));
+  if (!plain) return plain;
+  if (auto done = check_agents(config, **plain); !done)
+    return unexpected{std::move(done.error())};
+  return isolate_tools(std::move(*plain), config);
 }
 
 }  // namespace riffle

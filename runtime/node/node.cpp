@@ -12,6 +12,7 @@
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/local_first.hpp"
+#include "runtime/node/worker_tool.hpp"
 #include "tools/process/guard.hpp"
 
 namespace riffle {
@@ -134,6 +135,7 @@ expected<void> node::compose(node_parts parts) {
   auto registry = make_registry(config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);
+  warm_up_tools(*registry_, guard_dir);
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);

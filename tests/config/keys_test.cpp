@@ -67,7 +67,7 @@ const std::map<std::string, std::string> others = {
     {"idempotent", "true"},
     {"keys", ""},
     {"polling", ""},
-    {"isolation", ""},
+    {"isolation", R"("process")"},
     {"abandoned_limit", "2"},
     {"nodes", ""},
     {"workspace", R"("/tmp")"},

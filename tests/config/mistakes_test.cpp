@@ -164,8 +164,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"tools.read.workspace = \"/tmp\"",
        "tools.read.workspace: a workspace for one tool is not supported by "
        "this version; set tools.workspace for all"},
-      {"tools.isolation = \"process\"",
-       "tools.isolation: \"process\"" + later + "thread"},
       {"tools.nodes = [\"a\"]",
        "tools.nodes: another value" + later + "[\"*\"]"},
       {"cluster.listen = \"127.0.0.1:1\"",

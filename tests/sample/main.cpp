@@ -16,9 +16,9 @@ text = "It has {{result.0 | trim}}, and hello {{result.1 | trim}}."
 )";
 
 int main(int argc, char** argv) {
-  // Programs that tools start run under a guard: this program once more.
-  const int guard = riffle::tools::run_guard_if_asked(argc, argv);
-  if (guard != -1) return guard;
+  // Tools may run in child processes: this program once more.
+  const int child = riffle::worker_main(argc, argv);
+  if (child != -1) return child;
 
   riffle::config::config config;
   config.models["default"].dialect = "scripted";

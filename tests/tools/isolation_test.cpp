@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Tools in child processes, and every way in which a child can be lost.
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/worker.hpp"
+#include "tests/tools/tool_fixture.hpp"
+#include "tools/process/guard.hpp"
+#include "tools/process/isolated_tool.hpp"
+#include "tools/process/process_tree.hpp"
+
+using namespace riffle;
+using namespace riffle::tools;
+using namespace riffle::testing;
+using nlohmann::json;
+
+namespace {
+
+/// The socket to the runtime, found as a broken tool could hit it.
+int channel() {
+  for (int fd = 3; fd < 64; ++fd) {
+    int type = 0;
+    socklen_t size = sizeof(type);
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0) return fd;
+  }
+  return -1;
+}
+
+/// Does what its argument says.
+class wild_tool final : public tool {
+ public:
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+  [[nodiscard]] std::string title(const json&) const override { return "W"; }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    const std::string what = arguments.at("do");
+    if (what == "segfault") ::raise(SIGSEGV);
+    if (what == "kill") ::raise(SIGKILL);
+    if (what == "freeze") ::raise(SIGSTOP);
+    if (what == "abort") {
+      std::cerr << "it is broken" << std::endl;
+      std::abort();
+    }
+    if (what == "exit") std::exit(7);
+    if (what == "close") ::shutdown(channel(), SHUT_RDWR);
+    if (what == "garbage") ::send(channel(), "nonsense", 8, 0);
+    if (what == "bad json") ::send(channel(), "P[\"x\"", 5, 0);
+    if (what == "wrong json") ::send(channel(), "P{\"message\":1}", 14, 0);
+    if (what == "throw") throw std::runtime_error{"thrown"};
+    if (what == "wait") return wait(context);
+    if (what == "hang" || what == "close" || what == "garbage" ||
+        what == "bad json" || what == "wrong json")
+      for (;;) ::pause();
+    if (what == "tree") return tree(arguments, context);
+    if (what == "fail")
+      return {"out", error{errc::timeout, "wild", "too slow"}, R"({"a":1})"};
+    if (what == "progress")
+      for (int i = 1; i <= arguments.at("n"); ++i)
+        context.progress({.message = "m", .progress = i, .total = {}});
+    if (what == "big")
+      return {std::string(arguments.at("n").get<std::size_t>(), 'x'), {}, {}};
+    if (what == "pid") return {std::to_string(::getpid()), {}, {}};
+    return {context.workspace.string() + " " + context.call.value,
+            {},
+            R"({"attempt":)" + std::to_string(context.attempt) + "}"};
+  }
+
+ private:
+  static tool_output wait(tool_context& context) {
+    context.progress({.message = "waiting"});
+    while (!context.stop.stop_requested())
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    return {"stopped", {}, {}};
+  }
+
+  /// A child, and one that has left its parent and ignores SIGTERM.
+  static tool_output tree(const json& arguments, tool_context& context) {
+    const std::string file = arguments.at("file");
+    const auto script = "(setsid bash -c \"trap '' TERM; echo \\$\\$ >> " +
+                        file +
+                        "; sleep 100; sleep 100\" &); bash -c 'echo $$ >> " +
+                        file + "; sleep 100' &";
+    if (std::system(script.c_str()) != 0) return {"no shell", {}, {}};
+    return wait(context);
+  }
+
+  const tool_spec spec_{.name = "wild",
+                        .description = "w",
+                        .parameters = R"({"type":"object"})",
+                        .eff = effect::read_only};
+};
+
+const bool registered = [] {
+  worker_tools() = [](const std::string& configuration,
+                      const std::string& name) -> expected<tool_ptr> {
+    if (name != "wild" || configuration == "bad")
+      return unexpected{error{errc::invalid_config, "test", "no such tool"}};
+    return std::make_shared<wild_tool>();
+  };
+  return true;
+}();
+
+struct fixture : tool_fixture {
+  explicit fixture(isolation_options options = {.configuration = "good"})
+      : tool{isolate(std::make_shared<wild_tool>(), std::move(options))} {}
+
+  tool_output call(const std::string& what, json more = json::object()) {
+    more["do"] = what;
+    return run(*tool, more);
+  }
+  /// What the lost child is remembered by; "" if it was not lost.
+  std::string lost_by(const std::string& what) {
+    try {
+      call(what);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return {};
+  }
+  std::string pid() { return call("pid").text; }
+
+  std::shared_ptr<isolated_tool> tool;
+};
+
+bool lives(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
+
+}  // namespace
+
+TEST_CASE("an isolated call gives what the tool gives") {
+  fixture x;
+  x.context.call = call_id{"call_1"};
+  x.context.attempt = 3;
+  const auto result = x.call("echo");
+  CHECK(result.text == x.folder.path().string() + " call_1");
+  CHECK(result.metadata == R"({"attempt":3})");
+  CHECK_FALSE(result.err);
+  const auto failed = x.call("fail");
+  REQUIRE(failed.err);
+  CHECK(*failed.err == error{errc::timeout, "wild", "too slow"});
+  CHECK(failed.text == "out");
+  CHECK(failed.metadata == R"({"a":1})");
+  CHECK(x.tool->spec().guarded);
+  CHECK(x.tool->title({}) == "W");
+}
+
+TEST_CASE("calls run in one child that stays, not in this process") {
+  fixture x;
+  const auto pid = x.pid();
+  CHECK(pid != std::to_string(::getpid()));
+  CHECK(x.pid() == pid);
+  CHECK(x.tool->children() == 1);
+  x.tool.reset();
+  CHECK_FALSE(lives(pid));
+  CHECK(descendants().empty());
+}
+
+TEST_CASE("big arguments and results go through") {
+  fixture x;
+  const json more{{"n", 5'000'000}, {"pad", std::string(3'000'000, 'y')}};
+  CHECK(x.call("big", more).text == std::string(5'000'000, 'x'));
+}
+
+TEST_CASE("progress keeps its order; what does not fit is counted") {
+  fixture x;
+  x.call("progress", {{"n", 20'000}});
+  const auto all = x.reports();
+  REQUIRE_FALSE(all.empty());
+  double last = 0;
+  std::uint64_t sum = 0;
+  for (const auto& report : all) {
+    CHECK(*report.progress > last);
+    last = *report.progress;
+    sum += 1 + report.coalesced;
+  }
+  CHECK(sum <= 20'000);
+}
+
+TEST_CASE("every death of a child costs one worker and is named") {
+  fixture x;
+  const std::vector<std::pair<std::string, std::string>> deaths = {
+      {"segfault", "its process was ended by SIGSEGV"},
+      {"kill", "its process was ended by SIGKILL"},
+      {"abort", "its process was ended by SIGABRT: it is broken\n"},
+      {"exit", "its process ended with exit status 7"},
+      {"close", "its process ended with exit status 0"},
+      {"garbage", "it sent garbage"},
+      {"bad json", "it sent garbage"},
+      {"wrong json", "it sent garbage"},
+      {"freeze", "its process was stopped (SIGSTOP)"},
+      {"throw", "thrown"},
+  };
+  for (const auto& [what, why] : deaths) {
+    CAPTURE(what);
+    const auto before = x.pid();
+    CHECK(x.lost_by(what) == why);
+    CHECK_FALSE(lives(before));
+    CHECK(x.pid() != before);
+    CHECK(x.tool->children() == 1);
+  }
+}
+
+TEST_CASE("a child that died while it was idle costs no call") {
+  fixture x;
+  const auto pid = x.pid();
+  ::kill(std::stoi(pid), SIGKILL);
+  REQUIRE(eventually([&] { return !lives(pid); }));
+  const auto next = x.pid();
+  CHECK(next != pid);
+}
+
+TEST_CASE("a stopped call is asked, then its child ends with all it started") {
+  for (const std::string what : {"wait", "hang", "tree"}) {
+    CAPTURE(what);
+    fixture x;
+    const auto file = (x.folder.path() / "pids").string();
+    const auto pid = x.pid();
+    std::thread stopper{[&] {
+      eventually([&] { return what == "hang" || !x.reports().empty(); });
+      if (what == "tree")
+        eventually([&] {
+          return slurp(file).find('\n') != std::string::npos &&
+                 std::ranges::count(slurp(file), '\n') == 2;
+        });
+      x.stop.request_stop();
+    }};
+    const auto result = x.call(what, {{"file", file}});
+    stopper.join();
+    REQUIRE(result.err);
+    CHECK(result.err->code == errc::cancelled);
+    CHECK_FALSE(lives(pid));
+    CHECK(descendants().empty());
+  }
+}
+
+TEST_CASE("a frozen child is killed when its call is stopped") {
+  fixture x;
+  const auto pid = x.pid();
+  ::kill(std::stoi(pid), SIGSTOP);
+  x.stop.request_stop();
+  const auto result = x.call("echo");
+  REQUIRE(result.err);
+  CHECK(result.err->code == errc::cancelled);
+  CHECK_FALSE(lives(pid));
+}
+
+TEST_CASE("a child is warm before the first call, and again after a loss") {
+  fixture x;
+  x.tool->warm_up({});
+  REQUIRE(eventually([&] { return x.tool->children() == 1; }));
+  CHECK_FALSE(x.lost_by("kill").empty());
+  CHECK(eventually([&] { return x.tool->children() == 1; }));
+}
+
+TEST_CASE("children that nobody needs end, one stays") {
+  fixture x{{.configuration = "good", .child_idle = 50ms}};
+  x.tool->warm_up({});
+  std::vector<std::thread> threads;
+  std::atomic<int> waiting = 0;
+  x.context.progress = [&](const tool_progress_report&) { ++waiting; };
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      auto context = x.context;
+      x.tool->run({{"do", "progress"}, {"n", 20'000}}, context);
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(eventually([&] { return x.tool->children() == 1; }));
+  CHECK(eventually([&] { return descendants().size() == 2; }));
+}
+
+TEST_CASE("a child that cannot make the tool says so") {
+  fixture x{{.configuration = "bad"}};
+  const auto result = x.call("echo");
+  REQUIRE(result.err);
+  CHECK(result.err->code == errc::invalid_config);
+  CHECK(result.err->message == "no such tool");
+}
+
+TEST_CASE("a call's lock is held as long as its child lives") {
+  fixture x;
+  x.context.guard_lock = x.folder.path() / "call-1.lock";
+  x.folder.write("worker-1-1.lock", "");
+  x.tool->warm_up(x.folder.path());
+  CHECK_FALSE(x.folder.has("worker-1-1.lock"));
+  std::thread watcher{[&] {
+    eventually([&] { return !x.reports().empty(); });
+    CHECK_FALSE(
+        wait_for_guard(x.context.guard_lock, std::chrono::steady_clock::now()));
+    x.stop.request_stop();
+  }};
+  x.call("wait");
+  watcher.join();
+  CHECK_FALSE(x.folder.has("call-1.lock"));
+}
+
+TEST_CASE("a thousand calls while children are killed at random") {
+  const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
+  const int calls = full ? 1000 : 100;
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  fixture x;
+  x.tool->warm_up({});
+  std::jthread killer{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::microseconds{random() % 20'000});
+      const auto all = descendants();
+      if (!all.empty()) ::kill(all[random() % all.size()], SIGKILL);
+    }
+  }};
+  int ok = 0;
+  int lost = 0;
+  for (int i = 0; i < calls; ++i) try {
+      const auto result = x.call("big", {{"n", 100}});
+      if (result.text.size() == 100) ++ok;
+    } catch (const std::exception&) {
+      ++lost;
+    }
+  CHECK(ok + lost == calls);
+  CHECK(ok > 0);
+}
