@@ -14,14 +14,12 @@ using nlohmann::json;
 constexpr std::size_t longest_envelope = 1u << 20;
 
 bool is_envelope(const json& x) {
-  if (!x.contains("output") && !x.contains("error")) return false;
-  for (const auto& [key, value] : x.items()) {
-    if (key == "output") continue;
-    const bool fits = (key == "error" && value.is_string()) ||
-                      (key == "metadata" && value.is_object());
-    if (!fits) return false;
-  }
-  return true;
+  const auto error = x.find("error");
+  const auto metadata = x.find("metadata");
+  if (error != x.end() && !error->is_string()) return false;
+  if (metadata != x.end() && !metadata->is_object()) return false;
+  const auto results = x.count("output") + x.count("error");
+  return results > 0 && x.size() == results + x.count("metadata");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ child_call child_conversation::run(const json& arguments,
     child_.unsent_.push_back(std::move(x));
   child_.unsent_.push_back(to_packet(packet_kind::call, context_text(context)));
   send_some();
-  while (!child_.ended_ && !(done_ && !end_asked_ && !stop_asked_)) {
+  while (!child_.ended_ && (!done_ || end_asked_ || stop_asked_)) {
     const auto now = clock::now();
     if (end_at_ && !end_asked_ && (done_ || now >= *end_at_)) {
       if (closed_ && lost_.empty()) lost_ = "it closed its channel";
@@ -94,7 +94,7 @@ void child_conversation::send_some() {
 }
 
 bool child_conversation::wait_and_read(int timeout_ms) {
-  const short wanted =
+  const auto wanted =
       static_cast<short>(POLLIN | (child_.unsent_.empty() ? 0 : POLLOUT));
   pollfd fds[] = {{child_.fd_.get(), wanted, 0},
                   {child_.process_.channel(), POLLIN, 0},

@@ -129,7 +129,7 @@ class isolated final : public isolated_tool {
       forget();
     }
     lock.release();
-    if (!end.output) throw std::runtime_error{std::move(end.lost)};
+    if (!end.output) throw std::runtime_error{end.lost};
     return std::move(*end.output);
   }
 
