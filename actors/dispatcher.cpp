@@ -24,13 +24,13 @@ storage::call_record make_record(const run_spec& spec, const tool_call& call,
 
 // -- what comes in ------------------------------------------------------------
 
-void dispatcher_state::on_restored(restored_calls& x) {
+void dispatcher_state::on(restored_calls& x) {
   queue.restore(std::move(x.open), std::move(x.finished));
 }
 
 /// The turn passes through here so that all its calls are known, and on
 /// record, before the orchestrator hears of its end.
-void dispatcher_state::on_turn_over(turn_over& x) {
+void dispatcher_state::on(turn_over& x) {
   x.turn.calls = std::exchange(asked, {});
   self->send(peers.orchestrator, std::move(x));
 }
@@ -128,6 +128,67 @@ void dispatcher_state::schedule_tick() {
   self->scheduled_send(self, *due, tick{});
 }
 
+// -- handlers -----------------------------------------------------------------
+
+void dispatcher_state::on(parsed_calls& x) {
+  for (auto& call : x.calls) {
+    asked.push_back({call.id, call.tool + " " + call.arguments});
+    apply(queue.on_call(std::move(call), now()));
+  }
+}
+
+void dispatcher_state::on(spoiled_call& x) {
+  apply(queue.on_spoiled(x.id, std::move(x.why), now()));
+}
+
+void dispatcher_state::on(gate_opened& x) {
+  apply(queue.on_gate(x.safe, now()));
+}
+
+void dispatcher_state::on(drain_request& x) {
+  apply(queue.on_drain(x.why, now()));
+}
+
+void dispatcher_state::on(step_forgotten&) {
+  asked.clear();
+  queue.on_next_step();
+}
+
+void dispatcher_state::on(approval_decision& x) {
+  if (x.edited)
+    apply(queue.on_edited(std::move(*x.edited), now()));
+  else
+    apply(queue.on_decision(x.id, x.approved, std::move(x.reason), now(),
+                            x.code));
+}
+
+void dispatcher_state::on(intent_committed& x) {
+  apply(queue.on_intent_committed(x.id, x.attempt, now()));
+}
+
+void dispatcher_state::on(work_started& x) {
+  apply(queue.on_started(x.id, x.attempt, now()));
+}
+
+void dispatcher_state::on(work_progressed& x) {
+  queue.on_progress(x.id, x.attempt, now());
+}
+
+void dispatcher_state::on(work_done& x) {
+  if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
+  apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
+                        now()));
+}
+
+void dispatcher_state::on(work_lost& x) {
+  apply(queue.on_worker_lost(x.id, x.attempt, std::move(x.reason), now()));
+}
+
+void dispatcher_state::on(tick&) {
+  next_tick.reset();
+  apply(queue.tick(now()));
+}
+
 dispatcher_actor::behavior_type dispatcher(
     dispatcher_actor::stateful_pointer<dispatcher_state> self,
     run_spec_ptr spec) {
@@ -137,86 +198,21 @@ dispatcher_actor::behavior_type dispatcher(
   limits.max_in_flight = st.spec->agent.max_calls_in_flight;
   limits.retry_base = st.spec->retry_base;
   st.queue = core::dispatch_queue{limits};
-  const auto run = [self](const char* handler, auto f) {
-    run_handler(self, self->state.spec->faults, handler, std::move(f));
-  };
-  return {
-      [&st](run_peers& x) { st.peers = std::move(x); },
-      [&st, run](restored_calls& x) {
-        run("dispatcher.restored_calls", [&] { st.on_restored(x); });
-      },
-      [&st, run](parsed_calls& x) {
-        run("dispatcher.parsed_calls", [&] {
-          for (auto& call : x.calls) {
-            st.asked.push_back({call.id, call.tool + " " + call.arguments});
-            st.apply(st.queue.on_call(std::move(call), st.now()));
-          }
-        });
-      },
-      [&st, run](spoiled_call& x) {
-        run("dispatcher.spoiled_call", [&] {
-          st.apply(st.queue.on_spoiled(x.id, std::move(x.why), st.now()));
-        });
-      },
-      [&st, run](turn_over& x) {
-        run("dispatcher.turn_over", [&] { st.on_turn_over(x); });
-      },
-      [&st, run](gate_opened& x) {
-        run("dispatcher.gate_opened",
-            [&] { st.apply(st.queue.on_gate(x.safe, st.now())); });
-      },
-      [&st, run](drain_request& x) {
-        run("dispatcher.drain_request",
-            [&] { st.apply(st.queue.on_drain(x.why, st.now())); });
-      },
-      [&st, run](step_forgotten&) {
-        run("dispatcher.step_forgotten", [&] {
-          st.asked.clear();
-          st.queue.on_next_step();
-        });
-      },
-      [&st, run](approval_decision& x) {
-        run("dispatcher.approval_decision", [&] {
-          if (x.edited)
-            st.apply(st.queue.on_edited(std::move(*x.edited), st.now()));
-          else
-            st.apply(st.queue.on_decision(x.id, x.approved, std::move(x.reason),
-                                          st.now(), x.code));
-        });
-      },
-      [&st, run](intent_committed& x) {
-        run("dispatcher.intent_committed", [&] {
-          st.apply(st.queue.on_intent_committed(x.id, x.attempt, st.now()));
-        });
-      },
-      [&st, run](work_started& x) {
-        run("dispatcher.work_started",
-            [&] { st.apply(st.queue.on_started(x.id, x.attempt, st.now())); });
-      },
-      [&st, run](work_progressed& x) {
-        run("dispatcher.work_progressed",
-            [&] { st.queue.on_progress(x.id, x.attempt, st.now()); });
-      },
-      [&st, run](work_done& x) {
-        run("dispatcher.work_done", [&] {
-          if (!x.answer.empty()) st.answers[x.id] = std::move(x.answer);
-          st.apply(st.queue.on_result(x.id, x.attempt, std::move(x.result),
-                                      x.last_progress, st.now()));
-        });
-      },
-      [&st, run](work_lost& x) {
-        run("dispatcher.work_lost", [&] {
-          st.apply(st.queue.on_worker_lost(x.id, x.attempt, std::move(x.reason),
-                                           st.now()));
-        });
-      },
-      [&st, run](tick&) {
-        run("dispatcher.tick", [&] {
-          st.next_tick.reset();
-          st.apply(st.queue.tick(st.now()));
-        });
-      },
-  };
+  return {[&st](run_peers& x) { st.peers = std::move(x); },
+          handle<restored_calls>(self, "dispatcher.restored_calls"),
+          handle<parsed_calls>(self, "dispatcher.parsed_calls"),
+          handle<spoiled_call>(self, "dispatcher.spoiled_call"),
+          handle<turn_over>(self, "dispatcher.turn_over"),
+          handle<gate_opened>(self, "dispatcher.gate_opened"),
+          handle<drain_request>(self, "dispatcher.drain_request"),
+          handle<step_forgotten>(self, "dispatcher.step_forgotten"),
+          handle<approval_decision>(self, "dispatcher.approval_decision"),
+          handle<intent_committed>(self, "dispatcher.intent_committed"),
+          handle<work_started>(self, "dispatcher.work_started"),
+          handle<work_progressed>(self, "dispatcher.work_progressed"),
+          handle<work_done>(self, "dispatcher.work_done"),
+          handle<work_lost>(self, "dispatcher.work_lost"),
+          handle<tick>(self, "dispatcher.tick")};
 }
 
 }  // namespace riffle

@@ -11,8 +11,21 @@ struct dispatcher_state {
   explicit dispatcher_state(dispatcher_actor::pointer me) : self{me} {}
 
   [[nodiscard]] time_point now() const { return self->clock().now(); }
-  void on_restored(restored_calls& x);
-  void on_turn_over(turn_over& x);
+
+  void on(restored_calls& x);
+  void on(parsed_calls& x);
+  void on(spoiled_call& x);
+  void on(turn_over& x);
+  void on(gate_opened& x);
+  void on(drain_request& x);
+  void on(step_forgotten& x);
+  void on(approval_decision& x);
+  void on(intent_committed& x);
+  void on(work_started& x);
+  void on(work_progressed& x);
+  void on(work_done& x);
+  void on(work_lost& x);
+  void on(tick& x);
 
   /// The only place that sends.
   void apply(core::dispatch_effects effects);

@@ -30,4 +30,14 @@ void run_handler(Self* self, const fault_hook& faults, const char* name, F f) {
   self->quit(caf::make_error(caf::sec::runtime_error, std::string{name}, what));
 }
 
+/// The handler of a run actor for messages of type `X`: calls `state.on(X&)`
+/// as above.
+template <class X, class Self>
+auto handle(Self* self, const char* name) {
+  return [self, name](X& x) {
+    run_handler(self, self->state.spec->faults, name,
+                [&] { self->state.on(x); });
+  };
+}
+
 }  // namespace riffle

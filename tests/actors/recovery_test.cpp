@@ -139,7 +139,10 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
     for (const auto& p : events_of(stored, "proposal"))
       if (p.at("data").at("status") == "open")
         CHECK(made.insert(p.at("data").at("proposal_id")).second);
-    CHECK(made.size() == 1);
+    // A run that broke more often than it may be recovered made none.
+    const auto end = events_of(stored, "run_finished").at(0).at("data");
+    CHECK(made.size() <= 1);
+    if (end.at("status") == "completed") CHECK(made.size() == 1);
     for (const auto& [id, n] : acted) CHECK(n == 1);
   }
 }
