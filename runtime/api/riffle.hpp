@@ -253,7 +253,7 @@ struct runtime_options {
 /// may live in one process, each with a data folder of its own.
 ///
 /// A program whose agents use `bash` (or another tool that starts programs)
-/// calls `tools::run_guard_if_asked(argc, argv)` first in its `main`: commands
+/// calls `worker_main(argc, argv)` first in its `main`: commands
 /// run under a guard, which is the same program started once more. Without
 /// that call, such an agent's runs fail with `invalid_config`.
 ///

@@ -56,8 +56,8 @@ expected<void> check_guard(const tools::registry& registry,
         errc::invalid_config, op,
         "agents." + name + ".tools: `" + tool +
             "` starts programs under a guard, which is this program started "
-            "once more: call riffle::tools::run_guard_if_asked(argc, argv) "
-            "first in main, or leave the tool out"}};
+            "once more: call riffle::worker_main(argc, argv) first in main, or "
+            "leave the tool out"}};
   }
   return {};
 }

@@ -107,11 +107,21 @@ TEST_CASE(
   INFO(end.err);
   CHECK(end.err.find("invalid_config: agents.default.tools: `bash`") !=
         std::string::npos);
-  CHECK(end.err.find("call riffle::tools::run_guard_if_asked(argc, argv) first "
-                     "in main") != std::string::npos);
+  CHECK(end.err.find("call riffle::worker_main(argc, argv) first in main") !=
+        std::string::npos);
   CHECK(folder.lines("starts.txt").size() == 1);
+
+  rt::program isolated{binary, folder, {"starts.txt", "no bash", "isolated"}};
+  const auto refused = isolated.wait(rt::patiently(60s));
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("invalid_config: tools.read.isolation: \"process\"") !=
+        std::string::npos);
+  CHECK(
+      refused.err.find("call riffle::worker_main(argc, argv) first in main") !=
+      std::string::npos);
+  CHECK(folder.lines("starts.txt").size() == 2);
 
   rt::program without{binary, folder, {"starts.txt", "no bash"}};
   CHECK(without.wait(rt::patiently(60s)).out == "answered\n");
-  CHECK(folder.lines("starts.txt").size() == 2);
+  CHECK(folder.lines("starts.txt").size() == 3);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Uses the library and forgot `run_guard_if_asked`. Notes each start of itself
-// in the file that its first argument names. With a second argument it takes
-// no tool that starts programs.
+// Uses the library and forgot `worker_main`. Notes each start of itself in the
+// file that its first argument names. With a second argument it takes no tool
+// that starts programs, with a third it wants one in a process of its own.
 #include <fstream>
 #include <iostream>
 
@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   riffle::config::config config;
   config.models["default"].dialect = "scripted";
   if (argc > 2) config.agents["default"].tools = {"read"};
+  if (argc > 3) config.tools.by_name["read"].isolation = "process";
   riffle::runtime_options options;
   options.journal = riffle::storage::make_memory_journal();
   options.scripts["default"] =
