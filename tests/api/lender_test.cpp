@@ -90,6 +90,8 @@ TEST_CASE("actors that keep each other busy do not keep the thread") {
   auto one = x.system->spawn(player);
   auto two = x.system->spawn(player);
   two->attach_functor([&over] { over.set_value(); });
+  while (!lent_system::is_waiting(one) || !lent_system::is_waiting(two))
+    std::this_thread::yield();
   // That it comes back is the test: they never end by themselves.
   x.lender.run([&] { caf::anon_send(one, two); });
   enough = true;
