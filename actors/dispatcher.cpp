@@ -145,6 +145,10 @@ void dispatcher_state::on(gate_opened& x) {
   apply(queue.on_gate(x.safe, now()));
 }
 
+void dispatcher_state::on(cancel_call& x) {
+  apply(queue.on_cancel(x.id, now()));
+}
+
 void dispatcher_state::on(drain_request& x) {
   apply(queue.on_drain(x.why, now()));
 }
@@ -204,6 +208,7 @@ dispatcher_actor::behavior_type dispatcher(
           handle<spoiled_call>(self, "dispatcher.spoiled_call"),
           handle<turn_over>(self, "dispatcher.turn_over"),
           handle<gate_opened>(self, "dispatcher.gate_opened"),
+          handle<cancel_call>(self, "dispatcher.cancel_call"),
           handle<drain_request>(self, "dispatcher.drain_request"),
           handle<step_forgotten>(self, "dispatcher.step_forgotten"),
           handle<approval_decision>(self, "dispatcher.approval_decision"),

@@ -17,6 +17,7 @@ struct dispatcher_state {
   void on(spoiled_call& x);
   void on(turn_over& x);
   void on(gate_opened& x);
+  void on(cancel_call& x);
   void on(drain_request& x);
   void on(step_forgotten& x);
   void on(approval_decision& x);

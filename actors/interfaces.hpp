@@ -82,6 +82,7 @@ using dispatcher_actor =
                      reacts_to<spoiled_call>,    // from the parser
                      reacts_to<turn_over>,      // passed on to the orchestrator
                      reacts_to<gate_opened>,    // the turn is recorded
+                     reacts_to<cancel_call>,    // from the registry: end one
                      reacts_to<drain_request>,  // end all open calls
                      reacts_to<step_forgotten>,     // the next step begins
                      reacts_to<approval_decision>,  // from the proposal tracker
@@ -134,12 +135,11 @@ using session_store_actor =
                      replies_to<adopt_run_request>::with<opened_run>>;
 
 /// Front door: spawns runs, knows them, restarts them from the journal.
-using run_registry_actor =
-    caf::typed_actor<replies_to<start_run>::with<run_opened>,
-                     replies_to<resume_run>::with<run_opened>,
-                     reacts_to<attach_subscriber>, reacts_to<cancel_run>,
-                     reacts_to<run_ended>, reacts_to<run_broken>,
-                     replies_to<shut_down>::with<all_ended>>;
+using run_registry_actor = caf::typed_actor<
+    replies_to<start_run>::with<run_opened>,
+    replies_to<resume_run>::with<run_opened>, reacts_to<attach_subscriber>,
+    reacts_to<cancel_run>, reacts_to<cancel_call>, reacts_to<run_ended>,
+    reacts_to<run_broken>, replies_to<shut_down>::with<all_ended>>;
 
 /// One call on its way to a worker.
 struct assignment {

@@ -264,6 +264,12 @@ struct cancel_run {
   bool cancelled = true;  ///< false: the time limit
 };
 
+/// Ends one call of a run; passed on to its dispatcher.
+struct cancel_call {
+  run_id run;
+  call_id id;
+};
+
 /// cancel_run for the run's own orchestrator.
 struct end_run {
   core::end_request request;
@@ -354,6 +360,7 @@ RIFFLE_LOCAL(start_run)
 RIFFLE_LOCAL(resume_run)
 RIFFLE_LOCAL(run_opened)
 RIFFLE_LOCAL(cancel_run)
+RIFFLE_LOCAL(cancel_call)
 RIFFLE_LOCAL(end_run)
 RIFFLE_LOCAL(run_ended)
 RIFFLE_LOCAL(run_broken)

@@ -140,6 +140,11 @@ void run_registry_state::on_cancel(cancel_run& x) {
   self->send(i->second.peers.orchestrator, end_run{*i->second.end});
 }
 
+void run_registry_state::on_cancel(cancel_call& x) {
+  const auto i = runs.find(x.run);
+  if (i != runs.end()) self->send(i->second.peers.dispatcher, std::move(x));
+}
+
 void run_registry_state::on_broken(run_broken& x) {
   const auto i = runs.find(x.run);
   if (i == runs.end()) return;
@@ -279,6 +284,7 @@ run_registry_actor::behavior_type run_registry(
       [&st](resume_run& x) { return st.on_resume(x); },
       [&st](attach_subscriber& x) { st.on_attach(x); },
       [&st](cancel_run& x) { st.on_cancel(x); },
+      [&st](cancel_call& x) { st.on_cancel(x); },
       [&st](run_ended& x) {
         if (auto i = st.runs.find(x.run); i != st.runs.end())
           i->second.ending = true;

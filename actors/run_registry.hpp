@@ -34,6 +34,7 @@ struct run_registry_state {
   caf::result<run_opened> on_resume(resume_run& x);
   void on_attach(attach_subscriber& x);
   void on_cancel(cancel_run& x);
+  void on_cancel(cancel_call& x);
   void on_broken(run_broken& x);
   void on_down(const caf::down_msg& x);
   caf::result<all_ended> on_shut_down();

@@ -72,6 +72,10 @@ event_stream run::events(std::uint64_t after_seq) const {
       std::make_shared<event_stream::state>(impl_->link, id_, after_seq)};
 }
 
+void run::cancel_call(const call_id& call) const {
+  impl_->link->cancel(id_, call);
+}
+
 void run::cancel(std::string reason) const {
   impl_->link->cancel(id_, std::move(reason));
 }

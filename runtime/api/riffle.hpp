@@ -208,6 +208,10 @@ class run {
   /// Asks it to end and returns at once; it settles its calls and ends as
   /// `cancelled`. Calling it again, or after the end, does nothing.
   void cancel(std::string reason = "cancelled by the user") const;
+  /// Ends one call (the `id` of its `tool_call` event) and returns at once: it
+  /// settles as `cancelled`, the model is told, and the run goes on. Does
+  /// nothing for a call that is settled or not of this run.
+  void cancel_call(const call_id& call) const;
   /// Waits for its end; `timeout` if it did not come in time. Other errors
   /// (`storage_unavailable`, …) say that it cannot go on in this process.
   [[nodiscard]] expected<run_outcome> wait(duration limit) const;

@@ -32,6 +32,11 @@ void runtime_link::cancel(const run_id& run, std::string reason) {
     owner_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
 }
 
+void runtime_link::cancel(const run_id& run, const call_id& call) {
+  std::lock_guard lock{mutex_};
+  if (owner_ != nullptr) owner_->cancel(run, call);
+}
+
 bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
   std::lock_guard lock{mutex_};
   if (owner_ != nullptr) owner_->attach(run, std::move(who));

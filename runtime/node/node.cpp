@@ -236,6 +236,10 @@ void node::cancel(const run_id& run, error why, bool cancelled) {
   caf::anon_send(registry_actor_, cancel_run{run, std::move(why), cancelled});
 }
 
+void node::cancel(const run_id& run, const call_id& call) {
+  caf::anon_send(registry_actor_, cancel_call{run, call});
+}
+
 bool node::close(duration limit) {
   if (!system_ || !registry_actor_) return true;
   bool ended = false;

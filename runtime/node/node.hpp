@@ -88,6 +88,7 @@ class node {
 
   void attach(const run_id& run, subscriber_ptr who);
   void cancel(const run_id& run, error why, bool cancelled);
+  void cancel(const run_id& run, const call_id& call);
 
   [[nodiscard]] storage::journal& journal() noexcept { return *journal_; }
   [[nodiscard]] id_source& ids() noexcept { return *ids_; }

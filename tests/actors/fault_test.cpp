@@ -17,7 +17,8 @@ namespace {
 /// Names of all handlers, read from the shells themselves.
 std::set<std::string> handlers_in_sources() {
   std::set<std::string> names;
-  const std::regex call{R"re(run\("([a-z_]+\.[a-z_]+)")re"};
+  const std::regex call{
+      R"re((?:run\(|handle<\w+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
   const std::filesystem::path folder{RIFFLE_SOURCE_DIR "/actors"};
   for (const auto& file : std::filesystem::directory_iterator{folder}) {
     if (file.path().extension() != ".cpp") continue;
@@ -148,6 +149,14 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
        [](actor_fixture& x) {
          x.provider->answers = {model_says(std::string(50'000, 'x')) +
                                 scripted_model::hold};
+         x.settle();
+         x.cancel();
+       }},
+      {"a call is cancelled while the model speaks",
+       [](actor_fixture& x) {
+         x.provider->answers = {model_calls(0, "look") + scripted_model::hold};
+         x.settle();
+         caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_x"}});
          x.settle();
          x.cancel();
        }},
