@@ -152,35 +152,6 @@ TEST_CASE("cancel and completion may come in either order") {
   CHECK(x.act->acted.size() == 1);
 }
 
-TEST_CASE("one call is cancelled, the others and the run go on") {
-  actor_fixture x;
-  x.begin();
-  x.provider->answers = {model_calls(0, "look") +
-                             model_calls(1, "look", {{"n", 2}}) +
-                             model_stops("tool_calls") + model_done,
-                         the_end};
-  x.run_lane = false;
-  x.start(x.make_spec());
-  x.settle();
-  REQUIRE(x.lane->jobs.size() == 2);
-  const auto begun = events_of(x.reader->lines, "tool_call");
-  REQUIRE(begun.size() == 2);
-  const call_id first{begun[0].at("data").at("id").get<std::string>()};
-  caf::anon_send(x.registry, cancel_call{x.run, first});
-  caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_of_nobody"}});
-  x.settle();
-  x.run_lane = true;
-  x.run_out();
-  check_log(x.reader->lines);
-  check_requests(x.provider->requests);
-  for (const auto& r : events_of(x.reader->lines, "tool_result"))
-    CHECK(r.at("data").at("outcome") ==
-          (r.at("data").at("id") == first.value ? "cancelled" : "ok"));
-  CHECK(only(x.reader->lines, "run_finished").at("status") == "completed");
-  caf::anon_send(x.registry, cancel_call{x.run, first});  // too late: nothing
-  x.settle();
-}
-
 TEST_CASE("a second cancel changes nothing") {
   actor_fixture x;
   x.begin();

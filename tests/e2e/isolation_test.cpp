@@ -27,7 +27,10 @@ riffle::tools::tool_ptr mortal(const std::string& name, riffle::effect eff) {
        .parameters = R"({"type":"object"})",
        .eff = eff},
       [](const json& arguments, riffle::tools::tool_context& context) {
-        if (context.attempt <= arguments.value("deaths", 0u)) ::raise(SIGSEGV);
+        if (context.attempt <= arguments.value("deaths", 0u)) {
+          ::signal(SIGSEGV, SIG_DFL);  // a sanitizer has its own
+          ::raise(SIGSEGV);
+        }
         return "lived in " + std::to_string(::getpid());
       });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tools in child processes, and every way in which a child can be lost.
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -44,7 +45,10 @@ class wild_tool final : public tool {
 
   tool_output run(const json& arguments, tool_context& context) override {
     const std::string what = arguments.at("do");
-    if (what == "segfault") ::raise(SIGSEGV);
+    if (what == "segfault") {
+      ::signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler of its own
+      ::raise(SIGSEGV);
+    }
     if (what == "kill") ::raise(SIGKILL);
     if (what == "freeze") ::raise(SIGSTOP);
     if (what == "abort") {
@@ -192,7 +196,7 @@ TEST_CASE("every death of a child costs one worker and is named") {
       {"kill", "its process was ended by SIGKILL"},
       {"abort", "its process was ended by SIGABRT: it is broken\n"},
       {"exit", "its process ended with exit status 7"},
-      {"close", "its process ended with exit status 0"},
+      {"close", "its process ended with exit status 0|it closed its channel"},
       {"garbage", "it sent garbage"},
       {"bad json", "it sent garbage"},
       {"wrong json", "it sent garbage"},
@@ -202,7 +206,12 @@ TEST_CASE("every death of a child costs one worker and is named") {
   for (const auto& [what, why] : deaths) {
     CAPTURE(what);
     const auto before = x.pid();
-    CHECK(x.lost_by(what) == why);
+    const auto told = x.lost_by(what);
+    // Whichever of two is seen first.
+    const auto second = why.find('|');
+    CAPTURE(told);
+    CHECK((told == why.substr(0, second) ||
+           (second != std::string::npos && told == why.substr(second + 1))));
     CHECK_FALSE(lives(before));
     CHECK(x.pid() != before);
     CHECK(x.tool->children() == 1);
@@ -310,14 +319,18 @@ TEST_CASE("a thousand calls while children are killed at random") {
   std::mt19937 random{seed};
   fixture x;
   x.tool->warm_up({});
+  std::atomic<int> ok = 0;
   std::jthread killer{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+    for (int last = -1, waited = 0; !stop.stop_requested(); ++waited) {
       std::this_thread::sleep_for(std::chrono::microseconds{random() % 20'000});
+      // Where children start slowly, some calls shall end well all the same.
+      if (ok == last && waited < 50) continue;
+      last = ok;
+      waited = 0;
       const auto all = descendants();
       if (!all.empty()) ::kill(all[random() % all.size()], SIGKILL);
     }
   }};
-  int ok = 0;
   int lost = 0;
   for (int i = 0; i < calls; ++i) try {
       const auto result = x.call("big", {{"n", 100}});

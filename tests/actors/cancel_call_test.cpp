@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// One call of a run is ended from outside.
+#include <string>
+
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+
+TEST_CASE("one call is cancelled, the others and the run go on") {
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {model_calls(0, "look") +
+                             model_calls(1, "look", {{"n", 2}}) +
+                             model_stops("tool_calls") + model_done,
+                         model_says("The end.") + model_stops("stop")};
+  x.run_lane = false;
+  x.start(x.make_spec());
+  x.settle();
+  REQUIRE(x.lane->jobs.size() == 2);
+  const auto begun = events_of(x.reader->lines, "tool_call");
+  REQUIRE(begun.size() == 2);
+  const call_id first{begun[0].at("data").at("id").get<std::string>()};
+  caf::anon_send(x.registry, cancel_call{x.run, first});
+  caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_of_nobody"}});
+  x.settle();
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  check_requests(x.provider->requests);
+  for (const auto& r : events_of(x.reader->lines, "tool_result"))
+    CHECK(r.at("data").at("outcome") ==
+          (r.at("data").at("id") == first.value ? "cancelled" : "ok"));
+  CHECK(events_of(x.reader->lines, "run_finished")
+            .at(0)
+            .at("data")
+            .at("status") == "completed");
+  caf::anon_send(x.registry, cancel_call{x.run, first});  // too late: nothing
+  x.settle();
+}
