@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/command/command_tool.hpp"
 #include "tools/process/process_tree.hpp"
@@ -226,7 +227,8 @@ TEST_CASE("a million reports and one endless line cost bounded memory") {
                      "head -c 100000000 /dev/zero | tr '\\0' x >&2")
                   .err);
   CHECK(count == 100'001);
-  CHECK(peak_memory() - before < (24u << 20));
+  // A sanitizer keeps for a while what was freed.
+  CHECK(peak_memory() - before < (24u << 20) * patience_factor);
 }
 
 TEST_CASE("a huge output is kept on disk, its ends in memory") {
@@ -241,7 +243,8 @@ TEST_CASE("a huge output is kept on disk, its ends in memory") {
       x.call("echo '{\"output\": 1}'; head -c " + std::to_string(bytes - 14) +
              " /dev/zero | tr '\\0' x; echo end");
   CHECK_FALSE(result.err);
-  CHECK(peak_memory() - before < (24u << 20));
+  // A sanitizer keeps for a while what was freed.
+  CHECK(peak_memory() - before < (24u << 20) * patience_factor);
   CHECK(result.text.size() < (2u << 20));
   CHECK(result.text.find("{\"output\": 1}\nxxx") == 0);
   CHECK(result.text.ends_with("xxxend\n"));
