@@ -9,6 +9,7 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/editor.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/journal_at.hpp"
 #include "runtime/cli/proposal_text.hpp"
 #include "runtime/cli/read_text.hpp"
 #include "runtime/cli/safe_text.hpp"
@@ -25,14 +26,20 @@ std::string dump(const json& x) {
   return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-int list(const proposals_command& x, runtime& rt, console& io) {
+/// Those without a decision whose time is not over, or all.
+int list(const proposals_command& x, storage::journal* journal, console& io) {
   proposal_filter filter;
   if (x.session) filter.session = session_id{*x.session};
   filter.undecided = !x.all;
   filter.limit = x.limit;
-  const auto found = rt.proposals(filter);
-  if (!found) return report(found.error(), io);
   const auto now = system_wall_time();
+  auto found = journal ? journal->list_proposals(filter)
+                       : expected<std::vector<proposal>>{};
+  if (!found) return report(found.error(), io);
+  if (!x.all)
+    std::erase_if(*found, [&](const proposal& one) {
+      return storage::standing(one, now).has_value();
+    });
   auto all = json::array();
   for (const auto& one : *found) {
     switch (x.common.output) {
@@ -51,10 +58,19 @@ int list(const proposals_command& x, runtime& rt, console& io) {
   return io.out.good() ? completed : failed;
 }
 
-expected<proposal> find(const std::string& id, runtime& rt) {
+int show(const proposals_command& x, const proposal& about, console& io) {
+  const auto now = system_wall_time();
+  io.out.write(x.common.output == output_kind::text
+                   ? whole_text(about, now)
+                   : dump(to_json(about, now)));
+  return io.out.good() ? completed : failed;
+}
+
+expected<proposal> find(const std::string& id, storage::journal* journal) {
   proposal_filter filter;
   filter.id = proposal_id{id};
-  auto found = rt.proposals(filter);
+  auto found = journal ? journal->list_proposals(filter)
+                       : expected<std::vector<proposal>>{};
   if (!found) return unexpected{std::move(found.error())};
   if (!found->empty()) return std::move(found->front());
   return unexpected{error{errc::not_found, "proposals",
@@ -157,19 +173,18 @@ int decide(const proposals_command& x, const proposal& about, runtime& rt,
 int execute(const proposals_command& x, console& io) {
   auto settings = load_config(x.common, io);
   if (!settings) return usage;
+  auto journal = journal_at(*settings);
+  if (!journal) return report(journal.error(), io);
+  if (x.action == what::list) return list(x, journal->get(), io);
+  const auto about = find(x.id, journal->get());
+  if (!about) return report(about.error(), io);
+  if (x.action == what::show) return show(x, *about, io);
+  journal->reset();
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));
   if (!rt) return report(rt.error(), io);
-  if (x.action == what::list) return list(x, *rt, io);
-  const auto about = find(x.id, *rt);
-  if (!about) return report(about.error(), io);
-  if (x.action != what::show) return decide(x, *about, *rt, signals, io);
-  const auto now = system_wall_time();
-  io.out.write(x.common.output == output_kind::text
-                   ? whole_text(*about, now)
-                   : dump(to_json(*about, now)));
-  return io.out.good() ? completed : failed;
+  return decide(x, *about, *rt, signals, io);
 }
 
 }  // namespace riffle::cli

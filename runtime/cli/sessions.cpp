@@ -5,6 +5,7 @@
 
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/journal_at.hpp"
 #include "runtime/cli/output_text.hpp"
 #include "runtime/cli/session_text.hpp"
 #include "tools/kept_file.hpp"
@@ -20,16 +21,6 @@ constexpr std::size_t page_bytes = 256u << 10;
 
 std::string dump(const json& x) {
   return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-/// The journal, or null if there is none yet: looking must not make one.
-expected<journal_ptr> open_journal(const config::config& settings) {
-  const auto folder = config::expand_home(settings.runtime.data_dir);
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / "riffle.db", ignored)) {
-    return journal_ptr{};
-  }
-  return storage::open_sqlite_journal(folder, storage::durability::process);
 }
 
 expected<storage::session_snapshot> load(const journal_ptr& journal,
@@ -170,7 +161,7 @@ int remove(const sessions_command& x, const config::config& settings,
 int execute(const sessions_command& x, console& io) {
   const auto settings = load_config(x.common, io);
   if (!settings) return usage;
-  const auto journal = open_journal(*settings);
+  const auto journal = journal_at(*settings);
   if (!journal) return report(journal.error(), io);
   using what = sessions_command::what;
   if (x.action == what::list) return list(x, journal->get(), io);

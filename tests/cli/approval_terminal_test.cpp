@@ -182,6 +182,17 @@ TEST_CASE("arguments that are not valid are refused, and asked about again") {
   CHECK(at.text_of("notes.md") == "one\n");
 }
 
+TEST_CASE("who only looks for proposals makes no data folder") {
+  const place at;
+  terminal_program list{at.folder.path(), {"proposals", "list"}, 200};
+  CHECK(list.finish() == 0);
+  CHECK(has(list.written(), "nothing waits for a decision"));
+  terminal_program deny{at.folder.path(), {"proposals", "deny", "none"}, 200};
+  CHECK(deny.finish() == 2);
+  CHECK(has(deny.written(), "there is no proposal \"none\""));
+  CHECK_FALSE(std::filesystem::exists(at.folder.path() / "data"));
+}
+
 TEST_CASE("another process decides while a question stands there") {
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
