@@ -146,7 +146,11 @@ struct decision {
 /// A proposal with its decision, if there is one.
 using proposal = storage::proposal_state;
 using storage::decision_verdict;
+/// A run that has not ended: its record (id, session, task, since when) and
+/// whether its owner lives.
 using storage::proposal_filter;
+using storage::run_owner;
+using storage::unfinished_run;
 
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
 /// journal when it is slower than the run, so it costs nobody memory. One
@@ -294,6 +298,12 @@ class runtime {
   [[nodiscard]] expected<run> resume(const run_id& id,
                                      event_handler on_events = {},
                                      resume_options options = {});
+
+  /// Runs that have not ended, of all processes with this data folder, newest
+  /// first, at most `limit`: `resume` finishes those whose owner is gone.
+  /// Cheap, however much is stored.
+  [[nodiscard]] expected<std::vector<unfinished_run>> unfinished(
+      std::size_t limit = 100);
 
   /// Decides about a proposal of any session, also while another process runs
   /// it: that one acts on it within 250 ms. Blocks until it is stored. May be

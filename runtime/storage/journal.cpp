@@ -13,6 +13,15 @@ std::string_view to_string(run_state x) noexcept {
   return "?";
 }
 
+std::string_view to_string(run_owner x) noexcept {
+  switch (x) {
+    case run_owner::here: return "here";
+    case run_owner::elsewhere: return "elsewhere";
+    case run_owner::gone: return "gone";
+  }
+  return "?";
+}
+
 std::string_view to_string(message_role x) noexcept {
   switch (x) {
     case message_role::user: return "user";

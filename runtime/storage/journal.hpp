@@ -148,6 +148,22 @@ struct run_snapshot {
   session_snapshot session;
 };
 
+/// Who works on a run that has not ended.
+enum class run_owner : std::uint8_t {
+  here,       ///< this journal's process
+  elsewhere,  ///< another process, which lives
+  gone,       ///< nobody: it can be resumed
+};
+
+std::string_view to_string(run_owner x) noexcept;
+
+/// A run that has not ended.
+struct unfinished_run {
+  run_record run;
+  run_owner owner = run_owner::gone;
+  std::string owner_name;  ///< for people, e.g. "process 4711"
+};
+
 /// Event lines of a run in order: a contiguous piece of its log.
 struct event_page {
   std::vector<event_block> blocks;  ///< cut at the front to what was asked for
@@ -194,6 +210,12 @@ class journal {
 
   /// Newest first, at most `limit`.
   virtual expected<std::vector<session_id>> list_sessions(
+      std::size_t limit) = 0;
+
+  /// Runs that have not ended, newest first, at most `limit`. Cheap: costs
+  /// what there is to tell, not what is stored. For a moment after a process
+  /// was killed while it started a child, its runs still count as elsewhere's.
+  virtual expected<std::vector<unfinished_run>> unfinished_runs(
       std::size_t limit) = 0;
 
   /// Lines after `after_seq`: at least one block unless at the end, about

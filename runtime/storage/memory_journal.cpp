@@ -54,6 +54,12 @@ class memory_journal final : public journal {
     return store_.list_sessions(limit);
   }
 
+  expected<std::vector<unfinished_run>> unfinished_runs(
+      std::size_t limit) override {
+    std::lock_guard lock{mutex_};
+    return store_.unfinished_runs(limit);
+  }
+
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override {
     std::lock_guard lock{mutex_};

@@ -42,7 +42,10 @@ void memory_store::change(kept_run& run, run_record x) {
   const bool ends =
       run.record.state == run_state::active && x.state != run_state::active;
   run.record = std::move(x);
-  if (ends) finished_.push_back(run.record.id);
+  if (ends) {
+    finished_.push_back(run.record.id);
+    std::erase(active_, run.record.id);
+  }
   drop_old_logs();
 }
 
@@ -166,6 +169,7 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
   const auto id = run.id;
   auto& kept = runs_[id];
   kept.record = std::move(run);
+  active_.push_back(id);
   return snapshot_of(kept);
 }
 
@@ -195,6 +199,15 @@ std::vector<session_id> memory_store::list_sessions(std::size_t limit) const {
   const auto n = std::min(limit, session_order_.size());
   return {session_order_.rbegin(),
           session_order_.rbegin() + static_cast<std::ptrdiff_t>(n)};
+}
+
+std::vector<unfinished_run> memory_store::unfinished_runs(
+    std::size_t limit) const {
+  std::vector<unfinished_run> all;
+  for (auto i = active_.rbegin(); i != active_.rend() && all.size() < limit;
+       ++i)
+    all.push_back({runs_.at(*i).record, run_owner::here, "this process"});
+  return all;
 }
 
 expected<event_page> memory_store::read_events(const run_id& id,

@@ -29,6 +29,7 @@ class memory_store {
   expected<session_snapshot> load_session(const session_id& id) const;
   expected<run_record> load_run(const run_id& id) const;
   std::vector<session_id> list_sessions(std::size_t limit) const;
+  std::vector<unfinished_run> unfinished_runs(std::size_t limit) const;
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
@@ -69,6 +70,7 @@ class memory_store {
   std::unordered_map<run_id, kept_run> runs_;
   std::unordered_map<session_id, std::vector<run_id>> sessions_;
   std::vector<session_id> session_order_;
+  std::vector<run_id> active_;  ///< runs that have not ended, oldest first
   std::deque<run_id> finished_;
   std::unordered_map<call_id, std::string> outputs_;
   std::vector<proposal_state> proposals_;  ///< in order of arrival

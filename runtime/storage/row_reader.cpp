@@ -19,6 +19,11 @@ std::string select_run(std::string_view rest) {
 
 constexpr std::string_view bad_checksum = " fails its checksum";
 
+std::int64_t limit_of(std::size_t limit) {
+  return static_cast<std::int64_t>(
+      std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs)));
+}
+
 [[noreturn]] void lost(const run_row& run, std::uint64_t seq) {
   throw damaged{"run " + run.id,
                 "its event " + std::to_string(seq) + " is lost"};
@@ -39,6 +44,8 @@ row_reader::row_reader(sqlite::database& db)
                              "runs_by_session_again WHERE session = ?"},
       active_run_{db, select_run("INDEXED BY runs_active "
                                  "WHERE session = ? AND state = 0")},
+      active_runs_{db, select_run("INDEXED BY runs_active WHERE state = 0 "
+                                  "ORDER BY n DESC LIMIT ?")},
       sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
                                "ORDER BY n DESC LIMIT ?")},
       head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
@@ -186,11 +193,25 @@ std::vector<session_id> row_reader::list_sessions(std::size_t limit,
                                                   std::size_t& left_out) {
   std::vector<session_id> all;
   left_out = 0;
-  auto found = sessions_.query(static_cast<std::int64_t>(
-      std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs))));
+  auto found = sessions_.query(limit_of(limit));
   while (found.next()) {
     try {
       all.push_back({read_run(found, "a session").session});
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  }
+  return all;
+}
+
+std::vector<run_row> row_reader::active_runs(std::size_t limit,
+                                             std::size_t& left_out) {
+  std::vector<run_row> all;
+  left_out = 0;
+  auto found = active_runs_.query(limit_of(limit));
+  while (found.next()) {
+    try {
+      all.push_back(read_run(found, "a run"));
     } catch (const damaged&) {
       ++left_out;
     }

@@ -39,6 +39,9 @@ class row_reader {
   std::vector<session_id> list_sessions(std::size_t limit,
                                         std::size_t& left_out);
 
+  /// Runs that have not ended, newest first. Damaged rows as above.
+  std::vector<run_row> active_runs(std::size_t limit, std::size_t& left_out);
+
   event_page read_events(const run_row& run, std::uint64_t after_seq,
                          std::size_t max_bytes);
 
@@ -61,6 +64,7 @@ class row_reader {
   sqlite::statement runs_by_session_;
   sqlite::statement runs_by_session_again_;
   sqlite::statement active_run_;
+  sqlite::statement active_runs_;
   sqlite::statement sessions_;
   sqlite::statement head_;
   sqlite::statement messages_;

@@ -207,6 +207,30 @@ expected<std::vector<session_id>> sqlite_journal::list_sessions(
   });
 }
 
+expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
+    std::size_t limit) {
+  using list = std::vector<unfinished_run>;
+  return guarded("unfinished_runs", [&]() -> expected<list> {
+    std::size_t left_out = 0;
+    const auto rows = readers_.read(
+        [&](row_reader& from) { return from.active_runs(limit, left_out); });
+    if (left_out != 0)
+      note(file_.string() + ": " + std::to_string(left_out) +
+           " damaged runs are left out of the unfinished ones");
+    list all;
+    for (const auto& row : rows)
+      all.push_back({record_of(row), owner_of(row),
+                     describe_owner(data_dir_ / "owners", row.owner)});
+    return all;
+  });
+}
+
+run_owner sqlite_journal::owner_of(const run_row& run) const {
+  if (run.owner == owner_.id()) return run_owner::here;
+  return owner_lives(data_dir_ / "owners", run.owner) ? run_owner::elsewhere
+                                                      : run_owner::gone;
+}
+
 expected<event_page> sqlite_journal::read_events(const run_id& run,
                                                  std::uint64_t after_seq,
                                                  std::size_t max_bytes) {

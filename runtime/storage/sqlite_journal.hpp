@@ -47,6 +47,8 @@ class sqlite_journal final : public journal {
   expected<session_snapshot> load_session(const session_id& id) override;
   expected<run_record> load_run(const run_id& id) override;
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
+  expected<std::vector<unfinished_run>> unfinished_runs(
+      std::size_t limit) override;
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;
@@ -94,6 +96,7 @@ class sqlite_journal final : public journal {
                                         const std::string& digest);
   /// Notes that `run` executes its cause, or says why it must not.
   expected<void> take_cause(const run_record& run);
+  [[nodiscard]] run_owner owner_of(const run_row& run) const;
   error busy(const run_row& run) const;
 
   const std::filesystem::path data_dir_;

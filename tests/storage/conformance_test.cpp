@@ -5,50 +5,12 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/storage/memory_journal.hpp"
-#include "tests/storage/storage_fixture.hpp"
+#include "tests/storage/journal_kinds.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/test_journal.hpp"
-
-namespace {
 
 using namespace riffle;
 using namespace riffle::testing;
 using namespace riffle::storage;
-
-struct sqlite_kind {
-  scratch_folder folder;
-  std::unique_ptr<sqlite_journal> j = open_store(folder.path());
-  std::optional<error> put(commit_unit x) { return store(*j, std::move(x)); }
-  void settle() {}
-};
-
-struct memory_kind {
-  std::unique_ptr<journal> j = make_memory_journal();
-  std::optional<error> put(commit_unit x) { return store(*j, std::move(x)); }
-  void settle() {}
-};
-
-struct test_kind {
-  std::shared_ptr<test_journal> j = std::make_shared<test_journal>();
-  std::optional<error> put(commit_unit x) {
-    std::optional<error> answer =
-        error{errc::timeout, "test", "no completion came", false, {}};
-    j->append(std::move(x), [&](auto failure) { answer = failure; });
-    j->release_all();
-    return answer;
-  }
-  void settle() { j->release_all(); }
-};
-
-commit_unit log_unit(const std::string& run, std::uint64_t first,
-                     std::uint64_t last) {
-  return {{run}, make_block(run, first, last), {}};
-}
-
-}  // namespace
-
-#define EVERY_JOURNAL sqlite_kind, memory_kind, test_kind
 
 TEMPLATE_TEST_CASE("a new run begins its session", "", EVERY_JOURNAL) {
   TestType kind;

@@ -60,7 +60,7 @@ bool test_journal::release_first(bool only_due) {
     std::lock_guard lock{mutex_};
     std::vector<const run_id*> candidates;
     for (const auto& [id, queue] : waiting_)
-      if (completing_.count(id) == 0 &&
+      if (!completing_.contains(id) &&
           (!only_due || queue.front().due <= now_))
         candidates.push_back(&id);
     if (candidates.empty()) return false;
@@ -104,7 +104,7 @@ bool test_journal::waits_for_another_thread() const {
   return std::any_of(completing_.begin(), completing_.end(),
                      [&](const auto& entry) {
                        return entry.second != std::this_thread::get_id() &&
-                              waiting_.count(entry.first) > 0;
+                              waiting_.contains(entry.first);
                      });
 }
 
@@ -116,7 +116,7 @@ void test_journal::release_all() {
     completed_.wait_for(lock, patiently(std::chrono::seconds{5}),
                         [&] { return !waits_for_another_thread(); });
     const auto held = [&](const auto& entry) {
-      return completing_.count(entry.first) > 0;
+      return completing_.contains(entry.first);
     };
     if (std::all_of(waiting_.begin(), waiting_.end(), held)) return;
   }
@@ -173,6 +173,12 @@ expected<std::vector<session_id>> test_journal::list_sessions(
     std::size_t limit) {
   std::lock_guard lock{mutex_};
   return store_.list_sessions(limit);
+}
+
+expected<std::vector<storage::unfinished_run>> test_journal::unfinished_runs(
+    std::size_t limit) {
+  std::lock_guard lock{mutex_};
+  return store_.unfinished_runs(limit);
 }
 
 expected<storage::event_page> test_journal::read_events(const run_id& run,

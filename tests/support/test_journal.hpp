@@ -48,6 +48,8 @@ class test_journal final : public storage::journal,
       const session_id& id) override;
   expected<storage::run_record> load_run(const run_id& id) override;
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
+  expected<std::vector<storage::unfinished_run>> unfinished_runs(
+      std::size_t limit) override;
   expected<storage::event_page> read_events(const run_id& run,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) override;
