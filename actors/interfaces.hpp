@@ -135,11 +135,13 @@ using session_store_actor =
                      replies_to<adopt_run_request>::with<opened_run>>;
 
 /// Front door: spawns runs, knows them, restarts them from the journal.
-using run_registry_actor = caf::typed_actor<
-    replies_to<start_run>::with<run_opened>,
-    replies_to<resume_run>::with<run_opened>, reacts_to<attach_subscriber>,
-    reacts_to<cancel_run>, reacts_to<cancel_call>, reacts_to<run_ended>,
-    reacts_to<run_broken>, replies_to<shut_down>::with<all_ended>>;
+using run_registry_actor =
+    caf::typed_actor<replies_to<start_run>::with<run_opened>,
+                     replies_to<resume_run>::with<run_opened>,
+                     reacts_to<attach_subscriber>, reacts_to<cancel_run>,
+                     reacts_to<cancel_call>, reacts_to<run_ended>,
+                     reacts_to<run_broken>, reacts_to<probe_journal>,
+                     replies_to<shut_down>::with<all_ended>>;
 
 /// One call on its way to a worker.
 struct assignment {

@@ -34,22 +34,32 @@ void proposal_desk_state::on_watch(watch_proposal& x) {
 
 void proposal_desk_state::on_unwatch(const unwatch_proposal& x) {
   watched.erase(x.id);
+  unsettled.erase(x.id);
 }
 
 void proposal_desk_state::on_down(const caf::down_msg& x) {
   std::erase_if(watched, [&](const auto& entry) {
     return entry.second.address() == x.source;
   });
+  std::erase_if(unsettled, [&](const auto& entry) {
+    return !watched.contains(entry.first);
+  });
 }
 
 // -- decisions ----------------------------------------------------------------
 
 void proposal_desk_state::on_settle(settle_proposal& x) {
-  auto answer = setup.journal->decide(std::move(x.decision), {});
+  auto answer = setup.journal->decide(x.decision, {});
   if (!answer) {
-    log_error(op, render(answer.error()));
-    return;  // the run breaks by the same failure
+    // The run waits for it, maybe without a write of its own: it is stored
+    // as soon as there is room.
+    if (!std::exchange(refused, true)) log_error(op, render(answer.error()));
+    const auto id = x.decision.proposal;
+    if (watched.contains(id)) unsettled.insert_or_assign(id, std::move(x));
+    schedule();
+    return;
   }
+  refused = false;
   if (!answer->now || !answer->now->decided) return;
   decision_known known{std::move(*answer->now->decided)};
   on_known(known);
@@ -134,6 +144,7 @@ void proposal_desk_state::on_tick() {
   ids.reserve(watched.size());
   for (const auto& entry : watched) ids.push_back(entry.first);
   if (!ids.empty()) look_for(ids);
+  for (auto& [id, x] : std::exchange(unsettled, {})) on_settle(x);
   try_causes();
 }
 

@@ -45,6 +45,9 @@ struct proposal_desk_state {
   run_registry_actor registry;
   std::map<proposal_id, proposal_tracker_actor> watched;
   std::map<proposal_id, storage::proposal_state> causes;
+  /// Riffle's own decisions that could not be stored yet.
+  std::map<proposal_id, settle_proposal> unsettled;
+  bool refused = false;            ///< the last one; said once
   std::set<proposal_id> starting;  ///< the registry has been asked
   bool scheduled = false;
 };

@@ -286,6 +286,9 @@ struct run_broken {
   error why;
 };
 
+/// registry's own: ask whether the journal takes a parked run again.
+struct probe_journal {};
+
 /// registry -> session store.
 struct open_run_request {
   storage::run_record run;
@@ -364,6 +367,7 @@ RIFFLE_LOCAL(cancel_call)
 RIFFLE_LOCAL(end_run)
 RIFFLE_LOCAL(run_ended)
 RIFFLE_LOCAL(run_broken)
+RIFFLE_LOCAL(probe_journal)
 RIFFLE_LOCAL(open_run_request)
 RIFFLE_LOCAL(adopt_run_request)
 RIFFLE_LOCAL(opened_run)

@@ -49,7 +49,7 @@ caf::result<run_opened> run_registry_state::on_start(start_run& x) {
 }
 
 caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
-  if (closing || runs.contains(x.spec->run))
+  if (closing || runs.contains(x.spec->run) || !claim_parked(x.spec->run))
     return refused(*x.spec, {errc::session_busy, op,
                              "the run is under way in this process"});
   auto promise = self->make_response_promise<run_opened>();
@@ -65,6 +65,7 @@ void run_registry_state::open(const run_spec_ptr& spec,
                        fresh](opened_run& answer) mutable {
     --opening;
     if (answer.failure) {
+      return_parked(spec->run);
       promise.deliver(refused(*spec, std::move(*answer.failure)));
       answer_shut_down();
       return;
@@ -76,6 +77,8 @@ void run_registry_state::open(const run_spec_ptr& spec,
               core::restart_policy{setup.supervision.intensity,
                                    setup.supervision.period}};
     if (who) run.readers.push_back(who);
+    if (const auto left = parked.extract(spec->run))
+      run.end = std::move(left.mapped().end);
     auto& mine = runs.insert_or_assign(spec->run, std::move(run)).first->second;
     begin(mine, std::move(answer.snapshot), fresh);
     promise.deliver(run_opened{spec->run, spec->session, {}});
@@ -83,6 +86,7 @@ void run_registry_state::open(const run_spec_ptr& spec,
   };
   const auto lost = [this, spec, promise](caf::error& e) mutable {
     --opening;
+    return_parked(spec->run);
     promise.deliver(refused(
         *spec, {errc::storage_unavailable, op,
                 "the store did not answer: " + self->system().render(e)}));
@@ -123,8 +127,9 @@ void run_registry_state::begin(entry& run,
 
 void run_registry_state::on_attach(attach_subscriber& x) {
   const auto i = runs.find(x.run);
-  if (i == runs.end()) {
-    x.who->closed({});
+  if (i == runs.end() || i->second.broken) {
+    const auto why = why_parked(x.run);
+    x.who->closed(why);
     return;
   }
   auto& readers = i->second.readers;
@@ -134,6 +139,8 @@ void run_registry_state::on_attach(attach_subscriber& x) {
 }
 
 void run_registry_state::on_cancel(cancel_run& x) {
+  if (const auto p = parked.find(x.run); p != parked.end() && !p->second.end)
+    p->second.end = end_run{{x.why, x.cancelled}};
   const auto i = runs.find(x.run);
   if (i == runs.end() || i->second.end) return;
   i->second.end = end_run{{std::move(x.why), x.cancelled}};
@@ -148,7 +155,7 @@ void run_registry_state::on_cancel(cancel_call& x) {
 void run_registry_state::on_broken(run_broken& x) {
   const auto i = runs.find(x.run);
   if (i == runs.end()) return;
-  i->second.broken = std::move(x.why);
+  if (!i->second.broken) i->second.broken = std::move(x.why);
   self->send_exit(i->second.peers.orchestrator,
                   caf::exit_reason::user_shutdown);
 }
@@ -173,7 +180,7 @@ void run_registry_state::all_down(const run_id& id) {
     return;
   }
   if (run.broken)
-    give_up(id, *run.broken);
+    stand_still(id, *run.broken);
   else
     all_ended_well(id);
 }
@@ -197,15 +204,20 @@ void run_registry_state::restart(const run_id& id) {
     run.end = end_run{{why, false}};  // settle what is open, then end
   }
   // Its work must have ended before its calls are settled.
+  end_work_of(id, [this, id] { adopt_again(id); });
+}
+
+void run_registry_state::end_work_of(const run_id& id,
+                                     std::function<void()> then) {
   auto left = std::make_shared<std::size_t>(setup.pools.size());
-  const auto done = [this, id, left] {
-    if (--*left == 0) adopt_again(id);
+  if (*left == 0) return then();
+  const auto done = [left, then = std::move(then)] {
+    if (--*left == 0) then();
   };
   for (const auto& [tool, pool] : setup.pools)
     self->request(pool, setup.abandon_deadline, abandon_run{id})
         .then([done](run_abandoned&) { done(); },
               [done](caf::error&) { done(); });
-  if (setup.pools.empty()) adopt_again(id);
 }
 
 void run_registry_state::adopt_again(const run_id& id) {
@@ -221,7 +233,7 @@ void run_registry_state::adopt_again(const run_id& id) {
               return;
             }
             if (answer.failure) {
-              give_up(id, *answer.failure);
+              stand_still(id, *answer.failure);
               return;
             }
             i->second.failure.clear();
@@ -290,6 +302,7 @@ run_registry_actor::behavior_type run_registry(
           i->second.ending = true;
       },
       [&st](run_broken& x) { st.on_broken(x); },
+      [&st](probe_journal&) { st.on_probe(); },
       [&st](shut_down&) { return st.on_shut_down(); },
   };
 }

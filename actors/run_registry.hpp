@@ -30,6 +30,16 @@ struct run_registry_state {
     std::string failure;          ///< of the actor that failed first
   };
 
+  /// A run whose journal refused a write: its actors and its work have ended,
+  /// its log stands still. It goes on, as after a crash, once the journal
+  /// takes it again.
+  struct parked_run {
+    run_spec_ptr spec;
+    error why;
+    std::optional<end_run> end;  ///< asked for, also meanwhile
+    bool adopting = false;       ///< the store has been asked
+  };
+
   caf::result<run_opened> on_start(start_run& x);
   caf::result<run_opened> on_resume(resume_run& x);
   void on_attach(attach_subscriber& x);
@@ -48,6 +58,19 @@ struct run_registry_state {
   void restart(const run_id& id);
   void adopt_again(const run_id& id);
   void all_ended_well(const run_id& id);
+  void end_work_of(const run_id& id, std::function<void()> then);
+
+  // Runs that stand still (run_parking.cpp).
+  void stand_still(const run_id& id, const error& why);
+  void set_aside(const run_id& id, const error& why);
+  void schedule_probe();
+  void on_probe();
+  void on_probed(const run_id& id, opened_run& answer);
+  void on_refused(const run_id& id, const error& why);
+  [[nodiscard]] std::optional<error> why_parked(const run_id& id) const;
+  /// False: it is parked and the store has been asked for it already.
+  bool claim_parked(const run_id& id);
+  void return_parked(const run_id& id);
   void give_up(const run_id& id, const error& why);
   void answer_shut_down();
   void end_for_closing(entry& run);
@@ -55,6 +78,8 @@ struct run_registry_state {
   run_registry_actor::pointer self;
   registry_setup setup;
   std::map<run_id, entry> runs;
+  std::map<run_id, parked_run> parked;
+  duration probe_pause{};  ///< before the next probe; 0: none is due
   std::map<caf::actor_addr, run_id> owners;
   std::vector<caf::typed_response_promise<all_ended>> waiting;
   bool closing = false;

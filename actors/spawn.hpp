@@ -44,6 +44,10 @@ struct registry_setup {
   duration store_deadline = std::chrono::seconds{60};
   /// Longest wait for a failed run's work to end.
   duration abandon_deadline = std::chrono::seconds{20};
+  /// A journal that refused a write is asked again after `probe_base`, then
+  /// after twice as long each time, at most `probe_cap`.
+  duration probe_base = std::chrono::milliseconds{500};
+  duration probe_cap = std::chrono::seconds{15};
 };
 
 /// The actors of a run, linked to each other, each introduced to its peers.

@@ -114,6 +114,14 @@ int give_up(const run& x, console& io) {
   return interrupted_by_user;
 }
 
+/// The log cannot be written or read: what was stored is not lost.
+int cut_off(const error& why, const run& x, console& io) {
+  const int status = report(why, io);
+  io.complain("the run stands still; finish it with 'riffle sessions resume " +
+              x.session().value + "' once that is mended");
+  return status;
+}
+
 }  // namespace
 
 int watch(watched_run x, const common_options& options, show_options show,
@@ -142,7 +150,7 @@ int watch(watched_run x, const common_options& options, show_options show,
     if (!watching.go_on() && !stream.ended()) return give_up(x.of, io);
   }
   signals.on_stop({});
-  if (stream.failure()) return report(*stream.failure(), io);
+  if (stream.failure()) return cut_off(*stream.failure(), x.of, io);
   output.finish();
   watching.go_on();  // says so if the answer could not be written
   return final_status(output, io);

@@ -33,14 +33,15 @@ std::optional<error> commit_queue::run(std::function<void()> call) {
                  "a completion must not wait for the journal",
                  false,
                  {}};
-  std::promise<std::optional<error>> result;
-  auto answer = result.get_future();
-  push(job{[&result, call = std::move(call)](std::optional<error> failure) {
-         if (!failure) call();
-         result.set_value(std::move(failure));
+  std::promise<void> done;
+  auto answer = done.get_future();
+  push(job{[&done, call = std::move(call)] {
+         call();
+         done.set_value();
        }},
        0);
-  return answer.get();
+  answer.get();
+  return std::nullopt;
 }
 
 queue_counts commit_queue::counts() const {
@@ -74,9 +75,8 @@ void commit_queue::work() {
     if (auto* x = std::get_if<job>(&entries_.front().first)) {
       auto call = std::move(x->call);
       entries_.pop_front();
-      auto failure = failure_;
       lock.unlock();
-      call(std::move(failure));
+      call();
     } else {
       auto group = take_group();
       lock.unlock();
@@ -104,24 +104,18 @@ std::vector<queued_unit> commit_queue::take_group() {
 }
 
 void commit_queue::store(std::vector<queued_unit> group) {
-  stored result;
-  // Only this thread writes `failure_`.
-  if (failure_)
-    result.failure = failure_;
-  else
-    result = store_(group);
+  auto result = store_(group);
+  auto& failures = result.failures;
+  const auto failed = static_cast<std::size_t>(std::ranges::count_if(
+      failures, [](const auto& x) { return x.has_value(); }));
   {
     std::lock_guard lock{mutex_};
-    failure_ = result.failure;
     ++counts_.commits;
-    counts_.units += result.units;
+    counts_.units += group.size() - failed;
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto unit = std::move(group[i]);
-    if (i < result.units)
-      unit.done(std::nullopt);
-    else
-      unit.done(result.failure);
+    unit.done(failures.empty() ? std::nullopt : std::move(failures[i]));
   }
 }
 

@@ -39,11 +39,16 @@ class commit_queue {
     std::size_t bytes = std::size_t{8} << 20;
     std::size_t units = 1024;
   };
-  /// Stores a group, or a whole prefix of it; returns how many units are
-  /// stored and, if not all, why. Must not throw.
+  /// What became of a group: one answer for each unit, or none if all are
+  /// stored. The store must not throw.
   struct stored {
-    std::size_t units = 0;
-    std::optional<error> failure;
+    std::vector<std::optional<error>> failures;
+
+    void fail(const std::vector<queued_unit>& group, std::size_t i,
+              const error& why) {
+      failures.resize(group.size());
+      failures[i] = why;
+    }
   };
   using store_group = std::function<stored(const std::vector<queued_unit>&)>;
 
@@ -54,20 +59,19 @@ class commit_queue {
   commit_queue& operator=(const commit_queue&) = delete;
 
   /// See `journal::append`. Completions are called on the queue's thread, in
-  /// order; after a failure with that failure, maybe at once.
+  /// order.
   void append(commit_unit unit, completion done);
 
   /// Runs a job on the queue's thread after all that was appended before and
-  /// waits for it. The job must not throw. Returns the failure instead if
-  /// units could not be stored before, or if it is called by a completion
-  /// (which would wait for itself).
+  /// waits for it. The job must not throw. Fails if it is called by a
+  /// completion, which would wait for itself.
   std::optional<error> run(std::function<void()> job);
 
   [[nodiscard]] queue_counts counts() const;
 
  private:
   struct job {
-    std::function<void(std::optional<error>)> call;
+    std::function<void()> call;
   };
   using entry = std::variant<queued_unit, job>;
 
@@ -82,7 +86,6 @@ class commit_queue {
   std::condition_variable wake_;
   std::deque<std::pair<entry, std::size_t>> entries_;
   queue_counts counts_;
-  std::optional<error> failure_;
   bool idle_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -162,6 +162,8 @@ struct unfinished_run {
   run_record run;
   run_owner owner = run_owner::gone;
   std::string owner_name;  ///< for people, e.g. "process 4711"
+  /// It stands still in this process since a write of it failed: why.
+  std::optional<error> parked;
 };
 
 /// Event lines of a run in order: a contiguous piece of its log.
@@ -179,8 +181,10 @@ class journal {
 
   /// Stores a unit; returns at once. `done` is called exactly once, on any
   /// thread, maybe before `append` returned: without an error after the
-  /// commit, else with `storage_unavailable` or `storage_corrupt`. After a
-  /// failure every later unit of the process fails too: the log has no gaps.
+  /// commit, else with `storage_unavailable` or `storage_corrupt`. No log has
+  /// gaps: after `storage_unavailable` every later unit of this run fails with
+  /// it until the run was adopted again; other runs go on as soon as a write
+  /// succeeds. After `storage_corrupt` every later unit of the process fails.
   virtual void append(commit_unit unit, completion done) = 0;
 
   /// True: every `done` is called before its `append` returns, so a caller
@@ -198,9 +202,9 @@ class journal {
   virtual expected<run_snapshot> open_run(run_record run) = 0;
 
   /// Takes over an active run whose owner is gone (or is this process), after
-  /// all units appended before. Fails with `not_found`, `session_busy` (the
-  /// owner lives), `invalid_request` (the run has finished) or
-  /// `storage_corrupt`. Blocks.
+  /// all units appended before; one that stood still goes on. Fails with
+  /// `not_found`, `session_busy` (the owner lives), `invalid_request` (the run
+  /// has finished) or `storage_corrupt`. Blocks.
   virtual expected<run_snapshot> adopt_run(const run_id& id) = 0;
 
   virtual expected<session_snapshot> load_session(const session_id& id) = 0;

@@ -206,7 +206,7 @@ std::vector<unfinished_run> memory_store::unfinished_runs(
   std::vector<unfinished_run> all;
   for (auto i = active_.rbegin(); i != active_.rend() && all.size() < limit;
        ++i)
-    all.push_back({runs_.at(*i).record, run_owner::here, "this process"});
+    all.push_back({runs_.at(*i).record, run_owner::here, "this process", {}});
   return all;
 }
 

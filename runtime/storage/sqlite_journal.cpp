@@ -49,27 +49,36 @@ commit_queue::stored sqlite_journal::store(
   commit_queue::stored result;
   try {
     auto scope = writer_->transactions.begin_write();
-    auto& units = writer_->units;
-    for (const auto& x : group) {
-      if (auto fault = units.find_fault(x.unit)) {
-        result.failure = error{errc::storage_corrupt,
-                               "append",
-                               file_.string() + ": " + *fault,
-                               false,
-                               {}};
-        break;
-      }
-      units.apply(x.unit);
-      ++result.units;
-    }
-    units.flush();
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (auto why = apply(group[i].unit)) result.fail(group, i, *why);
+    writer_->units.flush();
     scope.commit();
-    units.settle();
+    writer_->units.settle();
   } catch (const std::exception& problem) {
-    result.units = 0;
-    result.failure = describe_problem("append", file_, problem);
+    const auto why = describe_problem("append", file_, problem);
+    writer_->units.forget();
+    if (why.code == errc::storage_corrupt) halted_.halt_all(why);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      halted_.halt(group[i].unit.run, why);
+      result.fail(group, i, *halted_.find(group[i].unit.run));
+    }
   }
   return result;
+}
+
+/// Why the unit is not part of the transaction, or nothing.
+std::optional<error> sqlite_journal::apply(const commit_unit& unit) {
+  if (auto why = halted_.find(unit.run)) return why;
+  if (auto fault = writer_->units.find_fault(unit)) {
+    halted_.halt_all({errc::storage_corrupt,
+                      "append",
+                      file_.string() + ": " + *fault,
+                      false,
+                      {}});
+    return halted_.find_end();
+  }
+  writer_->units.apply(unit);
+  return std::nullopt;
 }
 
 void sqlite_journal::note(const std::string& text) const {
@@ -93,6 +102,7 @@ expected<T> sqlite_journal::write(const char* op, F f) {
   expected<T> result{};
   auto failure = queue_.run([&] {
     result = guarded(op, [&]() -> expected<T> {
+      if (auto why = halted_.find_end()) return unexpected{*why};
       auto scope = writer_->transactions.begin_write();
       auto x = f();
       if (x) scope.commit();
@@ -109,8 +119,10 @@ expected<run_snapshot> sqlite_journal::open_run(run_record run) {
 }
 
 expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
-  return write<run_snapshot>("adopt_run",
-                             [&] { return adopt_in_transaction(id); });
+  auto x = write<run_snapshot>("adopt_run",
+                               [&] { return adopt_in_transaction(id); });
+  if (x) halted_.release(id);
+  return x;
 }
 
 expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
@@ -152,17 +164,16 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
                             "run " + id.value + " has finished",
                             false,
                             {}}};
-  if (run->owner != owner_.id()) {
-    if (owner_lives(data_dir_ / "owners", run->owner))
-      return unexpected{busy(*run)};
-    writer_->units.take(*run);
-  }
+  const auto owner = owner_of(*run);
+  if (owner == run_owner::elsewhere) return unexpected{busy(*run)};
+  // A run that stood still is written too: that shows that it can go on.
+  if (owner == run_owner::gone || halted_.find(id)) writer_->units.take(*run);
   return snapshot_of(rows, *run);
 }
 
 error sqlite_journal::busy(const run_row& run) const {
   const auto folder = data_dir_ / "owners";
-  const bool lives = run.owner == owner_.id() || owner_lives(folder, run.owner);
+  const bool lives = owner_of(run) != run_owner::gone;
   return {
       errc::session_busy,
       "open_run",
@@ -218,9 +229,14 @@ expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
       note(file_.string() + ": " + std::to_string(left_out) +
            " damaged runs are left out of the unfinished ones");
     list all;
-    for (const auto& row : rows)
-      all.push_back({record_of(row), owner_of(row),
-                     describe_owner(data_dir_ / "owners", row.owner)});
+    for (const auto& row : rows) {
+      const auto owner = owner_of(row);
+      all.push_back({record_of(row),
+                     owner,
+                     describe_owner(data_dir_ / "owners", row.owner),
+                     {}});
+      if (owner == run_owner::here) all.back().parked = halted_.find({row.id});
+    }
     return all;
   });
 }

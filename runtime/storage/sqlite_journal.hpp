@@ -13,6 +13,7 @@
 #include <string>
 
 #include "runtime/storage/commit_queue.hpp"
+#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/owner.hpp"
 #include "runtime/storage/reader_pool.hpp"
@@ -79,6 +80,7 @@ class sqlite_journal final : public journal {
 
  private:
   commit_queue::stored store(const std::vector<queued_unit>& group);
+  std::optional<error> apply(const commit_unit& unit);
   void note(const std::string& text) const;
 
   /// Calls `f` and turns its exceptions into errors of `op`.
@@ -104,6 +106,7 @@ class sqlite_journal final : public journal {
   const sqlite_options options_;
   owner_lock owner_;  // freed last: after the database was closed
   std::unique_ptr<write_connection> writer_;
+  halted_runs halted_;
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

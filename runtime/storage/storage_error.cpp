@@ -13,6 +13,8 @@ std::string advice(const sqlite::failure& problem) {
   switch (problem.code() & 0xFF) {
     case SQLITE_BUSY: return ": another process holds its lock for too long";
     case SQLITE_FULL: return ": make room on the disk";
+    case SQLITE_IOERR:
+      return ": the disk fails, or is full: make room on the disk";
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM: return ": check who may write there";

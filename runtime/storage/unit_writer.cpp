@@ -98,6 +98,13 @@ void unit_writer::settle() {
   }
 }
 
+void unit_writer::forget() {
+  for (auto* run : std::exchange(dirty_, {})) {
+    const auto id = run->row.id;
+    runs_.erase(id);
+  }
+}
+
 void unit_writer::insert_run(run_record run) {
   run_row row;
   {

@@ -30,6 +30,8 @@ class unit_writer {
   void flush();
   /// After the commit: forgets the runs that ended.
   void settle();
+  /// After a rollback: forgets what was not stored.
+  void forget();
 
   /// Adds a new run, in the state that the record says.
   void insert_run(run_record run);

@@ -13,70 +13,107 @@ namespace {
 using namespace riffle;
 using namespace riffle::testing;
 
-/// Stores the workload of one run; the number of units that were stored. The
-/// first failure must be clean, and nothing may be stored after it.
-std::size_t store_until_failure(const std::filesystem::path& folder) {
-  storage::sqlite_options options;
-  options.checkpoint_pages = 16;
-  const auto opened = storage::sqlite_journal::open(folder, options);
-  if (!opened) {
-    CHECK(opened.error().code == errc::storage_unavailable);
-    CHECK(opened.error().message.find("riffle.db") != std::string::npos);
-    return 0;
-  }
-  auto& journal = **opened;
-  const auto run = journal.open_run(make_run("ses_run_a", "run_a"));
-  if (!run) {
-    CHECK(run.error().code == errc::storage_unavailable);
-    return 0;
-  }
-  std::size_t stored = 0;
+void check_unavailable(const error& x) {
+  CHECK(x.code == errc::storage_unavailable);
+  CHECK(x.message.find("riffle.db") != std::string::npos);
+}
+
+/// Stores units of the workload from `first` until one fails; those that are
+/// stored then. Nothing of the run may be stored after the first failure.
+std::size_t store_until_failure(storage::journal& journal, std::size_t first) {
+  std::size_t stored = first - 1;
   bool failed = false;
-  for (std::size_t k = 1; k <= workload_units; ++k) {
+  for (std::size_t k = first; k <= workload_units; ++k) {
     const auto failure = store(journal, workload_unit("run_a", k));
     CHECK((failure || !failed));
     failed = failed || failure;
-    if (!failure)
-      ++stored;
-    else
-      CHECK(failure->code == errc::storage_unavailable);
-    if (failure) CHECK(failure->message.find("riffle.db") != std::string::npos);
+    if (!failure) ++stored;
+    if (failure) check_unavailable(*failure);
   }
   return stored;
 }
 
+storage::sqlite_options small_log() {
+  storage::sqlite_options options;
+  options.checkpoint_pages = 16;
+  return options;
+}
+
+/// There is room again: the run goes on where it stood, in the same process.
+void go_on(storage::journal& journal, std::size_t stored) {
+  CHECK_FALSE(store(journal, {{"run_b"}, make_block("run_b", 1, 2), {}}));
+  if (stored == workload_units) return;
+  const auto parked = journal.unfinished_runs(9);
+  REQUIRE(parked);
+  REQUIRE(parked->size() == 2);
+  CHECK_FALSE(parked->front().parked);
+  REQUIRE(parked->back().parked);
+  check_unavailable(*parked->back().parked);
+  const auto adopted = journal.adopt_run({"run_a"});
+  REQUIRE(adopted);
+  CHECK_FALSE(journal.unfinished_runs(9)->back().parked);
+  const auto units = units_up_to("run_a", adopted->last_seq);
+  CHECK(units >= stored);
+  REQUIRE(units <= workload_units);
+  CHECK(store_until_failure(journal, units + 1) == workload_units);
+}
+
+/// Fails at operation `k` while the run's units are stored. False: there were
+/// fewer operations.
+bool fail_at(std::uint64_t k, int code) {
+  CAPTURE(k, code);
+  scratch_folder folder;
+  bool untouched = false;
+  fail_storage_at(0, SQLITE_OK);
+  {
+    auto opened = storage::sqlite_journal::open(folder.path(), small_log());
+    REQUIRE(opened);
+    auto& journal = **opened;
+    REQUIRE(journal.open_run(make_run("ses_run_a", "run_a")));
+    REQUIRE(journal.open_run(make_run("ses_run_b", "run_b")));
+    fail_storage_at(k, code);
+    const auto stored = store_until_failure(journal, 1);
+    untouched = storage_operations() < k;
+    CHECK((stored == workload_units || !untouched));
+    fail_storage_at(0, SQLITE_OK);
+    go_on(journal, stored);
+    CHECK(compare_with_prefix(journal, "run_a", workload_units) == "");
+  }
+  const auto journal = open_store(folder.path());
+  CHECK(compare_with_prefix(*journal, "run_a", workload_units) == "");
+  CHECK(read_all(*journal, "run_b").value() == make_lines("run_b", 1, 2));
+  return !untouched;
+}
+
 void fail_everywhere(int code) {
   const std::uint64_t stride =
-      std::getenv("RIFFLE_TEST_FULL") != nullptr ? 1 : 13;
-  for (std::uint64_t k = 1;; k += k < 20 ? 1 : stride) {
-    CAPTURE(k, code);
-    scratch_folder folder;
-    fail_storage_at(k, code);
-    const auto stored = store_until_failure(folder.path());
-    const bool untouched = storage_operations() < k;
-    fail_storage_at(0, SQLITE_OK);
-    if (untouched) {
-      CHECK(stored == workload_units);
-      CHECK(k > 100);
-      return;
+      std::getenv("RIFFLE_TEST_FULL") != nullptr ? 1 : 7;
+  std::uint64_t k = 1;
+  while (fail_at(k, code)) k += k < 50 ? 1 : stride;
+  CHECK(k > 100);
+}
+
+/// Opening fails at operation `k`, or the first run does; false: neither.
+bool fail_open_at(std::uint64_t k, int code) {
+  CAPTURE(k, code);
+  scratch_folder folder;
+  fail_storage_at(k, code);
+  std::optional<error> why;
+  {
+    auto opened = storage::sqlite_journal::open(folder.path(), small_log());
+    if (opened) {
+      const auto run = (*opened)->open_run(make_run("ses_run_a", "run_a"));
+      if (!run) why = run.error();
+      fail_storage_at(0, SQLITE_OK);
+      if (!run) CHECK((*opened)->open_run(make_run("ses_run_a", "run_a")));
+    } else {
+      why = opened.error();
     }
-    const auto journal = open_store(folder.path());
-    const auto record = journal->load_run({"run_a"});
-    if (!record) {
-      CHECK(record.error().code == errc::not_found);
-      CHECK(stored == 0);
-      continue;
-    }
-    const auto last = record->state == storage::run_state::active
-                          ? journal->adopt_run({"run_a"})->last_seq
-                          : read_all(*journal, "run_a").value().size();
-    const auto units = record->state == storage::run_state::active
-                           ? units_up_to("run_a", last)
-                           : workload_units;
-    CHECK(units >= stored);
-    REQUIRE(units <= workload_units);
-    CHECK(compare_with_prefix(*journal, "run_a", units) == "");
   }
+  fail_storage_at(0, SQLITE_OK);
+  CHECK(open_store(folder.path())->list_sessions(9)->size() <= 1);
+  if (why) check_unavailable(*why);
+  return why.has_value();
 }
 
 }  // namespace
@@ -91,21 +128,30 @@ TEST_CASE(
   fail_everywhere(SQLITE_IOERR_WRITE);
 }
 
+TEST_CASE("a disk that is full from the start is a clean error, once") {
+  const auto code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE);
+  std::uint64_t k = 1;
+  while (fail_open_at(k, code)) ++k;
+  CHECK(k > 10);
+}
+
 TEST_CASE("what was stored can be read after a failure") {
   scratch_folder folder;
   fail_storage_at(0, SQLITE_OK);
   const auto journal = open_store(folder.path());
   REQUIRE(journal->open_run(make_run("ses_run_a", "run_a")));
   REQUIRE_FALSE(store(*journal, workload_unit("run_a", 1)));
+  REQUIRE(journal->load_run({"run_a"}));  // a reader is open
   fail_storage_at(1, SQLITE_FULL);
   const auto failure = store(*journal, workload_unit("run_a", 2));
-  fail_storage_at(0, SQLITE_OK);
   REQUIRE(failure);
-  CHECK(failure->code == errc::storage_unavailable);
+  check_unavailable(*failure);
   CHECK(failure->message.find("full") != std::string::npos);
-  CHECK(store(*journal, workload_unit("run_a", 2)));
-  CHECK(journal->open_run(make_run("ses_2", "run_2")).error().code ==
-        errc::storage_unavailable);
+  check_unavailable(journal->open_run(make_run("ses_2", "run_2")).error());
+  check_unavailable(journal->adopt_run({"run_a"}).error());
   CHECK(read_all(*journal, "run_a").value() ==
         *workload_unit("run_a", 1).block->lines);
+  fail_storage_at(0, SQLITE_OK);
+  CHECK(store(*journal, workload_unit("run_a", 2)));
+  CHECK(journal->open_run(make_run("ses_2", "run_2")));
 }

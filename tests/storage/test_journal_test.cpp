@@ -97,6 +97,31 @@ TEST_CASE("the test journal fails at the append that it was told") {
   CHECK(compare_with_prefix(*journal, "run_a", 2) == "");
 }
 
+TEST_CASE("a run of the test journal stands still until it is adopted again") {
+  const auto journal = opened();
+  std::optional<error> failure;
+  const auto put = [&](const std::string& run, std::size_t k) {
+    failure.reset();
+    journal->append(workload_unit(run, k),
+                    [&](auto why) { failure = std::move(why); });
+    journal->release_all();
+    return !failure;
+  };
+  CHECK(put("run_a", 1));
+  journal->fail_writes(true);
+  CHECK_FALSE(put("run_a", 2));
+  CHECK_FALSE(journal->adopt_run({"run_a"}));
+  CHECK_FALSE(journal->open_run(make_run("ses_run_c", "run_c")));
+  journal->fail_writes(false);
+  CHECK_FALSE(put("run_a", 2));
+  CHECK(put("run_b", 1));
+  CHECK(journal->unfinished_runs(9)->back().parked);
+  REQUIRE(journal->adopt_run({"run_a"}));
+  CHECK_FALSE(journal->unfinished_runs(9)->back().parked);
+  CHECK(put("run_a", 2));
+  CHECK(compare_with_prefix(*journal, "run_a", 2) == "");
+}
+
 TEST_CASE("a crash of the test journal leaves a prefix of whole units") {
   std::map<std::size_t, int> seen;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

@@ -21,6 +21,7 @@ std::atomic<int> fail_code{SQLITE_IOERR};
 bool kill_after = false;
 bool kill_torn = false;
 std::string count_file;
+std::string fail_while;
 sqlite3_vfs* below = nullptr;
 
 [[noreturn]] void die() {
@@ -34,6 +35,8 @@ int counted(Work work, Half half) {
   const auto n = ++operations;
   const auto failing = fail_at.load();
   if (failing != 0 && n >= failing) return fail_code;
+  if (!fail_while.empty() && ::access(fail_while.c_str(), F_OK) == 0)
+    return fail_code;
   const bool fatal = n == kill_at.load();
   if (fatal && kill_torn) half();
   if (fatal && !kill_after) die();
@@ -190,11 +193,15 @@ void install_crash_vfs() {
   const char* how = std::getenv("RIFFLE_TEST_FAIL");
   if (how != nullptr && std::strcmp(how, "ENOSPC") == 0)
     fail_code = SQLITE_FULL;
+  if (const char* name = std::getenv("RIFFLE_TEST_FAIL_WHILE"))
+    fail_while = name;
   if (const char* name = std::getenv("RIFFLE_TEST_COUNT_FILE")) {
     count_file = name;
     std::atexit(write_count);
   }
-  if (kill_at != 0 || fail_at != 0 || !count_file.empty()) register_layer();
+  if (kill_at != 0 || fail_at != 0 || !count_file.empty() ||
+      !fail_while.empty())
+    register_layer();
 }
 
 void fail_storage_at(std::uint64_t at, int code) {

@@ -16,6 +16,7 @@ namespace riffle::testing {
 /// RIFFLE_TEST_KILL_AFTER=1  … or after it
 /// RIFFLE_TEST_KILL_TORN=1   … or, if it is a write, after half of its bytes
 /// RIFFLE_TEST_FAIL_AT=N     operation N and all later ones fail …
+/// RIFFLE_TEST_FAIL_WHILE=F  operations fail as long as the file F is there …
 /// RIFFLE_TEST_FAIL=ENOSPC   … like this (or EIO, the default)
 /// RIFFLE_TEST_COUNT_FILE=F  the number of operations is written to F at a
 ///                           normal exit

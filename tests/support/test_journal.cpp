@@ -8,6 +8,13 @@
 
 namespace riffle::testing {
 
+namespace {
+
+const error no_room{
+    errc::storage_unavailable, "append", "the test wants it", false, {}};
+
+}  // namespace
+
 void test_journal::append(storage::commit_unit unit, storage::completion done) {
   duration delay{};
   auto run = unit.run;
@@ -41,11 +48,13 @@ bool test_journal::release_front_of(const run_id& run) {
     unit = std::move(i->second.front());
     i->second.pop_front();
     if (i->second.empty()) waiting_.erase(i);
-    if (!failure_ && unit.number == fail_at_)
-      failure_ = error{
-          errc::storage_unavailable, "append", "the test wants it", false, {}};
-    if (!failure_) failure_ = store_.apply(std::move(unit.unit));
-    failure = failure_;
+    if (unit.number == fail_at_) failure_ = no_room;
+    if (failure_) halted_.halt(run, *failure_);
+    failure = halted_.find(run);
+    if (!failure) {
+      failure = store_.apply(std::move(unit.unit));
+      if (failure) halted_.halt_all(*failure);
+    }
   }
   unit.done(std::move(failure));
   std::lock_guard lock{mutex_};
@@ -60,8 +69,7 @@ bool test_journal::release_first(bool only_due) {
     std::lock_guard lock{mutex_};
     std::vector<const run_id*> candidates;
     for (const auto& [id, queue] : waiting_)
-      if (!completing_.contains(id) &&
-          (!only_due || queue.front().due <= now_))
+      if (!completing_.contains(id) && (!only_due || queue.front().due <= now_))
         candidates.push_back(&id);
     if (candidates.empty()) return false;
     if (only_due) {
@@ -127,6 +135,17 @@ void test_journal::fail_at(std::size_t k) {
   fail_at_ = k;
 }
 
+void test_journal::fail_writes(bool on) {
+  std::lock_guard lock{mutex_};
+  fail_at_ = 0;
+  failure_.reset();
+  if (on) failure_ = no_room;
+}
+
+std::optional<error> test_journal::find_failure() const {
+  return failure_ ? failure_ : halted_.find_end();
+}
+
 std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
   std::lock_guard lock{mutex_};
   dead_ = true;
@@ -134,7 +153,7 @@ std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
   auto store = store_;
   for (auto& [run, queue] : waiting_) {
     std::uniform_int_distribution<std::size_t> pick{0, queue.size()};
-    auto keep = failure_ ? 0 : pick(random);
+    auto keep = failure_ || halted_.find(run) ? 0 : pick(random);
     for (std::size_t i = 0; i < keep && queue[i].number != fail_at_; ++i)
       if (store.apply(std::move(queue[i].unit))) break;
   }
@@ -147,15 +166,17 @@ std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
 expected<storage::run_snapshot> test_journal::open_run(
     storage::run_record run) {
   std::lock_guard lock{mutex_};
-  if (failure_) return unexpected{*failure_};
+  if (auto why = find_failure()) return unexpected{*why};
   return store_.open_run(std::move(run));
 }
 
 expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {
   release_all();
   std::lock_guard lock{mutex_};
-  if (failure_) return unexpected{*failure_};
-  return store_.adopt_run(id);
+  if (auto why = find_failure()) return unexpected{*why};
+  auto x = store_.adopt_run(id);
+  if (x) halted_.release(id);
+  return x;
 }
 
 expected<storage::session_snapshot> test_journal::load_session(
@@ -178,7 +199,9 @@ expected<std::vector<session_id>> test_journal::list_sessions(
 expected<std::vector<storage::unfinished_run>> test_journal::unfinished_runs(
     std::size_t limit) {
   std::lock_guard lock{mutex_};
-  return store_.unfinished_runs(limit);
+  auto all = store_.unfinished_runs(limit);
+  for (auto& x : all) x.parked = halted_.find(x.run.id);
+  return all;
 }
 
 expected<storage::event_page> test_journal::read_events(const run_id& run,
@@ -196,7 +219,7 @@ expected<std::string> test_journal::load_output(const call_id& id) {
 expected<storage::decision_answer> test_journal::decide(
     storage::decision_record x, const std::string& digest) {
   std::lock_guard lock{mutex_};
-  if (failure_) return unexpected{*failure_};
+  if (auto why = find_failure()) return unexpected{*why};
   return store_.decide(x, digest);
 }
 
@@ -214,6 +237,7 @@ expected<std::vector<storage::decision_record>> test_journal::decisions_of(
 
 expected<void> test_journal::delete_session(const session_id& id) {
   std::lock_guard lock{mutex_};
+  if (auto why = find_failure()) return unexpected{*why};
   return store_.delete_session(id);
 }
 

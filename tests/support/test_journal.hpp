@@ -14,6 +14,7 @@
 
 #include "messages/time.hpp"
 #include "runtime/base/timer.hpp"
+#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/memory_store.hpp"
 
@@ -74,9 +75,11 @@ class test_journal final : public storage::journal,
   /// waits for what another thread releases.
   void release_all();
 
-  /// The `k`-th append (from 1, counted from the beginning) and all that are
-  /// released after it fail with `storage_unavailable`.
+  /// The `k`-th append (from 1, counted from the beginning) and all that is
+  /// written after it fail with `storage_unavailable`.
   void fail_at(std::size_t k);
+  /// The same from now on; false: there is room again.
+  void fail_writes(bool on);
 
   /// The process is killed: what had been acknowledged is there, of what
   /// waited a random prefix for each run. Returns what the next process
@@ -94,6 +97,7 @@ class test_journal final : public storage::journal,
   test_journal(options how, storage::memory_store store)
       : options_{how}, random_{how.seed}, store_{std::move(store)} {}
 
+  [[nodiscard]] std::optional<error> find_failure() const;
   bool release_front_of(const run_id& run);
   bool release_first(bool only_due);
   bool waits_for_another_thread() const;
@@ -110,7 +114,8 @@ class test_journal final : public storage::journal,
   duration now_{};
   std::size_t appended_ = 0;
   std::size_t fail_at_ = 0;
-  std::optional<error> failure_;
+  std::optional<error> failure_;  ///< of every write
+  storage::halted_runs halted_;
   bool dead_ = false;
 };
 
