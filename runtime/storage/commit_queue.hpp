@@ -65,7 +65,7 @@ class commit_queue {
   /// Runs a job on the queue's thread after all that was appended before and
   /// waits for it. The job must not throw. Fails if it is called by a
   /// completion, which would wait for itself.
-  std::optional<error> run(std::function<void()> job);
+  std::optional<error> run(std::function<void()> call);
 
   [[nodiscard]] queue_counts counts() const;
 

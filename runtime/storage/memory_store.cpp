@@ -145,7 +145,7 @@ run_snapshot memory_store::snapshot_of(const kept_run& run) const {
 
 expected<run_snapshot> memory_store::open_run(run_record run) {
   if (auto problem = find_open_fault(run)) return unexpected{*problem};
-  if (runs_.count(run.id) != 0)
+  if (runs_.contains(run.id))
     return unexpected{fail(errc::invalid_request, "open_run",
                            "run " + run.id.value + " exists")};
   const auto [i, is_new] = sessions_.try_emplace(run.session);
@@ -184,7 +184,7 @@ expected<run_snapshot> memory_store::adopt_run(const run_id& id) const {
 
 expected<session_snapshot> memory_store::load_session(
     const session_id& id) const {
-  if (sessions_.count(id) == 0)
+  if (!sessions_.contains(id))
     return missing("load_session", "session " + id.value);
   return session_of(id);
 }

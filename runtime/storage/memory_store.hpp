@@ -30,7 +30,7 @@ class memory_store {
   expected<run_record> load_run(const run_id& id) const;
   std::vector<session_id> list_sessions(std::size_t limit) const;
   std::vector<unfinished_run> unfinished_runs(std::size_t limit) const;
-  expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
+  expected<event_page> read_events(const run_id& id, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
   decision_answer decide(const decision_record& x, const std::string& digest);

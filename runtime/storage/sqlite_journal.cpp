@@ -141,7 +141,7 @@ expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
     return unexpected{std::move(taken.error())};
   run.ordinal = earlier.size() + 1;
   const auto id = run.id;
-  writer_->units.insert_run(std::move(run));
+  writer_->units.insert_run(run);
   return snapshot_of(rows, rows.find_run(id).value());
 }
 

@@ -105,7 +105,7 @@ void unit_writer::forget() {
   }
 }
 
-void unit_writer::insert_run(run_record run) {
+void unit_writer::insert_run(const run_record& run) {
   run_row row;
   {
     auto last = last_run_.query();

@@ -34,7 +34,7 @@ class unit_writer {
   void forget();
 
   /// Adds a new run, in the state that the record says.
-  void insert_run(run_record run);
+  void insert_run(const run_record& run);
   /// Deletes a run that has ended, with all that belongs to it.
   void remove(const run_row& run);
   /// Makes this process the owner.
