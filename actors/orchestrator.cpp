@@ -7,6 +7,7 @@
 
 #include "actors/core/control_tools.hpp"
 #include "actors/handler.hpp"
+#include "actors/proposal_texts.hpp"
 #include "actors/recovery.hpp"
 
 namespace riffle {
@@ -62,15 +63,22 @@ void orchestrator_state::begin_fresh() {
                                                 spec->model.model, base.task,
                                                 spec->agent.max_steps, cause});
   entry.changes.emplace_back(make_record(machine.progress()));
-  entry.changes.emplace_back(
-      storage::message_record{spec->session,
-                              spec->run,
-                              0,
-                              storage::message_role::user,
-                              spec->question(),
-                              {},
-                              {}});
-  tell(spec->dialect->user_message(spec->question()));
+  const auto hear = [&](std::string text) {
+    tell(spec->dialect->user_message(text));
+    entry.changes.emplace_back(
+        storage::message_record{spec->session,
+                                spec->run,
+                                0,
+                                storage::message_role::user,
+                                std::move(text),
+                                {},
+                                {}});
+  };
+  if (auto note =
+          decision_note(start.snapshot->session, spec->run, spec->wall());
+      !note.empty())
+    hear(std::move(note));
+  hear(spec->question());
   if (spec->cause) {
     prelude = std::move(entry);
     begin_cause();

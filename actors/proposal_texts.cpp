@@ -3,6 +3,14 @@
 
 namespace riffle {
 
+namespace {
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
 std::string denial_text(const core::decided_proposal& x) {
   switch (x.how) {
     case events::decision::approved: return {};
@@ -26,6 +34,47 @@ std::string proposed(const storage::proposal_record& x) {
 
 std::string bad_approval(const error& why) {
   return "it was approved, but cannot run like that: " + why.message;
+}
+
+namespace {
+
+/// When the proposal stopped being open.
+std::optional<wall_time> settled_at(const storage::proposal_state& x,
+                                    wall_time now) {
+  if (x.decided) return x.decided->at;
+  return storage::standing(x, now) ? x.what.expires : std::nullopt;
+}
+
+std::string decision_line(const storage::proposal_state& x) {
+  const auto head =
+      "- " + x.what.id.value + " (" + first_line(x.what.summary) + "): ";
+  if (!x.decided || x.decided->how == events::decision::expired)
+    return head + "nobody decided in time\n";
+  auto line = head + std::string{to_string(x.decided->how)};
+  if (!x.decided->by.empty()) line += " by " + x.decided->by;
+  if (!x.decided->reason.empty()) line += ": " + x.decided->reason;
+  return line + '\n';
+}
+
+}  // namespace
+
+std::string decision_note(const storage::session_snapshot& session,
+                          const run_id& next, wall_time now) {
+  std::optional<wall_time> before;
+  for (const auto& run : session.runs)
+    if (run.id != next) before = run.started;
+  if (!before) return {};
+  std::string lines;
+  for (const auto& x : session.proposals) {
+    const bool executed = x.what.source == events::proposal_source::tool_call &&
+                          x.decided &&
+                          x.decided->how == events::decision::approved;
+    const auto at = settled_at(x, now);
+    if (x.what.waits || executed || !at || *at < *before) continue;
+    lines += decision_line(x);
+  }
+  return lines.empty() ? lines
+                       : "[What was decided about your proposals]\n" + lines;
 }
 
 std::string edit_note(const tool_call& call) {

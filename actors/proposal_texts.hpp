@@ -28,6 +28,12 @@ std::string proposed(const storage::proposal_record& x);
 /// Of an approval that cannot be followed.
 std::string bad_approval(const error& why);
 
+/// What a session's next run tells the model first: what was decided about its
+/// proposals since the run before it began. Not about calls that an approval
+/// executed: those tell their results. Empty: nothing.
+std::string decision_note(const storage::session_snapshot& session,
+                          const run_id& next, wall_time now);
+
 /// What stands in front of the result of a call whose arguments a person
 /// changed.
 std::string edit_note(const tool_call& call);

@@ -264,3 +264,41 @@ TEST_CASE("one run cannot keep a tool's workers from another") {
   x.run_out();
   check_log(x.reader->lines);
 }
+
+// The worker's death and its call's end, in both orders: one settlement.
+TEST_CASE("a worker that dies before or after its call ended settles it once") {
+  const bool read_only = GENERATE(true, false);
+  const bool done_first = GENERATE(true, false);
+  CAPTURE(read_only, done_first);
+  pool_fixture x;
+  x.settings.defaults.attempts = 2;
+  x.begin();
+  x.run_lane = false;
+  const std::string tool = read_only ? "look" : "act";
+  x.provider->answers = {one_call(tool), the_end};
+  x.begin_run();
+  REQUIRE(x.lane->jobs.size() == 1);
+  auto& pool = state_of(x.pools.at(tool));
+  const auto worker = caf::actor_cast<caf::actor>(pool.workers.front().actor);
+  const auto die = [&] {
+    caf::anon_send(worker,
+                   caf::exit_msg{worker.address(), caf::exit_reason::kill});
+  };
+  // Both are sent before any actor runs.
+  if (!done_first) die();
+  REQUIRE(x.lane->run_one());
+  if (done_first) die();
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  check_requests(x.provider->requests);
+  const auto results = events_of(x.reader->lines, "tool_result");
+  REQUIRE(results.size() == 1);
+  const auto& data = results[0].at("data");
+  const bool repeated = !done_first && read_only;
+  CHECK(data.at("outcome") == (done_first || read_only ? "ok" : "interrupted"));
+  CHECK(data.at("attempts") == (repeated ? 2 : 1));
+  CHECK(events_of(x.reader->lines, "retry").size() == (repeated ? 1u : 0u));
+  auto& did = read_only ? x.look : x.act;
+  CHECK(did->acted.size() == (repeated ? 2u : 1u));
+}
