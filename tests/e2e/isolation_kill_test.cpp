@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kill -9 of the program while an isolated call runs: its child, even one that
 // does not answer, dies with it, and the next start settles the call.
-#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -16,22 +15,16 @@ using nlohmann::json;
 
 namespace {
 
-int parent_of(int pid) {
-  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  const auto close = text.rfind(')');
-  if (close == std::string::npos) return 0;
-  return std::stoi(text.substr(close + 4));
-}
-
-/// Below this process, without children of their own: workers, not guards.
-std::vector<int> workers_of(int program) {
-  auto all = riffle::tools::descendants();
+/// The isolated workers below this process; not their guards.
+std::vector<int> workers() {
   std::vector<int> out;
-  for (const int x : all)
-    if (x != program &&
-        std::ranges::none_of(all, [&](int y) { return parent_of(y) == x; }))
-      out.push_back(x);
+  for (const int pid : riffle::tools::descendants()) {
+    std::ifstream in{"/proc/" + std::to_string(pid) + "/cmdline"};
+    const std::string line{std::istreambuf_iterator<char>{in}, {}};
+    if (line.find("--riffle-worker") != std::string::npos &&
+        line.find("--riffle-guard") == std::string::npos)
+      out.push_back(pid);
+  }
   return out;
 }
 
@@ -49,22 +42,21 @@ TEST_CASE("kill -9 while an isolated call hangs: the child dies, it settles",
   http_server server{[&](const http_request& request) {
     if (!tool_messages(request).empty()) return respond_sse(answer("done"));
     eventually([&] { return child_stopped.load(); });
-    return respond_sse(
-        mutating ? calls({{"write", {{"path", "b.txt"}, {"content", "B"}}}})
-                 : calls({{"read", {{"path", "a.txt"}}}}));
+    return respond_sse(mutating ? calls({{"edit",
+                                          {{"path", "a.txt"},
+                                           {"old_string", "A"},
+                                           {"new_string", "B"}}}})
+                                : calls({{"read", {{"path", "a.txt"}}}}));
   }};
-  const std::string tool = mutating ? "write" : "read";
+  const std::string tool = mutating ? "edit" : "read";
   folder.configure(server.url("/v1"),
                    "[tools." + tool + "]\nisolation = \"process\"\n");
   program running{installed_riffle(),
                   folder,
                   {"run", "go", "--session", "s1", "--approve", "all"}};
-  std::vector<int> workers;
-  REQUIRE(eventually([&] {
-    workers = workers_of(running.pid());
-    return workers.size() == 1;
-  }));
-  ::kill(workers[0], SIGSTOP);
+  REQUIRE(eventually([] { return workers().size() == 1; }));
+  const auto worker = workers()[0];
+  ::kill(worker, SIGSTOP);
   child_stopped = true;
   const auto log = [&] {
     return riffle::testing::riffle(folder, {"sessions", "events", "s1"}).out;
@@ -73,7 +65,7 @@ TEST_CASE("kill -9 while an isolated call hangs: the child dies, it settles",
       [&] { return log().find("\"tool_call\"") != std::string::npos; }));
   running.signal(SIGKILL);
   running.wait();
-  CHECK(eventually([&] { return !lives(workers[0]); }));
+  CHECK(eventually([&] { return !lives(worker); }));
 
   const auto again = riffle::testing::riffle(
       folder, {"sessions", "resume", "s1", "--approve", "all"});
@@ -85,6 +77,6 @@ TEST_CASE("kill -9 while an isolated call hangs: the child dies, it settles",
   const auto& data = results[0].at("data");
   CHECK(data.at("outcome") == (mutating ? "interrupted" : "ok"));
   CHECK(data.at("attempts") == (mutating ? 1 : 2));
-  CHECK(folder.read("b.txt").empty());  // nothing acts after it was settled
+  CHECK(folder.read("a.txt") == "A\n");  // nothing acts after it was settled
   for (const auto& request : server.requests()) check_results(request);
 }
