@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,24 +39,33 @@ class fair_queue {
 
   void push(T item, claim who, time_point now) {
     // A group that was away begins where the others are: no credit for that.
-    auto group = groups_.try_emplace(who.group, share{0, 0, served_}).first;
-    ++group->second.waiting;
-    waiting_.push_back({std::move(item), std::move(who), now});
+    auto group = groups_.try_emplace(who.group, share{{}, 0, served_}).first;
+    group->second.lines[who.priority].push_back(
+        {std::move(item), now, ++arrivals_});
+    ++size_;
   }
 
-  /// The next one, whose group holds one place more from now on.
+  /// The next one, whose group holds one place more from now on. Looks at the
+  /// first of each group and priority only.
   std::optional<T> pop(time_point now) {
-    if (waiting_.empty()) return {};
-    const auto next =
-        std::ranges::min_element(waiting_, [&](const auto& a, const auto& b) {
-          return rank(a, now) < rank(b, now);
-        });
-    auto item = std::move(next->item);
-    auto& group = groups_.at(next->who.group);
-    --group.waiting;
-    ++group.held;
-    served_ = group.served++;
-    waiting_.erase(next);
+    if (size_ == 0) return {};
+    share* next = nullptr;
+    typename lines_of::iterator line;
+    rank_of best;
+    for (auto& [name, group] : groups_)
+      for (auto i = group.lines.begin(); i != group.lines.end(); ++i) {
+        const auto its = rank(group, i->first, i->second.front(), now);
+        if (next != nullptr && best <= its) continue;
+        next = &group;
+        line = i;
+        best = its;
+      }
+    auto item = std::move(line->second.front().item);
+    line->second.pop_front();
+    if (line->second.empty()) next->lines.erase(line);
+    --size_;
+    ++next->held;
+    served_ = next->served++;
     return item;
   }
 
@@ -69,62 +80,70 @@ class fair_queue {
   /// Drops every item for which `f` is true.
   template <class F>
   void erase_if(F f) {
-    std::erase_if(waiting_, [&](auto& x) {
-      if (!f(x.item)) return false;
-      leave(x.who.group);
-      return true;
-    });
+    for (auto group = groups_.begin(); group != groups_.end();) {
+      for (auto& [priority, line] : group->second.lines)
+        size_ -= std::erase_if(line, [&](entry& x) { return f(x.item); });
+      std::erase_if(group->second.lines,
+                    [](const auto& x) { return x.second.empty(); });
+      const auto i = group++;
+      forget_if_idle(i);
+    }
   }
 
   /// Takes all that wait, in the order in which they came.
   std::vector<T> drain() {
-    std::vector<T> all;
-    all.reserve(waiting_.size());
-    for (auto& x : waiting_) {
-      all.push_back(std::move(x.item));
-      leave(x.who.group);
+    std::vector<entry> all;
+    all.reserve(size_);
+    for (auto group = groups_.begin(); group != groups_.end();) {
+      for (auto& [priority, line] : group->second.lines)
+        std::ranges::move(line, std::back_inserter(all));
+      group->second.lines.clear();
+      const auto i = group++;
+      forget_if_idle(i);
     }
-    waiting_.clear();
-    return all;
+    size_ = 0;
+    std::ranges::sort(all, {}, &entry::arrival);
+    std::vector<T> items;
+    items.reserve(all.size());
+    for (auto& x : all) items.push_back(std::move(x.item));
+    return items;
   }
 
-  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
-  [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
   struct entry {
     T item;
-    claim who;
     time_point since;
+    std::uint64_t arrival;
   };
+  using lines_of = std::map<std::int32_t, std::deque<entry>>;  // by priority
 
   struct share {
-    std::size_t waiting = 0;
+    lines_of lines;  ///< what waits, without empty ones
     std::size_t held = 0;
     std::uint64_t served = 0;
   };
   using shares = std::map<std::string, share>;
+  using rank_of =
+      std::tuple<duration::rep, std::size_t, std::uint64_t, std::uint64_t>;
 
-  /// Smaller goes first; equal ranks go in the order of coming.
-  [[nodiscard]] auto rank(const entry& x, time_point now) const {
-    const auto& group = groups_.at(x.who.group);
-    return std::tuple{-(x.who.priority + (now - x.since) / ageing), group.held,
-                      group.served};
-  }
-
-  void leave(const std::string& group) {
-    const auto i = groups_.find(group);
-    --i->second.waiting;
-    forget_if_idle(i);
+  /// Smaller goes first.
+  static rank_of rank(const share& group, std::int32_t priority, const entry& x,
+                      time_point now) {
+    return {-(priority + (now - x.since) / ageing), group.held, group.served,
+            x.arrival};
   }
 
   void forget_if_idle(typename shares::iterator i) {
-    if (i->second.waiting == 0 && i->second.held == 0) groups_.erase(i);
+    if (i->second.lines.empty() && i->second.held == 0) groups_.erase(i);
   }
 
-  std::vector<entry> waiting_;  ///< in the order of coming
-  shares groups_;               ///< that wait or hold a place
-  std::uint64_t served_ = 0;    ///< of the group served last, before that
+  shares groups_;  ///< that wait or hold a place
+  std::size_t size_ = 0;
+  std::uint64_t arrivals_ = 0;
+  std::uint64_t served_ = 0;  ///< of the group served last, before that
 };
 
 }  // namespace riffle

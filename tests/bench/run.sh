@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Measures Riffle against floors and peers; see README.md.
 # usage: run.sh PEER_BINARY [--reps N] [--measures LIST] [--out FILE]
+#        run.sh PEER_BINARY calls        what a call costs that does nothing
 # RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside
 # the repository). Its peers in node come from npm, pinned by its package.json.
 set -euo pipefail
@@ -9,6 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 peer=$(realpath "$1")
 shift
+if [ "${1:-}" = calls ]; then exec "${peer%_peer}_calls"; fi
 reps=5 measures=a,b,c,d,e,f,k out="$root/build/bench/results.jsonl"
 while [ $# -gt 1 ]; do
   case $1 in
