@@ -48,13 +48,14 @@ struct lane_attempt {
   tools::tool_context context;
   std::shared_ptr<progress_relay> relay;
   tool_worker_actor worker;
+  std::function<void(const std::function<void()>&)> lend;
   bool began = false;
 
   /// A call that was stopped while it waited for a thread never acts.
   void begin() {
     if (context.stop.stop_requested()) return;
     began = true;
-    caf::anon_send(what.dispatcher, work_started{what.call.id, what.attempt});
+    tell(what.dispatcher, work_started{what.call.id, what.attempt});
   }
 
   /// Runs the tool, then tells the worker. An exception of the tool is caught
@@ -70,10 +71,16 @@ struct lane_attempt {
       done.died = "unknown exception";
     }
     done.last_progress = relay->close();
-    caf::anon_send(worker, std::move(done));
+    tell(worker, std::move(done));
   }
 
  private:
+  template <class Actor, class Message>
+  void tell(const Actor& who, Message message) {
+    if (!lend) return caf::anon_send(who, std::move(message));
+    lend([&] { caf::anon_send(who, std::move(message)); });
+  }
+
   call_result call_tool() {
     context.progress = [to = relay](tool_progress_report report) {
       to->offer(std::move(report));
@@ -140,7 +147,7 @@ void tool_worker_state::on_assignment(assignment& x) {
         guard_file(setup.guard_dir, current->call.id, current->attempt);
   keep_whole_output(context);
   auto attempt = std::make_shared<lane_attempt>(
-      lane_attempt{tool, *current, std::move(context), relay, me});
+      lane_attempt{tool, *current, std::move(context), relay, me, setup.lend});
   setup.lane->submit([attempt] { attempt->run(); },
                      {current->run.value, current->call.limits.priority},
                      [attempt] { attempt->begin(); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <stop_token>
 
@@ -13,6 +14,9 @@ namespace riffle {
 /// Where and how workers run calls; made by the composition root.
 struct worker_setup {
   std::shared_ptr<executor> lane;
+  /// Called on the lane's threads: runs the function, and maybe the actors that
+  /// its messages wake. Empty: the scheduler runs them.
+  std::function<void(const std::function<void()>&)> lend;
   std::filesystem::path workspace;
   /// Folder of the lock files of guarded tools; empty: none.
   std::filesystem::path guard_dir;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <semaphore.h>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@
 #include <caf/policy/unprofiled.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduler/coordinator.hpp>
+
+#include "runtime/node/quiet_clock.hpp"
 
 namespace riffle {
 
@@ -201,15 +204,42 @@ class local_first : public caf::policy::unprofiled {
   }
 };
 
+/// CAF's coordinator with the clock of ours; CAF's own idles.
+class coordinator final : public caf::scheduler::coordinator<local_first> {
+ public:
+  using base = caf::scheduler::coordinator<local_first>;
+  using base::base;
+
+  static caf::actor_system::module* make(caf::actor_system& system,
+                                         caf::detail::type_list<>) {
+    return new coordinator(system);
+  }
+
+  quiet_clock& clock() noexcept override { return clock_; }
+
+ protected:
+  void start() override {
+    clock_.start(system());
+    base::start();
+  }
+  void stop() override {
+    base::stop();
+    clock_.stop();
+  }
+
+ private:
+  quiet_clock clock_;
+};
+
 }  // namespace
 
 void thread_lender::run(const std::function<void()>& work) {
   constexpr auto long_time = std::chrono::milliseconds{5};
   constexpr auto rest = std::chrono::milliseconds{200};
   using clock = std::chrono::steady_clock;
-  std::unique_lock lock{mutex_};
+  std::shared_lock lock{mutex_};
   const auto begin = clock::now();
-  if (system_ == nullptr || begin < rest_until_) {
+  if (system_ == nullptr || begin < rest_until_.load()) {
     lock.unlock();
     return work();
   }
@@ -231,7 +261,7 @@ void thread_lender::close() {
 }
 
 void use_local_first(caf::actor_system_config& config) {
-  config.load<caf::scheduler::coordinator<local_first>>();
+  config.load<coordinator>();
 }
 
 }  // namespace riffle

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
-#include <mutex>
+#include <shared_mutex>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -19,17 +20,19 @@ namespace riffle {
 ///
 /// Bounds: a few actors wait in a worker's line, and after some turns in a row
 /// the rest goes to the shared queue, so that actors that keep each other busy
-/// delay nobody.
+/// delay nobody. The scheduler's clock is a `quiet_clock`.
 void use_local_first(caf::actor_system_config& config);
 
 /// Lets a thread that is not the scheduler's run the actors that it wakes.
 /// The thread that reads sockets hands over a few bytes and sleeps again; the
 /// actors behind it have a few microseconds of work. To wake a worker for that
-/// costs more than the work, so the reader does it.
+/// costs more than the work, so the reader does it. So does a thread of the
+/// lane that has run a tool, with what its result wakes.
 ///
 /// Bounds: after some turns in a row the rest goes to the workers, and a round
 /// that took long (a handler of the application that is slow) keeps the thread
-/// from helping for a while. For one thread that works; the others are free.
+/// from helping for a while. Thread-safe: each thread that calls it runs what
+/// it woke itself.
 class thread_lender {
  public:
   /// From now on actors of this system run; it uses the policy above. Before
@@ -44,9 +47,9 @@ class thread_lender {
   void close();
 
  private:
-  std::mutex mutex_;  ///< held while actors run
+  std::shared_mutex mutex_;  ///< shared by those who run actors
   caf::actor_system* system_ = nullptr;
-  std::chrono::steady_clock::time_point rest_until_{};
+  std::atomic<std::chrono::steady_clock::time_point> rest_until_{};
 };
 
 }  // namespace riffle

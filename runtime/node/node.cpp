@@ -72,7 +72,7 @@ node::node(config::config config, node_parts) : config_{std::move(config)} {}
 
 node::~node() {
   close(std::chrono::seconds{5});
-  io_lender_->close();
+  lender_->close();
   if (!system_) return;
   // In the opposite of the order in which they were started.
   caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
@@ -139,7 +139,7 @@ expected<void> node::compose(node_parts parts) {
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
-  io_lender_->open(system_->actors);
+  lender_->open(system_->actors);
   spawn_actors(guard_dir, output_dir);
   return {};
 }
@@ -156,6 +156,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
                    }});
   worker_setup setup;
   setup.lane = lane_;
+  setup.lend = [lender = lender_](const auto& work) { lender->run(work); };
   setup.workspace = std::filesystem::absolute(config_.tools.defaults.workspace);
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;
@@ -188,7 +189,7 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
   } else {
     if (!http_) {
       model::http_options options;
-      options.around_listeners = [lender = io_lender_](const auto& work) {
+      options.around_listeners = [lender = lender_](const auto& work) {
         lender->run(work);
       };
       http_ = model::make_http_transport(std::move(options));

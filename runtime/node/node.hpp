@@ -136,7 +136,7 @@ class node {
   std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.
-  std::shared_ptr<thread_lender> io_lender_ = std::make_shared<thread_lender>();
+  std::shared_ptr<thread_lender> lender_ = std::make_shared<thread_lender>();
   session_store_actor store_;
   proposal_desk_actor desk_;
   std::map<std::string, tool_pool_actor> pools_;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/quiet_clock.hpp"
+
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
+
+namespace riffle {
+
+quiet_clock::~quiet_clock() { stop(); }
+
+void quiet_clock::start(caf::actor_system& system) {
+  thread_ = std::thread{[this, &system] {
+    CAF_SET_LOGGER_SYS(&system);
+    system.thread_started();
+    work();
+    system.thread_terminates();
+  }};
+}
+
+void quiet_clock::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  // Actors that are held by their timers only go now: the system waits for the
+  // threads of the detached ones.
+  const std::lock_guard lock{mutex_};
+  actor_lookup_.clear();
+  const auto dropped = std::exchange(schedule_, {});
+}
+
+/// Changes the schedule; a thread that would sleep too long is woken.
+template <class F>
+void quiet_clock::change(F f) {
+  {
+    const std::lock_guard lock{mutex_};
+    f();
+    if (schedule_.empty() || schedule_.begin()->first >= wakes_at_) return;
+    wakes_at_ = schedule_.begin()->first;
+  }
+  wake_.notify_one();
+}
+
+void quiet_clock::work() {
+  std::unique_lock lock{mutex_};
+  while (!stopping_) {
+    auto due = take_due();
+    if (!due.empty()) {
+      wakes_at_ = time_point::min();  // awake: it looks again by itself
+      lock.unlock();
+      for (auto& x : due) ship(*x);
+      due.clear();
+      lock.lock();
+    } else if (schedule_.empty()) {
+      wakes_at_ = time_point::max();
+      wake_.wait(lock);
+    } else {
+      wakes_at_ = schedule_.begin()->first;
+      wake_.wait_until(lock, wakes_at_);
+    }
+  }
+}
+
+std::vector<quiet_clock::unique_delayed_event_ptr> quiet_clock::take_due() {
+  std::vector<unique_delayed_event_ptr> due;
+  const auto time = now();
+  while (!schedule_.empty() && schedule_.begin()->first <= time) {
+    const auto i = schedule_.begin();
+    if (i->second->backlink != actor_lookup_.end())
+      actor_lookup_.erase(i->second->backlink);
+    due.push_back(std::move(i->second));
+    schedule_.erase(i);
+  }
+  return due;
+}
+
+void quiet_clock::set_ordinary_timeout(time_point at, caf::abstract_actor* self,
+                                       caf::atom_value type, std::uint64_t id) {
+  change([&] { plain::set_ordinary_timeout(at, self, type, id); });
+}
+
+void quiet_clock::set_request_timeout(time_point at, caf::abstract_actor* self,
+                                      caf::message_id id) {
+  change([&] { plain::set_request_timeout(at, self, id); });
+}
+
+void quiet_clock::set_multi_timeout(time_point at, caf::abstract_actor* self,
+                                    caf::atom_value type, std::uint64_t id) {
+  change([&] { plain::set_multi_timeout(at, self, type, id); });
+}
+
+void quiet_clock::cancel_ordinary_timeout(caf::abstract_actor* self,
+                                          caf::atom_value type) {
+  change([&] { plain::cancel_ordinary_timeout(self, type); });
+}
+
+void quiet_clock::cancel_request_timeout(caf::abstract_actor* self,
+                                         caf::message_id id) {
+  change([&] { plain::cancel_request_timeout(self, id); });
+}
+
+void quiet_clock::cancel_timeouts(caf::abstract_actor* self) {
+  change([&] { plain::cancel_timeouts(self); });
+}
+
+void quiet_clock::schedule_message(time_point at,
+                                   caf::strong_actor_ptr receiver,
+                                   caf::mailbox_element_ptr content) {
+  change([&] {
+    plain::schedule_message(at, std::move(receiver), std::move(content));
+  });
+}
+
+void quiet_clock::schedule_message(time_point at, caf::group target,
+                                   caf::strong_actor_ptr sender,
+                                   caf::message content) {
+  change([&] {
+    plain::schedule_message(at, std::move(target), std::move(sender),
+                            std::move(content));
+  });
+}
+
+void quiet_clock::cancel_all() {
+  change([&] { plain::cancel_all(); });
+}
+
+}  // namespace riffle
