@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "actors/dispatcher.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "actors/call_records.hpp"
 #include "actors/handler.hpp"
 
@@ -20,11 +23,24 @@ storage::call_record make_record(const run_spec& spec, const tool_call& call,
   return record;
 }
 
+/// What a control tool did, before the event that settles its call.
+void join(run_entry& settlement, run_entry more) {
+  auto& events = settlement.events;
+  events.insert(events.end() - 1,
+                std::make_move_iterator(more.events.begin()),
+                std::make_move_iterator(more.events.end()));
+  std::ranges::move(more.changes, std::back_inserter(settlement.changes));
+}
+
 }  // namespace
 
 // -- what comes in ------------------------------------------------------------
 
 void dispatcher_state::on(restored_calls& x) {
+  budget = core::call_budget{spec->agent.budget.tool_calls, x.calls_begun};
+  for (const auto& open : x.open)
+    if (!open.begun && open.attempt == 0 && !open.call.control)
+      static_cast<void>(budget.reserve(open.call.id));
   queue.restore(std::move(x.open), std::move(x.finished));
 }
 
@@ -56,6 +72,7 @@ void dispatcher_state::act(core::note_waiting& x) {
 void dispatcher_state::act(core::begin_call& x) {
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
+  budget.on_begun(x.call.id);
   run_entry entry;
   if (x.announce) entry.events.emplace_back(call_event(x.call, true));
   entry.changes.emplace_back(
@@ -111,6 +128,8 @@ void dispatcher_state::act(core::settle_call& x) {
   auto entry =
       settlement_entry(*spec, x.call, std::move(x.result), x.announced,
                        x.attempt, answer ? std::move(answer.mapped()) : "");
+  budget.on_settled(id);
+  if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
   self->send(peers.muxer,
              call_settled{id, x.attempt, x.last_progress, std::move(entry)});
 }
@@ -133,6 +152,8 @@ void dispatcher_state::schedule_tick() {
 void dispatcher_state::on(parsed_calls& x) {
   for (auto& call : x.calls) {
     asked.push_back({call.id, call.tool + " " + call.arguments});
+    if (!call.defect && !call.control && !budget.reserve(call.id))
+      call.defect = budget.refusal();
     apply(queue.on_call(std::move(call), now()));
   }
 }
@@ -180,6 +201,7 @@ void dispatcher_state::on(work_progressed& x) {
 
 void dispatcher_state::on(work_done& x) {
   if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
+  if (!x.more.events.empty()) more[x.id] = std::move(x.more);
   apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
                         now()));
 }
@@ -202,6 +224,7 @@ dispatcher_actor::behavior_type dispatcher(
   limits.max_in_flight = st.spec->agent.max_calls_in_flight;
   limits.retry_base = st.spec->retry_base;
   st.queue = core::dispatch_queue{limits};
+  st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
   return {[&st](run_peers& x) { st.peers = std::move(x); },
           handle<restored_calls>(self, "dispatcher.restored_calls"),
           handle<parsed_calls>(self, "dispatcher.parsed_calls"),

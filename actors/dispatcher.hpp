@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "actors/core/budget.hpp"
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/interfaces.hpp"
 
@@ -47,7 +48,9 @@ struct dispatcher_state {
   run_peers peers;
   core::dispatch_queue queue;
   std::vector<core::asked_call> asked;     ///< of this turn, in order
+  core::call_budget budget;
   std::map<call_id, std::string> answers;  ///< of ok `complete` calls
+  std::map<call_id, run_entry> more;       ///< of control calls
   std::optional<time_point> next_tick;
 };
 

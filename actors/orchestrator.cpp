@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
+#include "actors/core/plan.hpp"
 #include "actors/handler.hpp"
 #include "actors/proposal_texts.hpp"
 #include "actors/recovery.hpp"
@@ -22,7 +23,9 @@ core::step_limits run_spec::step_limits() const {
               agent.budget.cost_usd};
   x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
                                         agent.exempt_phases),
-                   agent.max_termination_attempts, agent.auto_complete};
+                   agent.max_termination_attempts, agent.auto_complete,
+                   agent.silent, agent.phase, agent.tools};
+  x.price = {model.price.input, model.price.output};
   x.one_call = cause.has_value();
   return x;
 }
@@ -38,8 +41,10 @@ void orchestrator_state::begin(run_peers& x) {
   base = start.snapshot->run;
   machine = core::step_machine{spec->step_limits(), spec->random01};
   plan = session_plan(start.snapshot->session);
+  talk = conversation{
+      {spec->dialect, spec->request, spec->model.context_window}};
   if (!spec->agent.system_prompt.empty())
-    tell(spec->dialect->system_message(spec->agent.system_prompt));
+    talk.say_system(spec->agent.system_prompt);
   remember_session();
   remember_proposals();
   if (spec->time_limit > duration{}) {
@@ -55,7 +60,6 @@ void orchestrator_state::begin(run_peers& x) {
 }
 
 void orchestrator_state::begin_fresh() {
-  tell_last();
   std::optional<proposal_id> cause;
   if (spec->cause) cause = spec->cause->what.id;
   run_entry entry;
@@ -64,7 +68,7 @@ void orchestrator_state::begin_fresh() {
                                                 spec->agent.max_steps, cause});
   entry.changes.emplace_back(make_record(machine.progress()));
   const auto hear = [&](std::string text) {
-    tell(spec->dialect->user_message(text));
+    talk.say_user(text);
     entry.changes.emplace_back(
         storage::message_record{spec->session,
                                 spec->run,
@@ -89,65 +93,41 @@ void orchestrator_state::begin_fresh() {
 }
 
 void orchestrator_state::begin_recovered() {
-  auto found = plan_recovery(*start.snapshot);
+  auto found = plan_recovery(*start.snapshot, spec->tool_settings);
   log_debug("orchestrator", "recovering " + spec->run.value + " at step " +
                                 std::to_string(found.progress.step));
+  for (const auto& step : earlier_steps(*start.snapshot, spec->tool_settings))
+    machine.note_step(step);
   self->send(peers.dispatcher,
-             restored_calls{std::move(found.open), std::move(found.finished)});
+             restored_calls{std::move(found.open), std::move(found.finished),
+                            found.calls_begun});
   apply(machine.recover(std::move(found.progress), std::move(found.calls),
                         found.settled, std::move(found.text), base.started,
                         spec->wall(), now()));
 }
 
-/// Tells what was said before; the last message of the model waits for its
-/// results.
+/// Says what was said before, and makes room where a request was made: so the
+/// next one is the same as it would have been without an interruption.
 void orchestrator_state::remember_session() {
   const auto& session = start.snapshot->session;
   for (const auto& call : session.calls)
-    if (call.stage == storage::call_stage::settled)
-      results.emplace(call.call.id, call);
+    if (call.stage == storage::call_stage::settled) talk.settle(call);
   for (const auto& m : session.messages) {
-    tell_last();
-    if (m.role == storage::message_role::user)
-      tell(spec->dialect->user_message(m.text));
-    else
-      last = core::new_message{true, m.text, m.reasoning, m.calls};
-  }
-}
-
-// -- the conversation ---------------------------------------------------------
-
-void orchestrator_state::tell(const std::string& message) {
-  if (!messages.empty()) messages += ',';
-  messages += message;
-}
-
-/// From committed records only, results in the order of the calls (rule 5).
-void orchestrator_state::tell_last() {
-  if (!last) return;
-  const auto message = std::exchange(last, {});
-  if (message->text.empty() && message->calls.empty()) return;
-  std::vector<model::told_call> calls;
-  for (const auto& id : message->calls) {
-    const auto& call = results.at(id).call;
-    const auto& arguments = asked_for(call);
-    calls.push_back(
-        {call.provider_id, call.tool, arguments.empty() ? "{}" : arguments});
-  }
-  tell(spec->dialect->assistant_message(message->text, calls));
-  for (const auto& id : message->calls) {
-    const auto& r = results.at(id);
-    tell(spec->dialect->tool_message(r.call.provider_id, r.call.tool, r.told));
-    results.erase(id);
+    if (m.role == storage::message_role::user) {
+      talk.say_user(m.text);
+    } else {
+      talk.fit();
+      talk.say_model({true, m.text, m.reasoning, m.calls});
+    }
   }
 }
 
 // -- what comes in ------------------------------------------------------------
 
 void orchestrator_state::on_settled(settlement_committed& x) {
-  core::settled_call settled{x.call.call.id, x.call.call.tool, x.call.how,
-                             spec->cause ? x.call.told : std::move(x.answer)};
-  results.insert_or_assign(settled.id, std::move(x.call));
+  auto settled = to_settled(x.call, spec->tool_settings);
+  settled.answer = spec->cause ? x.call.told : std::move(x.answer);
+  talk.settle(std::move(x.call));
   apply(machine.on_settled(std::move(settled), now()));
 }
 
@@ -158,16 +138,17 @@ void orchestrator_state::on_control(control_request& x) {
       known == proposed.end() ? spec->ids->next<proposal_id>() : known->second);
   if (known != proposed.end()) done.events.clear();  // they are in the log
   if (done.plan) plan = std::move(*done.plan);
+  // What it did is stored together with its result, so that after a crash it
+  // is done once.
+  run_entry entry;
   if (!done.events.empty()) {
-    run_entry entry;
     record_proposals(done.events, x.call.id, entry);
     entry.events = std::move(done.events);
     entry.changes.emplace_back(make_record(machine.progress()));
-    self->send(peers.muxer, std::move(entry));
   }
   self->send(peers.dispatcher,
              work_done{x.call.id, x.attempt, std::move(done.result), 0,
-                       std::move(done.answer).value_or("")});
+                       std::move(done.answer).value_or(""), std::move(entry)});
 }
 
 void orchestrator_state::on_end_committed() {
@@ -189,12 +170,10 @@ void orchestrator_state::act(core::record_step& x) {
         x.message->from_model ? storage::message_role::assistant
                               : storage::message_role::user,
         x.message->text, x.message->reasoning, x.message->calls});
-    if (x.message->from_model) {
-      last = std::move(x.message);
-    } else {
-      tell_last();
-      tell(spec->dialect->user_message(x.message->text));
-    }
+    if (x.message->from_model)
+      talk.say_model(std::move(*x.message));
+    else
+      talk.say_user(x.message->text);
   }
   if (x.last) {
     add_inline_proposals(x, entry);
@@ -220,13 +199,23 @@ void orchestrator_state::act(core::record_step& x) {
 }
 
 void orchestrator_state::act(core::open_turn& x) {
-  tell_last();
-  auto body = spec->dialect->request_head(spec->request);
-  const auto tail = spec->dialect->request_tail(spec->request);
-  body.reserve(body.size() + messages.size() + tail.size());
-  body += messages;
-  body += tail;
-  consumer = spawn_turn(self, spec, x, std::move(body), peers);
+  if (const auto removed = talk.fit(); removed > 0)
+    say_status("made room: " + std::to_string(removed) +
+               (removed == 1 ? " old tool output" : " old tool outputs") +
+               " left out");
+  const auto note = core::plan_note(plan);
+  const auto window = spec->model.context_window;
+  auto why = machine.cannot_ask(talk.tokens(note));
+  if (const auto about = talk.estimate(note); window > 0 && about > window)
+    why = context_full(about, window, spec->agent.model);
+  if (why) return apply(machine.refuse_turn(std::move(*why), now()));
+  consumer = spawn_turn(self, spec, x, talk.request(note), peers);
+}
+
+void orchestrator_state::say_status(std::string text) {
+  run_entry entry;
+  entry.events.emplace_back(events::status{std::move(text)});
+  self->send(peers.muxer, std::move(entry));
 }
 
 void orchestrator_state::act(core::stop_turn&) {
@@ -282,6 +271,8 @@ orchestrator_actor::behavior_type orchestrator(
       [&st, run](turn_over& x) {
         run("orchestrator.turn_over", [&] {
           st.consumer = nullptr;
+          if (!x.turn.usage.estimated)
+            st.talk.on_counted(x.turn.usage.input_tokens);
           st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
         });
       },

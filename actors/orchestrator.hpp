@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "actors/conversation.hpp"
 #include "actors/core/step_machine.hpp"
 #include "actors/interfaces.hpp"
 
@@ -49,8 +50,7 @@ struct orchestrator_state {
   void act(core::drain_calls& x);
   void act(core::forget_calls& x);
   void act(core::wait_for& x);
-  void tell(const std::string& message);
-  void tell_last();
+  void say_status(std::string text);
   [[nodiscard]] storage::run_record make_record(
       const core::run_progress& p) const;
   [[nodiscard]] time_point now() const { return self->clock().now(); }
@@ -63,14 +63,9 @@ struct orchestrator_state {
   core::step_machine machine;
   storage::run_record base;  ///< what of the record does not change
   storage::run_state ended_as = storage::run_state::active;
-  /// The conversation as the dialect writes it, joined by ','. Each message is
-  /// written once.
-  std::string messages;
-  /// The model's last message; told once all its calls have settled.
-  std::optional<core::new_message> last;
-  std::map<call_id, storage::call_record> results;  ///< committed ones
-  std::string plan;                                 ///< of the session
-  std::map<call_id, proposal_id> proposed;          ///< in an earlier life
+  conversation talk;
+  std::string plan;                         ///< of the session
+  std::map<call_id, proposal_id> proposed;  ///< in an earlier life
   /// Of a run with a cause: goes out with the first record, and the call
   /// right behind it.
   std::optional<run_entry> prelude;

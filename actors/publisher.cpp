@@ -46,12 +46,13 @@ void publisher_state::on_text(turn_text& x) {
     const auto kind = x.pieces.pieces.back().kind;
     status.on_text(kind == piece_kind::reasoning, self->clock().now());
   }
-  batcher->add(
-      x.pieces, self->clock().now(),
-      [this](bool reasoning, std::string_view content) {
-        emit_text(reasoning, content);
-      },
-      x.whole);
+  if (!spec->agent.silent)
+    batcher->add(
+        x.pieces, self->clock().now(),
+        [this](bool reasoning, std::string_view content) {
+          emit_text(reasoning, content);
+        },
+        x.whole);
   then.credit += x.bytes;
   then.consumer = caf::actor_cast<stream_consumer_actor>(x.consumer);
   schedule_flush();
@@ -66,7 +67,8 @@ void publisher_state::on_entry(run_entry& x) {
   if (!x.events.empty()) flush_text();
   for (auto& body : x.events) {
     fill_in(body);
-    emit(body);
+    // A status has its own pace.
+    if (!std::holds_alternative<events::status>(body)) emit(body);
     status.on(body, self->clock().now());
   }
   for (auto& change : x.changes) {
@@ -125,6 +127,7 @@ void publisher_state::schedule_flush() {
 
 void publisher_state::schedule_status() {
   const auto due = status.due();
+  if (due && *due <= self->clock().now()) return tell_status();
   if (!due || status_scheduled) return;
   status_scheduled = true;
   self->scheduled_send(self, *due, status_due{});

@@ -2,6 +2,7 @@
 #include "actors/recovery.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -50,7 +51,42 @@ const storage::message_record* committed_message(
 
 }  // namespace
 
-recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
+core::settled_call to_settled(const call_record& x,
+                              const config::tools_config& settings) {
+  return {x.call.id,
+          x.call.tool,
+          x.how,
+          {},
+          core::digest_of(x.told),
+          settings.of(x.call.tool).polling,
+          x.err && x.err->code == errc::budget_exceeded};
+}
+
+std::vector<std::vector<core::observed_call>> earlier_steps(
+    const storage::run_snapshot& snapshot,
+    const config::tools_config& settings) {
+  std::map<call_id, const call_record*> calls;
+  for (const auto& x : snapshot.session.calls) calls.emplace(x.call.id, &x);
+  std::vector<std::vector<core::observed_call>> out;
+  for (const auto& m : snapshot.session.messages) {
+    if (m.run != snapshot.run.id || m.step == snapshot.run.step ||
+        m.role != storage::message_role::assistant)
+      continue;
+    auto& step = out.emplace_back();
+    for (const auto& id : m.calls) {
+      const auto found = calls.find(id);
+      if (found == calls.end()) continue;
+      const auto& x = *found->second;
+      step.push_back(
+          {x.call.tool, core::digest_of(x.call.tool + " " + asked_for(x.call)),
+           core::digest_of(x.told), settings.of(x.call.tool).polling});
+    }
+  }
+  return out;
+}
+
+recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
+                            const config::tools_config& settings) {
   const auto& run = snapshot.run;
   recovery_plan out;
   out.progress = {
@@ -62,6 +98,7 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
   for (const auto& x : snapshot.session.calls) {
     if (x.run != run.id) continue;
     ++out.progress.tool_calls;
+    if (x.attempt > 0 && !x.call.control) ++out.calls_begun;
     if (x.call.step == run.step) mine.push_back(&x);
   }
   std::ranges::stable_sort(mine, {},
@@ -77,9 +114,9 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot) {
           });
       add_open(out, *x, asked);
     } else if (told) {
-      out.settled.push_back(
-          {x->call.id, x->call.tool, x->how,
-           run.cause.empty() ? complete_answer(*x) : x->told});
+      out.settled.push_back(to_settled(*x, settings));
+      out.settled.back().answer =
+          run.cause.empty() ? complete_answer(*x) : x->told;
     } else if (message == nullptr && x->how == outcome::ok &&
                x->call.eff == effect::read_only) {
       out.finished.push_back(

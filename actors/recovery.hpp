@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "actors/core/dispatch_queue.hpp"
+#include "actors/core/loop_detector.hpp"
 #include "actors/core/step_effects.hpp"
+#include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
 
 namespace riffle {
@@ -27,9 +29,20 @@ struct recovery_plan {
   std::string text;
   std::vector<core::restored_call> open;
   std::vector<core::finished_read> finished;
+  std::uint32_t calls_begun = 0;  ///< of the run, control tools left out
 };
 
-recovery_plan plan_recovery(const storage::run_snapshot& snapshot);
+recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
+                            const config::tools_config& settings);
+
+/// A settled call as the step machine sees it, without its answer.
+core::settled_call to_settled(const storage::call_record& x,
+                              const config::tools_config& settings);
+
+/// The calls of the run's steps before the current one, for the loop detector.
+std::vector<std::vector<core::observed_call>> earlier_steps(
+    const storage::run_snapshot& snapshot,
+    const config::tools_config& settings);
 
 /// The session's plan, as its last run left it.
 std::string session_plan(const storage::session_snapshot& session);

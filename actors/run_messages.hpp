@@ -144,6 +144,7 @@ struct step_forgotten {};
 struct restored_calls {
   std::vector<core::restored_call> open;
   std::vector<core::finished_read> finished;
+  std::uint32_t calls_begun = 0;  ///< of the run, control tools left out
 };
 
 /// dispatcher -> orchestrator: a control tool's call.
@@ -159,6 +160,7 @@ struct work_done {
   call_result result;
   std::optional<std::uint64_t> last_progress;
   std::string answer;  ///< of an ok `complete`
+  run_entry more;      ///< of a control tool: goes out with the settlement
 };
 
 /// worker -> dispatcher.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/stream_consumer.hpp"
 
+#include "actors/core/budget.hpp"
 #include "actors/handler.hpp"
 
 namespace riffle {
@@ -92,11 +93,13 @@ void stream_consumer_state::on_stop() {
 void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
                                     bool whole) {
   message.add(delta);
+  answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
+             delta.usage.has_value();
   if (!delta.fragments.empty()) {
     self->send(parser, call_fragments{std::move(delta.fragments)});
   }
   if (!delta.pieces.empty()) {
-    shown = true;
+    shown = !spec->agent.silent;
     self->send(muxer,
                turn_text{turn.step, std::move(delta.pieces), bytes,
                          caf::actor_cast<caf::strong_actor_ptr>(self), whole});
@@ -116,12 +119,11 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   summary.failure = std::move(failure);
   summary.retry_after = retry_after;
   summary.shown = shown;
+  summary.answered = answered;
   const auto& price = spec->model.price;
-  if (price.input > 0 || price.output > 0)
-    summary.usage.cost_usd =
-        (static_cast<double>(summary.usage.input_tokens) * price.input +
-         static_cast<double>(summary.usage.output_tokens) * price.output) /
-        1e6;
+  if (const auto cost =
+          core::cost_of({price.input, price.output}, summary.usage))
+    summary.usage.cost_usd = cost;
   self->send(parser, turn_over{std::move(summary)});
   // The body's own end follows the end mark at once; with it the connection
   // stays for the next request.

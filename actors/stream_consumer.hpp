@@ -32,7 +32,8 @@ struct stream_consumer_state {
   core::message_assembler message;
   model::transfer_id transfer = 0;
   std::optional<duration> retry_after;
-  bool shown = false;
+  bool shown = false;     ///< a part of the answer became events
+  bool answered = false;  ///< a part of the answer came
   bool over = false;
 };
 

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/plan.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -14,9 +16,6 @@ using nlohmann::json;
 
 constexpr std::string_view complete_schema =
     R"({"type":"object","properties":{"answer":{"type":"string","description":"The final answer for the user."}},"required":["answer"],"additionalProperties":false})";
-
-constexpr std::string_view plan_schema =
-    R"({"type":"object","properties":{"action":{"type":"string","enum":["set","update","get"]},"steps":{"type":"array","items":{"type":"string"},"description":"For set: the steps of the plan, in order."},"step":{"type":"integer","minimum":1,"description":"For update: which step, from 1."},"status":{"type":"string","enum":["pending","in_progress","done","dropped"],"description":"For update: its new status."}},"required":["action"],"additionalProperties":false})";
 
 constexpr std::string_view approval_schema =
     R"({"type":"object","properties":{"summary":{"type":"string","description":"What you propose to do and why, in one or two sentences."}},"required":["summary"],"additionalProperties":false})";
@@ -29,44 +28,18 @@ control_outcome refused(std::string message) {
   return out;
 }
 
-std::string plan_text(const json& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    text += std::to_string(i + 1) + ". [" +
-            plan[i].at("status").get<std::string>() + "] " +
-            plan[i].at("title").get<std::string>() + "\n";
-  return text.empty() ? "There is no plan." : text;
-}
-
-control_outcome plan_changed(const std::string& action, const json& plan) {
+control_outcome manage_plan(const std::string& arguments,
+                            const std::string& stored) {
+  auto edit = edit_plan(arguments, stored);
+  if (!edit) return refused(edit.error().message);
   control_outcome out;
-  out.result.output = plan_text(plan);
-  if (action != "get") {
-    out.plan = plan.dump();
-    out.events.emplace_back(events::plan_updated{action, *out.plan});
+  out.result.output = std::move(edit->text);
+  if (edit->plan) {
+    out.events.emplace_back(
+        events::plan_updated{std::move(edit->action), *edit->plan});
+    out.plan = std::move(edit->plan);
   }
   return out;
-}
-
-control_outcome manage_plan(const json& arguments, const std::string& stored) {
-  auto plan = json::parse(stored, nullptr, false);
-  if (!plan.is_array()) plan = json::array();
-  const auto action = arguments.at("action").get<std::string>();
-  if (action == "set") {
-    if (!arguments.contains("steps"))
-      return refused("manage_plan: `set` needs `steps`, a list of texts");
-    plan = json::array();
-    for (const auto& title : arguments["steps"])
-      plan.push_back({{"title", title}, {"status", "pending"}});
-  } else if (action == "update") {
-    const auto step = arguments.value("step", std::uint64_t{0});
-    if (step == 0 || step > plan.size() || !arguments.contains("status"))
-      return refused(
-          "manage_plan: `update` needs `status` and `step`, from 1 to " +
-          std::to_string(plan.size()));
-    plan[step - 1]["status"] = arguments["status"];
-  }
-  return plan_changed(action, plan);
 }
 
 control_outcome seek_approval(const json& arguments, const proposal_id& id) {
@@ -98,9 +71,12 @@ const std::vector<control_tool>& control_tools() {
        "everything is done.",
        complete_schema},
       {"manage_plan",
-       "Keeps the plan of this session: set its steps, update the status of "
-       "one, "
-       "or get it.",
+       "Keeps the plan of this session, which you are shown with each step. "
+       "`create` makes a new plan of `steps`; `add` puts more `steps` at the "
+       "end, or behind the step `id`; `update` changes `title` or `status` of "
+       "the step `id`; `complete` marks the step `id` as done; `list` shows "
+       "the plan. The ids of steps stay the same. Use it for work of several "
+       "steps, and keep it true while you work.",
        plan_schema},
       {"seek_approval",
        "Proposes an action to the user and records the proposal. Use it before "
@@ -122,7 +98,7 @@ control_outcome run_control(const tool_call& call, const std::string& plan,
     return refused("the arguments are no JSON object");
   try {
     if (call.tool == "complete") return complete(arguments);
-    if (call.tool == "manage_plan") return manage_plan(arguments, plan);
+    if (call.tool == "manage_plan") return manage_plan(call.arguments, plan);
     return seek_approval(arguments, fresh_id);
   } catch (const json::exception& e) {
     return refused(e.what());

@@ -13,7 +13,8 @@ namespace {
 
 outcome outcome_of(const error& defect) {
   switch (defect.code) {
-    case errc::truncated: return outcome::skipped;
+    case errc::truncated:
+    case errc::budget_exceeded: return outcome::skipped;
     case errc::approval_denied: return outcome::denied;
     default: return outcome::failed;
   }

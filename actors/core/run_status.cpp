@@ -17,6 +17,7 @@ std::string count(std::size_t n, const char* what) {
 }  // namespace
 
 std::string run_status::text() const {
+  if (!notice_.empty()) return notice_;
   if (!running_.empty()) return "running " + count(running_.size(), "tool");
   if (!undecided_.empty()) {
     return "waiting for approval of " + count(undecided_.size(), "call");
@@ -44,6 +45,9 @@ void run_status::on(const events::body& x, time_point now) {
   } else if (const auto* again = std::get_if<events::retry>(&x)) {
     if (again->what == events::retry_what::model)
       base_ = "the model failed, asking again";
+  } else if (const auto* notice = std::get_if<events::status>(&x)) {
+    notice_ = notice->text;
+    due_ = last_ ? std::max(now, *last_ + between) : now;
   } else if (std::holds_alternative<events::step_start>(x) ||
              std::holds_alternative<events::step_restarted>(x)) {
     running_.clear();
@@ -69,9 +73,11 @@ std::optional<std::string> run_status::take(time_point now) {
   if (ended_ || !due_ || now < *due_) return std::nullopt;
   due_.reset();
   auto out = text();
-  if (out == told_) return std::nullopt;
+  const bool noted = !std::exchange(notice_, {}).empty();
+  if (out == told_ && !noted) return std::nullopt;
   told_ = out;
   last_ = now;
+  if (noted) change(now);
   return out;
 }
 

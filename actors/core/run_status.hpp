@@ -14,7 +14,8 @@ namespace riffle::core {
 /// What a run does, in words for a typing indicator: made of the events that
 /// it publishes. A new text is told once it has stood for a moment, so that
 /// what is over at once makes no event, and never two within that time. What
-/// ran before a recovery is not known.
+/// ran before a recovery is not known. An event `status` in the entries of a
+/// run is a notice: it is told as soon as that is allowed, whatever follows.
 class run_status {
  public:
   /// The contract: at most one each 100 ms.
@@ -34,6 +35,7 @@ class run_status {
   void change(time_point now);
 
   std::string base_;  ///< while no tool runs
+  std::string notice_;
   std::set<call_id> running_;
   std::set<call_id> undecided_;
   bool ended_ = false;

@@ -106,6 +106,7 @@ struct turn_summary {
   std::optional<error> failure;
   std::optional<duration> retry_after;
   bool shown = false;             ///< a part of it became events
+  bool answered = false;          ///< the model began to answer, so it costs
   std::vector<asked_call> calls;  ///< in the model's order
 
   bool operator==(const turn_summary&) const = default;
@@ -117,6 +118,9 @@ struct settled_call {
   std::string tool;
   outcome how = outcome::ok;
   std::string answer;  ///< of an ok `complete`
+  std::uint64_t result = 0;  ///< `digest_of` what the model is told
+  bool polling = false;      ///< tools.*.polling
+  bool over_budget = false;  ///< refused: the budget of calls is used up
 
   bool operator==(const settled_call&) const = default;
 };

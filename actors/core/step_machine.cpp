@@ -4,23 +4,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/inline_proposals.hpp"
+#include "actors/core/step_detail.hpp"
 
 namespace riffle::core {
 
-namespace {
-
-constexpr const char* op = "orchestrator";
-
-std::uint64_t to_ms(duration x) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
-}
-
-}  // namespace
+using namespace step_detail;
 
 step_machine::step_machine(step_limits limits, std::function<double()> random01)
-    : limits_{std::move(limits)}, random01_{std::move(random01)} {}
+    : limits_{std::move(limits)},
+      random01_{std::move(random01)},
+      loops_{limits_.loop_limit} {}
 
 // -- what the outside says ----------------------------------------------------
 
@@ -38,7 +31,7 @@ step_effects step_machine::start_with(asked_call call, time_point now) {
   progress_.turn_committed = progress_.turn_safe = true;
   calls_.emplace(call.id, false);
   new_message message{true, {}, {}, {call.id}};
-  signatures_.push_back(std::move(call.signature));
+  asked_.push_back(std::move(call));
   phase_ = phase::settling;
   record(out, {events::step_start{1, limits_.max_steps}}, std::move(message));
   out.emplace_back(open_gate{true});
@@ -68,10 +61,8 @@ step_effects step_machine::recover(run_progress progress,
     return out;
   }
   text_ = std::move(text);
-  for (auto& c : calls) {
-    calls_.emplace(c.id, false);
-    signatures_.push_back(std::move(c.signature));
-  }
+  for (const auto& c : calls) calls_.emplace(c.id, false);
+  asked_ = std::move(calls);
   record(out, {});  // one more recovery is on record
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
@@ -88,10 +79,7 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
   step_effects out;
   if (phase_ == phase::stopping_turn) {
     progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
-    if (turn.shown) {
-      add(progress_.usage, turn.usage);
-      record(out, {events::usage{progress_.step, turn.usage}});
-    }
+    spend(turn, out);
     phase_ = phase::draining;
     out.emplace_back(drain_calls{end_->cancelled ? drain_reason::cancelled
                                                  : drain_reason::timed_out});
@@ -107,6 +95,8 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
 step_effects step_machine::on_settled(settled_call call, time_point now) {
   step_effects out;
   calls_[call.id] = true;
+  over_budget_ = over_budget_ || call.over_budget;
+  seen_[call.id] = {call.tool, 0, call.result, call.polling};
   const bool ends = call.tool == "complete" && call.how == outcome::ok;
   if (ends || limits_.one_call) answer_ = std::move(call.answer);
   if (phase_ == phase::settling &&
@@ -160,8 +150,11 @@ void step_machine::record(step_effects& out, std::vector<events::body> events,
       record_step{std::move(events), std::move(message), last, progress_});
 }
 
-void step_machine::begin_step(step_effects& out, time_point now) {
+void step_machine::begin_step(step_effects& out, time_point now,
+                              std::vector<events::body> events,
+                              std::optional<new_message> message) {
   if (progress_.step >= limits_.max_steps) {
+    if (!events.empty()) record(out, std::move(events), std::move(message));
     fail({errc::max_steps_exceeded, op,
           "the run used up its " + std::to_string(limits_.max_steps) +
               " steps; allow more with max_steps"},
@@ -174,10 +167,13 @@ void step_machine::begin_step(step_effects& out, time_point now) {
   progress_.recoveries = 0;
   failed_attempts_ = 0;
   calls_.clear();
-  recovering_ = false;
-  shown_ = false;
+  seen_.clear();
+  asked_.clear();
+  text_.clear();
+  over_budget_ = recovering_ = shown_ = false;
   phase_ = phase::streaming;
-  record(out, {events::step_start{progress_.step, limits_.max_steps}});
+  events.emplace_back(events::step_start{progress_.step, limits_.max_steps});
+  record(out, std::move(events), std::move(message));
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
 }
 
@@ -189,12 +185,11 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   text_ = turn.text;
   new_message message{true, std::move(turn.text), std::move(turn.reasoning)};
-  signatures_.clear();
-  for (auto& c : turn.calls) {
+  for (const auto& c : turn.calls) {
     calls_.emplace(c.id, false);  // one that is settled already stays so
     message.calls.push_back(c.id);
-    signatures_.push_back(std::move(c.signature));
   }
+  asked_ = std::move(turn.calls);
   record(out, {events::usage{progress_.step, turn.usage}}, std::move(message));
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
@@ -212,10 +207,7 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
 }
 
 void step_machine::break_turn(turn_summary turn, step_effects& out) {
-  if (turn.shown) {
-    add(progress_.usage, turn.usage);
-    record(out, {events::usage{progress_.step, turn.usage}});
-  }
+  spend(turn, out);
   shown_ = shown_ || turn.shown || !turn.calls.empty();
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   retry_after_ = turn.retry_after;
@@ -228,9 +220,18 @@ void step_machine::break_turn(turn_summary turn, step_effects& out) {
   out.emplace_back(drain_calls{drain_reason::interrupted});
 }
 
+/// What a turn that came to nothing cost.
+void step_machine::spend(const turn_summary& turn, step_effects& out) {
+  if (!turn.answered) return;
+  add(progress_.usage, turn.usage);
+  record(out, {events::usage{progress_.step, turn.usage}});
+}
+
 void step_machine::after_break(step_effects& out, time_point now) {
   calls_.clear();
+  seen_.clear();
   answer_.reset();
+  over_budget_ = false;
   if (recovering_) {
     if (progress_.recoveries > limits_.recovery_attempts) {
       fail({errc::internal, op,
@@ -277,117 +278,6 @@ void step_machine::restart_step(step_effects& out, std::string reason) {
   record(out, {events::step_restarted{progress_.step, progress_.attempt,
                                       std::move(reason)}});
   out.emplace_back(open_turn{progress_.step, progress_.attempt});
-}
-
-// -- the end of a step --------------------------------------------------------
-
-void step_machine::without_calls(step_effects& out, time_point now) {
-  auto next = on_turn_without_calls(limits_.termination, text_,
-                                    progress_.reminders, progress_.tool_calls);
-  switch (next.step) {
-    case termination_step::finish:
-      complete(answer_of(std::move(next)), out, now);
-      break;
-    case termination_step::fail:
-      fail({errc::not_terminated, op, std::move(next.text)},
-           events::run_status::failed, out, now);
-      break;
-    case termination_step::remind:
-      ++progress_.reminders;
-      record(out,
-             {events::retry{events::retry_what::termination,
-                            {},
-                            progress_.reminders,
-                            limits_.termination.max_attempts,
-                            0,
-                            "the agent must call `complete`"}},
-             new_message{false, std::move(next.text)});
-      out.emplace_back(forget_calls{});
-      begin_step(out, now);
-      break;
-  }
-}
-
-void step_machine::step_done(step_effects& out, time_point now) {
-  if (answer_) {
-    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)), out,
-             now);
-    return;
-  }
-  if (auto over = over_budget()) {
-    fail(std::move(*over), events::run_status::failed, out, now);
-    return;
-  }
-  if (looping()) {
-    fail({errc::loop_detected, op,
-          "the model asked for the same calls " + std::to_string(equal_steps_) +
-              " times in a row"},
-         events::run_status::failed, out, now);
-    return;
-  }
-  out.emplace_back(forget_calls{});
-  begin_step(out, now);
-}
-
-std::string step_machine::answer_of(termination_decision x) const {
-  if (x.fallback && !proposals_.empty()) return proposals_as_answer(proposals_);
-  return std::move(x.text);
-}
-
-std::optional<error> step_machine::over_budget() const {
-  const auto& b = limits_.budget;
-  const auto& u = progress_.usage;
-  std::string what;
-  if (b.tool_calls > 0 && progress_.tool_calls >= b.tool_calls)
-    what = std::to_string(b.tool_calls) + " tool calls";
-  else if (b.tokens > 0 && u.input_tokens + u.output_tokens >= b.tokens)
-    what = std::to_string(b.tokens) + " tokens";
-  else if (b.cost_usd > 0 && u.cost_usd.value_or(0) >= b.cost_usd)
-    what = std::to_string(b.cost_usd) + " USD";
-  else
-    return {};
-  return error{errc::budget_exceeded, op,
-               "the run's budget of " + what + " is used up"};
-}
-
-bool step_machine::looping() {
-  equal_steps_ = signatures_ == last_signatures_ ? equal_steps_ + 1 : 1;
-  last_signatures_ = signatures_;
-  return limits_.loop_limit > 0 && equal_steps_ >= limits_.loop_limit;
-}
-
-void step_machine::complete(std::string answer, step_effects& out,
-                            time_point now) {
-  phase_ = phase::ended;
-  record(out,
-         {events::final_answer{std::move(answer), progress_.step,
-                               progress_.usage, progress_.tool_calls},
-          finished(events::run_status::completed, {}, now)},
-         {}, true);
-}
-
-void step_machine::fail(error why, events::run_status status, step_effects& out,
-                        time_point now) {
-  phase_ = phase::ended;
-  std::optional<std::uint32_t> step;
-  if (progress_.step > 0) step = progress_.step;
-  record(out, {events::failure{why, step}, finished(status, why, now)}, {},
-         true);
-}
-
-void step_machine::end_as_requested(step_effects& out, time_point now) {
-  fail(end_->why,
-       end_->cancelled ? events::run_status::cancelled
-                       : events::run_status::failed,
-       out, now);
-}
-
-events::run_finished step_machine::finished(events::run_status status,
-                                            std::optional<error> why,
-                                            time_point now) const {
-  return {status,          to_ms(now - started_),
-          progress_.step,  progress_.tool_calls,
-          progress_.usage, std::move(why)};
 }
 
 }  // namespace riffle::core

@@ -18,25 +18,21 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/budget.hpp"
+#include "actors/core/loop_detector.hpp"
 #include "actors/core/retry_policy.hpp"
 #include "actors/core/step_effects.hpp"
 #include "actors/core/termination_policy.hpp"
 
 namespace riffle::core {
 
-/// Zero means no limit.
-struct run_budget {
-  std::uint32_t tool_calls = 0;
-  std::uint64_t tokens = 0;
-  double cost_usd = 0;
-};
-
 struct step_limits {
   std::uint32_t max_steps = 30;
   retry_limits model_retry;
   std::uint32_t recovery_attempts = 3;
-  std::uint32_t loop_limit = 0;  ///< equal steps in a row; 0: any number
+  std::uint32_t loop_limit = 0;  ///< see loop_detector
   run_budget budget;
+  token_price price;
   termination_limits termination;
   /// The run ends when its first call has settled; the call's text is the
   /// answer.
@@ -70,6 +66,20 @@ class step_machine {
                        const std::vector<settled_call>& settled,
                        std::string text, wall_time started, wall_time wall_now,
                        time_point now);
+
+  /// A step that was done in an earlier life, before `recover`.
+  void note_step(const std::vector<observed_call>& calls) {
+    static_cast<void>(loops_.on_step(calls));
+  }
+
+  /// Why the turn that was just opened cannot be paid for.
+  [[nodiscard]] std::optional<error> cannot_ask(
+      std::uint64_t prompt_tokens) const {
+    return cannot_pay(limits_.budget, limits_.price, progress_.usage,
+                      prompt_tokens);
+  }
+  /// The turn that was just opened is not asked for; the run ends.
+  step_effects refuse_turn(error why, time_point now);
 
   /// The turn ended, whatever way; no call of it follows.
   step_effects on_turn_over(turn_summary turn, time_point now);
@@ -109,7 +119,11 @@ class step_machine {
 
   void record(step_effects& out, std::vector<events::body> events,
               std::optional<new_message> message = {}, bool last = false);
-  void begin_step(step_effects& out, time_point now);
+  /// `events`, `message`: what led to it, in the same commit.
+  void begin_step(step_effects& out, time_point now,
+                  std::vector<events::body> events = {},
+                  std::optional<new_message> message = {});
+  void spend(const turn_summary& turn, step_effects& out);
   void ask_again(step_effects& out);
   void restart_step(step_effects& out, std::string reason);
   void commit_turn(turn_summary turn, step_effects& out, time_point now);
@@ -122,8 +136,7 @@ class step_machine {
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
   [[nodiscard]] std::string answer_of(termination_decision x) const;
-  [[nodiscard]] std::optional<error> over_budget() const;
-  [[nodiscard]] bool looping();
+  loop_report observe();
   [[nodiscard]] events::run_finished finished(events::run_status status,
                                               std::optional<error> why,
                                               time_point now) const;
@@ -134,9 +147,10 @@ class step_machine {
   run_progress progress_;
   time_point started_{};
   std::map<call_id, bool> calls_;  ///< of this step: settled?
-  std::vector<std::string> signatures_;
-  std::vector<std::string> last_signatures_;
-  std::uint32_t equal_steps_ = 0;
+  std::map<call_id, observed_call> seen_;  ///< settled ones
+  std::vector<asked_call> asked_;          ///< by the committed turn, in order
+  loop_detector loops_;
+  bool over_budget_ = false;  ///< a call of this step was refused
   std::string text_;                   ///< visible text of the committed turn
   std::optional<std::string> answer_;  ///< by `complete`
   std::vector<std::string> proposals_;

@@ -20,6 +20,11 @@ struct termination_limits {
   bool needs_complete = false;
   std::uint32_t max_attempts = 2;
   bool auto_complete = true;
+  /// The agent routes others: nobody can decide for it who goes on, so it is
+  /// never completed automatically, whatever `auto_complete` says.
+  bool routes = false;
+  std::string phase;               ///< for the reminder; may be empty
+  std::vector<std::string> tools;  ///< the agent's, for the reminder
 
   bool operator==(const termination_limits&) const = default;
 };

@@ -63,9 +63,6 @@ class checker {
       check_file({"models", name, "script"}, m.script);
     }
     check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
-    const auto window = model_config{}.context_window;
-    only({"models", name, "context_window"}, m.context_window == window,
-         std::to_string(window));
   }
 
   void check_agent(const std::string& name, const agent_config& a) {
@@ -79,10 +76,22 @@ class checker {
       }
       check_file({"agents", name, "system_prompt_file"}, a.system_prompt_file);
     }
-    only({"agents", name, "silent"}, !a.silent, "false");
+    check_budget(name, a);
     for (const auto& tool : a.tools) {
       check_tool_name({"agents", name, "tools"}, tool);
     }
+  }
+
+  /// Money cannot be counted without a price.
+  void check_budget(const std::string& name, const agent_config& a) {
+    const auto model = x_.models.find(a.model);
+    if (a.budget.cost_usd <= 0 || model == x_.models.end()) return;
+    const auto& price = model->second.price;
+    if (price.input > 0 || price.output > 0) return;
+    add({"agents", name, "budget", "cost_usd"},
+        "the model " + in_quotes(a.model) +
+            " has no price, so its cost is not known; set models." + a.model +
+            ".price");
   }
 
   std::string unknown_model(const std::string& name) const {
@@ -119,7 +128,6 @@ class checker {
       at.pop_back();
     };
     one("nodes", &tool_config::nodes, "[\"*\"]");
-    one("polling", &tool_config::polling, "false");
   }
 
   /// Keys of the contract that no code of this version obeys.

@@ -87,7 +87,7 @@ void visit(visitor& v, model_config& x) {
   v.field("temperature", &x.temperature, from(0, 2));
   v.field("max_concurrent", &x.max_concurrent, from(0, 65536));
   v.field("requests_per_minute", &x.requests_per_minute);
-  v.field("context_window", &x.context_window, from(1, 1e12));
+  v.field("context_window", &x.context_window, from(0, 1e12));
   v.field("script", &x.script, shaped(form::path));
   v.table("timeouts", [&] { visit(v, x.timeouts); });
   v.table("retry", [&] { visit(v, x.retry); });

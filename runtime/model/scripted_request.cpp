@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
+#include "messages/runtime_note.hpp"
 #include "runtime/model/scripted_answer.hpp"
 
 namespace riffle::model {
@@ -52,7 +55,9 @@ expected<scripted_request> read_scripted_request(std::string_view body,
   for (const auto& message : root["messages"]) {
     const auto role = role_of(message);
     if (role == "user") {
-      out.scope.task = text_of(message);
+      auto text = text_of(message);
+      if (text.starts_with(runtime_note)) continue;  // no new task
+      out.scope.task = std::move(text);
       if (!whole_session) out.scope.results.clear();
     } else if (role == "assistant") {
       out.scope.results.emplace_back();

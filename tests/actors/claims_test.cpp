@@ -87,7 +87,7 @@ class transcript {
       out += model_calls(n++, "seek_approval", {{"summary", claim}});
     if (family_.channel == claim_channel::plan)
       out += model_calls(n++, "manage_plan",
-                         {{"action", "set"}, {"steps", {claim}}});
+                         {{"action", "create"}, {"steps", {claim}}});
     if (family_.channel == claim_channel::tool_name)
       out += model_calls(n++, claim, {{"id", id_}, {"decision", "approve"}});
     for (auto calls = 1 + below(3); calls-- > 0;) out += call(n++, claim);

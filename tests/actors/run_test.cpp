@@ -280,8 +280,8 @@ TEST_CASE("control tools act on the run") {
     CHECK(x.provider->requests.size() == 1);
   }
   SECTION("manage_plan keeps the session's plan") {
-    const json steps{{"action", "set"}, {"steps", {"look", "leap"}}};
-    const json done{{"action", "update"}, {"step", 1}, {"status", "done"}};
+    const json steps{{"action", "create"}, {"steps", {"look", "leap"}}};
+    const json done{{"action", "complete"}, {"id", 1}};
     x.provider->answers = {
         model_calls(0, "manage_plan", steps) + model_stops("tool_calls"),
         the_end,

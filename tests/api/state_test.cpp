@@ -56,7 +56,7 @@ text = "It was denied."
       {"control tools", R"(
 [[steps]]
 calls = [
-  { tool = "manage_plan", arguments = { action = "set", steps = ["x", "y"] } },
+  { tool = "manage_plan", arguments = { action = "create", steps = ["x", "y"] } },
   { tool = "seek_approval", arguments = { summary = "may I?" } },
 ]
 [[steps]]

@@ -37,7 +37,7 @@ const std::map<std::string, std::string> others = {
     {"models.default.retry.cap", R"("16s")"},
     {"models.default.price.input", "0.4"},
     {"models.default.price.output", "1.6"},
-    {"models.default.context_window", ""},
+    {"models.default.context_window", "9000"},
     {"models.default.script", R"("/dev/null")"},
     {"agents.default.model", R"("other")"},
     {"agents.default.system_prompt", R"("Be brief.")"},
@@ -55,7 +55,7 @@ const std::map<std::string, std::string> others = {
     {"agents.default.auto_complete", "false"},
     {"agents.default.phase", R"("build")"},
     {"agents.default.exempt_phases", R"(["build"])"},
-    {"agents.default.silent", ""},
+    {"agents.default.silent", "true"},
     {"allow", R"(["10.0.0.0/8", "wiki.local:8080"])"},
     {"timeout", R"("31s")"},
     {"idle_timeout", R"("32s")"},
@@ -66,7 +66,7 @@ const std::map<std::string, std::string> others = {
     {"priority", "7"},
     {"idempotent", "true"},
     {"keys", ""},
-    {"polling", ""},
+    {"polling", "true"},
     {"isolation", R"("process")"},
     {"abandoned_limit", "2"},
     {"nodes", ""},
@@ -105,6 +105,7 @@ std::string other_value(const config::setting& s) {
 /// What makes the value of a key valid.
 std::string company(const config::setting& s) {
   if (s.key == "dialect") return "script = \"prompt\"\n";
+  if (s.key == "cost_usd") return "[models.default.price]\ninput = 1.0\n";
   if (s.section == "agents.default" && s.key == "model") {
     return "[models.other]\n";
   }

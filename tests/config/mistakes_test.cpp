@@ -156,11 +156,7 @@ TEST_CASE("what this version does not do is said, not ignored") {
   const std::vector<sample> samples = {
       {"models.default.dialect = \"ollama\"",
        "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
-      {"agents.default.silent = true",
-       "agents.default.silent: another value" + later + "false"},
       {"tools.keys = [\"/path\"]", "tools.keys: another value" + later + "[]"},
-      {"tools.read.polling = true",
-       "tools.read.polling: another value" + later + "false"},
       {"tools.read.workspace = \"/tmp\"",
        "tools.read.workspace: a workspace for one tool is not supported by "
        "this version; set tools.workspace for all"},
@@ -184,8 +180,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"cluster.tls.ca = \"a\"",
        "cluster.tls.ca: clusters are not supported by this version; leave it "
        "empty"},
-      {"models.default.context_window = 9",
-       "models.default.context_window: another value" + later + "128000"},
       {"server.listen = \"127.0.0.1:1\"",
        "server.listen: another value" + later + "\"127.0.0.1:7433\""},
       {"server.token_env = \"T\"",
@@ -197,6 +191,16 @@ TEST_CASE("what this version does not do is said, not ignored") {
     CHECK_THAT(mistakes_of(x.text),
                Catch::Matchers::EndsWith(": " + x.message + "\n"));
   }
+}
+
+TEST_CASE("a budget of money needs a price") {
+  CHECK_THAT(mistakes_of("agents.default.budget.cost_usd = 0.5"),
+             Catch::Matchers::EndsWith(
+                 ": agents.default.budget.cost_usd: the model \"default\" has "
+                 "no price, so its cost is not known; set "
+                 "models.default.price\n"));
+  CHECK(mistakes_of("agents.default.budget.cost_usd = 0.5\n"
+                    "models.default.price.output = 1.0") == "none");
 }
 
 TEST_CASE("tools that do not exist are found where they are named") {

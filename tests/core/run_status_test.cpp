@@ -133,3 +133,15 @@ TEST_CASE("two texts are never told within 100 ms, and the last one is told") {
   }
   CHECK(told == "running 3 tools");
 }
+
+TEST_CASE("a notice is told at once, whatever follows it") {
+  stage s;
+  s.on(events::status{"made room"});
+  s.on(events::step_start{1, 3});
+  CHECK(s.later(0ms) == "made room");
+  CHECK(s.later(50ms).empty());
+  CHECK(s.later(50ms) == "waiting for the model");
+  s.on(events::status{"again"});
+  CHECK(s.later(99ms).empty());
+  CHECK(s.later(1ms) == "again");
+}

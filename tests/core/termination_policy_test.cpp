@@ -76,3 +76,28 @@ TEST_CASE("a complete without an answer takes the text, then a fallback") {
     CHECK(on_complete(answer, " ", 0) == finish(fallback_without_tools, true));
   }
 }
+
+TEST_CASE("a reminder fits the agent: its phase, its tools") {
+  const termination_limits worker{
+      true, 2, true, false, "build", {"read", "complete", "bash"}};
+  const auto text = on_turn_without_calls(worker, "Done.", 0, 0).text;
+  CHECK(text.starts_with("[Note of the runtime] "));
+  CHECK(text.find("in the phase \"build\"") != std::string::npos);
+  CHECK(text.find("go on with it (`read`, `bash`)") != std::string::npos);
+  const termination_limits many{
+      true, 2, true, false, "", {"a", "b", "c", "d", "e", "f", "g", "h", "i"}};
+  const auto other = on_turn_without_calls(many, "Done.", 0, 0).text;
+  CHECK(other.find("phase") == std::string::npos);
+  CHECK(other.find("`h`, …)") != std::string::npos);
+}
+
+TEST_CASE("an agent that routes others is never completed automatically") {
+  const termination_limits router{true, 1, true, true, "plan", {"volley"}};
+  const auto reminded = on_turn_without_calls(router, "Hm.", 0, 0);
+  CHECK(reminded.step == termination_step::remind);
+  CHECK(reminded.text.find("You route the work of others") !=
+        std::string::npos);
+  const auto x = on_turn_without_calls(router, "Hm.", 1, 0);
+  CHECK(x.step == termination_step::fail);
+  CHECK(x.text.find("never completed automatically") != std::string::npos);
+}

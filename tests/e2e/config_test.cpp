@@ -122,7 +122,11 @@ TEST_CASE("budgets end a run that goes on for ever") {
   folder.write("a.txt", "A");
   auto server = reader_for_ever();
   std::string key;
-  SECTION("tool calls") { key = "tool_calls = 3"; }
+  std::size_t asked = 2;  // 1,000 tokens each, and the third may be one too
+  SECTION("tool calls") {
+    key = "tool_calls = 3";
+    asked = 4;  // after three calls it could still have answered
+  }
   SECTION("tokens") { key = "tokens = 2500"; }
   SECTION("money") { key = "cost_usd = 0.0025"; }
   const auto x = run(folder, server,
@@ -130,7 +134,8 @@ TEST_CASE("budgets end a run that goes on for ever") {
                      "[agents.default.budget]\n" +
                          key + "\n");
   CHECK(code_of(x) == "budget_exceeded");
-  CHECK(server.request_count() == 3);
+  CHECK(server.request_count() == asked);
+  CHECK(data_of(x, "run_finished").at("tool_calls") == asked);
 }
 
 TEST_CASE("the same calls again and again are a loop, if that is limited") {
@@ -140,7 +145,17 @@ TEST_CASE("the same calls again and again are a loop, if that is limited") {
   SECTION("limited") {
     const auto x = run(folder, server, "[agents.default]\nloop_limit = 2\n");
     CHECK(code_of(x) == "loop_detected");
-    CHECK(server.request_count() == 2);
+    REQUIRE(server.request_count() == 3);
+    const auto hint = body_of(server, 2).at("messages").back();
+    CHECK(hint.at("content").get<std::string>().find("2 times in a row") !=
+          std::string::npos);
+  }
+  SECTION("polling") {
+    const auto x = run(folder, server,
+                       "[agents.default]\nloop_limit = 2\nmax_steps = 5\n"
+                       "[tools.read]\npolling = true\n");
+    CHECK(code_of(x) == "max_steps_exceeded");
+    CHECK(server.request_count() == 5);
   }
   SECTION("not limited") {
     const auto x = run(folder, server,
@@ -170,6 +185,38 @@ TEST_CASE("an agent that must complete is reminded as often as configured") {
     run(folder, server, agent + "exempt_phases = [\"build\"]\n");
     CHECK(server.request_count() == 1);
   }
+}
+
+TEST_CASE("a silent agent tells its answer only") {
+  const work_folder folder;
+  http_server server{respond_sse(answer("I am done."))};
+  const auto x = run(folder, server, "[agents.default]\nsilent = true\n");
+  CHECK(of_type(x.events, "llm_token").empty());
+  CHECK(data_of(x, "final_answer").at("content") == "I am done.");
+}
+
+TEST_CASE("old outputs are left out when the context window is nearly full") {
+  const work_folder folder;
+  folder.write("a.txt", std::string(4000, 'x') + "\n");
+  http_server server{[](const http_request& request) {
+    const auto n = static_cast<int>(tool_messages(request).size());
+    if (n == 8) return respond_sse(answer("ok"));
+    return respond_sse(calls({{"read", {{"path", "a.txt"}, {"limit", n + 1}}}}));
+  }};
+  const auto removed = [&](const std::string& window) {
+    const auto x = run(folder, server,
+                       "context_window = " + window + "\n[agents.default]\n"
+                       "tools = [\"read\"]\n");
+    CHECK(data_of(x, "final_answer").at("content") == "ok");
+    check_results(server.requests().back());
+    std::size_t count = 0;
+    for (const auto& m : tool_messages(server.requests().back()))
+      if (m.at("content").get<std::string>().starts_with("[The output of read"))
+        ++count;
+    return count;
+  };
+  CHECK(removed("6000") > 0);
+  CHECK(removed("60000") == 0);
 }
 
 TEST_CASE("outputs are cut for events and for the model, each at its limit") {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/context_window.hpp"
+
+namespace riffle::core {
+
+namespace {
+
+/// Bytes of the arguments in a note.
+constexpr std::size_t shown_arguments = 120;
+
+std::string_view cut(std::string_view text) {
+  if (text.size() <= shown_arguments) return text;
+  auto end = shown_arguments;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::size_t outputs_to_trim(std::uint64_t window, std::uint64_t used,
+                            const std::vector<told_output>& old) {
+  if (window == 0 || used <= window - window / 4) return 0;
+  std::size_t count = 0;
+  std::size_t useful = 0;  // nothing is gained by the notes behind it
+  for (const auto& x : old) {
+    if (used <= window / 2) break;
+    ++count;
+    if (x.tokens <= x.note_tokens) continue;
+    used -= x.tokens - x.note_tokens;
+    useful = count;
+  }
+  return useful;
+}
+
+std::string trim_note(std::string_view tool, std::string_view arguments,
+                      std::uint64_t bytes) {
+  const auto shown = cut(arguments);
+  std::string text = "[The output of ";
+  text.append(tool).append(" ").append(shown);
+  if (shown.size() < arguments.size()) text += "…";
+  return text + " was removed to make room: " + std::to_string(bytes) +
+         " bytes. Make the call again if you need it.]";
+}
+
+}  // namespace riffle::core

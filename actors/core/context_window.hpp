@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How a conversation fits the model (models.*.context_window): near the limit
+// old tool outputs are replaced by short notes, the oldest first.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace riffle::core {
+
+/// Tokens of a tool's output as it was told, and of the note instead of it.
+struct told_output {
+  std::uint64_t tokens = 0;
+  std::uint64_t note_tokens = 0;
+
+  bool operator==(const told_output&) const = default;
+};
+
+/// How many outputs from the front of `old` have to go: none below three
+/// quarters of the window; then so many that half of it is free, as far as
+/// there are any, so that the next requests find their beginning unchanged
+/// (providers cache it). `used`: tokens of the whole. A pure function of what
+/// was said, so a recovered run makes the same requests.
+[[nodiscard]] std::size_t outputs_to_trim(std::uint64_t window,
+                                          std::uint64_t used,
+                                          const std::vector<told_output>& old);
+
+/// Instead of an output.
+[[nodiscard]] std::string trim_note(std::string_view tool,
+                                    std::string_view arguments,
+                                    std::uint64_t bytes);
+
+}  // namespace riffle::core

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// How a step ends and what follows: the other half of the step machine.
+#include <utility>
+
+#include "actors/core/inline_proposals.hpp"
+#include "actors/core/step_detail.hpp"
+#include "actors/core/step_machine.hpp"
+
+namespace riffle::core {
+
+using namespace step_detail;
+
+// -- the end of a step --------------------------------------------------------
+
+void step_machine::without_calls(step_effects& out, time_point now) {
+  auto next = on_turn_without_calls(limits_.termination, text_,
+                                    progress_.reminders, progress_.tool_calls);
+  switch (next.step) {
+    case termination_step::finish:
+      complete(answer_of(std::move(next)), out, now);
+      break;
+    case termination_step::fail:
+      fail({errc::not_terminated, op, std::move(next.text)},
+           events::run_status::failed, out, now);
+      break;
+    case termination_step::remind:
+      ++progress_.reminders;
+      out.emplace_back(forget_calls{});
+      begin_step(out, now,
+                 {events::retry{events::retry_what::termination,
+                                {},
+                                progress_.reminders,
+                                limits_.termination.max_attempts,
+                                0,
+                                "the agent must call `complete`"}},
+                 new_message{false, std::move(next.text)});
+      break;
+  }
+}
+
+void step_machine::step_done(step_effects& out, time_point now) {
+  if (answer_) {
+    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)), out,
+             now);
+    return;
+  }
+  if (over_budget_) {
+    fail(calls_used_up(limits_.budget.tool_calls), events::run_status::failed,
+         out, now);
+    return;
+  }
+  const auto loop = observe();
+  if (loop.what == loop_finding::loop) {
+    fail({errc::loop_detected, op,
+          "the model made " + loop.calls + " " + std::to_string(loop.times) +
+              " times in a row with the same results, and a hint did not "
+              "help; a tool that has to be asked again and again needs "
+              "polling = true, or raise loop_limit"},
+         events::run_status::failed, out, now);
+    return;
+  }
+  out.emplace_back(forget_calls{});
+  if (loop.what == loop_finding::none) return begin_step(out, now);
+  begin_step(out, now, {events::status{"the model repeats itself"}},
+             new_message{false, loop_hint(loop)});
+}
+
+step_effects step_machine::refuse_turn(error why, time_point now) {
+  step_effects out;
+  if (phase_ == phase::streaming)
+    fail(std::move(why), events::run_status::failed, out, now);
+  return out;
+}
+
+std::string step_machine::answer_of(termination_decision x) const {
+  if (x.fallback && !proposals_.empty()) return proposals_as_answer(proposals_);
+  return std::move(x.text);
+}
+
+/// All calls of the step have settled.
+loop_report step_machine::observe() {
+  std::vector<observed_call> calls;
+  for (const auto& x : asked_) {
+    auto& seen = calls.emplace_back(std::move(seen_[x.id]));
+    seen.asked = digest_of(x.signature);
+  }
+  return loops_.on_step(calls);
+}
+
+void step_machine::complete(std::string answer, step_effects& out,
+                            time_point now) {
+  phase_ = phase::ended;
+  record(out,
+         {events::final_answer{std::move(answer), progress_.step,
+                               progress_.usage, progress_.tool_calls},
+          finished(events::run_status::completed, {}, now)},
+         {}, true);
+}
+
+void step_machine::fail(error why, events::run_status status, step_effects& out,
+                        time_point now) {
+  phase_ = phase::ended;
+  std::optional<std::uint32_t> step;
+  if (progress_.step > 0) step = progress_.step;
+  record(out, {events::failure{why, step}, finished(status, why, now)}, {},
+         true);
+}
+
+void step_machine::end_as_requested(step_effects& out, time_point now) {
+  fail(end_->why,
+       end_->cancelled ? events::run_status::cancelled
+                       : events::run_status::failed,
+       out, now);
+}
+
+events::run_finished step_machine::finished(events::run_status status,
+                                            std::optional<error> why,
+                                            time_point now) const {
+  return {status,          to_ms(now - started_),
+          progress_.step,  progress_.tool_calls,
+          progress_.usage, std::move(why)};
+}
+
+}  // namespace riffle::core

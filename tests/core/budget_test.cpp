@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/budget.hpp"
+
+#include <random>
+#include <set>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::core;
+
+namespace {
+
+call_id id(int n) { return call_id{"call_" + std::to_string(n)}; }
+
+token_usage used(std::uint64_t input, std::uint64_t output, double cost = 0) {
+  token_usage x;
+  x.input_tokens = input;
+  x.output_tokens = output;
+  if (cost > 0) x.cost_usd = cost;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("what a turn needs is reserved before it is asked for") {
+  const run_budget budget{0, 1000, 0};
+  CHECK_FALSE(cannot_pay(budget, {}, used(300, 200), 499));
+  const auto why = cannot_pay(budget, {}, used(300, 200), 500);
+  REQUIRE(why);
+  CHECK(why->code == errc::budget_exceeded);
+  CHECK(why->message ==
+        "the run's budget of 1000 tokens does not pay for another model call: "
+        "500 are used, and it needs about 501; allow more with budget.tokens "
+        "of the agent");
+}
+
+TEST_CASE("money is reserved at the model's price") {
+  const run_budget budget{0, 0, 0.01};
+  const token_price price{2.0, 4.0};
+  CHECK_FALSE(cannot_pay(budget, price, used(0, 0, 0.005), 2000));
+  const auto why = cannot_pay(budget, price, used(0, 0, 0.005), 2600);
+  REQUIRE(why);
+  CHECK(why->message.find("0.01 USD") != std::string::npos);
+  CHECK(why->message.find("budget.cost_usd") != std::string::npos);
+  CHECK(cannot_pay(budget, {}, used(0, 0, 0.01), 1));
+}
+
+TEST_CASE("without a budget everything can be paid") {
+  CHECK_FALSE(cannot_pay({}, {1, 1}, used(1u << 30, 1u << 30, 1e9), 1u << 30));
+  call_budget calls;
+  for (int i = 0; i < 1000; ++i) CHECK(calls.reserve(id(i)));
+}
+
+TEST_CASE("cost is counted with a price only") {
+  CHECK_FALSE(cost_of({}, used(1000, 1000)));
+  CHECK(cost_of({0.5, 3.0}, used(1'000'000, 500'000)) == 2.0);
+  CHECK(cost_of({0, 3.0}, used(1'000'000, 500'000)) == 1.5);
+}
+
+TEST_CASE("a call beyond the budget gets no place") {
+  call_budget calls{2};
+  CHECK(calls.reserve(id(1)));
+  CHECK(calls.reserve(id(2)));
+  CHECK_FALSE(calls.reserve(id(3)));
+  CHECK(calls.refusal().code == errc::budget_exceeded);
+  CHECK(calls.refusal().message.find("2 tool calls") != std::string::npos);
+}
+
+TEST_CASE("a call that never began gives its place back") {
+  call_budget calls{1};
+  CHECK(calls.reserve(id(1)));
+  calls.on_settled(id(1));
+  CHECK(calls.reserve(id(2)));
+  calls.on_begun(id(2));
+  calls.on_begun(id(2));  // another attempt
+  calls.on_settled(id(2));
+  CHECK_FALSE(calls.reserve(id(3)));
+}
+
+TEST_CASE("calls of an earlier life count") {
+  call_budget calls{3, 2};
+  CHECK(calls.reserve(id(1)));
+  CHECK_FALSE(calls.reserve(id(2)));
+}
+
+TEST_CASE("never do more calls begin than the budget allows") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 200; ++round) {
+    const auto limit = 1 + random() % 6;
+    call_budget calls{static_cast<std::uint32_t>(limit)};
+    std::vector<int> open;
+    std::set<int> begun;
+    for (int i = 0; i < 60; ++i) {
+      if (random() % 2 == 0) {
+        const bool free = begun.size() + open.size() < limit;
+        CHECK(calls.reserve(id(i)) == free);
+        if (free) open.push_back(i);
+      } else if (!open.empty()) {
+        const auto at = random() % open.size();
+        const auto call = open[at];
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+        if (random() % 2 == 0) {
+          calls.on_begun(id(call));
+          begun.insert(call);
+        }
+        calls.on_settled(id(call));
+      }
+      CHECK(begun.size() <= limit);
+    }
+  }
+}
