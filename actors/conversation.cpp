@@ -72,7 +72,8 @@ void conversation::tell_result(const storage::call_record& x) {
               core::estimate_tokens(settings_.dialect->tool_message(
                   call.provider_id, call.tool, out.note))};
   // One that is no larger than its note stays for ever.
-  if (out.size.tokens > out.size.note_tokens) outputs_.push_back(std::move(out));
+  if (out.size.tokens > out.size.note_tokens)
+    outputs_.push_back(std::move(out));
 }
 
 std::size_t conversation::fit() {
@@ -80,8 +81,8 @@ std::size_t conversation::fit() {
   std::vector<core::told_output> old;
   for (std::size_t i = 0; i < old_outputs_; ++i)
     old.push_back(outputs_[i].size);
-  const auto count = core::outputs_to_trim(settings_.window,
-                                           head_tokens_ + tokens_, old);
+  const auto count =
+      core::outputs_to_trim(settings_.window, head_tokens_ + tokens_, old);
   if (count > 0) trim(count);
   return count;
 }

@@ -76,7 +76,7 @@ class conversation {
   std::string head_;
   std::string tail_;
   std::uint64_t head_tokens_ = 0;
-  std::string messages_;  ///< joined by ','
+  std::string messages_;      ///< joined by ','
   std::uint64_t tokens_ = 0;  ///< of `messages_`, estimated
   std::optional<core::new_message> last_;
   std::map<call_id, storage::call_record> results_;  ///< not told yet

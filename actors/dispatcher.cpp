@@ -26,8 +26,7 @@ storage::call_record make_record(const run_spec& spec, const tool_call& call,
 /// What a control tool did, before the event that settles its call.
 void join(run_entry& settlement, run_entry more) {
   auto& events = settlement.events;
-  events.insert(events.end() - 1,
-                std::make_move_iterator(more.events.begin()),
+  events.insert(events.end() - 1, std::make_move_iterator(more.events.begin()),
                 std::make_move_iterator(more.events.end()));
   std::ranges::move(more.changes, std::back_inserter(settlement.changes));
 }

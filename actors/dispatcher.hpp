@@ -47,7 +47,7 @@ struct dispatcher_state {
   run_spec_ptr spec;
   run_peers peers;
   core::dispatch_queue queue;
-  std::vector<core::asked_call> asked;     ///< of this turn, in order
+  std::vector<core::asked_call> asked;  ///< of this turn, in order
   core::call_budget budget;
   std::map<call_id, std::string> answers;  ///< of ok `complete` calls
   std::map<call_id, run_entry> more;       ///< of control calls

@@ -23,8 +23,11 @@ core::step_limits run_spec::step_limits() const {
               agent.budget.cost_usd};
   x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
                                         agent.exempt_phases),
-                   agent.max_termination_attempts, agent.auto_complete,
-                   agent.silent, agent.phase, agent.tools};
+                   agent.max_termination_attempts,
+                   agent.auto_complete,
+                   agent.silent,
+                   agent.phase,
+                   agent.tools};
   x.price = {model.price.input, model.price.output};
   x.one_call = cause.has_value();
   return x;
@@ -41,8 +44,8 @@ void orchestrator_state::begin(run_peers& x) {
   base = start.snapshot->run;
   machine = core::step_machine{spec->step_limits(), spec->random01};
   plan = session_plan(start.snapshot->session);
-  talk = conversation{
-      {spec->dialect, spec->request, spec->model.context_window}};
+  talk =
+      conversation{{spec->dialect, spec->request, spec->model.context_window}};
   if (!spec->agent.system_prompt.empty())
     talk.say_system(spec->agent.system_prompt);
   remember_session();

@@ -20,8 +20,10 @@ std::string usd(double x) {
 error too_much(const std::string& budget, const std::string& used,
                const std::string& needed, const char* key) {
   return {errc::budget_exceeded, op,
-          "the run's budget of " + budget + " does not pay for another model "
-              "call: " + used + " are used, and it needs about " + needed +
+          "the run's budget of " + budget +
+              " does not pay for another model "
+              "call: " +
+              used + " are used, and it needs about " + needed +
               "; allow more with budget." + key + " of the agent"};
 }
 

@@ -26,7 +26,8 @@ std::uint64_t digest_of(std::string_view text) noexcept {
 }
 
 std::string loop_hint(const loop_report& x) {
-  return std::string{runtime_note} + "You have made " + x.calls + " " + std::to_string(x.times) +
+  return std::string{runtime_note} + "You have made " + x.calls + " " +
+         std::to_string(x.times) +
          " times in a row, each time with the same arguments and the same "
          "result. Once more will not tell you anything new. Use what you "
          "have, try another way, or say what is missing. If this goes on, the "
@@ -89,13 +90,12 @@ bool loop_detector::polled_news(const std::vector<observed_call>& calls) {
 }
 
 std::uint32_t loop_detector::most() const noexcept {
-  return std::max({calls_.times(1), calls_.times(2), steps_.times(1),
-                   steps_.times(2)});
+  return std::max(
+      {calls_.times(1), calls_.times(2), steps_.times(1), steps_.times(2)});
 }
 
 std::string loop_detector::name_of(std::uint32_t times) const {
-  if (calls_.times(1) == times)
-    return "the same call (" + calls_.name(0) + ")";
+  if (calls_.times(1) == times) return "the same call (" + calls_.name(0) + ")";
   if (calls_.times(2) == times)
     return "the same two calls in turn (" + calls_.name(1) + ", " +
            calls_.name(0) + ")";

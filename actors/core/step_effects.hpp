@@ -117,7 +117,7 @@ struct settled_call {
   call_id id;
   std::string tool;
   outcome how = outcome::ok;
-  std::string answer;  ///< of an ok `complete`
+  std::string answer;        ///< of an ok `complete`
   std::uint64_t result = 0;  ///< `digest_of` what the model is told
   bool polling = false;      ///< tools.*.polling
   bool over_budget = false;  ///< refused: the budget of calls is used up

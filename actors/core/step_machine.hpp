@@ -146,11 +146,11 @@ class step_machine {
   phase phase_ = phase::idle;
   run_progress progress_;
   time_point started_{};
-  std::map<call_id, bool> calls_;  ///< of this step: settled?
+  std::map<call_id, bool> calls_;          ///< of this step: settled?
   std::map<call_id, observed_call> seen_;  ///< settled ones
   std::vector<asked_call> asked_;          ///< by the committed turn, in order
   loop_detector loops_;
-  bool over_budget_ = false;  ///< a call of this step was refused
+  bool over_budget_ = false;           ///< a call of this step was refused
   std::string text_;                   ///< visible text of the committed turn
   std::optional<std::string> answer_;  ///< by `complete`
   std::vector<std::string> proposals_;

@@ -51,8 +51,8 @@ std::string reminder(const termination_limits& limits, std::uint32_t number) {
 
 std::string give_up_message(const termination_limits& limits,
                             std::uint32_t reminders) {
-  const auto count = std::to_string(reminders) +
-                     (reminders == 1 ? " reminder" : " reminders");
+  const auto count =
+      std::to_string(reminders) + (reminders == 1 ? " reminder" : " reminders");
   if (limits.routes)
     return "the agent, which routes others, did not call `complete`, after " +
            count +
@@ -78,8 +78,8 @@ termination_decision on_turn_without_calls(const termination_limits& limits,
                                            std::uint32_t tools_run) {
   if (!limits.needs_complete) return finish(visible_text, tools_run);
   if (reminders_used < limits.max_attempts)
-    return {termination_step::remind,
-            reminder(limits, reminders_used + 1), false};
+    return {termination_step::remind, reminder(limits, reminders_used + 1),
+            false};
   if (limits.auto_complete && !limits.routes)
     return finish(visible_text, tools_run);
   return {termination_step::fail, give_up_message(limits, reminders_used),

@@ -6,6 +6,7 @@
 
 #include "runtime/cli/call_text.hpp"
 #include "runtime/cli/diff_lines.hpp"
+#include "runtime/cli/plan_text.hpp"
 #include "runtime/cli/safe_text.hpp"
 #include "runtime/cli/text_width.hpp"
 
@@ -147,6 +148,15 @@ std::string trace_writer::diff_text(std::string_view diff) const {
 
 std::string trace_writer::withdrawn() const {
   return tag("STEP") + "what the model wrote above in this step is withdrawn\n";
+}
+
+std::string trace_writer::on(const events::plan_updated& x, wall_time) {
+  const auto plan = plan_text(x.plan);
+  auto out = tag("PLAN") + plan.summary + "\n";
+  const auto room = std::max<std::size_t>(columns_, 40) - bar.size();
+  for (const auto& step : plan.steps)
+    out.append(bar).append(columns_ == 0 ? step : fit(step, room)).append("\n");
+  return out;
 }
 
 std::string trace_writer::on(const events::approval_required& x, wall_time) {

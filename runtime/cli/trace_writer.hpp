@@ -48,6 +48,7 @@ class trace_writer {
   std::string on(const events::tool_call& x, wall_time at);
   std::string on(const events::tool_progress& x, wall_time at);
   std::string on(const events::tool_result& x, wall_time at);
+  std::string on(const events::plan_updated& x, wall_time at);
   std::string on(const events::approval_required& x, wall_time at);
   std::string on(const events::approval_resolved& x, wall_time at);
   std::string on(const events::retry& x, wall_time at);

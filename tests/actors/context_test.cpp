@@ -35,8 +35,7 @@ void run(actor_fixture& x, const run_spec_ptr& spec) {
 /// Ten reads of 4,000 bytes, then an answer.
 std::vector<std::string> ten_reads() {
   std::vector<std::string> answers;
-  for (int i = 0; i < 10; ++i)
-    answers.push_back(one_call("look", {{"n", i}}));
+  for (int i = 0; i < 10; ++i) answers.push_back(one_call("look", {{"n", i}}));
   answers.push_back(the_end);
   return answers;
 }
@@ -84,8 +83,8 @@ TEST_CASE("the model sees the plan at the end of each request, as it is") {
 TEST_CASE("the next run of the session has the plan from its first request") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {
-      plan_call({{"action", "create"}, {"steps", {"look"}}}), the_end, the_end};
+  x.provider->answers = {plan_call({{"action", "create"}, {"steps", {"look"}}}),
+                         the_end, the_end};
   run(x, x.make_spec());
   run(x, x.make_spec("run_2"));
   CHECK(messages(x, 2).back().at("content").get<std::string>().find(

@@ -10,8 +10,8 @@ using nlohmann::json;
 
 namespace {
 
-std::string one_call(const std::string& tool, const json& arguments = {{"n",
-                                                                        1}}) {
+std::string one_call(const std::string& tool,
+                     const json& arguments = {{"n", 1}}) {
   return model_calls(0, tool, arguments) + model_stops("tool_calls");
 }
 
@@ -93,8 +93,10 @@ TEST_CASE("two calls in turn are a loop") {
   spec->agent.loop_limit = 3;
   run(x, spec);
   CHECK(x.provider->requests.size() == 8);
-  CHECK(only(x, "error").at("message").get<std::string>().find(
-            "two calls in turn (`look`, `redo`)") != std::string::npos);
+  CHECK(only(x, "error")
+            .at("message")
+            .get<std::string>()
+            .find("two calls in turn (`look`, `redo`)") != std::string::npos);
 }
 
 TEST_CASE("a polling tool may be asked again and again") {

@@ -280,3 +280,36 @@ TEST_CASE("durations and sizes are short") {
   CHECK(size_text(1024 * 1024 - 1) == "1.0 MB");
   CHECK(size_text(2'621'440) == "2.5 MB");
 }
+
+TEST_CASE("a plan is shown whole when it changes") {
+  feed on;
+  CHECK(on(events::plan_updated{
+            "update",
+            R"([{"id":1,"title":"look","status":"done"},)"
+            R"({"id":2,"title":"leap\u001b[31m","status":"in_progress"},)"
+            R"({"id":3,"title":"land","status":"pending"},)"
+            R"({"id":4,"title":"rest","status":"dropped"}])"}) ==
+        "[PLAN] 1 of 4 done\n"
+        "       | ✓ look\n"
+        "       | ▸ leap^[[31m\n"
+        "       | · land\n"
+        "       | ✗ rest\n");
+  CHECK(on(events::plan_updated{"create", "[]"}) == "[PLAN] no steps\n");
+  CHECK(on(events::plan_updated{"x", "7"}) == "[PLAN] no steps\n");
+  feed quiet{verbosity::quiet};
+  CHECK(quiet(events::plan_updated{"create", "[]"}).empty());
+}
+
+TEST_CASE("of a long plan the steps that are over give way") {
+  std::string plan;
+  for (int i = 1; i <= 40; ++i)
+    plan += (i > 1 ? ",{\"title\":\"s" : "[{\"title\":\"s") +
+            std::to_string(i) + "\",\"status\":\"" +
+            (i <= 10 ? "done" : "pending") + "\"}";
+  feed on;
+  const auto text = on(events::plan_updated{"update", plan + "]"});
+  CHECK(
+      text.starts_with("[PLAN] 10 of 40 done\n       | … 10 before\n"
+                       "       | · s11\n"));
+  CHECK(text.ends_with("       | · s26\n       | … 14 more\n"));
+}

@@ -17,8 +17,7 @@ TEST_CASE("nothing is removed before three quarters of the window are full") {
 }
 
 TEST_CASE("the oldest go, until half of the window is free") {
-  const std::vector<told_output> old{
-      {100, 10}, {10, 10}, {200, 10}, {100, 10}};
+  const std::vector<told_output> old{{100, 10}, {10, 10}, {200, 10}, {100, 10}};
   CHECK(outputs_to_trim(1000, 760, old) == 3);
   CHECK(outputs_to_trim(1000, 790, old) == 4);
   CHECK(outputs_to_trim(1000, 999, {{10, 20}, {10, 10}}) == 0);

@@ -80,8 +80,9 @@ TEST_CASE("a step of several calls is a loop, in any order of its calls") {
   const auto b = made("b", 2, 1);
   const auto c = made("c", 3, 1);
   CHECK(findings(2, {{a, b, c}, {a, c, b}, {c, b, a}}) == "-hL");
-  CHECK(findings(2, {{a, b, c}, {a, c}, {a, b, c}, {c, a}, {b, c, a}, {a, c}})
-        == "---h-L");
+  CHECK(
+      findings(2, {{a, b, c}, {a, c}, {a, b, c}, {c, a}, {b, c, a}, {a, c}}) ==
+      "---h-L");
   CHECK(findings(2, {{a, b}, {a, b}, {a, b}}) == "-hL");
 }
 

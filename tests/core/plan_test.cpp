@@ -71,8 +71,9 @@ TEST_CASE("only a change makes a new plan") {
   const auto list = edit_plan(R"({"action":"list"})", s.plan);
   REQUIRE(list);
   CHECK_FALSE(list->plan);
-  CHECK(list->text == "1. [pending] look\n2. [pending] leap\n"
-                      "3. [pending] land\n");
+  CHECK(list->text ==
+        "1. [pending] look\n2. [pending] leap\n"
+        "3. [pending] land\n");
 }
 
 TEST_CASE("what cannot be done changes nothing and says what would work") {

@@ -78,8 +78,8 @@ TEST_CASE("a complete without an answer takes the text, then a fallback") {
 }
 
 TEST_CASE("a reminder fits the agent: its phase, its tools") {
-  const termination_limits worker{
-      true, 2, true, false, "build", {"read", "complete", "bash"}};
+  const termination_limits worker{true,  2,       true,
+                                  false, "build", {"read", "complete", "bash"}};
   const auto text = on_turn_without_calls(worker, "Done.", 0, 0).text;
   CHECK(text.starts_with("[Note of the runtime] "));
   CHECK(text.find("in the phase \"build\"") != std::string::npos);

@@ -201,12 +201,14 @@ TEST_CASE("old outputs are left out when the context window is nearly full") {
   http_server server{[](const http_request& request) {
     const auto n = static_cast<int>(tool_messages(request).size());
     if (n == 8) return respond_sse(answer("ok"));
-    return respond_sse(calls({{"read", {{"path", "a.txt"}, {"limit", n + 1}}}}));
+    return respond_sse(
+        calls({{"read", {{"path", "a.txt"}, {"limit", n + 1}}}}));
   }};
   const auto removed = [&](const std::string& window) {
     const auto x = run(folder, server,
-                       "context_window = " + window + "\n[agents.default]\n"
-                       "tools = [\"read\"]\n");
+                       "context_window = " + window +
+                           "\n[agents.default]\n"
+                           "tools = [\"read\"]\n");
     CHECK(data_of(x, "final_answer").at("content") == "ok");
     check_results(server.requests().back());
     std::size_t count = 0;
