@@ -92,6 +92,7 @@ void stream_consumer_state::on_stop() {
 /// `whole`: no more text follows, as it came at the end of the body.
 void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
                                     bool whole) {
+  repetitions.apply(delta.pieces);
   message.add(delta);
   answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
              delta.usage.has_value();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/core/message_assembler.hpp"
+#include "actors/core/reasoning_filter.hpp"
 #include "actors/interfaces.hpp"
 
 namespace riffle {
@@ -30,6 +31,7 @@ struct stream_consumer_state {
   progress_muxer_actor muxer;
   std::unique_ptr<model::decoder> decoder;
   core::message_assembler message;
+  core::reasoning_filter repetitions;
   model::transfer_id transfer = 0;
   std::optional<duration> retry_after;
   bool shown = false;     ///< a part of the answer became events

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/text_batcher.hpp"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@ using riffle::piece_kind;
 using riffle::piece_list;
 using riffle::time_point;
 using riffle::core::batching;
+using riffle::core::longest_sentence;
 using riffle::core::sentence_cut;
 using riffle::core::text_batcher;
 using namespace std::chrono_literals;
@@ -48,9 +50,9 @@ struct fixture {
     batcher.add(x, t0 + at, emit());
     return seen;
   }
-  events flush(duration at) {
+  events flush(duration) {
     seen.clear();
-    batcher.flush(t0 + at, emit());
+    batcher.flush(emit());
     return seen;
   }
 };
@@ -177,14 +179,49 @@ TEST_CASE("adaptive batching passes slow text at once and gathers fast text") {
   fixture x{{batching::adaptive, 100ms}};
   CHECK(x.add(text("a"), 0ms) == events{{false, "a"}});
   CHECK(x.add(text("b"), 100ms) == events{{false, "b"}});
-  CHECK(x.add(text("c"), 110ms).empty());
-  CHECK(x.batcher.due() == t0 + 200ms);
-  CHECK(x.add(text("d"), 190ms).empty());
-  CHECK(x.add(text("e"), 200ms) == events{{false, "cde"}});
-  CHECK(x.add(text("f"), 210ms).empty());
-  CHECK(x.flush(300ms) == events{{false, "f"}});
-  CHECK(x.add(text("g"), 310ms).empty());
-  CHECK(x.batcher.due() == t0 + 400ms);
+  CHECK(x.add(text("c"), 120ms).empty());  // gaps of 100, 20: 60 on average
+  CHECK(x.batcher.due() == t0 + 160ms);
+  CHECK(x.add(text("d"), 140ms).empty());  // 40
+  CHECK(x.batcher.due() == t0 + 180ms);
+  CHECK(x.add(text("e"), 180ms) == events{{false, "cde"}});
+}
+
+TEST_CASE("the faster text comes, the longer adaptive batching gathers it") {
+  std::size_t before = 0;
+  for (const auto gap : {200ms, 90ms, 50ms, 10ms, 1ms}) {
+    fixture x{{batching::adaptive, 100ms}};
+    std::size_t most = 0;
+    for (int i = 0; i < 1000; ++i) {
+      for (const auto& [reasoning, content] : x.add(text("x"), gap * i))
+        most = std::max(most, content.size());
+    }
+    CAPTURE(gap.count(), most);
+    CHECK(most >= before);
+    before = most;
+    if (gap == 200ms) CHECK(most == 1);
+  }
+  CHECK(before >= 90);
+}
+
+TEST_CASE("text behind a long silence is not taken for slow for long") {
+  fixture x{{batching::adaptive, 100ms}};
+  for (int i = 0; i < 50; ++i) x.add(text("x"), 1ms * i);
+  x.flush(1h);
+  CHECK(x.add(text("a"), 1h) == events{{false, "a"}});
+  CHECK(x.add(text("b"), 1h + 1ms).size() <= 1);
+  x.flush(1h + 1ms);
+  CHECK(x.add(text("c"), 1h + 2ms).empty());
+}
+
+TEST_CASE("a sentence without an end is cut behind a word") {
+  fixture x{{batching::sentence, 1h}};
+  std::string words;
+  while (words.size() < longest_sentence) words += "word ";
+  CHECK(x.add(text(words + "an"), 0ms) == events{{false, words}});
+  CHECK(x.batcher.held() == 2);
+  const std::string one(longest_sentence, 'x');
+  CHECK(x.add(text(one), 1ms) == events{{false, "an" + one}});
+  CHECK(x.add(text("An end. " + one), 2ms) == events{{false, "An end. "}});
 }
 
 TEST_CASE("any split of any text comes out whole, in order and in time") {
@@ -212,7 +249,7 @@ TEST_CASE("any split of any text comes out whole, in order and in time") {
     auto now = t0;
     for (int i = 0; i < 40; ++i) {
       now += std::chrono::milliseconds{random() % 30};
-      if (const auto due = x.due(); due && *due <= now) x.flush(now, emit);
+      if (const auto due = x.due(); due && *due <= now) x.flush(emit);
       if (random() % 10 == 0) x.flush(emit);
       piece_list list;
       for (unsigned n = random() % 4; n > 0; --n) {
