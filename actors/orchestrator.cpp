@@ -274,7 +274,7 @@ orchestrator_actor::behavior_type orchestrator(
       [&st, run](turn_over& x) {
         run("orchestrator.turn_over", [&] {
           st.consumer = nullptr;
-          if (!x.turn.usage.estimated)
+          if (!x.turn.usage.estimated && x.turn.usage.input_tokens > 0)
             st.talk.on_counted(x.turn.usage.input_tokens);
           st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
         });

@@ -83,8 +83,8 @@ struct agent_config {
       "answer, and say plainly when something is not known.";
   /// Instead of `system_prompt`; `load` makes it absolute. Read by the node.
   std::string system_prompt_file;
-  std::vector<std::string> tools = {"read", "glob",  "grep",
-                                    "bash", "write", "edit"};
+  std::vector<std::string> tools = {"read",  "glob", "grep",       "bash",
+                                    "write", "edit", "manage_plan"};
   std::uint32_t max_steps = 30;
   std::uint32_t max_calls_in_flight = 16;
   std::uint32_t loop_limit = 5;

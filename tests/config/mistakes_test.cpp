@@ -11,7 +11,8 @@ namespace {
 std::string mistakes_of(const std::string& text,
                         std::vector<std::string> sets = {},
                         std::vector<std::string> tools = {
-                            "read", "glob", "grep", "bash", "write", "edit"}) {
+                            "read", "glob", "grep", "bash", "write", "edit",
+                            "manage_plan"}) {
   const testing::temp_folder folder;
   const auto file = folder.write("r.toml", text);
   const testing::scoped_directory there{folder.path()};
