@@ -88,7 +88,8 @@ events::tool_result result_event(const tool_call& call,
 
 run_entry settlement_entry(const run_spec& spec, const tool_call& call,
                            call_result result, bool announced,
-                           std::uint32_t attempt, std::string answer) {
+                           std::uint32_t attempt, std::string answer,
+                           std::vector<storage::attempt_record> attempts) {
   run_entry entry;
   if (!announced) entry.events.emplace_back(call_event(call, false));
   entry.events.emplace_back(
@@ -104,6 +105,7 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
       told_text(result, spec.tool_settings.of(call.tool).output_limit);
   if (!call.edited_from.empty()) record.told = edit_note(call) + record.told;
   record.err = result.err;
+  record.attempts = std::move(attempts);
   entry.changes.emplace_back(record);
   if (!result.output.empty())
     entry.changes.emplace_back(

@@ -40,6 +40,9 @@ void dispatcher_state::on(restored_calls& x) {
   for (const auto& open : x.open)
     if (!open.begun && open.attempt == 0 && !open.call.control)
       static_cast<void>(budget.reserve(open.call.id));
+  attempts_of = std::move(x.attempts);
+  for (auto& [id, all] : attempts_of)
+    end_attempt(id, "the runtime that ran it ended");
   queue.restore(std::move(x.open), std::move(x.finished));
 }
 
@@ -74,8 +77,10 @@ void dispatcher_state::act(core::begin_call& x) {
   budget.on_begun(x.call.id);
   run_entry entry;
   if (x.announce) entry.events.emplace_back(call_event(x.call, true));
-  entry.changes.emplace_back(
-      make_record(*spec, x.call, stage, x.attempt, true));
+  note_attempt(x.call.id, x.attempt);
+  auto record = make_record(*spec, x.call, stage, x.attempt, true);
+  record.attempts = attempts_of[x.call.id];
+  entry.changes.emplace_back(std::move(record));
   if (x.await_commit) entry.notice = intent_committed{x.call.id, x.attempt};
   self->send(peers.muxer, call_begun{x.call.id, x.attempt, std::move(entry)});
 }
@@ -89,12 +94,12 @@ void dispatcher_state::act(core::start_work& x) {
     result.how = outcome::failed;
     result.err = error{errc::tool_unavailable, "dispatcher",
                        "no worker serves the tool `" + x.call.tool + "`"};
-    self->send(self, work_done{id, attempt, std::move(result), {}, {}});
+    self->send(self, work_done{id, attempt, std::move(result), {}, {}, {}});
     return;
   }
-  self->send(pool->second,
-             assignment{spec->run, std::move(x.call), attempt,
-                        caf::actor_cast<dispatcher_actor>(self), peers.muxer});
+  self->send(pool->second, assignment{spec->run, std::move(x.call), attempt,
+                                      caf::actor_cast<dispatcher_actor>(self),
+                                      peers.muxer, peers.state});
 }
 
 void dispatcher_state::act(core::start_control& x) {
@@ -111,6 +116,7 @@ void dispatcher_state::act(core::cancel_approval& x) {
 }
 
 void dispatcher_state::act(core::retry_call& x) {
+  end_attempt(x.call.id, x.reason);
   run_entry entry;
   entry.events.emplace_back(events::retry{
       events::retry_what::tool, x.call.id, x.failed_attempt, x.max_attempts,
@@ -124,13 +130,47 @@ void dispatcher_state::act(core::retry_call& x) {
 void dispatcher_state::act(core::settle_call& x) {
   const auto id = x.call.id;
   auto answer = answers.extract(id);
+  std::string lost;
+  if (x.result.err && x.result.how != outcome::failed)
+    lost = x.result.err->message;
+  end_attempt(id, lost);
+  auto attempts = attempts_of.extract(id);
+  run_entry values;
+  add_state(id, x.result, values);
   auto entry =
       settlement_entry(*spec, x.call, std::move(x.result), x.announced,
-                       x.attempt, answer ? std::move(answer.mapped()) : "");
+                       x.attempt, answer ? std::move(answer.mapped()) : "",
+                       attempts ? std::move(attempts.mapped())
+                                : std::vector<storage::attempt_record>{});
+  std::ranges::move(values.changes, std::back_inserter(entry.changes));
   budget.on_settled(id);
   if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
   self->send(peers.muxer,
              call_settled{id, x.attempt, x.last_progress, std::move(entry)});
+}
+
+void dispatcher_state::note_attempt(const call_id& id, std::uint32_t number) {
+  attempts_of[id].push_back({number, spec->wall(), {}, {}});
+}
+
+void dispatcher_state::end_attempt(const call_id& id, const std::string& lost) {
+  const auto i = attempts_of.find(id);
+  if (i == attempts_of.end() || i->second.empty()) return;
+  auto& last = i->second.back();
+  if (last.ended) return;
+  last.ended = spec->wall();
+  last.lost = lost;
+}
+
+/// With the settlement, so that a call has its result and its values, or
+/// neither.
+void dispatcher_state::add_state(const call_id& id, const call_result& result,
+                                 run_entry& entry) {
+  const auto set = state_of.extract(id);
+  if (!set || result.how != outcome::ok) return;
+  if (peers.state) peers.state->apply(set.mapped());
+  for (const auto& [key, value] : set.mapped())
+    entry.changes.emplace_back(storage::state_value{spec->session, key, value});
 }
 
 void dispatcher_state::act(core::calls_drained&) {
@@ -201,6 +241,7 @@ void dispatcher_state::on(work_progressed& x) {
 void dispatcher_state::on(work_done& x) {
   if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
   if (!x.more.events.empty()) more[x.id] = std::move(x.more);
+  if (!x.state.empty()) state_of[x.id] = std::move(x.state);
   apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
                         now()));
 }

@@ -51,6 +51,15 @@ struct dispatcher_state {
   core::call_budget budget;
   std::map<call_id, std::string> answers;  ///< of ok `complete` calls
   std::map<call_id, run_entry> more;       ///< of control calls
+  /// Begins or ends an attempt in the call's record.
+  void note_attempt(const call_id& id, std::uint32_t number);
+  void end_attempt(const call_id& id, const std::string& lost);
+  void add_state(const call_id& id, const call_result& result,
+                 run_entry& entry);
+
+  /// What calls set in the session's state, until they are settled.
+  std::map<call_id, tools::state_values> state_of;
+  std::map<call_id, std::vector<storage::attempt_record>> attempts_of;
   std::optional<time_point> next_tick;
 };
 

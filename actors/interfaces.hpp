@@ -115,6 +115,7 @@ using proposal_desk_actor =
                      reacts_to<settle_proposal>,   // from a tracker
                      reacts_to<decision_known>,    // from the node
                      reacts_to<queued_cause>,      // from the node
+                     reacts_to<runs_here>,         // from the registry
                      reacts_to<tick>>;  // own timer, while something waits
 
 /// The step loop of a run, nothing else.
@@ -150,6 +151,7 @@ struct assignment {
   std::uint32_t attempt = 1;
   dispatcher_actor dispatcher;
   progress_muxer_actor muxer;
+  std::shared_ptr<tools::session_state> state;  ///< null: it begins empty
 };
 
 /// The actors of one run.
@@ -162,6 +164,7 @@ struct run_peers {
   run_registry_actor registry;
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
+  std::shared_ptr<tools::session_state> state;
 };
 
 struct watch_proposal {

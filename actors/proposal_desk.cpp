@@ -136,6 +136,20 @@ void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
           [give_up](caf::error&) { give_up("the registry did not answer"); });
 }
 
+// -- what other processes ask -------------------------------------------------
+
+/// The row stays until the run has ended, so that a crash does not undo it.
+void proposal_desk_state::look_for_cancels() {
+  auto found = setup.journal->cancels();
+  if (!found) {
+    if (!std::exchange(unread, true)) log_error(op, render(found.error()));
+    return;
+  }
+  unread = false;
+  for (auto& x : *found)
+    self->send(registry, cancel_run{x.run, {errc::cancelled, "run", x.reason}});
+}
+
 // -- the timer ----------------------------------------------------------------
 
 void proposal_desk_state::on_tick() {
@@ -145,11 +159,12 @@ void proposal_desk_state::on_tick() {
   for (const auto& entry : watched) ids.push_back(entry.first);
   if (!ids.empty()) look_for(ids);
   for (auto& [id, x] : std::exchange(unsettled, {})) on_settle(x);
+  if (runs) look_for_cancels();
   try_causes();
 }
 
 void proposal_desk_state::schedule() {
-  if (scheduled || (watched.empty() && causes.empty())) return;
+  if (scheduled || (watched.empty() && causes.empty() && !runs)) return;
   scheduled = true;
   self->delayed_send(self, setup.poll_every, tick{});
 }
@@ -175,6 +190,10 @@ proposal_desk_actor::behavior_type proposal_desk(
       [&st, run](settle_proposal& x) { run([&] { st.on_settle(x); }); },
       [&st, run](decision_known& x) { run([&] { st.on_known(x); }); },
       [&st, run](queued_cause& x) { run([&] { st.on_queued(x); }); },
+      [&st](const runs_here& x) {
+        st.runs = x.any;
+        st.schedule();
+      },
       [&st, run](tick&) {
         run([&] { st.on_tick(); });
         st.schedule();

@@ -21,8 +21,9 @@ struct desk_setup {
   duration poll_every = std::chrono::milliseconds{200};
 };
 
-/// The one place of a process that asks the journal for decisions: by one
-/// timer for all runs, which stands still while nothing waits.
+/// The one place of a process that asks the journal for what other processes
+/// want of its runs, decisions and cancels: by one timer for all runs, which
+/// stands still while there is none.
 struct proposal_desk_state {
   static inline const char* name = "proposal_desk";
   explicit proposal_desk_state(proposal_desk_actor::pointer me) : self{me} {}
@@ -36,6 +37,7 @@ struct proposal_desk_state {
   void on_down(const caf::down_msg& x);
 
   void look_for(const std::vector<proposal_id>& ids);
+  void look_for_cancels();
   void try_causes();
   void try_cause(const storage::proposal_state& cause);
   void schedule();
@@ -47,8 +49,10 @@ struct proposal_desk_state {
   std::map<proposal_id, storage::proposal_state> causes;
   /// Riffle's own decisions that could not be stored yet.
   std::map<proposal_id, settle_proposal> unsettled;
-  bool refused = false;            ///< the last one; said once
+  bool refused = false;            ///< the last one; it is said once
+  bool unread = false;             ///< the journal did not say; said once
   std::set<proposal_id> starting;  ///< the registry has been asked
+  bool runs = false;  ///< of this process: others may ask something of them
   bool scheduled = false;
 };
 

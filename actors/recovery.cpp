@@ -34,6 +34,7 @@ void add_open(recovery_plan& out, const call_record& x, bool asked) {
   open.decision_reason = x.decision_reason;
   if (x.err) open.decision_code = x.err->code;
   open.asked = asked;
+  if (!x.attempts.empty()) out.attempts.emplace(x.call.id, x.attempts);
   out.open.push_back(std::move(open));
 }
 

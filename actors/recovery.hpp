@@ -3,6 +3,7 @@
 
 // From records to where a run goes on. Pure.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct recovery_plan {
   std::vector<core::restored_call> open;
   std::vector<core::finished_read> finished;
   std::uint32_t calls_begun = 0;  ///< of the run, control tools left out
+  /// Of the open calls.
+  std::map<call_id, std::vector<storage::attempt_record>> attempts;
 };
 
 recovery_plan plan_recovery(const storage::run_snapshot& snapshot,

@@ -5,6 +5,7 @@
 // messages/. They stay in one process, so they may hold pointers.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@
 #include "messages/turn.hpp"
 #include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
+#include "tools/session_state.hpp"
 
 namespace riffle {
 
@@ -145,6 +147,7 @@ struct restored_calls {
   std::vector<core::restored_call> open;
   std::vector<core::finished_read> finished;
   std::uint32_t calls_begun = 0;  ///< of the run, control tools left out
+  std::map<call_id, std::vector<storage::attempt_record>> attempts;
 };
 
 /// dispatcher -> orchestrator: a control tool's call.
@@ -161,6 +164,7 @@ struct work_done {
   std::optional<std::uint64_t> last_progress;
   std::string answer;  ///< of an ok `complete`
   run_entry more;      ///< of a control tool: goes out with the settlement
+  tools::state_values state;  ///< what the call set
 };
 
 /// worker -> dispatcher.
@@ -216,6 +220,7 @@ struct lane_done {
   call_result result;
   std::uint64_t last_progress = 0;
   std::optional<std::string> died;
+  tools::state_values state;  ///< what it set; of a call that ended well
 };
 
 /// publisher -> worker: a report is committed, or was dropped.
@@ -252,6 +257,7 @@ struct start_run {
 struct resume_run {
   run_spec_ptr spec;
   subscriber_ptr who;
+  std::optional<core::end_request> end;  ///< it ends at once, by this
 };
 
 struct run_opened {
@@ -286,6 +292,11 @@ struct run_ended {
 struct run_broken {
   run_id run;
   error why;
+};
+
+/// registry -> desk: whether a run of this process has not ended.
+struct runs_here {
+  bool any = false;
 };
 
 /// registry's own: ask whether the journal takes a parked run again.
@@ -369,6 +380,7 @@ RIFFLE_LOCAL(cancel_call)
 RIFFLE_LOCAL(end_run)
 RIFFLE_LOCAL(run_ended)
 RIFFLE_LOCAL(run_broken)
+RIFFLE_LOCAL(runs_here)
 RIFFLE_LOCAL(probe_journal)
 RIFFLE_LOCAL(open_run_request)
 RIFFLE_LOCAL(adopt_run_request)

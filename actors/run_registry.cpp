@@ -53,16 +53,18 @@ caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
     return refused(*x.spec, {errc::session_busy, op,
                              "the run is under way in this process"});
   auto promise = self->make_response_promise<run_opened>();
-  open(x.spec, x.who, promise, false);
+  std::optional<end_run> end;
+  if (x.end) end = end_run{std::move(*x.end)};
+  open(x.spec, x.who, promise, false, std::move(end));
   return promise;
 }
 
 void run_registry_state::open(const run_spec_ptr& spec,
                               const subscriber_ptr& who, opened_promise promise,
-                              bool fresh) {
+                              bool fresh, std::optional<end_run> end) {
   ++opening;
-  const auto opened = [this, spec, who, promise,
-                       fresh](opened_run& answer) mutable {
+  const auto opened = [this, spec, who, promise, fresh,
+                       end](opened_run& answer) mutable {
     --opening;
     if (answer.failure) {
       return_parked(spec->run);
@@ -77,10 +79,12 @@ void run_registry_state::open(const run_spec_ptr& spec,
               core::restart_policy{setup.supervision.intensity,
                                    setup.supervision.period}};
     if (who) run.readers.push_back(who);
-    if (const auto left = parked.extract(spec->run))
+    run.end = std::move(end);
+    if (const auto left = parked.extract(spec->run); left && !run.end)
       run.end = std::move(left.mapped().end);
     auto& mine = runs.insert_or_assign(spec->run, std::move(run)).first->second;
     begin(mine, std::move(answer.snapshot), fresh);
+    tell_desk();
     promise.deliver(run_opened{spec->run, spec->session, {}});
     if (closing) end_for_closing(mine);
   };
@@ -273,7 +277,15 @@ void run_registry_state::end_for_closing(entry& run) {
     on_cancel(end);
 }
 
+/// Who has no run, has nobody who asks something of it.
+void run_registry_state::tell_desk() {
+  const bool any = !runs.empty() || !parked.empty();
+  if (std::exchange(told_desk, any) != any)
+    self->send(setup.desk, runs_here{any});
+}
+
 void run_registry_state::answer_shut_down() {
+  tell_desk();
   if (!closing || !runs.empty() || opening > 0) return;
   for (auto& promise : std::exchange(waiting, {})) promise.deliver(all_ended{});
 }

@@ -51,7 +51,8 @@ struct run_registry_state {
 
   using opened_promise = caf::typed_response_promise<run_opened>;
   void open(const run_spec_ptr& spec, const subscriber_ptr& who,
-            opened_promise promise, bool fresh);
+            opened_promise promise, bool fresh,
+            std::optional<end_run> end = {});
   void begin(entry& run, std::shared_ptr<storage::run_snapshot> snapshot,
              bool fresh);
   void all_down(const run_id& id);
@@ -73,6 +74,7 @@ struct run_registry_state {
   void return_parked(const run_id& id);
   void give_up(const run_id& id, const error& why);
   void answer_shut_down();
+  void tell_desk();
   void end_for_closing(entry& run);
 
   run_registry_actor::pointer self;
@@ -84,6 +86,7 @@ struct run_registry_state {
   std::vector<caf::typed_response_promise<all_ended>> waiting;
   bool closing = false;
   std::size_t opening = 0;
+  bool told_desk = false;  ///< that there are runs
 };
 
 run_registry_actor::behavior_type run_registry(

@@ -88,6 +88,7 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
   peers.registry = registry;
   peers.desk = setup.desk;
   peers.pools = setup.pools;
+  peers.state = std::make_shared<tools::session_state>(snapshot->session.state);
   peers.publisher = system.spawn(publisher, spec, snapshot->last_seq,
                                  snapshot->run.attempt_seq);
   peers.muxer = system.spawn(progress_muxer, spec);

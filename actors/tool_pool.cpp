@@ -68,6 +68,7 @@ void tool_pool_state::refuse(const assignment& x) {
                        x.attempt,
                        never_begun(outcome::failed, service->why(now())),
                        0,
+                       {},
                        {}});
 }
 
@@ -89,6 +90,7 @@ void tool_pool_state::on_stop(const stop_assignment& x) {
                                false,
                                {}}),
                   0,
+                  {},
                   {}});
     return true;
   });

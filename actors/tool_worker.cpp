@@ -70,6 +70,7 @@ struct lane_attempt {
     } catch (...) {
       done.died = "unknown exception";
     }
+    if (done.result.how == outcome::ok) done.state = context.state->changes();
     done.last_progress = relay->close();
     tell(worker, std::move(done));
   }
@@ -142,6 +143,7 @@ void tool_worker_state::on_assignment(assignment& x) {
   context.attempt = current->attempt;
   context.stop = stop.get_token();
   context.workspace = setup.workspace;
+  context.state = std::make_shared<tools::call_state>(current->state);
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock =
         guard_file(setup.guard_dir, current->call.id, current->attempt);
@@ -163,9 +165,13 @@ void tool_worker_state::on_done(lane_done& x) {
     self->quit(caf::make_error(caf::sec::runtime_error, *x.died));
     return;
   }
-  self->send(
-      done.dispatcher,
-      work_done{x.id, done.attempt, std::move(x.result), x.last_progress, {}});
+  self->send(done.dispatcher, work_done{x.id,
+                                        done.attempt,
+                                        std::move(x.result),
+                                        x.last_progress,
+                                        {},
+                                        {},
+                                        std::move(x.state)});
   self->send(pool, worker_idle{x.id});
 }
 

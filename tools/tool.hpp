@@ -17,6 +17,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "messages/call.hpp"
+#include "tools/session_state.hpp"
 
 namespace riffle::tools {
 
@@ -52,6 +53,9 @@ struct tool_context {
   duration kill_grace = std::chrono::seconds{2};
   /// Where the whole of a longer output goes; empty: nowhere.
   std::filesystem::path output_file;
+  /// Small values that the session keeps: get, set, has, all. What a call
+  /// sets is stored with its result, if it ends well. Never null.
+  std::shared_ptr<call_state> state = std::make_shared<call_state>();
   /// Most bytes of output worth keeping in memory.
   std::size_t output_cap = 16u << 20;
 };

@@ -165,10 +165,6 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   return open(*spec, std::move(on_events), options.stop, false);
 }
 
-expected<std::vector<unfinished_run>> runtime::unfinished(std::size_t limit) {
-  return impl_->owner->journal().unfinished_runs(limit);
-}
-
 expected<run> runtime::open(const std::shared_ptr<const run_spec>& spec,
                             event_handler on_events,
                             const std::stop_token& stop, bool fresh) {

@@ -151,6 +151,8 @@ using storage::decision_verdict;
 using storage::proposal_filter;
 using storage::run_owner;
 using storage::unfinished_run;
+/// What came of asking for a run's end.
+using storage::cancel_verdict;
 
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
 /// journal when it is slower than the run, so it costs nobody memory. One
@@ -304,6 +306,26 @@ class runtime {
   /// Cheap, however much is stored.
   [[nodiscard]] expected<std::vector<unfinished_run>> unfinished(
       std::size_t limit = 100);
+
+  /// Ends a run of any process with this data folder, as `cancelled`; blocks
+  /// until that is stored, not until it has ended. `here`: it is under way in
+  /// this runtime and settles; `asked`: its owner, another process, does so
+  /// within 250 ms; `gone`: its owner is gone, so this runtime has adopted it
+  /// to settle its calls and end it. Fails with `storage_unavailable`, and for
+  /// `gone` as `resume`: then whoever resumes it ends it.
+  [[nodiscard]] expected<cancel_verdict> cancel(
+      const run_id& id, std::string reason = "cancelled by the user");
+
+  /// The small values that a session keeps for its tools
+  /// (`tools::tool_context::state`) and for applications.
+  [[nodiscard]] expected<std::map<std::string, nlohmann::json>> state(
+      const session_id& id);
+  /// Sets one, also before the session's first run; null removes it. Fails
+  /// with `session_busy` while a run is active, `invalid_request` over a limit
+  /// (tools/session_state.hpp), `storage_unavailable`.
+  [[nodiscard]] expected<void> set_state(const session_id& id,
+                                         const std::string& key,
+                                         const nlohmann::json& value);
 
   /// Decides about a proposal of any session, also while another process runs
   /// it: that one acts on it within 250 ms. Blocks until it is stored. May be

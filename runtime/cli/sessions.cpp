@@ -134,12 +134,6 @@ int remove(const sessions_command& x, const config::config& settings,
            const storage::session_snapshot& session, storage::journal& journal,
            console& io) {
   const auto removed = journal.delete_session(session.session);
-  if (!removed && removed.error().code == errc::session_busy) {
-    auto why = removed.error();
-    why.message += ". 'riffle sessions resume " + x.id +
-                   "' finishes it; then it can be deleted";
-    return report(why, io);
-  }
   if (!removed) return report(removed.error(), io);
   std::error_code ignored;
   for (const auto& call : session.calls) {

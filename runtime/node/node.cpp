@@ -208,9 +208,10 @@ expected<run_opened> node::start(const run_spec_ptr& spec, subscriber_ptr who) {
   return ask_registry(caf::make_message(start_run{spec, std::move(who)}));
 }
 
-expected<run_opened> node::resume(const run_spec_ptr& spec,
-                                  subscriber_ptr who) {
-  return ask_registry(caf::make_message(resume_run{spec, std::move(who)}));
+expected<run_opened> node::resume(const run_spec_ptr& spec, subscriber_ptr who,
+                                  std::optional<core::end_request> end) {
+  return ask_registry(
+      caf::make_message(resume_run{spec, std::move(who), std::move(end)}));
 }
 
 expected<run_opened> node::ask_registry(caf::message request) {

@@ -84,7 +84,9 @@ class node {
 
   /// Starts or resumes; blocks up to the store's deadline.
   expected<run_opened> start(const run_spec_ptr& spec, subscriber_ptr who);
-  expected<run_opened> resume(const run_spec_ptr& spec, subscriber_ptr who);
+  /// `end`: it ends at once, by this.
+  expected<run_opened> resume(const run_spec_ptr& spec, subscriber_ptr who,
+                              std::optional<core::end_request> end = {});
 
   void attach(const run_id& run, subscriber_ptr who);
   void cancel(const run_id& run, error why, bool cancelled);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +97,17 @@ enum class call_stage : std::uint8_t {
 
 std::string_view to_string(call_stage x) noexcept;
 
+/// One attempt of a call.
+struct attempt_record {
+  std::uint32_t number = 1;
+  wall_time began;
+  std::optional<wall_time> ended;  ///< nothing: it is under way
+  /// Why it gave no result, if it ended without one.
+  std::string lost;
+
+  bool operator==(const attempt_record&) const = default;
+};
+
 struct call_record {
   tool_call call;
   run_id run;
@@ -108,6 +120,7 @@ struct call_record {
   outcome how = outcome::ok;  ///< once settled
   std::string told;           ///< what the model is told, cut to its limit
   std::optional<error> err;
+  std::vector<attempt_record> attempts;  ///< those that began, in order
 
   bool operator==(const call_record&) const = default;
 };
@@ -120,10 +133,19 @@ struct output_record {
   bool operator==(const output_record&) const = default;
 };
 
+/// A value that a session keeps (tools/session_state.hpp has the limits).
+struct state_value {
+  session_id session;
+  std::string key;
+  std::string value;  ///< JSON; empty: the key goes
+
+  bool operator==(const state_value&) const = default;
+};
+
 /// A proposal is added once; of several decisions about one the first stays.
 using state_change =
     std::variant<run_record, message_record, call_record, output_record,
-                 proposal_record, decision_record>;
+                 proposal_record, decision_record, state_value>;
 
 /// What is stored together (rule 6).
 struct commit_unit {
@@ -135,10 +157,11 @@ struct commit_unit {
 /// All that is known of a session: its conversation and what runs need.
 struct session_snapshot {
   session_id session;
-  std::vector<run_record> runs;           ///< by ordinal
-  std::vector<message_record> messages;   ///< in order of arrival
-  std::vector<call_record> calls;         ///< in order of arrival
-  std::vector<proposal_state> proposals;  ///< in order of arrival
+  std::vector<run_record> runs;              ///< by ordinal
+  std::vector<message_record> messages;      ///< in order of arrival
+  std::vector<call_record> calls;            ///< in order of arrival
+  std::vector<proposal_state> proposals;     ///< in order of arrival
+  std::map<std::string, std::string> state;  ///< key -> JSON
 };
 
 /// A run together with its session and the end of its log.
@@ -164,6 +187,23 @@ struct unfinished_run {
   std::string owner_name;  ///< for people, e.g. "process 4711"
   /// It stands still in this process since a write of it failed: why.
   std::optional<error> parked;
+};
+
+/// What another process asks of the owner of a run.
+struct cancel_request {
+  run_id run;
+  std::string reason;
+
+  bool operator==(const cancel_request&) const = default;
+};
+
+/// What came of it.
+enum class cancel_verdict : std::uint8_t {
+  unknown,   ///< there is no such run
+  finished,  ///< it has ended; nothing changed
+  here,      ///< this process owns it: nothing is stored, cancel it yourself
+  asked,     ///< its owner lives and finds the request (`cancels`)
+  gone,      ///< its owner is gone: whoever adopts it finds the request
 };
 
 /// Event lines of a run in order: a contiguous piece of its log.
@@ -244,9 +284,26 @@ class journal {
   virtual expected<std::vector<decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) = 0;
 
-  /// Deletes a session with its runs, their logs, outputs and proposals. Fails
-  /// with `not_found`, and with `session_busy` while it has an active run.
-  /// Blocks until it is stored.
+  /// Asks the owner of a run to cancel it; the first request stays, until the
+  /// run has ended. Blocks until it is stored.
+  virtual expected<cancel_verdict> ask_cancel(const run_id& run,
+                                              const std::string& reason) = 0;
+
+  /// What others asked of the active runs of this process. Cheap.
+  virtual expected<std::vector<cancel_request>> cancels() = 0;
+
+  /// Sets a value of a session, also of one that has no run yet. While a run
+  /// is active its calls alone set values: `session_busy`. Blocks until it is
+  /// stored.
+  virtual expected<void> set_state(const state_value& x) = 0;
+
+  /// The values of a session; none if there is none.
+  virtual expected<std::map<std::string, std::string>> load_state(
+      const session_id& id) = 0;
+
+  /// Deletes a session with its runs, their logs, outputs, proposals and
+  /// values. Fails with `not_found`, and with `session_busy` while it has an
+  /// active run whose owner lives. Blocks until it is stored.
   virtual expected<void> delete_session(const session_id& id) = 0;
 };
 

@@ -90,6 +90,28 @@ class memory_journal final : public journal {
     return store_.decisions_of(ids);
   }
 
+  expected<cancel_verdict> ask_cancel(const run_id& run,
+                                      const std::string&) override {
+    std::lock_guard lock{mutex_};
+    return store_.ask_cancel(run);
+  }
+
+  expected<std::vector<cancel_request>> cancels() override {
+    return std::vector<cancel_request>{};
+  }
+
+  expected<void> set_state(const state_value& x) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.set_state(x);
+  }
+
+  expected<std::map<std::string, std::string>> load_state(
+      const session_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.load_state(id);
+  }
+
   expected<void> delete_session(const session_id& id) override {
     std::lock_guard lock{mutex_};
     if (failure_) return unexpected{*failure_};

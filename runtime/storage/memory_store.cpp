@@ -72,6 +72,8 @@ void memory_store::change(kept_run&, proposal_record x) {
   proposals_.push_back({std::move(x), {}, {}});
 }
 
+void memory_store::change(kept_run&, const state_value& x) { put(x); }
+
 void memory_store::change(kept_run&, decision_record x) {
   const auto i = proposal_places_.find(x.proposal);
   if (i == proposal_places_.end() || proposals_[i->second].decided) return;
@@ -125,7 +127,7 @@ void memory_store::drop_old_logs() {
 }
 
 session_snapshot memory_store::session_of(const session_id& id) const {
-  session_snapshot x{id, {}, {}, {}, {}};
+  session_snapshot x{id, {}, {}, {}, {}, load_state(id)};
   for (const auto& run_id : sessions_.at(id)) {
     const auto& run = runs_.at(run_id);
     x.runs.push_back(run.record);
@@ -149,12 +151,8 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
     return unexpected{fail(errc::invalid_request, "open_run",
                            "run " + run.id.value + " exists")};
   const auto [i, is_new] = sessions_.try_emplace(run.session);
-  for (const auto& id : i->second)
-    if (runs_.at(id).record.state == run_state::active)
-      return unexpected{fail(errc::session_busy, "open_run",
-                             "session " + run.session.value +
-                                 " has the active run " + id.value +
-                                 ", owned by this process")};
+  if (const auto* id = active_run(run.session))
+    return unexpected{busy(run.session, *id, "open_run")};
   if (!run.cause.empty()) {
     const auto place = proposal_places_.find(run.cause);
     std::optional<proposal_state> cause;
@@ -244,15 +242,60 @@ expected<std::string> memory_store::load_output(const call_id& id) const {
   return i->second;
 }
 
+const run_id* memory_store::active_run(const session_id& session) const {
+  const auto i = sessions_.find(session);
+  if (i == sessions_.end()) return nullptr;
+  const auto run = std::ranges::find_if(i->second, [this](const run_id& id) {
+    return runs_.at(id).record.state == run_state::active;
+  });
+  return run == i->second.end() ? nullptr : &*run;
+}
+
+error memory_store::busy(const session_id& session, const run_id& run,
+                         const char* op) {
+  return fail(errc::session_busy, op,
+              "session " + session.value + " has the active run " + run.value +
+                  ", owned by this process");
+}
+
+cancel_verdict memory_store::ask_cancel(const run_id& run) const {
+  const auto i = runs_.find(run);
+  if (i == runs_.end()) return cancel_verdict::unknown;
+  return i->second.record.state == run_state::active ? cancel_verdict::here
+                                                     : cancel_verdict::finished;
+}
+
+void memory_store::put(const state_value& x) {
+  auto& values = state_[x.session];
+  if (x.value.empty())
+    values.erase(x.key);
+  else
+    values.insert_or_assign(x.key, x.value);
+  if (values.empty()) state_.erase(x.session);
+}
+
+expected<void> memory_store::set_state(const state_value& x) {
+  if (const auto* run = active_run(x.session))
+    return unexpected{busy(x.session, *run, "set_state")};
+  put(x);
+  return {};
+}
+
+std::map<std::string, std::string> memory_store::load_state(
+    const session_id& id) const {
+  const auto i = state_.find(id);
+  return i == state_.end() ? std::map<std::string, std::string>{} : i->second;
+}
+
 expected<void> memory_store::delete_session(const session_id& id) {
   const auto session = sessions_.find(id);
-  if (session == sessions_.end())
+  if (session == sessions_.end()) {
+    if (state_.erase(id) > 0) return {};
     return missing("delete_session", "session " + id.value);
-  for (const auto& run : session->second)
-    if (runs_.at(run).record.state == run_state::active)
-      return unexpected{fail(errc::session_busy, "delete_session",
-                             "session " + id.value + " has the active run " +
-                                 run.value + ", owned by this process")};
+  }
+  if (const auto* run = active_run(id))
+    return unexpected{busy(id, *run, "delete_session")};
+  state_.erase(id);
   for (const auto& run : session->second) {
     for (const auto& output : runs_.at(run).outputs) outputs_.erase(output);
     std::erase(finished_, run);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,11 @@ class memory_store {
       const proposal_filter& filter) const;
   std::vector<decision_record> decisions_of(
       const std::vector<proposal_id>& ids) const;
+  /// Every run is this process's.
+  [[nodiscard]] cancel_verdict ask_cancel(const run_id& run) const;
+  expected<void> set_state(const state_value& x);
+  [[nodiscard]] std::map<std::string, std::string> load_state(
+      const session_id& id) const;
   expected<void> delete_session(const session_id& id);
 
  private:
@@ -63,6 +69,11 @@ class memory_store {
   void change(kept_run& run, output_record x);
   void change(kept_run& run, proposal_record x);
   void change(kept_run& run, decision_record x);
+  void change(kept_run& run, const state_value& x);
+  void put(const state_value& x);
+  static error busy(const session_id& session, const run_id& run,
+                    const char* op);
+  [[nodiscard]] const run_id* active_run(const session_id& session) const;
   [[nodiscard]] const proposal_state* find(const proposal_id& id) const;
   void drop_old_logs();
 
@@ -70,6 +81,7 @@ class memory_store {
   std::unordered_map<run_id, kept_run> runs_;
   std::unordered_map<session_id, std::vector<run_id>> sessions_;
   std::vector<session_id> session_order_;
+  std::unordered_map<session_id, std::map<std::string, std::string>> state_;
   std::vector<run_id> active_;  ///< runs that have not ended, oldest first
   std::deque<run_id> finished_;
   std::unordered_map<call_id, std::string> outputs_;

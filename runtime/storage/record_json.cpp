@@ -163,6 +163,24 @@ tool_call tool_call_from(const json& from) {
   return x;
 }
 
+json to_value(const attempt_record& x) {
+  const auto& [number, began, ended, lost] = x;
+  json to{{"number", number}, {"began", began.us}};
+  if (ended) to["ended"] = ended->us;
+  if (!lost.empty()) to["lost"] = lost;
+  return to;
+}
+
+attempt_record attempt_from(const json& from) {
+  attempt_record x;
+  get(from, "number", x.number);
+  get(from, "began", x.began.us);
+  if (const auto i = from.find("ended"); i != from.end())
+    x.ended = wall_time{i->get<std::int64_t>()};
+  get(from, "lost", x.lost);
+  return x;
+}
+
 }  // namespace
 
 std::string to_json(const run_record& x) {
@@ -248,13 +266,14 @@ message_record message_from_json(std::string_view text) {
 
 std::string to_json(const call_record& x) {
   const auto& [call, run, stage, attempt, announced, approved, decision_reason,
-               how, told, err] = x;
+               how, told, err, attempts] = x;
   json to{{"call", to_value(call)},    {"run", run.value},
           {"stage", to_string(stage)}, {"attempt", attempt},
           {"announced", announced},    {"decision_reason", decision_reason},
           {"how", to_string(how)},     {"told", told}};
   put(to, "approved", approved);
   if (err) to["err"] = to_value(*err);
+  for (const auto& one : attempts) to["attempts"].push_back(to_value(one));
   return dump(to);
 }
 
@@ -274,6 +293,8 @@ call_record call_from_json(std::string_view text) {
     x.approved = a->get<bool>();
   get(from, "decision_reason", x.decision_reason);
   x.err = error_from(from, "err");
+  if (const auto i = from.find("attempts"); i != from.end())
+    for (const auto& one : *i) x.attempts.push_back(attempt_from(one));
   return x;
 }
 

@@ -33,6 +33,7 @@ std::int64_t limit_of(std::size_t limit) {
 
 row_reader::row_reader(sqlite::database& db)
     : proposals_{db},
+      state_{db},
       run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
       run_by_id_again_{db,
                        "SELECT count(*) FROM runs INDEXED BY "
@@ -174,7 +175,7 @@ void row_reader::for_each_call(
 }
 
 session_snapshot row_reader::read_session(const session_id& id) {
-  session_snapshot x{id, {}, {}, {}, {}};
+  session_snapshot x{id, {}, {}, {}, {}, {}};
   for (const auto& run : runs_of(id)) {
     const auto head = read_head(run);
     x.runs.push_back(record_of(run));
@@ -186,6 +187,7 @@ session_snapshot row_reader::read_session(const session_id& id) {
     });
   }
   x.proposals = proposals_.of_session(id.value);
+  x.state = state_.of_session(id);
   return x;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/rows.hpp"
 #include "runtime/storage/sqlite.hpp"
+#include "runtime/storage/state_rows.hpp"
 
 namespace riffle::storage {
 
@@ -48,6 +49,7 @@ class row_reader {
   std::optional<std::string> find_output(const call_id& id);
 
   proposal_reader& proposals() noexcept { return proposals_; }
+  state_reader& state() noexcept { return state_; }
 
  private:
   run_row read_run(const sqlite::rows& from, const std::string& whose);
@@ -59,6 +61,7 @@ class row_reader {
                          std::uint64_t last_seq);
 
   proposal_reader proposals_;
+  state_reader state_;
   sqlite::statement run_by_id_;
   sqlite::statement run_by_id_again_;
   sqlite::statement runs_by_session_;

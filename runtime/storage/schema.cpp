@@ -10,7 +10,7 @@ namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 21> tables{
+constexpr std::array<std::string_view, 26> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -39,10 +39,18 @@ constexpr std::array<std::string_view, 21> tables{
     " crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX decisions_by_proposal ON decisions(proposal)",
     "CREATE INDEX decisions_by_proposal_again ON decisions(proposal)",
+    // Version 3:
+    "CREATE TABLE state(n INTEGER PRIMARY KEY, session TEXT, key TEXT,"
+    " crc INTEGER, data TEXT)",
+    "CREATE UNIQUE INDEX state_by_key ON state(session, key)",
+    "CREATE INDEX state_by_session_again ON state(session)",
+    "CREATE TABLE commands(n INTEGER PRIMARY KEY, run TEXT, crc INTEGER,"
+    " reason TEXT)",
+    "CREATE UNIQUE INDEX commands_by_run ON commands(run)",
 };
 
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 2> tables_of{14, 21};
+constexpr std::array<std::size_t, 3> tables_of{14, 21, 26};
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());
 

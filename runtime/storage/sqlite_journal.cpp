@@ -313,6 +313,52 @@ expected<std::vector<decision_record>> sqlite_journal::decisions_of(
   });
 }
 
+expected<cancel_verdict> sqlite_journal::ask_cancel(const run_id& run,
+                                                    const std::string& reason) {
+  return write<cancel_verdict>("ask_cancel", [&]() -> expected<cancel_verdict> {
+    return ask_cancel_in_transaction(run, reason);
+  });
+}
+
+cancel_verdict sqlite_journal::ask_cancel_in_transaction(
+    const run_id& run, const std::string& reason) {
+  const auto row = writer_->units.reader().find_run(run);
+  if (!row) return cancel_verdict::unknown;
+  if (row->state != run_state::active) return cancel_verdict::finished;
+  const auto owner = owner_of(*row);
+  if (owner == run_owner::here) return cancel_verdict::here;
+  writer_->units.state().add(cancel_request{run, reason});
+  return owner == run_owner::gone ? cancel_verdict::gone
+                                  : cancel_verdict::asked;
+}
+
+expected<std::vector<cancel_request>> sqlite_journal::cancels() {
+  using list = std::vector<cancel_request>;
+  return guarded("cancels", [&]() -> expected<list> {
+    return readers_.read([&](row_reader& rows) {
+      return rows.state().cancels_for(owner_.id());
+    });
+  });
+}
+
+expected<void> sqlite_journal::set_state(const state_value& x) {
+  return write<void>("set_state", [&]() -> expected<void> {
+    if (const auto run = writer_->units.reader().active_run(x.session))
+      return unexpected{busy(*run)};
+    writer_->units.state().put(x);
+    return {};
+  });
+}
+
+expected<std::map<std::string, std::string>> sqlite_journal::load_state(
+    const session_id& id) {
+  using values = std::map<std::string, std::string>;
+  return guarded("load_state", [&]() -> expected<values> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.state().of_session(id); });
+  });
+}
+
 expected<void> sqlite_journal::delete_session(const session_id& id) {
   return write<void>("delete_session",
                      [&] { return delete_in_transaction(id); });
@@ -321,10 +367,13 @@ expected<void> sqlite_journal::delete_session(const session_id& id) {
 expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
   auto& units = writer_->units;
   const auto runs = units.reader().runs_of(id);
-  if (runs.empty()) return missing("delete_session", "session " + id.value);
+  if (runs.empty() && units.reader().state().of_session(id).empty())
+    return missing("delete_session", "session " + id.value);
   for (const auto& x : runs)
-    if (x.state == run_state::active) return unexpected{busy(x)};
+    if (x.state == run_state::active && owner_of(x) != run_owner::gone)
+      return unexpected{busy(x)};
   for (const auto& x : runs) units.remove(x);
+  units.state().remove_session(id.value);
   return {};
 }
 

@@ -59,6 +59,12 @@ class sqlite_journal final : public journal {
       const proposal_filter& filter) override;
   expected<std::vector<decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) override;
+  expected<cancel_verdict> ask_cancel(const run_id& run,
+                                      const std::string& reason) override;
+  expected<std::vector<cancel_request>> cancels() override;
+  expected<void> set_state(const state_value& x) override;
+  expected<std::map<std::string, std::string>> load_state(
+      const session_id& id) override;
   expected<void> delete_session(const session_id& id) override;
 
   [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
@@ -93,6 +99,8 @@ class sqlite_journal final : public journal {
 
   expected<run_snapshot> open_in_transaction(run_record run);
   expected<run_snapshot> adopt_in_transaction(const run_id& id);
+  cancel_verdict ask_cancel_in_transaction(const run_id& run,
+                                           const std::string& reason);
   expected<void> delete_in_transaction(const session_id& id);
   decision_answer decide_in_transaction(const decision_record& x,
                                         const std::string& digest);

@@ -53,6 +53,9 @@ fault change_fault(const state_change& change, const run_id& run,
   } else if (const auto* p = std::get_if<proposal_record>(&change)) {
     if (p->run != run || p->session != facts.session)
       return foreign("proposal of run " + p->run.value);
+  } else if (const auto* v = std::get_if<state_value>(&change)) {
+    if (v->session != facts.session)
+      return foreign("value of session " + v->session.value);
   }
   return std::nullopt;
 }
@@ -92,6 +95,8 @@ std::size_t weight(const commit_unit& unit) {
       sum += r->task.size() + r->settings.size();
     else if (const auto* p = std::get_if<proposal_record>(&change))
       sum += p->arguments.size() + p->preview.size() + p->summary.size();
+    else if (const auto* v = std::get_if<state_value>(&change))
+      sum += v->key.size() + v->value.size();
   }
   return sum;
 }

@@ -12,6 +12,7 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
     : owner_{std::move(owner)},
       reader_{db},
       proposals_{db},
+      state_{db},
       insert_run_{db,
                   "INSERT INTO runs(n, id, session, ordinal, state, owner, "
                   "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
@@ -138,6 +139,7 @@ void unit_writer::remove(const run_row& run) {
   delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   proposals_.remove_session(run.session);
+  state_.remove_cancel(run.id);
   delete_head_.run(run.n);
   delete_run_.run(run.n);
 }
@@ -154,6 +156,7 @@ void unit_writer::update(known_run& run, const run_record& x) {
   run.row.data = to_json(x);
   update_run_.run(static_cast<int>(run.row.state), run.row.owner,
                   crc_of(run.row), run.row.data, run.row.n);
+  if (x.state != run_state::active) state_.remove_cancel(x.id.value);
 }
 
 void unit_writer::update(known_run& run, const message_record& x) {
@@ -183,5 +186,7 @@ void unit_writer::update(known_run&, const proposal_record& x) {
 void unit_writer::update(known_run&, const decision_record& x) {
   proposals_.add(x);
 }
+
+void unit_writer::update(known_run&, const state_value& x) { state_.put(x); }
 
 }  // namespace riffle::storage

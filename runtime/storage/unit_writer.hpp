@@ -42,6 +42,7 @@ class unit_writer {
 
   row_reader& reader() noexcept { return reader_; }
   proposal_writer& proposals() noexcept { return proposals_; }
+  state_writer& state() noexcept { return state_; }
   [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
 
  private:
@@ -59,10 +60,12 @@ class unit_writer {
   void update(known_run& run, const output_record& x);
   void update(known_run& run, const proposal_record& x);
   void update(known_run& run, const decision_record& x);
+  void update(known_run& run, const state_value& x);
 
   std::string owner_;
   row_reader reader_;
   proposal_writer proposals_;
+  state_writer state_;
   std::unordered_map<std::string, known_run> runs_;
   std::vector<known_run*> dirty_;
 

@@ -66,6 +66,7 @@ tools::tool_output recording_tool::run(const json& args,
   arguments.push_back(args.dump());
   for (int i = 1; i <= reports; ++i)
     context.progress({"report " + std::to_string(i), {}, {}, {}, 0});
+  if (also) also(context);
   if (throw_times > 0) {
     --throw_times;
     throw std::runtime_error{"the tool broke"};

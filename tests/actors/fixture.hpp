@@ -5,6 +5,7 @@
 // nothing happens, and no time passes, unless the test says so.
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -99,6 +100,7 @@ class recording_tool final : public tools::tool {
   std::string says;     ///< instead of its name and arguments
   int throw_times = 0;  ///< so many calls end with an exception
   int reports = 0;      ///< progress reports of each call
+  std::function<void(tools::tool_context&)> also;  ///< what else a call does
 
  private:
   tools::tool_spec spec_;

@@ -173,7 +173,7 @@ class neutral {
     }
     out.append(at, text.cend());
     static const std::regex time{
-        R"re("(duration_ms|started|timestamp|took|seq|attempt_seq|first_seq|last_seq)":("[^"]*"|[0-9]+))re"};
+        R"re("(duration_ms|began|ended|started|timestamp|took|seq|attempt_seq|first_seq|last_seq)":("[^"]*"|[0-9]+))re"};
     return std::regex_replace(out, time, "\"$1\":_");
   }
 

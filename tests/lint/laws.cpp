@@ -28,10 +28,14 @@ constexpr std::array<std::pair<std::string_view, layer>, 12> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 7> ports{
-    "tools/kept_file.hpp",       "tools/tool.hpp",
-    "tools/registry.hpp",        "runtime/model/transport.hpp",
-    "runtime/model/dialect.hpp", "runtime/storage/journal.hpp",
+constexpr std::array<std::string_view, 8> ports{
+    "tools/kept_file.hpp",
+    "tools/session_state.hpp",
+    "tools/tool.hpp",
+    "tools/registry.hpp",
+    "runtime/model/transport.hpp",
+    "runtime/model/dialect.hpp",
+    "runtime/storage/journal.hpp",
     "runtime/config/config.hpp",
 };
 

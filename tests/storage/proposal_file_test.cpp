@@ -61,8 +61,9 @@ TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
                    make_block("run_1", 1, 2),
                    {make_message(run, "m"), make_call("run_1", "call_1")}}));
   }
-  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
-                          "PRAGMA user_version = 1"})
+  for (const auto* sql :
+       {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
+        "DROP TABLE commands", "PRAGMA user_version = 1"})
     change_file(folder.path(), sql);
   const auto journal = open_store(folder.path());
   const auto found = journal->adopt_run({"run_1"});
@@ -81,8 +82,9 @@ TEST_CASE("a file of version 1 that lacks a table is damaged") {
   {
     open_store(folder.path());
   }
-  for (const auto* sql : {"DROP TABLE proposals", "DROP TABLE decisions",
-                          "DROP TABLE outputs", "PRAGMA user_version = 1"})
+  for (const auto* sql :
+       {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
+        "DROP TABLE commands", "DROP TABLE outputs", "PRAGMA user_version = 1"})
     change_file(folder.path(), sql);
   const auto journal = sqlite_journal::open(folder.path(), {});
   REQUIRE_FALSE(journal);

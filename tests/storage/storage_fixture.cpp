@@ -90,6 +90,8 @@ storage::call_record make_call(const std::string& run, const std::string& id) {
   x.how = outcome::timed_out;
   x.told = "took too long";
   x.err = error{errc::timeout, "run", "late", false, {}};
+  x.attempts = {{1, {100}, wall_time{200}, "the worker died"},
+                {2, {300}, {}, {}}};
   return x;
 }
 

@@ -235,6 +235,37 @@ expected<std::vector<storage::decision_record>> test_journal::decisions_of(
   return store_.decisions_of(ids);
 }
 
+expected<storage::cancel_verdict> test_journal::ask_cancel(const run_id& run,
+                                                           const std::string&) {
+  std::lock_guard lock{mutex_};
+  return store_.ask_cancel(run);
+}
+
+void test_journal::ask_from_elsewhere(storage::cancel_request x) {
+  std::lock_guard lock{mutex_};
+  cancels_.push_back(std::move(x));
+}
+
+expected<std::vector<storage::cancel_request>> test_journal::cancels() {
+  std::lock_guard lock{mutex_};
+  std::erase_if(cancels_, [this](const auto& x) {
+    return store_.ask_cancel(x.run) != storage::cancel_verdict::here;
+  });
+  return cancels_;
+}
+
+expected<void> test_journal::set_state(const storage::state_value& x) {
+  std::lock_guard lock{mutex_};
+  if (auto why = find_failure()) return unexpected{*why};
+  return store_.set_state(x);
+}
+
+expected<std::map<std::string, std::string>> test_journal::load_state(
+    const session_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.load_state(id);
+}
+
 expected<void> test_journal::delete_session(const session_id& id) {
   std::lock_guard lock{mutex_};
   if (auto why = find_failure()) return unexpected{*why};

@@ -61,7 +61,16 @@ class test_journal final : public storage::journal,
       const storage::proposal_filter& filter) override;
   expected<std::vector<storage::decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) override;
+  expected<storage::cancel_verdict> ask_cancel(
+      const run_id& run, const std::string& reason) override;
+  expected<std::vector<storage::cancel_request>> cancels() override;
+  expected<void> set_state(const storage::state_value& x) override;
+  expected<std::map<std::string, std::string>> load_state(
+      const session_id& id) override;
   expected<void> delete_session(const session_id& id) override;
+
+  /// Another process asks to cancel a run of this one.
+  void ask_from_elsewhere(storage::cancel_request x);
 
   /// Units that wait.
   [[nodiscard]] std::size_t pending() const;
@@ -116,6 +125,7 @@ class test_journal final : public storage::journal,
   std::size_t fail_at_ = 0;
   std::optional<error> failure_;  ///< of every write
   storage::halted_runs halted_;
+  std::vector<storage::cancel_request> cancels_;
   bool dead_ = false;
 };
 

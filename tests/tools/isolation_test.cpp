@@ -74,6 +74,7 @@ class wild_tool final : public tool {
     if (what == "big")
       return {std::string(arguments.at("n").get<std::size_t>(), 'x'), {}, {}};
     if (what == "pid") return {std::to_string(::getpid()), {}, {}};
+    if (what == "count") return count(context);
     return {context.workspace.string() + " " + context.call.value,
             {},
             R"({"attempt":)" + std::to_string(context.attempt) + "}"};
@@ -85,6 +86,15 @@ class wild_tool final : public tool {
     while (!context.stop.stop_requested())
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
     return {"stopped", {}, {}};
+  }
+
+  /// Counts in the session's state, and says what it saw.
+  static tool_output count(tool_context& context) {
+    const auto n = context.state->get("n").value_or(0).get<int>();
+    const bool had = context.state->has("big");
+    if (!context.state->set("n", n + 1) || !context.state->set("big", nullptr))
+      return {"refused", {}, {}};
+    return {std::to_string(n) + (had ? " big" : ""), {}, {}};
   }
 
   /// A child, and one that has left its parent and ignores SIGTERM.
@@ -166,6 +176,19 @@ TEST_CASE("calls run in one child that stays, not in this process") {
   x.tool.reset();
   CHECK_FALSE(lives(pid));
   CHECK(descendants().empty());
+}
+
+TEST_CASE("an isolated call sees and changes the session's state") {
+  fixture x;
+  const auto session = std::make_shared<session_state>(state_values{
+      {"n", "41"}, {"big", "\"" + std::string(60'000, 'x') + "\""}});
+  x.context.state = std::make_shared<call_state>(session);
+  CHECK(x.call("count").text == "41 big");
+  CHECK(x.context.state->changes() == state_values{{"big", ""}, {"n", "42"}});
+  CHECK(session->all().size() == 2);  // nothing yet: it is the runtime's part
+  CHECK(x.call("count").text == "42");
+  x.context.state = std::make_shared<call_state>();
+  CHECK(x.call("count").text == "0");
 }
 
 TEST_CASE("big arguments and results go through") {

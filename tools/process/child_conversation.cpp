@@ -60,6 +60,9 @@ child_call child_conversation::run(const json& arguments,
       context.stop, [this] { ::eventfd_write(wake_.get(), 1); }};
   for (auto& x : in_pieces(packet_kind::arguments, arguments.dump()))
     child_.unsent_.push_back(std::move(x));
+  if (const auto values = context.state->values(); !values.empty())
+    for (auto& x : in_pieces(packet_kind::state, json(values).dump()))
+      child_.unsent_.push_back(std::move(x));
   child_.unsent_.push_back(to_packet(packet_kind::call, context_text(context)));
   send_some();
   while (!child_.ended_ && (!done_ || end_asked_ || stop_asked_)) {
@@ -151,11 +154,13 @@ void child_conversation::understand(const packet& x) {
     case packet_kind::progress: return on_progress(x.payload);
     case packet_kind::text: output_.text += x.payload; break;
     case packet_kind::metadata: output_.metadata += x.payload; break;
+    case packet_kind::state: state_ += x.payload; break;
     case packet_kind::result: return on_result(x.payload);
     case packet_kind::died: threw_ = true; return lose(x.payload);
     default: return lose("it sent garbage");
   }
-  if (output_.text.size() + output_.metadata.size() > longest_text)
+  if (output_.text.size() + output_.metadata.size() + state_.size() >
+      longest_text)
     lose("its result is longer than 64 MiB");
 }
 
@@ -192,7 +197,17 @@ void child_conversation::on_result(const std::string& text) {
                         e->value("op", std::string{}),
                         e->value("message", std::string{})};
   }
+  take_state();
   done_ = true;
+}
+
+void child_conversation::take_state() {
+  if (state_.empty() || context_ == nullptr) return;
+  for (const auto& [key, text] : json::parse(state_).get<state_values>()) {
+    auto kept = context_->state->set(
+        key, text.empty() ? json(nullptr) : json::parse(text));
+    if (!kept && !output_.err) output_.err = std::move(kept.error());
+  }
 }
 
 /// Most likely by its death, which its guard is about to tell.

@@ -43,6 +43,7 @@ class child_conversation {
   void on_ready(const std::string& text);
   void on_progress(const std::string& text);
   void on_result(const std::string& text);
+  void take_state();
   void on_closed();
   void on_stop();
   void on_guard();
@@ -66,7 +67,8 @@ class child_conversation {
   int quiet_frozen_ = 0;
   tool_output output_;
   std::string lost_;
-  std::string tail_;  ///< the end of what it printed
+  std::string state_;  ///< what the call changed of it
+  std::string tail_;   ///< the end of what it printed
 };
 
 }  // namespace riffle::tools

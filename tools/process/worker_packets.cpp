@@ -10,7 +10,7 @@ namespace riffle::tools {
 
 namespace {
 
-constexpr std::string_view kinds = "FIACSHPTMRX";
+constexpr std::string_view kinds = "FIAVCSHPTMRX";
 
 }  // namespace
 

@@ -18,8 +18,11 @@ enum class packet_kind : char {
   configuration = 'F',  ///< a piece of it
   tool = 'I',           ///< the tool's name; ends the configuration
   arguments = 'A',      ///< a piece of a call's arguments
-  call = 'C',           ///< JSON, the context; begins the call
-  stop = 'S',           ///< ask the running call to end
+  /// A piece of the session's values, a JSON object of texts, before the
+  /// call; from the child, before the result: of those that it changed.
+  state = 'V',
+  call = 'C',  ///< JSON, the context; begins the call
+  stop = 'S',  ///< ask the running call to end
   // from the child
   ready = 'H',     ///< JSON: pid, or error
   progress = 'P',  ///< JSON

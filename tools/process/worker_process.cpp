@@ -40,6 +40,7 @@ std::string dumped(const json& x) {
 struct call_request {
   json context;
   std::string arguments;
+  std::string state;
 };
 
 class worker_process {
@@ -89,6 +90,7 @@ class worker_process {
       const std::lock_guard lock{mutex_};
       if (x.kind == packet_kind::stop) stop_.request_stop();
       if (x.kind == packet_kind::arguments) request.arguments += x.payload;
+      if (x.kind == packet_kind::state) request.state += x.payload;
       if (x.kind != packet_kind::call) continue;
       request.context = json::parse(x.payload);
       stop_ = std::stop_source{};
@@ -118,6 +120,10 @@ class worker_process {
       const std::lock_guard lock{mutex_};
       context.stop = stop_.get_token();
     }
+    state_values values;
+    if (!x.state.empty()) values = json::parse(x.state).get<state_values>();
+    context.state = std::make_shared<call_state>(
+        std::make_shared<session_state>(std::move(values)));
     context.progress = [this](tool_progress_report report) {
       report_progress(std::move(report));
     };
@@ -154,6 +160,10 @@ class worker_process {
     for (const auto& piece : in_pieces(packet_kind::text, x.text)) put(piece);
     for (const auto& piece : in_pieces(packet_kind::metadata, x.metadata))
       put(piece);
+    if (const auto changes = context.state->changes(); !changes.empty())
+      for (const auto& piece :
+           in_pieces(packet_kind::state, dumped(json(changes))))
+        put(piece);
     json rest = json::object();
     if (x.err)
       rest["error"] = {{"code", to_string(x.err->code)},

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// What a run leaves beside its log: values, attempts; and how another process
+// ends it.
+#include <nlohmann/json.hpp>
+
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+const std::string the_end = model_says("Done.") + model_stops("stop");
+
+std::string calls(const std::vector<std::string>& tools) {
+  std::string out;
+  int index = 0;
+  for (const auto& tool : tools)
+    out += model_calls(index, tool, {{"n", index}}), ++index;
+  return out + model_stops("tool_calls");
+}
+
+/// Counts in the session's state.
+void count(tools::tool_context& x) {
+  const auto n = x.state->get("n").value_or(0).get<int>();
+  REQUIRE(x.state->set("n", n + 1));
+}
+
+storage::session_snapshot session_of(actor_fixture& x) {
+  auto all = x.journal->load_session(x.session);
+  REQUIRE(all);
+  return *all;
+}
+
+using values = std::map<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("what calls set is seen by later ones, and by later runs") {
+  actor_fixture x;
+  x.begin();
+  x.act->also = count;
+  x.provider->answers = {calls({"act", "act"}), calls({"act"}), the_end};
+  x.start(x.make_spec());
+  x.run_out();
+  CHECK(session_of(x).state == values{{"n", "3"}});
+  x.provider->requests.clear();
+  x.reader = std::make_shared<recording_subscriber>();
+  x.start(x.make_spec("run_2"));
+  x.run_out();
+  CHECK(session_of(x).state == values{{"n", "6"}});
+}
+
+TEST_CASE("a call that does not end well leaves the state as it was") {
+  actor_fixture x;
+  x.begin();
+  x.look->also = count;
+  x.act->also = count;
+  x.look->throw_times = 1;  // its first attempt is lost, the second counts
+  x.act->throw_times = 1;   // interrupted: it may have acted
+  x.settings.defaults.attempts = 3;
+  auto spec = x.make_spec();
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
+                         model_calls(0, "act") + model_stops("tool_calls"),
+                         the_end};
+  x.start(spec);
+  x.run_out();
+  CHECK(session_of(x).state == values{{"n", "1"}});
+}
+
+TEST_CASE("values and result of a call are one commit") {
+  for (std::size_t k = 1;; ++k) {
+    CAPTURE(k);
+    auto journal = std::make_shared<test_journal>();
+    actor_fixture x{journal};
+    x.begin();
+    x.look->also = count;
+    x.provider->answers = {calls({"look", "look"}), the_end};
+    journal->fail_at(k);
+    x.start(x.make_spec());
+    x.run_out(10s);
+    const bool through = !x.reader->failure;
+    // What a crash here would find: never a value without its result.
+    const auto stored = session_of(x);
+    std::size_t settled = 0;
+    for (const auto& call : stored.calls)
+      settled += call.stage == storage::call_stage::settled ? 1 : 0;
+    const auto n = stored.state.find("n");
+    // Two that run side by side may both see the same value.
+    CHECK((n == stored.state.end()) == (settled == 0));
+    if (through) return;
+  }
+}
+
+TEST_CASE("each attempt of a call is on record, with what became of it") {
+  actor_fixture x;
+  x.begin();
+  x.look->throw_times = 1;
+  x.settings.defaults.attempts = 3;
+  x.provider->answers = {calls({"look", "act"}), the_end};
+  x.start(x.make_spec());
+  x.run_out();
+  const auto all = session_of(x).calls;
+  REQUIRE(all.size() == 2);
+  const auto& tries = all[0].attempts;
+  REQUIRE(tries.size() == 2);
+  CHECK(tries[0].number == 1);
+  CHECK(tries[0].lost.find("the tool broke") != std::string::npos);
+  CHECK(tries[0].ended);
+  CHECK(tries[1].number == 2);
+  CHECK(tries[1].lost.empty());
+  CHECK(tries[1].ended);
+  REQUIRE(all[1].attempts.size() == 1);
+  CHECK(all[1].attempts[0].lost.empty());
+}
+
+TEST_CASE("an attempt that a crash cut off says so") {
+  auto journal = std::make_shared<test_journal>();
+  std::shared_ptr<test_journal> next;
+  {
+    actor_fixture x{journal};
+    x.begin();
+    x.run_lane = false;
+    x.provider->answers = {calls({"act"}), the_end};
+    x.start(x.make_spec());
+    x.settle();
+    next = journal->crash(1);
+  }
+  actor_fixture x{next};
+  x.begin();
+  x.provider->answers = {the_end};
+  x.resume(x.make_spec());
+  x.run_out();
+  const auto all = session_of(x).calls;
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].how == outcome::interrupted);
+  REQUIRE(all[0].attempts.size() == 1);
+  CHECK(all[0].attempts[0].lost.find("the runtime") != std::string::npos);
+}
+
+TEST_CASE("a run ends within 250 ms when another process asks for it") {
+  auto journal = std::make_shared<test_journal>();
+  actor_fixture x{journal};
+  x.begin();
+  x.provider->answers = {model_says("Hm. ") + scripted_model::hold};
+  x.start(x.make_spec());
+  x.settle();
+  journal->ask_from_elsewhere({x.run, "the boss said so"});
+  for (int i = 0; i < 5 && !x.reader->is_closed; ++i) {
+    x.advance(50ms);
+    x.settle();
+  }
+  CHECK(x.reader->is_closed);
+  check_log(x.reader->lines);
+  CHECK(x.reader->lines.find("the boss said so") != std::string::npos);
+  CHECK(journal->load_run(x.run)->state == storage::run_state::cancelled);
+  // Nothing is asked of a process without a run: no timer is left.
+  x.advance(1s);
+  x.settle();
+  x.advance(1s);
+  CHECK_FALSE(x.settle());
+}

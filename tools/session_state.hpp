@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Small values that a session keeps for its tools: what a later call, also of
+// a later run, has to know. What a call sets is stored in one commit with its
+// result, and only if it ends well: a call that fails, is cancelled or
+// interrupted leaves the state as it was.
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "messages/error.hpp"
+
+namespace riffle::tools {
+
+/// Limits of a session's state, as compact JSON in bytes. Calls that run at
+/// the same time each stay within them; together they may be over by what
+/// they set.
+inline constexpr std::size_t longest_state_key = 128;
+inline constexpr std::size_t longest_state_value = 64u << 10;
+inline constexpr std::size_t most_state_keys = 256;
+inline constexpr std::size_t most_state_bytes = 1u << 20;
+
+/// Key -> JSON text. In changes an empty text removes the key.
+using state_values = std::map<std::string, std::string>;
+
+/// `value` as it is kept, or why it may not be added to `now`: an
+/// `invalid_request` that names the limit. Null removes: an empty text.
+expected<std::string> check_state(const state_values& now, std::string_view key,
+                                  const nlohmann::json& value);
+
+void apply_state(state_values& to, const state_values& changes);
+
+/// The state of the session of one run. Thread-safe.
+class session_state {
+ public:
+  explicit session_state(state_values values) : values_{std::move(values)} {}
+
+  [[nodiscard]] state_values all() const;
+  void apply(const state_values& changes);
+
+ private:
+  mutable std::mutex mutex_;
+  state_values values_;
+};
+
+/// What one call sees: the session's values as they were when it asks, with
+/// its own changes over them. Thread-safe.
+class call_state {
+ public:
+  /// `session` may be null: then it begins empty.
+  explicit call_state(std::shared_ptr<session_state> session = {})
+      : session_{std::move(session)} {}
+
+  [[nodiscard]] std::optional<nlohmann::json> get(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] std::map<std::string, nlohmann::json> all() const;
+  /// Null removes the key. Fails as `check_state`.
+  expected<void> set(std::string_view key, const nlohmann::json& value);
+
+  /// As JSON texts: what it sees, and what it changed.
+  [[nodiscard]] state_values values() const;
+  [[nodiscard]] state_values changes() const;
+
+ private:
+  [[nodiscard]] state_values now() const;
+
+  std::shared_ptr<session_state> session_;
+  mutable std::mutex mutex_;
+  state_values changes_;
+};
+
+}  // namespace riffle::tools
