@@ -35,8 +35,7 @@ sqlite::database open_writer(const fs::path& file,
                                               : "PRAGMA synchronous = NORMAL");
   db.execute("PRAGMA cell_size_check = ON");
   db.execute("PRAGMA journal_size_limit = 67108864");
-  db.execute("PRAGMA wal_autocheckpoint = " +
-             std::to_string(options.checkpoint_pages));
+  db.execute("PRAGMA wal_autocheckpoint = 0");  // see checkpointer.hpp
   prepare_schema(db);
   return db;
 }

@@ -33,10 +33,24 @@ sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
       options_{std::move(options)},
       owner_{std::move(owner)},
       writer_{std::move(connection)},
+      checkpoints_{
+          file_,
+          {options_.mode, options_.checkpoint_pages,
+           4 * options_.checkpoint_pages, std::chrono::milliseconds{500},
+           [this](const std::string& text) { note(text); }}},
       readers_{file_, options_.readers, options_.patience},
       queue_{options_.group, [this](const std::vector<queued_unit>& group) {
                return store(group);
-             }} {}
+             }} {
+  // Of the writing connection, so on the queue's thread.
+  sqlite3_wal_hook(
+      writer_->db.get(),
+      [](void* to, sqlite3*, const char*, int pages) {
+        static_cast<checkpointer*>(to)->on_commit(pages);
+        return SQLITE_OK;
+      },
+      &checkpoints_);
+}
 
 sqlite_journal::~sqlite_journal() = default;
 

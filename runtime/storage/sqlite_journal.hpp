@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
 #include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/journal.hpp"
@@ -27,7 +28,8 @@ struct sqlite_options {
   /// Longest wait for locks of other processes.
   std::chrono::milliseconds patience{10'000};
   std::size_t readers = 4;
-  /// Pages in the write-ahead log at which it is copied into the main file.
+  /// Pages in the write-ahead log at which it is copied into the main file;
+  /// at four times as many, writers wait for it.
   int checkpoint_pages = 4000;
   /// Told what was lost or left out, e.g. by damage to the write-ahead log.
   /// Any thread; empty: the log, as a warning.
@@ -68,6 +70,10 @@ class sqlite_journal final : public journal {
   expected<void> delete_session(const session_id& id) override;
 
   [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
+  /// How often the write-ahead log was copied into the main file.
+  [[nodiscard]] std::size_t checkpoints() const noexcept {
+    return checkpoints_.count();
+  }
 
   /// The writing connection; made before the object so that all errors of
   /// opening come from one place.
@@ -114,6 +120,7 @@ class sqlite_journal final : public journal {
   const sqlite_options options_;
   owner_lock owner_;  // freed last: after the database was closed
   std::unique_ptr<write_connection> writer_;
+  checkpointer checkpoints_;
   halted_runs halted_;
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others

@@ -73,11 +73,17 @@ void measure(storage::durability mode, load x) {
   const std::chrono::duration<double, std::micro> took =
       clock_type::now() - wall;
   REQUIRE(ok);
+  const auto commits = journal.counts().commits;
   const auto events = double(blocks * x.runs * x.events_per_block);
-  std::printf("| %s | %zu | %zu | %zu | %.2f | %.2f | %zu |\n",
+  const auto seconds = took.count() / 1e6;
+  opened->reset();  // copies the log into the main file
+  const auto bytes =
+      double(std::filesystem::file_size(folder.path() / "riffle.db"));
+  std::printf("| %s | %zu | %zu | %zu | %.2f | %.2f | %.0f | %.0f | %.0f |\n",
               mode == storage::durability::disk ? "disk" : "process", x.runs,
               x.events_per_block, x.window, took.count() / events,
-              cpu_used / events, journal.counts().commits);
+              cpu_used / events, double(commits) / seconds, events / seconds,
+              bytes / events);
   std::fflush(stdout);
 }
 
@@ -86,9 +92,10 @@ void measure(storage::durability mode, load x) {
 TEST_CASE("what an event costs", "[.bench]") {
   std::puts(
       "| durability | runs | events a block | window | wall us/event | "
-      "cpu us/event | commits |\n|---|---|---|---|---|---|---|");
+      "cpu us/event | commits/s | events/s | bytes/event |\n"
+      "|---|---|---|---|---|---|---|---|---|");
   using storage::durability;
-  for (const std::size_t runs : {1, 100}) {
+  for (const std::size_t runs : {1, 100, 1000}) {
     measure(durability::process, {runs, 1, 20'000, 1});
     measure(durability::process, {runs, 1, 100'000, 64});
     measure(durability::process, {runs, 10, 200'000, 8});

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/checkpointer.hpp"
+
+#include <utility>
+
+namespace riffle::storage {
+
+checkpointer::checkpointer(std::filesystem::path file, options how)
+    : file_{std::move(file)},
+      options_{std::move(how)},
+      next_{options_.pages},
+      thread_{[this] { work(); }} {}
+
+checkpointer::~checkpointer() {
+  {
+    std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void checkpointer::on_commit(int wal_pages) {
+  if (wal_pages < options_.pages) {
+    next_ = options_.pages;  // it began anew
+    return;
+  }
+  if (wal_pages < next_) return;
+  next_ = wal_pages + options_.pages / 4 + 1;
+  {
+    std::lock_guard lock{mutex_};
+    wanted_ = true;
+  }
+  wake_.notify_one();
+}
+
+void checkpointer::work() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    wake_.wait(lock, [this] { return wanted_ || stopping_; });
+    if (stopping_) break;
+    wanted_ = false;
+    lock.unlock();
+    try {
+      copy();
+    } catch (const std::exception& problem) {
+      fail(problem.what());
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  db_.reset();
+}
+
+/// Passive: waits for nobody, and nobody waits. What a busy writer added
+/// meanwhile stays for the next time, up to a limit.
+void checkpointer::copy() {
+  if (!db_) {
+    db_ = std::make_unique<sqlite::database>(file_, options_.patience);
+    db_->execute(options_.mode == durability::disk
+                     ? "PRAGMA synchronous = FULL"
+                     : "PRAGMA synchronous = NORMAL");
+  }
+  if (run(SQLITE_CHECKPOINT_PASSIVE).pages >= options_.most_pages)
+    run(SQLITE_CHECKPOINT_RESTART);
+  ++count_;
+  told_ = false;
+}
+
+checkpointer::progress checkpointer::run(int mode) {
+  progress x;
+  const int code =
+      sqlite3_wal_checkpoint_v2(db_->get(), nullptr, mode, &x.pages, &x.copied);
+  // Busy: another process copies, or readers are in the way.
+  if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY) db_->fail(code);
+  return x;
+}
+
+/// Nothing is lost by it: the log holds everything.
+void checkpointer::fail(const std::string& why) {
+  db_.reset();
+  if (std::exchange(told_, true) || !options_.on_note) return;
+  options_.on_note(file_.string() +
+                   ": the write-ahead log cannot be copied and grows: " + why);
+}
+
+}  // namespace riffle::storage
