@@ -92,6 +92,19 @@ expected<run_outcome> run::wait(duration limit) const {
 runtime::runtime(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 runtime::runtime(runtime&&) noexcept = default;
 
+namespace {
+
+std::string working_folder() {
+  std::error_code gone;
+  return std::filesystem::current_path(gone).string();
+}
+
+}  // namespace
+
+std::string folder_of(const storage::run_record& x) {
+  return choice_from_json(x.settings).folder;
+}
+
 runtime& runtime::operator=(runtime&& other) noexcept {
   std::swap(impl_, other.impl_);
   return *this;
@@ -139,7 +152,8 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
                     request.max_steps,
                     request.timeout,
                     to_choice(request.approval),
-                    {}};
+                    {},
+                    working_folder()};
   auto session = request.session ? std::move(*request.session)
                                  : owner->ids().next<session_id>();
   auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),

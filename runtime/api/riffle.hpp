@@ -154,6 +154,10 @@ using storage::unfinished_run;
 /// What came of asking for a run's end.
 using storage::cancel_verdict;
 
+/// The working directory of the process that started a run, where its tools'
+/// relative paths begin; empty if that is not on record.
+std::string folder_of(const storage::run_record& x);
+
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
 /// journal when it is slower than the run, so it costs nobody memory. One
 /// reader thread at a time.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // riffle sessions resume ID
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "runtime/cli/approval_prompt.hpp"
@@ -39,6 +41,23 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
   return completed;
 }
 
+/// Its tools would work on other files here.
+std::optional<error> elsewhere(const storage::run_record& run,
+                               const session_id& session) {
+  const auto folder = folder_of(run);
+  std::error_code gone;
+  if (folder.empty() || !std::filesystem::is_directory(folder, gone) ||
+      std::filesystem::equivalent(folder, ".", gone))
+    return std::nullopt;
+  return error{errc::invalid_request,
+               "sessions",
+               "the run was started in " + folder +
+                   ", where its tools work; finish it there: cd '" + folder +
+                   "' && riffle sessions resume " + session.value,
+               false,
+               {}};
+}
+
 }  // namespace
 
 int execute(const resume_command& x, console& io) {
@@ -57,6 +76,8 @@ int execute(const resume_command& x, console& io) {
   if (!session) return report(session.error(), io);
   const auto* active = unfinished(*session);
   if (!active) return nothing_to_do(*session, io, x.common);
+  if (const auto why = elsewhere(*active, session->session))
+    return report(*why, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto resumed = rt->resume(active->id, {}, resume_options_of(x.choices));
   if (!resumed) return report(resumed.error(), io);

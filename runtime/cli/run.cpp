@@ -8,6 +8,7 @@
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/limits_text.hpp"
 #include "runtime/cli/read_text.hpp"
+#include "runtime/cli/unfinished.hpp"
 #include "runtime/cli/watch.hpp"
 
 namespace riffle::cli {
@@ -55,7 +56,9 @@ int execute(const run_command& x, console& io) {
   interrupts signals;
   auto rt = runtime::create(std::move(*settings));
   if (!rt) return report(rt.error(), io);
-  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto first = finish_first(*rt, x, signals, io);
+  if (first == interrupted_by_user || signals.asked_to_stop())
+    return interrupted_by_user;
   const auto started = rt->start(std::move(*request));
   if (!started) return report(started.error(), io);
   return watch({*rt, *started, std::move(keyboard)}, x.common, x.choices.show,

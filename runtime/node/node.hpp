@@ -49,6 +49,8 @@ struct run_choice {
   approval_choice approval = approval_choice::none;
   /// The approved proposal that the run executes.
   std::optional<proposal_id> cause;
+  /// Where its process was when it began: relative paths of tools start there.
+  std::string folder;
 };
 
 /// `run_choice` as the JSON that is stored with the run, and back.

@@ -24,6 +24,7 @@ std::string to_json(const run_choice& x) {
   if (x.model) out["model"] = *x.model;
   if (!x.context.empty()) out["context"] = x.context;
   if (x.max_steps) out["max_steps"] = *x.max_steps;
+  if (!x.folder.empty()) out["folder"] = x.folder;
   if (x.cause) out["cause"] = x.cause->value;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -36,6 +37,7 @@ run_choice choice_from_json(const std::string& text) {
   x.time_limit = duration{from.value("time_limit_ns", std::int64_t{0})};
   if (from.contains("model")) x.model = from["model"].get<std::string>();
   x.context = from.value("context", "");
+  x.folder = from.value("folder", "");
   // Runs of older versions said `approve_all`.
   if (from.value("approve_all", false)) x.approval = approval_choice::all;
   const auto word = from.value("approval", "");

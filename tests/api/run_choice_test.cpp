@@ -15,6 +15,7 @@ TEST_CASE("what was chosen for a run comes back") {
   x.approval = GENERATE(approval_choice::none, approval_choice::all,
                         approval_choice::ask);
   x.cause = proposal_id{"prop_1"};
+  x.folder = "/some/where";
   const auto y = choice_from_json(to_json(x));
   CHECK(y.agent == x.agent);
   CHECK(y.model == x.model);
@@ -23,6 +24,7 @@ TEST_CASE("what was chosen for a run comes back") {
   CHECK(y.time_limit == x.time_limit);
   CHECK(y.approval == x.approval);
   CHECK(y.cause == x.cause);
+  CHECK(y.folder == x.folder);
   CHECK_FALSE(choice_from_json(to_json(run_choice{})).cause);
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/time.hpp"
+#include "runtime/api/riffle.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/interrupts.hpp"
+
+namespace riffle::cli {
+
+/// Of these, the newest that began in `folder` and whose process is gone.
+std::optional<storage::run_record> left_behind(
+    const std::vector<unfinished_run>& all, const std::string& folder);
+
+/// "A run of this folder was not finished: "task" (session s1, begun 3m 05s
+/// ago)."
+std::string unfinished_text(const storage::run_record& x, wall_time now);
+
+/// What a line of the keyboard says: true for yes, false for no.
+std::optional<bool> yes_or_no(std::string_view line);
+
+/// Before `run` starts its task: a run that a crash interrupted in this folder
+/// is offered at a terminal, and finished first if the person wants it; else
+/// one line says how to finish it. Returns the exit status of what was
+/// finished.
+int finish_first(runtime& rt, const run_command& x, interrupts& signals,
+                 console& io);
+
+}  // namespace riffle::cli

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// A run that was killed is offered by the next one in its folder.
+#include "runtime/cli/unfinished.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using testing::temp_folder;
+using testing::terminal_program;
+
+namespace {
+
+unfinished_run made(const std::string& id, const std::string& folder,
+                    storage::run_owner owner) {
+  unfinished_run x;
+  x.run.id = run_id{id};
+  x.run.settings = "{\"folder\":\"" + folder + "\"}";
+  x.owner = owner;
+  return x;
+}
+
+constexpr auto script = R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "echo ran >> ran; sleep 0.2" }
+[[steps]]
+text = "The end of it."
+)toml";
+
+/// A folder in which a run was killed while it asked about a call.
+struct place {
+  place() {
+    folder.write("s.toml", script);
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+    terminal_program killed{
+        folder.path(), {"run", "first", "--session", "s1"}, 100};
+    REQUIRE(killed.read_until("[s]top, [?] > "));
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream in{folder.path() / name};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  temp_folder folder;
+};
+
+}  // namespace
+
+TEST_CASE("what is offered began in this folder and has no process any more") {
+  using owner = storage::run_owner;
+  CHECK_FALSE(left_behind({}, "/a"));
+  const std::vector<unfinished_run> all{
+      made("run_1", "/a", owner::elsewhere), made("run_2", "/b", owner::gone),
+      made("run_3", "/a", owner::gone), made("run_4", "/a", owner::gone)};
+  CHECK(left_behind(all, "/a")->id == run_id{"run_3"});
+  CHECK(left_behind(all, "/b")->id == run_id{"run_2"});
+  CHECK_FALSE(left_behind(all, "/c"));
+}
+
+TEST_CASE("only whole answers count") {
+  CHECK(yes_or_no("y") == true);
+  CHECK(yes_or_no("yes") == true);
+  CHECK(yes_or_no("n") == false);
+  CHECK(yes_or_no("no") == false);
+  for (const auto* x : {"", " ", "yy", "Y?", "maybe"}) CHECK(!yes_or_no(x));
+}
+
+TEST_CASE("a person finishes what was interrupted, then starts the next run") {
+  const place x;
+  terminal_program next{
+      x.folder.path(), {"run", "second", "--approve", "all"}, 100};
+  REQUIRE(
+      next.read_until("A run of this folder was not finished: \"first\" "
+                      "(session s1, begun "));
+  REQUIRE(next.read_until("Finish it first? [y]es, [n]o > "));
+  const bool yes = GENERATE(true, false);
+  next.type("\n");  // is no answer
+  REQUIRE(next.read_next("[n]o > "));
+  next.type(yes ? "y\n" : "n\n");
+  if (yes) {
+    // The call of the first run is asked about, whatever the second may do.
+    REQUIRE(next.read_next("[s]top, [?] > "));
+    next.type("y\n");
+    REQUIRE(next.read_next("The end of it."));
+  }
+  CHECK(next.finish() == 0);
+  CHECK(x.text_of("ran") == (yes ? "ran\nran\n" : "ran\n"));
+  // What was declined is offered again.
+  terminal_program third{
+      x.folder.path(), {"run", "third", "--approve", "all"}, 100};
+  if (!yes) {
+    REQUIRE(third.read_until("[n]o > "));
+    third.type("n\n");
+  }
+  CHECK(third.finish() == 0);
+  CHECK((third.written().find("was not finished") != std::string::npos) ==
+        !yes);
+}
+
+TEST_CASE("an interrupted run is finished in its own folder only") {
+  const place x;
+  std::filesystem::create_directory(x.folder.path() / "other");
+  std::filesystem::copy_file(x.folder.path() / "s.toml",
+                             x.folder.path() / "other/s.toml");
+  x.folder.write("other/riffle.toml",
+                 "[runtime]\ndata_dir = \"../data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  terminal_program there{
+      x.folder.path() / "other", {"sessions", "resume", "s1"}, 200};
+  CHECK(there.finish() == 2);
+  CHECK(there.written().find("the run was started in " +
+                             x.folder.path().string()) != std::string::npos);
+  terminal_program quiet{
+      x.folder.path() / "other", {"run", "x", "--approve", "all"}, 200};
+  CHECK(quiet.finish() == 0);  // nothing is offered
+  CHECK(quiet.written().find("not finished") == std::string::npos);
+}
