@@ -46,13 +46,14 @@ inline constexpr auto sessions = R"(Examples:
   riffle sessions show notes
   riffle sessions events notes > notes.jsonl
   riffle sessions resume notes
+  riffle sessions cancel notes --reason "the wrong branch"
   riffle sessions show --output json notes | grep call_
   riffle sessions output call_01j9 | less
   riffle sessions delete notes
 
 A call's output stands in its event with 200 characters and is told to the
 model up to tools.*.output_limit; 'output' prints the whole. It is kept until
-its session is deleted.)";
+its session is deleted. 'cancel' ends a run that another process works on.)";
 
 inline constexpr auto proposals = R"(Examples:
   riffle proposals list

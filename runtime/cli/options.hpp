@@ -70,11 +70,12 @@ struct resume_command {
 };
 
 struct sessions_command {
-  enum class what : std::uint8_t { list, show, events, remove, output };
+  enum class what : std::uint8_t { list, show, events, remove, output, cancel };
   common_options common;
   what action = what::list;
   std::string id;          ///< a session; of output: a call
   std::size_t limit = 20;  ///< of list
+  std::string reason = "cancelled by the user";  ///< of cancel
 };
 
 struct proposals_command {

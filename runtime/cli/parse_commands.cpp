@@ -22,6 +22,9 @@ void parser::add_sessions() {
     } else {
       sub->add_option("ID", sessions.id, "The session")->required();
     }
+    if (action == what::cancel)
+      sub->add_option("--reason", sessions.reason, "Why; stands in the log")
+          ->type_name("TEXT");
     add_common(*sub);
     sub->final_callback([this, action] {
       sessions.common = finish_common();
@@ -34,6 +37,7 @@ void parser::add_sessions() {
   add("events", "The events of all runs of a session, run after run",
       what::events);
   add("output", "The whole output of a tool call, of any size", what::output);
+  add("cancel", "End the run of a session, whoever works on it", what::cancel);
   add("delete", "Delete a session with all that is kept of it", what::remove);
   add_resume(*x);
 }

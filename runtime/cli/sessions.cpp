@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// riffle sessions list|show|events|output|delete
+// riffle sessions list|show|events|output|cancel|delete
 #include <memory>
 #include <utility>
 
+#include "runtime/cli/cancel_run.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/journal_at.hpp"
@@ -165,6 +166,8 @@ int execute(const sessions_command& x, console& io) {
   if (x.action == what::remove) {
     return remove(x, *settings, *session, **journal, io);
   }
+  if (x.action == what::cancel)
+    return cancel_run_of(x, *settings, *session, **journal, io);
   return x.action == what::show ? show(x, *session, io)
                                 : print_all(*session, **journal, io);
 }

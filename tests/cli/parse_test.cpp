@@ -143,7 +143,7 @@ TEST_CASE("what this version does not have is said by name") {
   }
 }
 
-TEST_CASE("sessions has list, show, events and resume") {
+TEST_CASE("sessions has list, show, events, resume and cancel") {
   using what = sessions_command::what;
   const auto list = parsed<sessions_command>(
       {"sessions", "list", "--limit", "3", "--output", "json"});
@@ -170,6 +170,11 @@ TEST_CASE("sessions has list, show, events and resume") {
   CHECK(chosen.choices.max_steps == 9u);
   CHECK(chosen.choices.timeout == 3s);
   CHECK(has(refused({"sessions", "show"}), "ID is required"));
+  const auto cancel = parsed<sessions_command>(
+      {"sessions", "cancel", "s4", "--reason", "enough"});
+  CHECK(cancel.action == what::cancel);
+  CHECK(cancel.id == "s4");
+  CHECK(cancel.reason == "enough");
 }
 
 TEST_CASE("proposals are listed, shown and decided") {
@@ -217,6 +222,7 @@ TEST_CASE("every subcommand takes the common options") {
       {"sessions", "resume", "s"},
       {"sessions", "output", "c"},
       {"sessions", "delete", "s"},
+      {"sessions", "cancel", "s"},
       {"proposals", "list"},
       {"proposals", "show", "p"},
       {"proposals", "approve", "p"},
@@ -288,6 +294,7 @@ TEST_CASE("help teaches with examples, for each subcommand") {
                                              {"sessions", "events", "--help"},
                                              {"sessions", "output", "--help"},
                                              {"sessions", "delete", "--help"},
+                                             {"sessions", "cancel", "--help"},
                                              {"sessions", "resume", "--help"},
                                              {"events", "check", "--help"},
                                              {"config", "check", "--help"},

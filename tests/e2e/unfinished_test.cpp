@@ -32,3 +32,44 @@ TEST_CASE("a run says how to finish the one that was interrupted before it") {
   const auto quiet = riffle::testing::riffle(folder, {"run", "second", "-q"});
   CHECK(quiet.err.empty());
 }
+
+TEST_CASE("a run is cancelled from another process, and after a crash") {
+  const bool crashed = GENERATE(false, true);
+  CAPTURE(crashed);
+  const work_folder folder;
+  http_server server{[](const http_request&) {
+    return respond_sse(
+        calls({{"bash", {{"command", "echo x > began; sleep 60"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  program running{installed_riffle(),
+                  folder,
+                  {"run", "first", "--session", "s1", "--approve", "all"}};
+  REQUIRE(eventually([&] { return !folder.read("began").empty(); }));
+  if (crashed) {
+    running.signal(SIGKILL);
+    running.wait();
+  }
+  const auto cancel = riffle::testing::riffle(
+      folder, {"sessions", "cancel", "s1", "--reason", "the wrong branch"});
+  INFO(cancel.err);
+  CHECK(cancel.status == 0);
+  CHECK(cancel.err.find("of session s1 is cancelled") != std::string::npos);
+  if (!crashed) CHECK(running.wait().status == 130);
+  const auto log =
+      riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+  const auto events = checked_events(log.out);
+  const auto results = of_type(events, "tool_result");
+  REQUIRE(results.size() == 1);
+  CHECK(results[0].at("data").at("outcome") ==
+        (crashed ? "interrupted" : "cancelled"));
+  const auto end = of_type(events, "run_finished").at(0).at("data");
+  CHECK(end.at("status") == "cancelled");
+  CHECK(end.at("error").at("message").get<std::string>().find(
+            "the wrong branch") != std::string::npos);
+  const auto again =
+      riffle::testing::riffle(folder, {"sessions", "cancel", "s1"});
+  CHECK(again.status == 2);
+  CHECK(again.err.find("no run of session s1 is under way") !=
+        std::string::npos);
+}
