@@ -79,6 +79,7 @@ void conversation::tell_result(const storage::call_record& x) {
 std::size_t conversation::fit() {
   tell_last();
   std::vector<core::told_output> old;
+  old.reserve(old_outputs_);
   for (std::size_t i = 0; i < old_outputs_; ++i)
     old.push_back(outputs_[i].size);
   const auto count =

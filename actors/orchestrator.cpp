@@ -104,9 +104,9 @@ void orchestrator_state::begin_recovered() {
   self->send(peers.dispatcher,
              restored_calls{std::move(found.open), std::move(found.finished),
                             found.calls_begun, std::move(found.attempts)});
-  apply(machine.recover(std::move(found.progress), std::move(found.calls),
-                        found.settled, std::move(found.text), base.started,
-                        spec->wall(), now()));
+  apply(machine.recover(found.progress, std::move(found.calls), found.settled,
+                        std::move(found.text), base.started, spec->wall(),
+                        now()));
 }
 
 /// Says what was said before, and makes room where a request was made: so the
@@ -149,10 +149,13 @@ void orchestrator_state::on_control(control_request& x) {
     entry.events = std::move(done.events);
     entry.changes.emplace_back(make_record(machine.progress()));
   }
-  self->send(
-      peers.dispatcher,
-      work_done{x.call.id, x.attempt, std::move(done.result), 0,
-                std::move(done.answer).value_or(""), std::move(entry), {}});
+  self->send(peers.dispatcher, work_done{x.call.id,
+                                         x.attempt,
+                                         std::move(done.result),
+                                         0,
+                                         std::move(done.answer).value_or(""),
+                                         std::move(entry),
+                                         {}});
 }
 
 void orchestrator_state::on_end_committed() {

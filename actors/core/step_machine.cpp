@@ -44,7 +44,7 @@ step_effects step_machine::recover(run_progress progress,
                                    std::string text, wall_time started,
                                    wall_time wall_now, time_point now) {
   step_effects out;
-  progress_ = std::move(progress);
+  progress_ = progress;
   started_ = now - std::chrono::microseconds{
                        std::max<std::int64_t>(0, wall_now.us - started.us)};
   if (progress_.step == 0) {

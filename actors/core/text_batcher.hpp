@@ -21,7 +21,7 @@ namespace riffle::core {
 /// at most `buffer_limit` plus one piece. Not thread safe.
 class text_batcher {
  public:
-  static constexpr std::size_t buffer_limit = 64 * 1024;
+  static constexpr std::size_t buffer_limit = 64u << 10;
 
   /// `flush_delay`: how long text may wait; at 0 nothing waits.
   text_batcher(batching mode, duration flush_delay)
