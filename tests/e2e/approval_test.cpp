@@ -119,11 +119,14 @@ TEST_CASE("a run that is killed while it waits is decided about afterwards") {
   for (const auto& request : server.requests()) check_results(request);
 }
 
-TEST_CASE("a run that is killed around a decision acts once, or says it may") {
+TEST_CASE("a run that is killed around a decision acts once, or says it may",
+          "[torture]") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};
-  const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 60 : 4;
+  const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 300
+                     : std::getenv("RIFFLE_TORTURE") != nullptr ? 20
+                                                                : 4;
   for (int i = 0; i < rounds; ++i) {
     const work_folder folder;
     http_server server{provider};

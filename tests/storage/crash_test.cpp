@@ -190,18 +190,21 @@ TEST_CASE("the child of the crash tests", "[.child]") {
   child_process{folder, 3, effects}.work();
 }
 
-TEST_CASE("a kill before any operation loses nothing that was acknowledged") {
+TEST_CASE("a kill before any operation loses nothing that was acknowledged",
+          "[torture]") {
   const auto points = kill_everywhere("RIFFLE_TEST_KILL_AFTER=0", 1, 10);
   std::printf("operations on files in the crash test: about %llu\n",
               static_cast<unsigned long long>(points));
   CHECK(points > 100);
 }
 
-TEST_CASE("a kill after any operation loses nothing that was acknowledged") {
+TEST_CASE("a kill after any operation loses nothing that was acknowledged",
+          "[torture]") {
   CHECK(kill_everywhere("RIFFLE_TEST_KILL_AFTER=1", 17, 30) > 100);
 }
 
-TEST_CASE("a kill within any write loses nothing that was acknowledged") {
+TEST_CASE("a kill within any write loses nothing that was acknowledged",
+          "[torture]") {
   CHECK(kill_everywhere("RIFFLE_TEST_KILL_TORN=1", 3, 20) > 100);
 }
 

@@ -150,7 +150,7 @@ after_log_damage open_with_log(const stored_files& files) {
 
 }  // namespace
 
-TEST_CASE("a write-ahead log that was cut leaves whole commits") {
+TEST_CASE("a write-ahead log that was cut leaves whole commits", "[torture]") {
   const auto files = make_files(true);
   CHECK(open_with_log(files).units == 2 * workload_units);
   CHECK_FALSE(open_with_log(files).reported);
@@ -173,7 +173,8 @@ TEST_CASE("a write-ahead log that was cut leaves whole commits") {
 
 TEST_CASE(
     "a flipped bit in the write-ahead log leaves whole commits, and the "
-    "loss is reported") {
+    "loss is reported",
+    "[torture]") {
   const auto files = make_files(true);
   std::mt19937 random{12};
   const auto count = samples(40, 2000);

@@ -119,13 +119,15 @@ bool fail_open_at(std::uint64_t k, int code) {
 
 }  // namespace
 
-TEST_CASE("a full disk is a clean error and costs nothing that was stored") {
+TEST_CASE("a full disk is a clean error and costs nothing that was stored",
+          "[torture]") {
   fail_everywhere(SQLITE_FULL);
 }
 
 TEST_CASE(
     "a failing disk is a clean error and costs nothing that was "
-    "stored") {
+    "stored",
+    "[torture]") {
   fail_everywhere(SQLITE_IOERR_WRITE);
 }
 

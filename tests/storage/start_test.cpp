@@ -38,7 +38,8 @@ void fill(storage::journal& journal, std::size_t sessions) {
 
 TEST_CASE(
     "a store of many sessions opens at once, a long run is recovered "
-    "at once") {
+    "at once",
+    "[torture]") {
   const std::size_t scale =
       std::getenv("RIFFLE_TEST_FULL") != nullptr ? 10'000 : 1'000;
   scratch_folder folder;
