@@ -45,12 +45,14 @@ TEST_CASE(
     "the write-ahead log is copied and begins anew, with readers that "
     "never pause") {
   constexpr int pages = 64;
+  constexpr std::uintmax_t bound = 8UL * pages * 4200UL;
   scratch_folder folder;
   const auto journal = open_with(folder.path(), pages);
   REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
   std::atomic<bool> over = false;
   std::atomic<int> unread = 0;
   std::vector<std::thread> readers;
+  readers.reserve(2);
   for (int i = 0; i < 2; ++i)
     readers.emplace_back([&] {
       while (!over)
@@ -67,7 +69,7 @@ TEST_CASE(
   CHECK(unread == 0);
   CHECK(journal->checkpoints() > 2);
   // 600 commits have about 5000 pages.
-  CHECK(longest < 8 * pages * 4200U);
+  CHECK(longest < bound);
 }
 
 TEST_CASE("a log that cannot be copied is said once, and copied later") {
