@@ -92,6 +92,8 @@ TEST_CASE("the owner of a run finds who wants to cancel it, until its end") {
   run.state = run_state::cancelled;
   REQUIRE_FALSE(store(*owner, {run.id, {}, {run}}));
   CHECK(owner->cancels()->empty());
+  sqlite::database file{folder.path() / "riffle.db", std::chrono::seconds{1}};
+  CHECK(file.integer("SELECT count(*) FROM commands") == 0);
   // The name may come back.
   REQUIRE(owner->delete_session({"ses_1"}));
   REQUIRE(owner->open_run(make_run("ses_1", "run_1")));
