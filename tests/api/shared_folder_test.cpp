@@ -149,6 +149,18 @@ TEST_CASE("an application and its tools share a session's values") {
   CHECK(rt.state(session)->empty());
 }
 
+TEST_CASE("a tool that fails leaves the session's values as they were") {
+  const data_folder folder;
+  auto rt =
+      make_runtime(folder, one_call, [](const json&, tools::tool_context& x) {
+        CHECK(x.state->set("n", 1));
+        return tools::tool_output{
+            "no", error{errc::tool_execution_error, "work", "it failed"}};
+      });
+  REQUIRE(start(rt).wait(patiently(10s)));
+  CHECK(rt.state(session_id{"ses_1"})->empty());
+}
+
 TEST_CASE("a full disk parks the run, and room lets it go on") {
   const data_folder folder;
   fail_storage_at(0, SQLITE_OK);  // the layer has to be below from the start
