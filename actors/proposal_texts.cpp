@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/proposal_texts.hpp"
 
+#include "messages/runtime_note.hpp"
+
 namespace riffle {
 
 namespace {
@@ -74,7 +76,8 @@ std::string decision_note(const storage::session_snapshot& session,
     lines += decision_line(x);
   }
   return lines.empty() ? lines
-                       : "[What was decided about your proposals]\n" + lines;
+                       : std::string{runtime_note} +
+                             "What was decided about your proposals:\n" + lines;
 }
 
 std::string edit_note(const tool_call& call) {

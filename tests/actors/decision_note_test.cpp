@@ -48,7 +48,7 @@ TEST_CASE("decisions since the run before began are told, once") {
                        proposal("prop_yes", wall_time{100}, decision::approved),
                        proposal("prop_no", wall_time{150}, decision::denied)};
   CHECK(note_of(session) ==
-        "[What was decided about your proposals]\n"
+        "[Note of the runtime] What was decided about your proposals:\n"
         "- prop_yes (may I?): approved by ann: because\n"
         "- prop_no (may I?): denied by ann: because\n");
 }
@@ -92,12 +92,12 @@ TEST_CASE("the next run of a session begins with what was decided") {
   const auto& messages = request.at("messages");
   REQUIRE(messages.size() >= 2);
   CHECK(messages[messages.size() - 2].at("content") ==
-        "[What was decided about your proposals]\n- " + id.value +
-            " (may I?): approved by ann: because\n");
+        "[Note of the runtime] What was decided about your proposals:\n- " +
+            id.value + " (may I?): approved by ann: because\n");
   // Recovery and later runs read the same conversation.
   const auto session = x.journal->load_session(x.session);
   std::size_t notes = 0;
   for (const auto& m : session->messages)
-    if (m.text.starts_with("[What was decided")) ++notes;
+    if (m.text.starts_with("[Note of the runtime] What was decided")) ++notes;
   CHECK(notes == 1);
 }

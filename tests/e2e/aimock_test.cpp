@@ -131,7 +131,7 @@ void check_journal(const std::vector<json>& sent, bool streaming) {
   for (const auto& body : sent) {
     CHECK(body.at("model") == "gpt-4o");
     CHECK(body.value("stream", false) == streaming);
-    CHECK(body.at("tools").size() == 6);
+    CHECK(body.at("tools").size() == 7);
     check_results({"POST", "", {}, body.dump(), 1});
   }
   const auto& last = sent.back().at("messages");

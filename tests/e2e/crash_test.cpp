@@ -177,10 +177,8 @@ TEST_CASE("a live owner keeps its run") {
   folder.configure(server.url("/v1"));
   program running{installed_riffle(), folder, run_command};
   REQUIRE(server.wait_for_requests(1));
-  const work_folder other;
-  other.write("riffle.toml", folder.read("riffle.toml"));
   const auto busy =
-      riffle::testing::riffle(other, {"sessions", "resume", "s1"});
+      riffle::testing::riffle(folder, {"sessions", "resume", "s1"});
   CHECK(busy.status == 2);
   CHECK(busy.err.find("session_busy") != std::string::npos);
 }
