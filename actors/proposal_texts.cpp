@@ -75,9 +75,10 @@ std::string decision_note(const storage::session_snapshot& session,
     if (x.what.waits || executed || !at || *at < *before) continue;
     lines += decision_line(x);
   }
-  return lines.empty() ? lines
-                       : std::string{runtime_note} +
-                             "What was decided about your proposals:\n" + lines;
+  if (lines.empty()) return {};
+  std::string note{runtime_note};
+  note += "What was decided about your proposals:\n";
+  return note += lines;
 }
 
 std::string edit_note(const tool_call& call) {
