@@ -59,8 +59,9 @@ void quiet_clock::work() {
       wakes_at_ = time_point::max();
       wake_.wait(lock);
     } else {
-      wakes_at_ = schedule_.begin()->first;
-      wake_.wait_until(lock, wakes_at_);
+      // A copy: others change `wakes_at_` while this thread sleeps.
+      const auto until = wakes_at_ = schedule_.begin()->first;
+      wake_.wait_until(lock, until);
     }
   }
 }
