@@ -135,7 +135,13 @@ int remove(const sessions_command& x, const config::config& settings,
            const storage::session_snapshot& session, storage::journal& journal,
            console& io) {
   const auto removed = journal.delete_session(session.session);
-  if (!removed) return report(removed.error(), io);
+  if (!removed) {
+    auto why = removed.error();
+    if (why.code == errc::session_busy)
+      why.message += ". 'riffle sessions cancel " + x.id +
+                     "' ends it; then it can be deleted";
+    return report(why, io);
+  }
   std::error_code ignored;
   for (const auto& call : session.calls) {
     const auto file = tools::kept_file(outputs_of(settings), call.call.id);

@@ -49,6 +49,12 @@ TEST_CASE("a run is cancelled from another process, and after a crash") {
   if (crashed) {
     running.signal(SIGKILL);
     running.wait();
+  } else {
+    const auto kept =
+        riffle::testing::riffle(folder, {"sessions", "delete", "s1"});
+    CHECK(kept.status == 2);
+    CHECK(kept.err.find("'riffle sessions cancel s1' ends it") !=
+          std::string::npos);
   }
   const auto cancel = riffle::testing::riffle(
       folder, {"sessions", "cancel", "s1", "--reason", "the wrong branch"});
