@@ -26,12 +26,14 @@ std::uint64_t digest_of(std::string_view text) noexcept {
 }
 
 std::string loop_hint(const loop_report& x) {
-  return std::string{runtime_note} + "You have made " + x.calls + " " +
-         std::to_string(x.times) +
-         " times in a row, each time with the same arguments and the same "
-         "result. Once more will not tell you anything new. Use what you "
-         "have, try another way, or say what is missing. If this goes on, the "
-         "run ends.";
+  std::string text{runtime_note};
+  text += "You have made " + x.calls + " " + std::to_string(x.times);
+  text +=
+      " times in a row, each time with the same arguments and the same "
+      "result. Once more will not tell you anything new. Use what you "
+      "have, try another way, or say what is missing. If this goes on, the "
+      "run ends.";
+  return text;
 }
 
 void loop_detector::sequence::add(std::uint64_t x, std::string_view name) {

@@ -175,9 +175,11 @@ std::string plan_note(std::string_view stored) {
   const auto open = std::ranges::count_if(plan, [](const auto& x) {
     return x.status != "done" && x.status != "dropped";
   });
-  return std::string{runtime_note} + "The plan of this session now, " +
-         (open == 0 ? "with no step open" : std::to_string(open) + " open") +
-         " (`manage_plan` changes it):\n" + render(plan);
+  std::string text{runtime_note};
+  text += "The plan of this session now, " +
+          (open == 0 ? "with no step open" : std::to_string(open) + " open") +
+          " (`manage_plan` changes it):\n" + render(plan);
+  return text;
 }
 
 }  // namespace riffle::core

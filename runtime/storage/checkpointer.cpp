@@ -25,6 +25,7 @@ void checkpointer::on_commit(int wal_pages) {
     next_ = options_.pages;  // it began anew
     return;
   }
+  if (wal_pages >= options_.most_pages / 2 * 3) return await_copy();
   if (wal_pages < next_) return;
   next_ = wal_pages + options_.pages / 4 + 1;
   {
@@ -34,12 +35,23 @@ void checkpointer::on_commit(int wal_pages) {
   wake_.notify_one();
 }
 
+/// One that begins from now on: an earlier one may have missed what is new.
+void checkpointer::await_copy() {
+  std::unique_lock lock{mutex_};
+  wanted_ = true;
+  wake_.notify_one();
+  const auto awaited = begun_ + 1;
+  done_.wait_for(lock, options_.patience,
+                 [&] { return ended_ >= awaited || stopping_; });
+}
+
 void checkpointer::work() {
   std::unique_lock lock{mutex_};
   for (;;) {
     wake_.wait(lock, [this] { return wanted_ || stopping_; });
     if (stopping_) break;
     wanted_ = false;
+    ++begun_;
     lock.unlock();
     try {
       copy();
@@ -47,6 +59,8 @@ void checkpointer::work() {
       fail(problem.what());
     }
     lock.lock();
+    ended_ = begun_;
+    done_.notify_all();
   }
   lock.unlock();
   db_.reset();

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,8 +40,10 @@ class checkpointer {
   checkpointer(const checkpointer&) = delete;
   checkpointer& operator=(const checkpointer&) = delete;
 
-  /// After a commit that left so many pages in the log. Returns at once. One
-  /// thread at a time.
+  /// After a commit that left so many pages in the log. Returns at once, unless
+  /// the log is half as long again as it should ever be: then it waits for a
+  /// copy, at most `patience`. One thread at a time, which holds no lock of the
+  /// file.
   void on_commit(int wal_pages);
 
   /// How often it copied.
@@ -52,6 +55,7 @@ class checkpointer {
     int copied = 0;  ///< of them
   };
 
+  void await_copy();
   void work();
   void copy();
   progress run(int mode);
@@ -65,6 +69,9 @@ class checkpointer {
   std::atomic<std::size_t> count_ = 0;
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable done_;
+  std::uint64_t begun_ = 0;  ///< copies
+  std::uint64_t ended_ = 0;
   bool wanted_ = false;
   bool stopping_ = false;
   std::thread thread_;

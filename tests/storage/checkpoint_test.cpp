@@ -45,7 +45,7 @@ TEST_CASE(
     "the write-ahead log is copied and begins anew, with readers that "
     "never pause") {
   constexpr int pages = 64;
-  constexpr std::uintmax_t bound = 8UL * pages * 4200UL;
+  constexpr std::uintmax_t bound = 16UL * pages * 4200UL;
   scratch_folder folder;
   const auto journal = open_with(folder.path(), pages);
   REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
