@@ -244,6 +244,11 @@ void dispatcher_state::on(work_done& x) {
   if (!x.state.empty()) state_of[x.id] = std::move(x.state);
   apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
                         now()));
+  // It settled the call, or it is of an attempt that no longer counts: then
+  // nothing of it may go into the settlement of another one.
+  answers.erase(x.id);
+  more.erase(x.id);
+  state_of.erase(x.id);
 }
 
 void dispatcher_state::on(work_lost& x) {
