@@ -16,7 +16,7 @@ namespace riffle {
 /// What a tool does to the world.
 enum class effect : std::uint8_t { read_only, mutating };
 
-/// How a call ended (the contract's `tool_result.outcome`).
+/// How a call ended (`outcome` of a `tool_result` event).
 enum class outcome : std::uint8_t {
   ok,
   failed,
@@ -46,17 +46,17 @@ struct call_limits {
 
 /// One call that the model asked for, complete and classified.
 struct tool_call {
-  call_id id;
-  std::string provider_id;  ///< what the model sent; goes back to it only
-  std::string tool;
-  std::string title;  ///< what a person reads, e.g. "Reading README.md"
+  call_id id{};
+  std::string provider_id{};  ///< what the model sent; goes back to it only
+  std::string tool{};
+  std::string title{};  ///< what a person reads, e.g. "Reading notes.txt"
   /// A JSON object, compact. Empty if it could not be parsed; then
   /// `arguments_text` holds what the model sent.
-  std::string arguments;
-  std::string arguments_text;
+  std::string arguments{};
+  std::string arguments_text{};
   /// What the model sent, canonical, if the person who approved the call
   /// changed its arguments; else empty.
-  std::string edited_from;
+  std::string edited_from{};
   effect eff = effect::mutating;
   bool idempotent = false;
   /// Handled by the orchestrator itself: `complete`, `seek_approval`,
@@ -66,11 +66,11 @@ struct tool_call {
   std::uint32_t step = 0;
   std::uint32_t index = 0;  ///< place in the model's order within the step
   /// What it touches; empty for a mutating call: everything.
-  std::vector<std::string> keys;
-  call_limits limits;
+  std::vector<std::string> keys{};
+  call_limits limits{};
   /// Set if the call can never begin (unknown tool, invalid arguments, cut
   /// off): it settles with this error, as `failed` or `skipped`.
-  std::optional<error> defect;
+  std::optional<error> defect{};
 
   bool operator==(const tool_call&) const = default;
 };
@@ -78,7 +78,7 @@ struct tool_call {
 /// What a call is about, for the rules of the configuration: the command of
 /// `bash`, the file of `write`, else the arguments.
 struct rule_subject {
-  std::string text;
+  std::string text{};
   bool shell = false;  ///< a shell reads the text
   bool known = true;   ///< false: nobody can tell before it runs
 
@@ -88,9 +88,9 @@ struct rule_subject {
 /// What a tool gave back, or why it has nothing to give.
 struct call_result {
   outcome how = outcome::ok;
-  std::string output;          ///< the whole, any size
-  std::optional<error> err;    ///< set unless `how` is `ok`
-  std::string metadata;        ///< a JSON object, or empty
+  std::string output{};        ///< the whole, any size
+  std::optional<error> err{};  ///< set unless `how` is `ok`
+  std::string metadata{};      ///< a JSON object, or empty
   duration took{};             ///< of the last attempt
   std::uint32_t attempts = 0;  ///< 0: it never began
 
@@ -99,10 +99,10 @@ struct call_result {
 
 /// One report of a running tool. The newest wins when reports must be dropped.
 struct tool_progress_report {
-  std::string message;
-  std::optional<double> progress;
-  std::optional<double> total;
-  std::string stream;  ///< "stdout", "stderr", or empty
+  std::string message{};
+  std::optional<double> progress{};
+  std::optional<double> total{};
+  std::string stream{};  ///< "stdout", "stderr", or empty
   /// Reports that this one stands for beside itself.
   std::uint64_t coalesced = 0;
 

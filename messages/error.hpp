@@ -10,8 +10,8 @@
 
 namespace riffle {
 
-/// Every way in which something can fail, as users see it (the contract's
-/// list of error codes; the text of a code never changes).
+/// Every way in which something can fail, as users see it. The text of a code
+/// never changes.
 enum class errc : std::uint8_t {
   invalid_plan,
   agent_not_streaming,
@@ -57,12 +57,12 @@ std::optional<errc> parse_errc(std::string_view text) noexcept;
 /// (`message`, plain words, no trailing full stop needed).
 struct error {
   errc code = errc::internal;
-  std::string op;
-  std::string message;
+  std::string op{};
+  std::string message{};
   /// Whether the same thing may succeed when it is tried again unchanged.
   bool retryable = false;
   /// What lower layers said; for the log, never for the model.
-  std::string cause;
+  std::string cause{};
 
   bool operator==(const error&) const = default;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The events of a run, as the contract lists them: one struct for each
-// event_type, its members named like the keys of `data`. Members that hold
-// JSON are texts of one JSON value, compact; an empty text means: left out
-// (or `null` where the contract says so).
+// The events of a run: one struct for each event_type, its members named like
+// the keys of `data`. Members that hold JSON are texts of one JSON value,
+// compact; an empty text means: left out (or `null`, where it says so).
 
 #include <cstddef>
 #include <cstdint>
@@ -17,17 +16,17 @@
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
-#include "messages/turn.hpp"
+#include "messages/usage.hpp"
 
 namespace riffle::events {
 
 struct run_started {
-  session_id session;
-  std::string agent;
-  std::string model;
-  std::string task;
+  session_id session{};
+  std::string agent{};
+  std::string model{};
+  std::string task{};
   std::uint32_t max_steps = 0;
-  std::optional<proposal_id> cause;
+  std::optional<proposal_id> cause{};
   bool operator==(const run_started&) const = default;
 };
 
@@ -40,7 +39,7 @@ struct step_start {
 struct step_restarted {
   std::uint32_t step = 0;
   std::uint32_t attempt = 0;  ///< of the attempt that begins now; from 2
-  std::string reason;
+  std::string reason{};
   /// Text and reasoning in this range of `seq`, both ends included, are
   /// withdrawn. The publisher fills it in.
   std::uint64_t first_seq = 0;
@@ -49,13 +48,13 @@ struct step_restarted {
 };
 
 struct llm_token {
-  std::string content;
+  std::string content{};
   std::uint32_t step = 0;
   bool operator==(const llm_token&) const = default;
 };
 
 struct llm_reasoning {
-  std::string content;
+  std::string content{};
   std::uint32_t step = 0;
   bool operator==(const llm_reasoning&) const = default;
 };
@@ -64,66 +63,66 @@ struct llm_reasoning {
 enum class call_status : std::uint8_t { starting, not_started };
 
 struct tool_call {
-  call_id id;
-  std::string provider_id;
-  std::string tool;
-  std::string title;
-  std::string arguments;       ///< JSON object; empty: rendered as null
-  std::string arguments_text;  ///< left out if empty
+  call_id id{};
+  std::string provider_id{};
+  std::string tool{};
+  std::string title{};
+  std::string arguments{};       ///< JSON object; empty: rendered as null
+  std::string arguments_text{};  ///< left out if empty
   effect eff = effect::mutating;
   std::uint32_t step = 0;
   call_status status = call_status::starting;
-  std::string node;  ///< left out if empty
+  std::string node{};  ///< left out if empty
   bool operator==(const tool_call&) const = default;
 };
 
 struct tool_progress {
-  call_id id;
-  std::string tool;
-  tool_progress_report report;
+  call_id id{};
+  std::string tool{};
+  tool_progress_report report{};
   bool operator==(const tool_progress&) const = default;
 };
 
 struct tool_result {
-  call_id id;
-  std::string tool;
+  call_id id{};
+  std::string tool{};
   outcome how = outcome::ok;
-  std::string output;  ///< already cut for the event
+  std::string output{};  ///< already cut for the event
   bool truncated = false;
   std::uint64_t duration_ms = 0;
   std::uint32_t attempts = 0;
-  std::optional<error> err;  ///< rendered as {code, message}
-  std::string metadata;      ///< JSON object; left out if empty
+  std::optional<error> err{};  ///< rendered as {code, message}
+  std::string metadata{};      ///< JSON object; left out if empty
   bool operator==(const tool_result&) const = default;
 };
 
 struct plan_updated {
-  std::string action;
-  std::string plan;  ///< JSON value
+  std::string action{};
+  std::string plan{};  ///< JSON value
   bool operator==(const plan_updated&) const = default;
 };
 
 struct approval_required {
-  proposal_id proposal;
-  call_id id;
-  std::string tool;
-  std::string title;
-  std::string arguments;  ///< JSON object
-  std::string preview;    ///< left out if empty
-  std::string reason;
-  std::optional<wall_time> expires_at;
+  proposal_id proposal{};
+  call_id id{};
+  std::string tool{};
+  std::string title{};
+  std::string arguments{};  ///< JSON object
+  std::string preview{};    ///< left out if empty
+  std::string reason{};
+  std::optional<wall_time> expires_at{};
   bool operator==(const approval_required&) const = default;
 };
 
 enum class decision : std::uint8_t { approved, denied, expired, cancelled };
 
 struct approval_resolved {
-  proposal_id proposal;
-  call_id id;
+  proposal_id proposal{};
+  call_id id{};
   decision how = decision::denied;
-  std::string by;
-  std::string reason;     ///< left out if empty
-  std::string arguments;  ///< JSON object; left out if empty
+  std::string by{};
+  std::string reason{};     ///< left out if empty
+  std::string arguments{};  ///< JSON object; left out if empty
   bool operator==(const approval_resolved&) const = default;
 };
 
@@ -136,16 +135,16 @@ enum class proposal_source : std::uint8_t {
 enum class proposal_status : std::uint8_t { open, approved, denied, expired };
 
 struct proposal {
-  proposal_id id;
+  proposal_id id{};
   proposal_source source = proposal_source::seek_approval;
-  std::string summary;
+  std::string summary{};
   proposal_status status = proposal_status::open;
   bool operator==(const proposal&) const = default;
 };
 
 struct usage {
   std::uint32_t step = 0;
-  token_usage tokens;
+  token_usage tokens{};
   bool operator==(const usage&) const = default;
 };
 
@@ -153,30 +152,30 @@ enum class retry_what : std::uint8_t { model, tool, termination };
 
 struct retry {
   retry_what what = retry_what::model;
-  std::optional<call_id> id;
+  std::optional<call_id> id{};
   std::uint32_t attempt = 0;  ///< the attempt that failed
   std::uint32_t max_attempts = 0;
   std::uint64_t delay_ms = 0;
-  std::string reason;
+  std::string reason{};
   bool operator==(const retry&) const = default;
 };
 
 struct status {
-  std::string text;
+  std::string text{};
   bool operator==(const status&) const = default;
 };
 
 /// Only when the run ends by it.
 struct failure {
-  error err;
-  std::optional<std::uint32_t> step;
+  error err{};
+  std::optional<std::uint32_t> step{};
   bool operator==(const failure&) const = default;
 };
 
 struct final_answer {
-  std::string content;
+  std::string content{};
   std::uint32_t steps = 0;
-  token_usage usage;
+  token_usage usage{};
   std::uint32_t tools = 0;  ///< number of calls of the run
   bool operator==(const final_answer&) const = default;
 };
@@ -188,8 +187,8 @@ struct run_finished {
   std::uint64_t duration_ms = 0;
   std::uint32_t steps = 0;
   std::uint32_t tool_calls = 0;
-  token_usage usage;
-  std::optional<error> err;
+  token_usage usage{};
+  std::optional<error> err{};
   bool operator==(const run_finished&) const = default;
 };
 
@@ -210,14 +209,13 @@ std::optional<proposal_status> parse_proposal_status(
 std::optional<retry_what> parse_retry_what(std::string_view text) noexcept;
 std::optional<run_status> parse_run_status(std::string_view text) noexcept;
 
-/// The order of the alternatives is the order of the contract's table.
 using body =
     std::variant<run_started, step_start, step_restarted, llm_token,
                  llm_reasoning, tool_call, tool_progress, tool_result,
                  plan_updated, approval_required, approval_resolved, proposal,
                  usage, retry, status, failure, final_answer, run_finished>;
 
-/// The contract's event_type of an alternative, by `body::index()`.
+/// The event_type of an alternative, by `body::index()`.
 std::string_view type_name(std::size_t index) noexcept;
 
 /// The reverse of `type_name`; nothing for an unknown event_type.
@@ -230,9 +228,9 @@ namespace riffle {
 /// One event of a run, numbered.
 struct event {
   std::uint64_t seq = 0;
-  run_id run;
-  events::body body;
-  wall_time at;
+  run_id run{};
+  events::body body{};
+  wall_time at{};
 
   bool operator==(const event&) const = default;
 };

@@ -10,10 +10,10 @@ namespace riffle {
 
 /// An identifier that cannot be mixed up with another kind of identifier.
 /// The text is opaque; ids that Riffle makes are `<prefix>_<ulid>` and unique
-/// for ever (see `runtime/base/id_source.hpp`).
+/// for ever.
 template <class Tag>
 struct strong_id {
-  std::string value;
+  std::string value{};
 
   [[nodiscard]] bool empty() const noexcept { return value.empty(); }
   auto operator<=>(const strong_id&) const = default;

@@ -23,9 +23,9 @@ namespace riffle::tools {
 
 /// What a tool is, for the model and for the dispatcher.
 struct tool_spec {
-  std::string name;         ///< [A-Za-z0-9_-]{1,64}
-  std::string description;  ///< what the model reads
-  std::string parameters;   ///< JSON Schema of the arguments, an object
+  std::string name{};         ///< [A-Za-z0-9_-]{1,64}
+  std::string description{};  ///< what the model reads
+  std::string parameters{};   ///< JSON Schema of the arguments, an object
   effect eff = effect::mutating;
   bool idempotent = false;
   /// Runs other programs: the runtime gives it a lock file and waits for it
@@ -35,24 +35,24 @@ struct tool_spec {
 
 /// What a running tool may use. Owned by the caller of `run`, valid during it.
 struct tool_context {
-  call_id call;
+  call_id call{};
   std::uint32_t attempt = 1;
   /// Asks the tool to end: cancelled, or out of time. A tool looks at it at
   /// least every 100 ms and then returns soon; what it returns is then only
   /// logged.
-  std::stop_token stop;
+  std::stop_token stop{};
   /// Reports progress. Never blocks; drops older reports when the run cannot
   /// take more (the newest wins). Thread-safe.
-  std::function<void(tool_progress_report)> progress;
+  std::function<void(tool_progress_report)> progress{};
   /// Root of what file tools may touch, absolute.
-  std::filesystem::path workspace;
+  std::filesystem::path workspace{};
   /// For guarded tools: the lock file that lives as long as any process of
   /// this attempt. Empty: no crash protection asked for (library, tests).
-  std::filesystem::path guard_lock;
+  std::filesystem::path guard_lock{};
   /// How long a cancelled process may take to end by itself after SIGTERM.
   duration kill_grace = std::chrono::seconds{2};
   /// Where the whole of a longer output goes; empty: nowhere.
-  std::filesystem::path output_file;
+  std::filesystem::path output_file{};
   /// Small values that the session keeps: get, set, has, all. What a call
   /// sets is stored with its result, if it ends well. Never null.
   std::shared_ptr<call_state> state = std::make_shared<call_state>();
@@ -63,9 +63,9 @@ struct tool_context {
 /// What `run` gives back. `err` set: the model is told of a failure it can
 /// react to (outcome `failed`, or `timed_out` for errc::timeout).
 struct tool_output {
-  std::string text;
-  std::optional<error> err;
-  std::string metadata;  ///< a JSON object, or empty
+  std::string text{};
+  std::optional<error> err{};
+  std::string metadata{};  ///< a JSON object, or empty
 };
 
 /// One tool. Stateless between calls or thread-safe: `run` is called from
@@ -76,12 +76,12 @@ class tool {
 
   [[nodiscard]] virtual const tool_spec& spec() const noexcept = 0;
 
-  /// What a person reads while it runs: "Reading src/main.cpp".
+  /// What a person reads while it runs: "Reading notes.txt".
   [[nodiscard]] virtual std::string title(
       const nlohmann::json& arguments) const = 0;
 
-  /// What the call touches: keys that overlap make calls wait for each other
-  /// (rule 4). A key is a path or any text; "/a" covers "/a/b". Default: none
+  /// What the call touches: keys that overlap make calls wait for each other.
+  /// A key is a path or any text; "/a" covers "/a/b". Default: none
   /// (a read-only call conflicts with no key, a mutating one with all).
   [[nodiscard]] virtual std::vector<std::string> keys(
       const nlohmann::json& arguments,
@@ -102,7 +102,7 @@ class tool {
       const std::filesystem::path& workspace) const;
 
   /// Runs one call. `arguments` are valid for the schema. Blocks. An
-  /// exception costs the worker (rule 11); expected failures go to `err`.
+  /// exception costs the worker; expected failures go to `err`.
   virtual tool_output run(const nlohmann::json& arguments,
                           tool_context& context) = 0;
 };

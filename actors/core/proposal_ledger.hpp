@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "messages/decision.hpp"
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
@@ -44,12 +45,7 @@ struct decided_proposal {
   bool operator==(const decided_proposal&) const = default;
 };
 
-enum class decision_verdict : std::uint8_t {
-  accepted,  ///< the first one: it holds
-  too_late,  ///< another decision holds; it is in the answer
-  stale,     ///< made for other arguments; the proposal stays open
-  unknown,   ///< no such proposal
-};
+using riffle::decision_verdict;
 
 struct decision_answer {
   decision_verdict verdict = decision_verdict::unknown;

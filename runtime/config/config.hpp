@@ -31,7 +31,7 @@ struct runtime_config {
   std::uint32_t max_runs = 0;  ///< 0: no limit
   std::uint32_t max_calls = 64;
   std::string durability = "process";  ///< process disk
-  log_config log;
+  log_config log{};
 };
 
 struct timeouts_config {
@@ -62,12 +62,12 @@ struct model_config {
   std::optional<double> temperature = 0.2;
   std::uint32_t max_concurrent = 8;       ///< 0: no limit
   std::uint32_t requests_per_minute = 0;  ///< 0: no limit
-  timeouts_config timeouts;
-  retry_config retry;
-  price_config price;
+  timeouts_config timeouts{};
+  retry_config retry{};
+  price_config price{};
   std::uint64_t context_window = 128000;
   /// dialect = "scripted": the script file. `load` makes it absolute.
-  std::string script;
+  std::string script{};
 };
 
 struct budget_config {
@@ -82,14 +82,14 @@ struct agent_config {
       "You are a careful assistant. Use the tools to find facts before you "
       "answer, and say plainly when something is not known.";
   /// Instead of `system_prompt`; `load` makes it absolute. Read by the node.
-  std::string system_prompt_file;
+  std::string system_prompt_file{};
   std::vector<std::string> tools = {"read",  "glob", "grep",       "bash",
                                     "write", "edit", "manage_plan"};
   std::uint32_t max_steps = 30;
   std::uint32_t max_calls_in_flight = 16;
   std::uint32_t loop_limit = 5;
   std::uint32_t recovery_attempts = 3;
-  budget_config budget;
+  budget_config budget{};
   std::string completion = "free";  ///< free tool
   std::uint32_t max_termination_attempts = 2;
   bool auto_complete = true;
@@ -98,11 +98,10 @@ struct agent_config {
   bool silent = false;
 };
 
-/// `{ match = "git status*", approval = "allow" }`, see
-/// actors/core/approval_rules.hpp.
+/// `{ match = "git status*", approval = "allow" }`.
 struct approval_rule {
-  std::string match;
-  std::string approval;  ///< ask allow deny
+  std::string match{};
+  std::string approval{};  ///< ask allow deny
 
   bool operator==(const approval_rule&) const = default;
 };
@@ -110,29 +109,28 @@ struct approval_rule {
 /// A JSON object, as compact text; empty: not set. Written in TOML as a table,
 /// or as a text that holds JSON.
 struct json_object {
-  std::string text;
+  std::string text{};
 
   bool operator==(const json_object&) const = default;
 };
 
-/// What only `[tools.NAME]` with `type = "command"` has: a program as a tool,
-/// see tools/command/command_tool.hpp.
+/// What only `[tools.NAME]` with `type = "command"` has: a program as a tool.
 struct command_config {
-  std::vector<std::string> command;  ///< program and its first arguments
-  std::string description;           ///< what the model reads
-  json_object parameters;            ///< JSON Schema of the arguments
-  std::string effect = "mutating";   ///< read_only mutating
-  std::string title;                 ///< what a person reads; "": the name
+  std::vector<std::string> command{};  ///< program and its first arguments
+  std::string description{};           ///< what the model reads
+  json_object parameters{};            ///< JSON Schema of the arguments
+  std::string effect = "mutating";     ///< read_only mutating
+  std::string title{};                 ///< what a person reads; "": the name
   /// Names of variables that it sees beside PATH, HOME and LANG.
-  std::vector<std::string> env;
+  std::vector<std::string> env{};
   /// Where it runs. `load` makes it absolute; "": the file's folder.
-  std::string cwd;
+  std::string cwd{};
 };
 
 /// `[tools]` and, with what is set there, each `[tools.NAME]`.
 struct tool_config {
-  std::string type;  ///< "command", or empty: the program has it built in
-  command_config program;
+  std::string type{};  ///< "command", or empty: the program has it built in
+  command_config program{};
   duration timeout = 30s;
   duration idle_timeout = 0s;
   std::uint32_t concurrency = 4;
@@ -141,14 +139,14 @@ struct tool_config {
   std::uint64_t output_limit = 65536;
   std::int32_t priority = 0;
   bool idempotent = false;
-  std::vector<std::string> keys;
+  std::vector<std::string> keys{};
   bool polling = false;
   std::string isolation = "thread";  ///< thread process
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory
   std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
-  std::vector<approval_rule> rules;  ///< the first that matches decides
+  std::vector<approval_rule> rules{};  ///< the first that matches decides
 };
 
 /// What a tool has before its own table is read: `base`, except where a
@@ -156,10 +154,10 @@ struct tool_config {
 tool_config with_tool_defaults(const std::string& name, tool_config base);
 
 struct tools_config {
-  tool_config defaults;
+  tool_config defaults{};
   /// `[tools.fetch] allow`: hosts and networks that `fetch` may reach beside
-  /// the public internet, see runtime/base/endpoint.hpp.
-  std::vector<std::string> fetch_allow;
+  /// the public internet: "name", "10.0.0.0/8", "[::1]:80".
+  std::vector<std::string> fetch_allow{};
   std::map<std::string, tool_config> by_name = {
       {"bash", with_tool_defaults("bash", {})},
       {"fetch", with_tool_defaults("fetch", {})}};
@@ -193,57 +191,57 @@ struct server_config {
 };
 
 struct tls_config {
-  std::string certificate;
-  std::string key;
-  std::string ca;
+  std::string certificate{};
+  std::string key{};
+  std::string ca{};
 };
 
 struct cluster_config {
-  std::string listen;
-  std::vector<std::string> join;
-  std::string name;
-  tls_config tls;
+  std::string listen{};
+  std::vector<std::string> join{};
+  std::string name{};
+  tls_config tls{};
 };
 
 struct config {
-  runtime_config runtime;
+  runtime_config runtime{};
   std::map<std::string, model_config> models = {{"default", {}}};
   std::map<std::string, agent_config> agents = {{"default", {}}};
-  tools_config tools;
-  supervision_config supervision;
-  publish_config publish;
-  approvals_config approvals;
-  server_config server;
-  cluster_config cluster;
+  tools_config tools{};
+  supervision_config supervision{};
+  publish_config publish{};
+  approvals_config approvals{};
+  server_config server{};
+  cluster_config cluster{};
   /// Where relative paths of the file are anchored: its folder, or the
   /// working directory for built-in defaults and `--set`. `load` has done so
   /// for `data_dir`, `script` and `system_prompt_file`.
-  std::filesystem::path base_dir;
-  std::filesystem::path file;  ///< empty: built-in defaults
+  std::filesystem::path base_dir{};
+  std::filesystem::path file{};  ///< empty: built-in defaults
   /// Where keys were set: "models.default.model" -> "line 7" (of the file) or
   /// "--set". What is not in it has its default.
-  std::map<std::string, std::string> origins;
+  std::map<std::string, std::string> origins{};
 };
 
 /// One mistake.
 struct mistake {
-  std::string file;  ///< or "--set"
+  std::string file{};  ///< or "--set"
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string message;  ///< what is wrong, and what is allowed
+  std::string message{};  ///< what is wrong, and what is allowed
 };
 
 /// `file:line:column: message`.
 std::string render(const mistake& x);
 
 struct load_request {
-  std::optional<std::filesystem::path> file;  ///< `--config`
-  std::vector<std::string> sets;              ///< `--set key=value`, in order
+  std::optional<std::filesystem::path> file{};  ///< `--config`
+  std::vector<std::string> sets{};              ///< `--set key=value`, in order
   /// The tools that there are. If set, `agents.*.tools` and `[tools.NAME]`
   /// may name no other; else only the node checks them when it starts.
-  std::optional<std::vector<std::string>> tools;
+  std::optional<std::vector<std::string>> tools{};
   /// The configuration itself instead of a file.
-  std::optional<std::string> text;
+  std::optional<std::string> text{};
 };
 
 /// Names of the tools that are built in.
@@ -259,14 +257,14 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request);
 
 /// One key with its value, e.g. {"publish", "flush_delay", "\"100ms\""}.
 struct setting {
-  std::string section;  ///< "models.default.retry"
-  std::string key;
-  std::string value;  ///< as TOML
+  std::string section{};  ///< "models.default.retry"
+  std::string key{};
+  std::string value{};  ///< as TOML
 
   bool operator==(const setting&) const = default;
 };
 
-/// Every key of a configuration, in the order of the contract's page.
+/// Every key of a configuration, in the order of `config show`.
 std::vector<setting> settings(const config& x);
 
 /// A TOML text that `load` reads back to the same settings.

@@ -16,7 +16,7 @@
 namespace riffle::model {
 
 /// The four time limits of one request; zero: none. While the receiver has
-/// no credit left, `idle` and `total` stand still (rule 7).
+/// no credit left, `idle` and `total` stand still.
 struct transport_timeouts {
   duration connect = std::chrono::seconds{10};
   duration first_byte = std::chrono::seconds{60};  ///< from request to body
@@ -25,10 +25,10 @@ struct transport_timeouts {
 };
 
 struct transport_request {
-  std::string url;
-  std::vector<std::string> headers;  ///< "Name: value"
-  std::string body;
-  transport_timeouts timeouts;
+  std::string url{};
+  std::vector<std::string> headers{};  ///< "Name: value"
+  std::string body{};
+  transport_timeouts timeouts{};
   /// Bytes that may be delivered before more is granted.
   std::size_t credit = 256u << 10;
 };
@@ -40,13 +40,12 @@ struct transport_end {
   /// (no connection, TLS), `timeout`, `stream_interrupted` (cut),
   /// `model_rate_limited` (429), `model_error` (other status; the message
   /// holds the server's own words, at most 2 KiB), `cancelled`.
-  /// `retryable` follows the rules of F1: `x-should-retry` decides first,
-  /// else 408, 409, 429, >= 500 and connection failures; insufficient_quota
-  /// is not.
-  std::optional<error> failure;
+  /// `retryable`: `x-should-retry` decides first, else 408, 409, 429, >= 500
+  /// and connection failures are; insufficient_quota is not.
+  std::optional<error> failure{};
   /// What `retry-after-ms` or `retry-after` (seconds or HTTP date) asked for.
-  std::optional<duration> retry_after;
-  std::string content_type;  ///< of the answer, lower case, no parameters
+  std::optional<duration> retry_after{};
+  std::string content_type{};  ///< of the answer, lower case, no parameters
 };
 
 /// Receives one transfer. Called on the transport's thread, one call at a

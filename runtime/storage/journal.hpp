@@ -28,10 +28,10 @@ namespace riffle::storage {
 /// Event lines of one run, numbered without gaps, shared by the journal and
 /// all readers: made once, never changed.
 struct event_block {
-  run_id run;
+  run_id run{};
   std::uint64_t first_seq = 0;
   std::uint64_t last_seq = 0;
-  std::shared_ptr<const std::string> lines;  ///< whole lines, each with '\n'
+  std::shared_ptr<const std::string> lines{};  ///< whole lines, each with '\n'
 };
 
 enum class run_state : std::uint8_t { active, completed, failed, cancelled };
@@ -40,16 +40,16 @@ std::string_view to_string(run_state x) noexcept;
 
 /// A run. Stored whole at each change; small.
 struct run_record {
-  run_id id;
-  session_id session;
+  run_id id{};
+  session_id session{};
   std::uint64_t ordinal = 0;  ///< of the run in its session, from 1; given by
                               ///< `open_run`
   run_state state = run_state::active;
-  std::string task;
-  std::string agent;
-  std::string model;
-  std::string settings;  ///< JSON: what the run was started with
-  wall_time started;
+  std::string task{};
+  std::string agent{};
+  std::string model{};
+  std::string settings{};  ///< JSON: what the run was started with
+  wall_time started{};
   std::uint32_t step = 0;          ///< the step that began last; 0: none
   std::uint32_t step_attempt = 0;  ///< its attempt, from 1
   /// `seq` of the step_start or step_restarted that began the attempt.
@@ -58,12 +58,12 @@ struct run_record {
   bool turn_safe = false;  ///< it ended with a finish that lets mutating calls
                            ///< start
   std::uint32_t tool_calls = 0;
-  token_usage usage;
+  token_usage usage{};
   std::uint32_t recoveries = 0;  ///< restarts of this step by a crash
   std::uint32_t reminders = 0;   ///< termination reminders used up
-  std::string plan;  ///< of the session, as this run left it; a JSON array
+  std::string plan{};  ///< of the session, as this run left it; a JSON array
   /// The approved proposal that this run executes; else empty.
-  proposal_id cause;
+  proposal_id cause{};
 
   bool operator==(const run_record&) const = default;
 };
@@ -75,19 +75,19 @@ std::string_view to_string(message_role x) noexcept;
 /// A message of the conversation, except tool results: those are derived from
 /// the calls, so a call can never be without its result.
 struct message_record {
-  session_id session;
-  run_id run;
+  session_id session{};
+  run_id run{};
   std::uint32_t step = 0;  ///< 0: the run's task
   message_role role = message_role::user;
-  std::string text;
-  std::string reasoning;
+  std::string text{};
+  std::string reasoning{};
   /// Calls of an assistant message in the model's order.
-  std::vector<call_id> calls;
+  std::vector<call_id> calls{};
 
   bool operator==(const message_record&) const = default;
 };
 
-/// The life of a call as recovery sees it (`2-architecture`, the table).
+/// The life of a call as recovery sees it.
 enum class call_stage : std::uint8_t {
   waiting,  ///< known; has not begun
   intent,   ///< mutating: committed before the worker gets it; may have run
@@ -100,44 +100,44 @@ std::string_view to_string(call_stage x) noexcept;
 /// One attempt of a call.
 struct attempt_record {
   std::uint32_t number = 1;
-  wall_time began;
-  std::optional<wall_time> ended;  ///< nothing: it is under way
+  wall_time began{};
+  std::optional<wall_time> ended{};  ///< nothing: it is under way
   /// Why it gave no result, if it ended without one.
-  std::string lost;
+  std::string lost{};
 
   bool operator==(const attempt_record&) const = default;
 };
 
 struct call_record {
-  tool_call call;
-  run_id run;
+  tool_call call{};
+  run_id run{};
   call_stage stage = call_stage::waiting;
   std::uint32_t attempt = 0;  ///< attempts begun
   bool announced = false;     ///< its `tool_call` event is in the log
   /// Whether it was approved; nothing: not decided, or nobody was asked.
-  std::optional<bool> approved;
-  std::string decision_reason;
+  std::optional<bool> approved{};
+  std::string decision_reason{};
   outcome how = outcome::ok;  ///< once settled
-  std::string told;           ///< what the model is told, cut to its limit
-  std::optional<error> err;
-  std::vector<attempt_record> attempts;  ///< those that began, in order
+  std::string told{};         ///< what the model is told, cut to its limit
+  std::optional<error> err{};
+  std::vector<attempt_record> attempts{};  ///< those that began, in order
 
   bool operator==(const call_record&) const = default;
 };
 
 /// The whole output of a call.
 struct output_record {
-  call_id id;
-  std::string text;
+  call_id id{};
+  std::string text{};
 
   bool operator==(const output_record&) const = default;
 };
 
 /// A value that a session keeps (tools/session_state.hpp has the limits).
 struct state_value {
-  session_id session;
-  std::string key;
-  std::string value;  ///< JSON; empty: the key goes
+  session_id session{};
+  std::string key{};
+  std::string value{};  ///< JSON; empty: the key goes
 
   bool operator==(const state_value&) const = default;
 };
@@ -147,28 +147,28 @@ using state_change =
     std::variant<run_record, message_record, call_record, output_record,
                  proposal_record, decision_record, state_value>;
 
-/// What is stored together (rule 6).
+/// What is stored together.
 struct commit_unit {
-  run_id run;
-  std::optional<event_block> block;
-  std::vector<state_change> changes;
+  run_id run{};
+  std::optional<event_block> block{};
+  std::vector<state_change> changes{};
 };
 
 /// All that is known of a session: its conversation and what runs need.
 struct session_snapshot {
-  session_id session;
-  std::vector<run_record> runs;              ///< by ordinal
-  std::vector<message_record> messages;      ///< in order of arrival
-  std::vector<call_record> calls;            ///< in order of arrival
-  std::vector<proposal_state> proposals;     ///< in order of arrival
-  std::map<std::string, std::string> state;  ///< key -> JSON
+  session_id session{};
+  std::vector<run_record> runs{};              ///< by ordinal
+  std::vector<message_record> messages{};      ///< in order of arrival
+  std::vector<call_record> calls{};            ///< in order of arrival
+  std::vector<proposal_state> proposals{};     ///< in order of arrival
+  std::map<std::string, std::string> state{};  ///< key -> JSON
 };
 
 /// A run together with its session and the end of its log.
 struct run_snapshot {
-  run_record run;
+  run_record run{};
   std::uint64_t last_seq = 0;  ///< 0: no event yet
-  session_snapshot session;
+  session_snapshot session{};
 };
 
 /// Who works on a run that has not ended.
@@ -182,17 +182,17 @@ std::string_view to_string(run_owner x) noexcept;
 
 /// A run that has not ended.
 struct unfinished_run {
-  run_record run;
+  run_record run{};
   run_owner owner = run_owner::gone;
-  std::string owner_name;  ///< for people, e.g. "process 4711"
+  std::string owner_name{};  ///< for people, e.g. "process 4711"
   /// It stands still in this process since a write of it failed: why.
-  std::optional<error> parked;
+  std::optional<error> parked{};
 };
 
 /// What another process asks of the owner of a run.
 struct cancel_request {
-  run_id run;
-  std::string reason;
+  run_id run{};
+  std::string reason{};
 
   bool operator==(const cancel_request&) const = default;
 };
@@ -208,7 +208,8 @@ enum class cancel_verdict : std::uint8_t {
 
 /// Event lines of a run in order: a contiguous piece of its log.
 struct event_page {
-  std::vector<event_block> blocks;  ///< cut at the front to what was asked for
+  std::vector<event_block>
+      blocks{};      ///< cut at the front to what was asked for
   bool end = false;  ///< there was nothing behind it when it was read
 };
 
@@ -315,8 +316,7 @@ enum class durability : std::uint8_t { process, disk };
 expected<std::unique_ptr<journal>> open_sqlite_journal(
     const std::filesystem::path& data_dir, durability mode);
 
-/// The twin in memory: `append` acknowledges at once. Tests use the one with
-/// delays and failures in `tests/support`.
+/// The twin in memory: `append` acknowledges at once.
 std::unique_ptr<journal> make_memory_journal();
 
 }  // namespace riffle::storage

@@ -12,58 +12,58 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/core/proposal_ledger.hpp"
+#include "messages/decision.hpp"
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
 
 namespace riffle::storage {
 
-using core::decision_verdict;
+using riffle::decision_verdict;
 
 /// An action that waits for a person's decision.
 struct proposal_record {
-  proposal_id id;
-  session_id session;
-  run_id run;    ///< that made it
-  call_id call;  ///< of `tool_call` and `seek_approval`
+  proposal_id id{};
+  session_id session{};
+  run_id run{};    ///< that made it
+  call_id call{};  ///< of `tool_call` and `seek_approval`
   events::proposal_source source = events::proposal_source::tool_call;
   /// The run waits for the decision: it is void once the run has ended.
   bool waits = false;
-  std::string tool;       ///< of a tool call
-  std::string title;      ///< what a person reads
-  std::string arguments;  ///< canonical; of a tool call
-  std::string digest;     ///< `proposal_digest(tool, arguments)`
-  std::string summary;    ///< one line, or what the model wrote
-  std::string preview;    ///< a diff, a command; may be empty
-  std::string reason;     ///< why it needs a decision
-  wall_time made;
-  std::optional<wall_time> expires;
+  std::string tool{};       ///< of a tool call
+  std::string title{};      ///< what a person reads
+  std::string arguments{};  ///< canonical; of a tool call
+  std::string digest{};     ///< `proposal_digest(tool, arguments)`
+  std::string summary{};    ///< one line, or what the model wrote
+  std::string preview{};    ///< a diff, a command; may be empty
+  std::string reason{};     ///< why it needs a decision
+  wall_time made{};
+  std::optional<wall_time> expires{};
 
   bool operator==(const proposal_record&) const = default;
 };
 
 /// The decision about a proposal.
 struct decision_record {
-  proposal_id proposal;
+  proposal_id proposal{};
   events::decision how = events::decision::denied;
-  std::string by;
-  std::string reason;
-  std::string arguments;  ///< approved with these instead; else empty
-  bool always = false;    ///< further calls of this tool in this session too
-  wall_time at;
+  std::string by{};
+  std::string reason{};
+  std::string arguments{};  ///< approved with these instead; else empty
+  bool always = false;      ///< further calls of this tool in this session too
+  wall_time at{};
   /// Of an approval: `proposal_digest` of what was approved. The journal fills
   /// it in; nothing else runs.
-  std::string digest;
+  std::string digest{};
 
   bool operator==(const decision_record&) const = default;
 };
 
 /// A proposal as it stands.
 struct proposal_state {
-  proposal_record what;
-  std::optional<decision_record> decided;
-  run_id executed_by;  ///< the run that an approval caused; else empty
+  proposal_record what{};
+  std::optional<decision_record> decided{};
+  run_id executed_by{};  ///< the run that an approval caused; else empty
 
   bool operator==(const proposal_state&) const = default;
 };
@@ -76,14 +76,14 @@ std::optional<events::decision> standing(const proposal_state& x,
 struct decision_answer {
   decision_verdict verdict = decision_verdict::unknown;
   /// As it stands now; nothing: unknown.
-  std::optional<proposal_state> now;
+  std::optional<proposal_state> now{};
 
   bool operator==(const decision_answer&) const = default;
 };
 
 struct proposal_filter {
-  std::optional<proposal_id> id;
-  std::optional<session_id> session;
+  std::optional<proposal_id> id{};
+  std::optional<session_id> session{};
   bool undecided = false;  ///< only those without a decision
   std::size_t limit = 1000;
 };
@@ -94,7 +94,7 @@ struct proposal_filter {
 /// saw, empty: not checked. `store`: the decision to store, if any.
 struct judged_decision {
   decision_verdict verdict = decision_verdict::unknown;
-  std::optional<decision_record> store;
+  std::optional<decision_record> store{};
 };
 judged_decision judge(const proposal_state& now, const decision_record& x,
                       std::string_view digest, bool run_is_active);

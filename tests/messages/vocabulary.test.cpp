@@ -2,6 +2,7 @@
 #include <set>
 
 #include "messages/event.hpp"
+#include "messages/turn.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
