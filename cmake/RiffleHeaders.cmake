@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Run at install time: the public headers and all that they include, as one
+# Run by the build and at install time: the public headers and all that they include, as one
 # folder `riffle/`. Includes of ours become `riffle/…`, so that no name of ours
 # meets a name of the application's; `runtime/api/x.hpp` becomes `riffle/x.hpp`.
 # In: RIFFLE_SOURCE, RIFFLE_HEADERS_OUT.
@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.25)
 set(waiting runtime/api/riffle.hpp runtime/api/testing.hpp)
 set(seen)
-file(REMOVE_RECURSE "${RIFFLE_HEADERS_OUT}")
+set(written)
 while(waiting)
   list(POP_FRONT waiting header)
   list(APPEND seen ${header})
@@ -22,5 +22,12 @@ while(waiting)
   string(REPLACE "#include \"" "#include \"riffle/" text "${text}")
   string(REPLACE "riffle/runtime/api/" "riffle/" text "${text}")
   string(REPLACE "runtime/api/" "" place "${header}")
-  file(WRITE "${RIFFLE_HEADERS_OUT}/${place}" "${text}")
+  list(APPEND written "${RIFFLE_HEADERS_OUT}/${place}")
+  # What did not change keeps its time: nothing is compiled again for it.
+  file(CONFIGURE OUTPUT "${RIFFLE_HEADERS_OUT}/${place}" CONTENT "${text}" @ONLY)
 endwhile()
+file(GLOB_RECURSE there "${RIFFLE_HEADERS_OUT}/*")
+list(REMOVE_ITEM there ${written})
+if(there)
+  file(REMOVE ${there})
+endif()

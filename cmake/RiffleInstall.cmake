@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/riffle")
+install(TARGETS riffle)
 install(EXPORT riffle NAMESPACE riffle:: FILE riffleTargets.cmake
         DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/riffleConfigVersion.cmake"
@@ -14,7 +15,7 @@ install(FILES cmake/riffleConfig.cmake cmake/FindCAF.cmake cmake/Findre2.cmake
               "${PROJECT_BINARY_DIR}/riffleConfigVersion.cmake"
         DESTINATION "${package}")
 
-set(headers "${PROJECT_BINARY_DIR}/public-headers")
+set(headers "${PROJECT_BINARY_DIR}/include/riffle")
 install(CODE "set(RIFFLE_SOURCE \"${PROJECT_SOURCE_DIR}\")
 set(RIFFLE_HEADERS_OUT \"${headers}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/RiffleHeaders.cmake\")")
@@ -23,3 +24,5 @@ install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/riffle"
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
         DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")
+
+include(RifflePkgConfig)

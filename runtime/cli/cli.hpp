@@ -3,9 +3,11 @@
 
 #include <string_view>
 
+#include "runtime/api/version.hpp"
+
 namespace riffle {
 
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr std::string_view version = RIFFLE_VERSION;
 
 /// The command line: parses, runs the subcommand, returns the exit status of
 /// the contract. Never throws.

@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
           : 0.0;
   json out;
   out["runtime"] = "c++";
-  out["versions"] = {{"riffle", "0.1.0"}};
+  out["versions"] = {{"riffle", RIFFLE_VERSION}};
   out["ok"] = ok;
   out["cpu_us"] = cpu;
   out["wall_us"] = wall;
