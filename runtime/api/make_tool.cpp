@@ -27,6 +27,18 @@ class function_tool final : public tools::tool {
     return traits_.keys(arguments);
   }
 
+  rule_subject subject(const nlohmann::json& arguments,
+                       const std::filesystem::path& workspace) const override {
+    if (!traits_.subject) return tool::subject(arguments, workspace);
+    return traits_.subject(arguments, workspace);
+  }
+
+  std::string preview(const nlohmann::json& arguments,
+                      const std::filesystem::path& workspace) const override {
+    if (!traits_.preview) return tool::preview(arguments, workspace);
+    return traits_.preview(arguments, workspace);
+  }
+
   tools::tool_output run(const nlohmann::json& arguments,
                          tools::tool_context& context) override {
     return run_(arguments, context);

@@ -3,6 +3,7 @@
 
 // A tool out of a function, for what needs no class of its own.
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -19,9 +20,19 @@ namespace riffle {
 /// What a tool may say about a call beside running it; see `tools::tool`.
 struct tool_traits {
   /// What a person reads while it runs. Empty: the tool's name.
-  std::function<std::string(const nlohmann::json& arguments)> title;
+  std::function<std::string(const nlohmann::json& arguments)> title{};
   /// What the call touches. Empty: nothing is known.
-  std::function<std::vector<std::string>(const nlohmann::json& arguments)> keys;
+  std::function<std::vector<std::string>(const nlohmann::json& arguments)>
+      keys{};
+  /// What rules of the configuration are matched with. Empty: the arguments.
+  std::function<rule_subject(const nlohmann::json& arguments,
+                             const std::filesystem::path& workspace)>
+      subject{};
+  /// What the call would do, for a person who decides about it. Empty:
+  /// nothing to show beside the arguments.
+  std::function<std::string(const nlohmann::json& arguments,
+                            const std::filesystem::path& workspace)>
+      preview{};
 };
 
 /// The function behind a tool; see `tools::tool::run` for its rules: it is

@@ -125,6 +125,7 @@ expected<runtime> runtime::create(config::config config,
   parts.tools = std::move(options.tools);
   parts.journal = std::move(options.journal);
   parts.scripts = std::move(options.scripts);
+  parts.transport = std::move(options.transport);
   auto made = node::create(std::move(config), std::move(parts));
   if (!made) return unexpected{std::move(made.error())};
   auto x = std::make_unique<impl>();

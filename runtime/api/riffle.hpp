@@ -22,10 +22,11 @@
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
 #include "runtime/api/make_tool.hpp"
+#include "runtime/api/version.hpp"
 #include "runtime/api/worker_main.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
-#include "tools/process/guard.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
@@ -46,13 +47,14 @@ enum class approve : std::uint8_t {
 
 /// A task to run.
 struct run_request {
-  std::string task;
-  std::optional<session_id> session;  ///< nothing: a new one
+  std::string task{};
+  std::optional<session_id> session{};  ///< nothing: a new one
   std::string agent = "default";
-  std::optional<std::string> model;  ///< of the configuration; over the agent's
-  std::string context;               ///< told to the model behind the task
-  std::optional<std::uint32_t> max_steps;  ///< over the agent's own
-  duration timeout{};                      ///< of the whole run; 0: none
+  std::optional<std::string>
+      model{};            ///< of the configuration; over the agent's
+  std::string context{};  ///< told to the model behind the task
+  std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
+  duration timeout{};                        ///< of the whole run; 0: none
   approve approval = approve::none;
   /// Cancels the run when its source is asked to stop, also before the start.
   std::stop_token stop{};
@@ -65,7 +67,7 @@ class event_view {
       : seq_{seq}, line_{line} {}
 
   [[nodiscard]] std::uint64_t seq() const noexcept { return seq_; }
-  /// The contract's event_type.
+  /// Its `event_type`.
   [[nodiscard]] std::string_view type() const noexcept;
   /// The line as it stands in the log, without its '\n'.
   [[nodiscard]] std::string_view line() const noexcept { return line_; }
@@ -126,7 +128,7 @@ using event_handler = std::function<void(const event_batch&)>;
 struct decision {
   bool approved = false;
   std::string by = "user";  ///< who; events and the model are told
-  std::string reason;       ///< of a denial; the model is told
+  std::string reason{};     ///< of a denial; the model is told
   /// Approves with these arguments (a JSON object) in the place of those of
   /// the proposal. The model is told which ones really ran.
   std::optional<std::string> arguments{};
@@ -145,7 +147,6 @@ struct decision {
 
 /// A proposal with its decision, if there is one.
 using proposal = storage::proposal_state;
-using storage::decision_verdict;
 /// A run that has not ended: its record (id, session, task, since when) and
 /// whether its owner lives.
 using storage::proposal_filter;
@@ -185,23 +186,23 @@ class event_stream {
 /// What may be chosen anew when an interrupted run is finished; what is not
 /// set stays as the run was started.
 struct resume_options {
-  std::optional<approve> approval;
-  std::optional<std::uint32_t> max_steps;
+  std::optional<approve> approval{};
+  std::optional<std::uint32_t> max_steps{};
   duration timeout{};  ///< 0: as it was
-  std::optional<std::string> model;
+  std::optional<std::string> model{};
   std::stop_token stop{};  ///< as in `run_request`
 };
 
 /// How a run ended.
 struct run_outcome {
-  run_id run;          ///< for `runtime::events`
-  session_id session;  ///< to go on with the conversation
+  run_id run{};          ///< for `runtime::events`
+  session_id session{};  ///< to go on with the conversation
   events::run_status status = events::run_status::failed;
-  std::string answer;            ///< of a completed run
-  std::optional<error> failure;  ///< of a failed or cancelled one
+  std::string answer{};            ///< of a completed run
+  std::optional<error> failure{};  ///< of a failed or cancelled one
   std::uint32_t steps = 0;
   std::uint32_t tool_calls = 0;
-  token_usage usage;
+  token_usage usage{};
   std::uint64_t duration_ms = 0;
 };
 
@@ -241,10 +242,10 @@ struct decided {
   /// accepted: it holds; too_late: another one holds, see `now`; stale: made
   /// for other arguments, nothing changed; unknown: no such proposal.
   decision_verdict verdict = decision_verdict::unknown;
-  std::optional<proposal> now;  ///< as it stands; nothing: unknown
+  std::optional<proposal> now{};  ///< as it stands; nothing: unknown
   /// An approved call that its run did not wait for (`approvals.mode` =
   /// "propose") is executed by a new run of the session, once. This is it.
-  std::optional<run> started;
+  std::optional<run> started{};
   /// It will be started when the session's active run has ended, by this
   /// runtime if it still lives then; else decide again: then it is too late
   /// to change the decision, but what is approved is started.
@@ -254,13 +255,19 @@ struct decided {
 /// How a runtime is put together beside its configuration.
 struct runtime_options {
   /// Tools beside the built-in ones; agents name them in `tools`.
-  std::vector<tools::tool_ptr> tools;
+  std::vector<tools::tool_ptr> tools{};
   /// Nothing: SQLite in `runtime.data_dir`. Else this one, e.g.
   /// `storage::make_memory_journal()`.
-  std::shared_ptr<storage::journal> journal;
-  /// Scripts (TOML, see runtime/model/README.md) by name of their model, for
-  /// models with dialect "scripted"; instead of the model's `script` file.
-  std::map<std::string, std::string> scripts;
+  std::shared_ptr<storage::journal> journal{};
+  /// Scripts (TOML, as in the installed demo.script.toml) by name of their
+  /// model, for models with dialect "scripted"; instead of the `script` file.
+  std::map<std::string, std::string> scripts{};
+  /// Carries requests to models instead of Riffle's own HTTP client: for a
+  /// provider of one's own, for recordings, for tests. Answers are in the wire
+  /// format of the model's `dialect`. Models need no key then; `max_concurrent`
+  /// and `requests_per_minute` hold. May be shared; no listener is called
+  /// after the runtime's destructor has returned. Nothing: HTTP.
+  std::shared_ptr<model::transport> transport{};
 };
 
 /// A process's runtime: actor system, journal, model transport, tools. Several

@@ -17,10 +17,12 @@ namespace riffle::testing {
 
 /// What a call of a tool did.
 struct tool_trial {
-  tools::tool_output output;
-  std::vector<tool_progress_report> progress;  ///< all, in order
-  std::string title;
-  std::vector<std::string> keys;
+  tools::tool_output output{};
+  std::vector<tool_progress_report> progress{};  ///< all, in order
+  std::string title{};
+  std::vector<std::string> keys{};
+  rule_subject subject{};  ///< what rules would be matched with
+  std::string preview{};   ///< what a person who decides would be shown
 };
 
 struct trial_options {
@@ -40,13 +42,13 @@ expected<tool_trial> run_tool(const tools::tool_ptr& tool,
 
 /// What a run of an agent did.
 struct agent_trial {
-  run_outcome outcome;
-  std::vector<event> events;  ///< the whole log
+  run_outcome outcome{};
+  std::vector<event> events{};  ///< the whole log
 };
 
 /// Runs a task with an agent that has these tools, and a model that plays
-/// `script` (TOML; form and references: runtime/model/README.md). Calls that
-/// need approval are approved. The run is cancelled after a minute. Fails with
+/// `script` (TOML, as in the installed demo.script.toml). Calls that need
+/// approval are approved. The run is cancelled after a minute. Fails with
 /// `invalid_config` (script, tools), or as `runtime::execute`.
 expected<agent_trial> run_agent(std::vector<tools::tool_ptr> tools,
                                 std::string script, std::string task = "test");

@@ -20,12 +20,13 @@ bool is_loopback(const std::string& url) {
          url.starts_with("http://localhost") || url.starts_with("http://[::1]");
 }
 
-/// The key from the environment; a server on this machine may need none.
-expected<std::string> find_key(const config::model_config& model) {
+/// The key from the environment; a server on this machine may need none, and
+/// an application that brings its own transport (`lent`) may have its own way.
+expected<std::string> find_key(const config::model_config& model, bool lent) {
   if (model.api_key_env.empty() || model.dialect == "scripted") return "";
   const char* key = std::getenv(model.api_key_env.c_str());
   if (key != nullptr && *key != '\0') return std::string{key};
-  if (is_loopback(model.base_url)) return "";
+  if (lent || is_loopback(model.base_url)) return "";
   return unexpected{error{
       errc::invalid_config, op,
       "there is no API key for " + model.base_url +
@@ -146,7 +147,7 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
 expected<void> node::connect(run_spec& spec) {
   spec.dialect = model::make_openai_dialect();
   if (spec.cause) return {};
-  auto key = find_key(spec.model);
+  auto key = find_key(spec.model, lent_ != nullptr);
   if (!key) return unexpected{std::move(key.error())};
   auto base = spec.model.base_url;
   while (base.ends_with('/')) base.pop_back();

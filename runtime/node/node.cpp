@@ -73,6 +73,7 @@ node::node(config::config config, node_parts) : config_{std::move(config)} {}
 node::~node() {
   close(std::chrono::seconds{5});
   lender_->close();
+  if (lent_) lent_->close();
   if (!system_) return;
   // In the opposite of the order in which they were started.
   caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
@@ -109,6 +110,8 @@ service_listener node::service_listener_for() const {
 expected<void> node::compose(node_parts parts) {
   faults_ = std::move(parts.faults);
   scripts_ = std::move(parts.scripts);
+  if (parts.transport)
+    lent_ = model::make_lent_transport(std::move(parts.transport));
   init_log(config_.runtime.log.level, config_.runtime.log.format);
   const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
@@ -186,6 +189,8 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
                                   "the script of model " + name);
     if (!script) return unexpected{std::move(script.error())};
     inner = model::make_scripted_transport(std::move(*script), *timer_);
+  } else if (lent_) {
+    inner = lent_;
   } else {
     if (!http_) {
       model::http_options options;

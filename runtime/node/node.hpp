@@ -18,6 +18,7 @@
 #include "runtime/base/executor.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/model/lent_transport.hpp"
 #include "runtime/node/local_first.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/service_board.hpp"
@@ -31,7 +32,8 @@ struct node_parts {
   std::shared_ptr<storage::journal> journal;  ///< nothing: SQLite
   /// Scripts (TOML) by name of their model, instead of its file.
   std::map<std::string, std::string> scripts;
-  fault_hook faults;  ///< tests only
+  std::shared_ptr<model::transport> transport;  ///< nothing: HTTP
+  fault_hook faults;                            ///< tests only
 };
 
 /// The built-in tools, the control tools, and others. Fails if a name is taken
@@ -132,6 +134,7 @@ class node {
   std::shared_ptr<id_source> ids_ = std::make_shared<id_source>();
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
   std::shared_ptr<model::transport> http_;
+  std::shared_ptr<model::lent_transport> lent_;  ///< instead of it
   /// One for each model that was asked for, so that its limits hold for all.
   std::map<std::string, std::shared_ptr<model::transport>> transports_;
   std::mutex transports_mutex_;

@@ -158,3 +158,61 @@ TEST_CASE("a script that is wrong is named with its line") {
   INFO(trial.error().message);
   CHECK(trial.error().message.find(":2:") != std::string::npos);
 }
+
+TEST_CASE("a function's tool may say what a call is about and would do") {
+  auto x = spec();
+  x.eff = effect::mutating;
+  const auto tool = make_tool(
+      x, [](const json&) { return "done"; },
+      {.subject = [](const json& arguments, const std::filesystem::path&)
+           -> rule_subject { return {"to " + arguments.at("to").dump()}; },
+       .preview =
+           [](const json& arguments, const std::filesystem::path& workspace) {
+             return workspace.filename().string() + ": count to " +
+                    arguments.at("to").dump();
+           }});
+  const auto trial =
+      testing::run_tool(tool, R"({"to": 2})", {.workspace = "/tmp/somewhere"});
+  REQUIRE(trial);
+  CHECK(trial->subject == rule_subject{"to 2"});
+  CHECK(trial->preview == "somewhere: count to 2");
+
+  const auto silent = testing::run_tool(counter(), R"({"to": 2})");
+  REQUIRE(silent);
+  CHECK(silent->subject == rule_subject{R"({"to":2})"});
+  CHECK(silent->preview.empty());
+}
+
+TEST_CASE("rules and proposals see what a function's tool says of a call") {
+  auto x = spec();
+  x.eff = effect::mutating;
+  config::config config;
+  config.models["default"].dialect = "scripted";
+  config.agents["default"].tools = {"count"};
+  config.tools.by_name["count"].rules = {{"to 1", "deny"}};
+  config.approvals.mode = "propose";
+  runtime_options options{.journal = storage::make_memory_journal()};
+  options.tools = {make_tool(
+      x, [](const json&) { return "done"; },
+      {.subject = [](const json& arguments, const std::filesystem::path&)
+           -> rule_subject { return {"to " + arguments.at("to").dump()}; },
+       .preview =
+           [](const json& arguments, const std::filesystem::path&) {
+             return "It would count to " + arguments.at("to").dump();
+           }})};
+  options.scripts["default"] = R"(
+[[steps]]
+calls = [{ tool = "count", arguments = { to = 1 } },
+         { tool = "count", arguments = { to = 2 } }]
+[[steps]]
+text = "asked"
+)";
+  auto made = runtime::create(config, options);
+  REQUIRE(made);
+  REQUIRE(made->execute({.task = "count", .approval = approve::ask}));
+  const auto proposals = made->proposals();
+  REQUIRE(proposals);
+  REQUIRE(proposals->size() == 1);  // a rule denied the other
+  CHECK(proposals->front().what.arguments == R"({"to":2})");
+  CHECK(proposals->front().what.preview == "It would count to 2");
+}

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "tests/support/catch.hpp"
@@ -54,7 +55,58 @@ std::string code(const fs::path& path) {
   return text.substr(text.find('\n') + 1);
 }
 
+/// What an application gets to see of us; whoever adds one decides that it is
+/// public, and keeps it so.
+const std::set<std::string> public_headers{
+    "messages/call.hpp",
+    "messages/decision.hpp",
+    "messages/error.hpp",
+    "messages/event.hpp",
+    "messages/ids.hpp",
+    "messages/time.hpp",
+    "messages/usage.hpp",
+    "runtime/api/make_tool.hpp",
+    "runtime/api/riffle.hpp",
+    "runtime/api/testing.hpp",
+    "runtime/api/version.hpp",
+    "runtime/api/worker_main.hpp",
+    "runtime/config/config.hpp",
+    "runtime/model/transport.hpp",
+    "runtime/storage/journal.hpp",
+    "runtime/storage/proposal.hpp",
+    "tools/session_state.hpp",
+    "tools/tool.hpp",
+};
+
 }  // namespace
+
+TEST_CASE("the public headers are these, and include none of ours beside") {
+  std::set<std::string> ours;
+  for (const auto& name : reachable())
+    if (fs::exists(root / name)) ours.insert(name);
+  CHECK(ours == public_headers);
+}
+
+TEST_CASE("public headers name no document that is not installed") {
+  // "rule 7", "the contract's table", "goal F1", "see x/README.md", a design's
+  // name; and files of ours that the reader does not have.
+  static const std::regex document{
+      R"(\brules? [0-9]|\brules of [A-Z]|\bcontract|\b[0-9]-[a-z]+\b|\barchitecture|\.md\b|\b[A-Z][0-9]+\b)"};
+  static const std::regex file{R"([a-z_]+/[a-z_/]+\.[ch]pp)"};
+  for (const auto& name : public_headers) {
+    std::istringstream lines{read(root / name)};
+    for (std::string line; std::getline(lines, line);) {
+      const auto at = line.find("//");
+      if (at == std::string::npos) continue;
+      const auto comment = line.substr(at);
+      INFO(name << ": " << comment);
+      std::smatch found;
+      CHECK_FALSE(std::regex_search(comment, document));
+      if (std::regex_search(comment, found, file))
+        CHECK(public_headers.contains(found.str()));
+    }
+  }
+}
 
 TEST_CASE("no public header reaches CAF or a heavy header of a library") {
   const auto all = reachable();
