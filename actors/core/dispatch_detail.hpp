@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Shared by the two halves of the dispatch queue; private to them.
+// Shared by the parts of the dispatch queue; private to them.
 
+#include <string>
 #include <utility>
 
 #include "messages/call.hpp"
@@ -18,6 +19,12 @@ inline call_result failed(outcome how, error why, std::uint32_t attempts) {
 /// Whether a call whose outcome is unknown may run again.
 inline bool may_repeat(const tool_call& x) {
   return x.eff == effect::read_only || x.idempotent;
+}
+
+/// By what finished reads are found.
+inline std::string reuse_key(const std::string& tool,
+                             const std::string& arguments) {
+  return tool + '\0' + arguments;
 }
 
 }  // namespace riffle::core::dispatch_detail

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How calls move: the private half of the dispatch queue.
-#include <algorithm>
-
-#include "actors/core/conflict.hpp"
+// How calls move: a part of the dispatch queue.
 #include "actors/core/dispatch_detail.hpp"
 #include "actors/core/dispatch_queue.hpp"
 
@@ -26,69 +23,30 @@ outcome outcome_of(drain_reason why) {
 
 }  // namespace
 
-dispatch_queue::entry* dispatch_queue::find(const call_id& id) {
-  const auto i = std::ranges::find_if(
-      calls_, [&](const entry& x) { return x.call.id == id; });
-  return i == calls_.end() ? nullptr : &*i;
-}
-
-dispatch_queue::entry* dispatch_queue::current(const call_id& id,
-                                               std::uint32_t attempt) {
-  auto* x = find(id);
-  const bool live = x != nullptr && x->attempt == attempt && x->working;
-  if (live && x->at != phase::settled) return x;
-  ++late_;
-  if (live) {  // abandoned work ended at last
-    x->working = false;
-    --in_flight_;
-  }
-  return nullptr;
-}
-
-dispatch_queue::hold dispatch_queue::held_back(std::size_t position) const {
-  const auto& x = calls_[position];
-  auto result = hold::none;
-  for (std::size_t i = 0; i < calls_.size(); ++i) {
-    const auto& other = calls_[i];
-    if (i == position) continue;
-    const bool open = other.at != phase::settled;
-    if (x.call.control || other.call.control) {
-      // `complete` and its kind take effect once all others have settled
-      // (rule 14); among themselves they keep the model's order.
-      const bool waits =
-          x.call.control && (!other.call.control || i < position);
-      if (open && waits) return hold::open_call;
-      continue;
-    }
-    // Later calls began beside what an edited call was before.
-    const bool beside = i > position && x.edited && other.working;
-    if ((i > position && !beside) || (!open && !other.working)) continue;
-    if (!conflict(other.call, x.call)) continue;
-    if (open) return hold::open_call;
-    result = hold::ended_call;
-  }
-  return result;
-}
-
-bool dispatch_queue::may_start(const entry& x) const {
-  const bool early = x.call.eff == effect::read_only && !x.call.control;
-  return early || gate_open_;
-}
-
 void dispatch_queue::start_what_can(dispatch_effects& out, time_point now) {
   if (draining_) return;
-  // A call that settles here may free an earlier one: a control tool.
-  for (auto before = open_ + 1; open_ != before;) {
-    before = open_;
-    for (std::size_t i = 0; i < calls_.size(); ++i) consider(i, out, now);
+  // In the model's order. A call that settles here may free an earlier one, a
+  // control tool: then from the start again.
+  for (call_place from = 0;;) {
+    auto next = next_candidate(from);
+    if (!next && from > 0) next = next_candidate(0);
+    if (!next) return;
+    from = *next + 1;
+    fresh_.erase(*next);
+    // Abandoned work may have held a call of a step that is over.
+    const auto x = calls_.find(*next);
+    if (x == calls_.end()) continue;
+    set_ready(x->second, false);
+    consider(x->second, out, now);
   }
 }
 
-void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
-                              time_point now) {
-  auto& x = calls_[position];
+void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
   if (x.at != phase::waiting && x.at != phase::ready) return;
-  if (!may_start(x)) return;
+  if (!may_start(x)) {
+    gated_.insert(x.place);
+    return;
+  }
   if (x.denied) {
     settle(x, failed(outcome::denied, *x.denied, 0), out);
     return;
@@ -100,7 +58,7 @@ void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
     out.emplace_back(request_approval{x.call});
     return;
   }
-  const auto held = held_back(position);
+  const auto held = held_back(x);
   if (held == hold::none) advance(x, out, now);
   // An open call has limits of its own (a pending approval may take a day);
   // the queue's limit is for a slot, and for work that ignored its stop.
@@ -110,6 +68,7 @@ void dispatch_queue::consider(std::size_t position, dispatch_effects& out,
     x.blocked_since.reset();
   else if (!x.blocked_since)
     x.blocked_since = now;
+  set_alarm(x);
 }
 
 void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
@@ -127,6 +86,7 @@ void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   }
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
     x.at = phase::ready;
+    set_ready(x, true);
     return;
   }
   begin(x, out, now);
@@ -137,7 +97,10 @@ void dispatch_queue::begin(entry& x, dispatch_effects& out, time_point now) {
   const bool mutates = x.call.eff == effect::mutating && !x.call.control;
   out.emplace_back(begin_call{x.call, x.attempt, !x.announced, mutates});
   x.announced = true;
-  if (!x.call.control) ++in_flight_;
+  if (!x.call.control) {
+    ++in_flight_;
+    working_.insert(x.place);
+  }
   x.working = true;
   if (mutates)
     x.at = phase::committing;
@@ -157,17 +120,37 @@ void dispatch_queue::hand_over(entry& x, dispatch_effects& out,
   }
   x.at = phase::queued;
   x.queued_at = x.started_at = now;
+  set_alarm(x);
   out.emplace_back(start_work{x.call, x.attempt});
+}
+
+/// It lets go of its slot and of its keys, if it is settled too.
+void dispatch_queue::end_work(entry& x) {
+  x.working = false;
+  --in_flight_;
+  working_.erase(x.place);
+  ended_.erase(x.place);
+  look_again(x.held);
 }
 
 void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
                             std::optional<std::uint64_t> last_progress) {
   if (result.how == outcome::ok && x.call.eff == effect::read_only &&
       !x.call.control && result.output.size() <= reuse_limit)
-    finished_.push_back(
-        {x.call.id, x.call.tool, x.call.arguments, result.output});
+    keep_for_reuse({x.call.id, x.call.tool, x.call.arguments, result.output});
   x.at = phase::settled;
   --open_;
+  if (x.call.control) {
+    open_controls_.erase(x.place);
+  } else {
+    open_calls_.remove(x.call, x.place);
+    if (x.working) ended_.insert(x.place);
+  }
+  set_ready(x, false);
+  look_again(x.held);
+  if (open_ == open_controls_.size() && open_ > 0)
+    fresh_.insert(*open_controls_.begin());
+  set_alarm(x);
   out.emplace_back(settle_call{x.call, std::move(result), x.announced,
                                x.attempt, last_progress});
   x.announced = true;
@@ -188,6 +171,7 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
     x.stop_as = how;
     x.stop_error = std::move(why);
     x.stopping_since = now;
+    set_alarm(x);
     out.emplace_back(stop_work{x.call.id, x.call.tool, x.attempt});
     return;
   }
@@ -199,31 +183,28 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
     x.stop_as = how;
     x.stop_error = std::move(why);
     x.stopping_since = now;
+    set_ready(x, false);
+    set_alarm(x);
     out.emplace_back(cancel_approval{x.call.id});
     return;
   }
-  if (x.working) {  // its intent is on the way, or a control tool has it
-    x.working = false;
-    --in_flight_;
-  }
+  if (x.working) end_work(x);  // its intent is on the way, or it is control
   settle(x, failed(how, std::move(why), x.attempt), out);
 }
 
 bool dispatch_queue::reuse(entry& x, dispatch_effects& out) {
   if (x.call.eff != effect::read_only || x.call.control) return false;
   if (x.call.needs_approval) return false;  // was given to another call
-  const auto i = std::ranges::find_if(finished_, [&](const auto& f) {
-    return f.tool == x.call.tool && f.arguments == x.call.arguments;
-  });
-  if (i == finished_.end() || i->call == x.call.id) return false;
-  const bool earlier_attempt = find(i->call) == nullptr;
+  const auto i = finished_.find(reuse_key(x.call.tool, x.call.arguments));
+  if (i == finished_.end() || i->second.call == x.call.id) return false;
+  const auto& read = i->second;
+  const bool earlier_attempt = find(read.call) == nullptr;
   if (!earlier_attempt) return false;
   // Behind a call that changes what it reads, the old answer is wrong.
-  for (const auto& other : calls_)
-    if (&other != &x && conflict(other.call, x.call)) return false;
+  if (changes_.last_before(x.call, next_place_)) return false;
   call_result result;
-  result.output = i->output;
-  result.metadata = R"({"reused_from":")" + i->call.value + R"("})";
+  result.output = read.output;
+  result.metadata = R"({"reused_from":")" + read.call.value + R"("})";
   out.emplace_back(begin_call{x.call, 0, true, false});
   x.announced = true;
   settle(x, std::move(result), out);
@@ -234,9 +215,7 @@ void dispatch_queue::finish_drain(dispatch_effects& out) {
   if (!draining_ || open_ != 0) return;
   draining_ = false;
   gate_open_ = false;
-  std::erase_if(calls_, [](const entry& x) {
-    return x.at == phase::settled && !x.working;
-  });
+  forget_settled();
   out.emplace_back(calls_drained{});
 }
 

@@ -38,6 +38,21 @@ error drain_error(drain_reason why, bool may_have_acted) {
 
 dispatch_queue::dispatch_queue(dispatch_limits limits) : limits_{limits} {}
 
+dispatch_queue::entry* dispatch_queue::find(const call_id& id) {
+  const auto i = places_.find(id);
+  return i == places_.end() ? nullptr : &calls_.at(i->second);
+}
+
+dispatch_queue::entry* dispatch_queue::current(const call_id& id,
+                                               std::uint32_t attempt) {
+  auto* x = find(id);
+  const bool live = x != nullptr && x->attempt == attempt && x->working;
+  if (live && x->at != phase::settled) return x;
+  ++late_;
+  if (live) end_work(*x);  // abandoned work ended at last
+  return nullptr;
+}
+
 // -- what the outside says ----------------------------------------------------
 
 dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
@@ -46,9 +61,7 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     ++late_;
     return out;
   }
-  calls_.emplace_back().call = std::move(call);
-  ++open_;
-  auto& x = calls_.back();
+  auto& x = add(std::move(call));
   if (draining_) {
     settle(x,
            failed(outcome::interrupted,
@@ -74,8 +87,9 @@ dispatch_effects dispatch_queue::on_gate(bool safe, time_point now) {
   if (draining_) return out;
   if (safe) {
     gate_open_ = true;
+    fresh_.merge(std::exchange(gated_, {}));
   } else {
-    for (auto& x : calls_) {
+    for (auto& [place, x] : calls_) {
       const bool early = x.call.eff == effect::read_only && !x.call.control;
       if (x.at != phase::waiting || early) continue;
       settle(x,
@@ -106,6 +120,7 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
   } else if (approved) {
     x->approved = true;
     x->at = phase::ready;
+    fresh_.insert(x->place);
   } else {
     settle(*x, failed(outcome::denied, {code, op, std::move(reason)}, 0), out);
   }
@@ -120,8 +135,7 @@ dispatch_effects dispatch_queue::on_edited(tool_call call, time_point now) {
     call.provider_id = x->call.provider_id;
     call.step = x->call.step;
     call.index = x->call.index;
-    x->call = std::move(call);
-    x->edited = true;
+    change(*x, std::move(call));
     return on_decision(x->call.id, true, {}, now);
   }
   return on_decision(call.id, true, {}, now);
@@ -152,14 +166,16 @@ dispatch_effects dispatch_queue::on_started(const call_id& id,
   if (x->at != phase::queued) return {};
   x->at = phase::running;
   x->started_at = x->last_sign = now;
+  set_alarm(*x);
   return {};
 }
 
 void dispatch_queue::on_progress(const call_id& id, std::uint32_t attempt,
                                  time_point now) {
   auto* x = find(id);
-  if (x != nullptr && x->attempt == attempt && x->at == phase::running)
-    x->last_sign = now;
+  if (x == nullptr || x->attempt != attempt || x->at != phase::running) return;
+  x->last_sign = now;
+  set_alarm(*x);
 }
 
 dispatch_effects dispatch_queue::on_result(
@@ -171,8 +187,7 @@ dispatch_effects dispatch_queue::on_result(
     start_what_can(out, now);  // the end of abandoned work frees its keys
     return out;
   }
-  x->working = false;
-  --in_flight_;
+  end_work(*x);
   if (x->at == phase::stopping) {
     auto stopped = failed(x->stop_as, *x->stop_error, attempt);
     stopped.output = std::move(result.output);
@@ -199,8 +214,7 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
     start_what_can(out, now);
     return out;
   }
-  x->working = false;
-  --in_flight_;
+  end_work(*x);
   if (x->at == phase::stopping) {
     settle(*x, failed(x->stop_as, *x->stop_error, attempt), out);
   } else if (may_repeat(x->call) && attempt < x->call.limits.attempts) {
@@ -208,6 +222,7 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
     const auto delay = limits_.retry_base * (1u << shift);
     x->at = phase::backoff;
     x->retry_at = now + delay;
+    set_alarm(*x);
     out.emplace_back(retry_call{x->call, attempt, x->call.limits.attempts,
                                 delay, std::move(reason)});
   } else {
@@ -252,7 +267,7 @@ dispatch_effects dispatch_queue::on_cancel(const call_id& id, time_point now) {
 dispatch_effects dispatch_queue::on_drain(drain_reason why, time_point now) {
   dispatch_effects out;
   draining_ = true;
-  for (auto& x : calls_)
+  for (auto& [place, x] : calls_)
     if (!ending(x)) stop_for(x, why, out, now);
   finish_drain(out);
   return out;
@@ -260,10 +275,9 @@ dispatch_effects dispatch_queue::on_drain(drain_reason why, time_point now) {
 
 void dispatch_queue::restore(std::vector<restored_call> open,
                              std::vector<finished_read> finished) {
-  finished_ = std::move(finished);
+  for (auto& x : finished) keep_for_reuse(std::move(x));
   for (auto& r : open) {
-    auto& x = calls_.emplace_back();
-    x.call = std::move(r.call);
+    auto& x = add(std::move(r.call));
     x.attempt = r.attempt;
     x.announced = r.announced;
     x.noted = true;
@@ -278,116 +292,15 @@ void dispatch_queue::restore(std::vector<restored_call> open,
       x.approved = true;
       x.call.limits.attempts = std::max(x.call.limits.attempts, r.attempt + 1);
     }
-    ++open_;
   }
 }
 
 void dispatch_queue::on_next_step() {
-  std::erase_if(calls_, [](const entry& x) {
-    return x.at == phase::settled && !x.working;
-  });
+  forget_settled();
   finished_.clear();
+  finished_bytes_ = 0;
   gate_open_ = false;
   draining_ = false;
-}
-
-// -- time ---------------------------------------------------------------------
-
-dispatch_effects dispatch_queue::tick(time_point now) {
-  dispatch_effects out;
-  for (auto& x : calls_) check_limits(x, out, now);
-  start_what_can(out, now);
-  finish_drain(out);
-  return out;
-}
-
-void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
-                                  time_point now) {
-  const auto when = due(x);
-  if (!when || now < *when) return;
-  const auto& limits = x.call.limits;
-  switch (x.at) {
-    case phase::backoff: x.at = phase::ready; break;
-    case phase::waiting:
-    case phase::ready:
-      stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            "it could not start within the queue's time limit: the run's "
-            "slots were taken, or work that ignored its stop holds what it "
-            "needs"},
-           out, now);
-      break;
-    case phase::queued:
-      stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            "no worker was free within the queue's time limit"},
-           out, now);
-      break;
-    case phase::running: {
-      const bool idle = limits.idle_timeout > duration{} &&
-                        now >= x.last_sign + limits.idle_timeout;
-      stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            idle ? "the tool gave no sign of life within its idle limit"
-                 : "the tool did not end within its time limit"},
-           out, now);
-      break;
-    }
-    case phase::withdrawing:
-      settle(x, failed(x.stop_as, *x.stop_error, 0), out);
-      break;
-    case phase::stopping: {
-      auto why = *x.stop_error;
-      why.message +=
-          "; it ignored the request to stop and may still be running";
-      auto result = failed(x.stop_as, std::move(why), x.attempt);
-      result.took = now - x.started_at;
-      settle(x, std::move(result), out);
-      break;
-    }
-    default: break;
-  }
-}
-
-std::optional<time_point> dispatch_queue::due(const entry& x) const {
-  const auto& limits = x.call.limits;
-  switch (x.at) {
-    case phase::backoff: return x.retry_at;
-    case phase::waiting:
-    case phase::ready:
-      if (x.blocked_since && limits.queue_timeout > duration{})
-        return *x.blocked_since + limits.queue_timeout;
-      return {};
-    case phase::queued:
-      if (limits.queue_timeout > duration{})
-        return x.queued_at + limits.queue_timeout;
-      return {};
-    case phase::running: {
-      std::optional<time_point> first;
-      if (limits.timeout > duration{}) first = x.started_at + limits.timeout;
-      if (limits.idle_timeout > duration{}) {
-        const auto idle = x.last_sign + limits.idle_timeout;
-        first = first ? std::min(*first, idle) : idle;
-      }
-      return first;
-    }
-    case phase::stopping:
-    case phase::withdrawing: return x.stopping_since + limits_.abandon_after;
-    default: return {};
-  }
-}
-
-std::optional<time_point> dispatch_queue::due() const {
-  std::optional<time_point> first;
-  for (const auto& x : calls_)
-    if (auto when = due(x); when && (!first || *when < *first)) first = when;
-  return first;
-}
-
-std::size_t dispatch_queue::abandoned() const noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      calls_,
-      [](const entry& x) { return x.at == phase::settled && x.working; }));
 }
 
 }  // namespace riffle::core

@@ -13,13 +13,21 @@
 // Pure: `on_x` and `tick` return what is to be done, in order. The caller
 // tells the muxer of `begin_call` and `settle_call` before it acts on any
 // effect that follows.
+//
+// What happens to a call costs what it changes, not how many calls the step
+// has: a call that is held back waits on the list of one call that holds it,
+// and is looked at again when that one lets go.
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "actors/core/conflict_index.hpp"
 #include "actors/core/dispatch_effects.hpp"
 #include "messages/call.hpp"
 #include "messages/ids.hpp"
@@ -134,7 +142,7 @@ class dispatch_queue {
   /// Calls not settled.
   [[nodiscard]] std::size_t open() const noexcept { return open_; }
   /// Settled calls whose work goes on.
-  [[nodiscard]] std::size_t abandoned() const noexcept;
+  [[nodiscard]] std::size_t abandoned() const noexcept { return ended_.size(); }
   /// Answers that came after the settlement, or of older attempts.
   [[nodiscard]] std::uint64_t late() const noexcept { return late_; }
 
@@ -160,6 +168,7 @@ class dispatch_queue {
   };
 
   struct entry {
+    call_place place = 0;
     tool_call call;
     phase at = phase::waiting;
     std::uint32_t attempt = 0;
@@ -178,8 +187,11 @@ class dispatch_queue {
     time_point stopping_since{};
     std::optional<time_point> blocked_since;
     time_point retry_at{};
+    std::optional<time_point> alarm;  ///< its place in `alarms_`
+    std::vector<call_place> held;     ///< that wait until it lets go
   };
 
+  // What the outside says (dispatch_queue.cpp).
   entry* find(const call_id& id);
   /// Settled, or about to be.
   [[nodiscard]] static bool ending(const entry& x) {
@@ -188,13 +200,14 @@ class dispatch_queue {
   }
   /// The entry if this attempt is under way, else counts a late answer.
   entry* current(const call_id& id, std::uint32_t attempt);
-  [[nodiscard]] hold held_back(std::size_t position) const;
-  [[nodiscard]] bool may_start(const entry& x) const;
+
+  // How calls move (dispatch_moves.cpp).
   void start_what_can(dispatch_effects& out, time_point now);
-  void consider(std::size_t position, dispatch_effects& out, time_point now);
+  void consider(entry& x, dispatch_effects& out, time_point now);
   void advance(entry& x, dispatch_effects& out, time_point now);
   void hand_over(entry& x, dispatch_effects& out, time_point now);
   void begin(entry& x, dispatch_effects& out, time_point now);
+  void end_work(entry& x);
   void settle(entry& x, call_result result, dispatch_effects& out,
               std::optional<std::uint64_t> last_progress = {});
   void stop(entry& x, outcome how, error why, dispatch_effects& out,
@@ -202,13 +215,48 @@ class dispatch_queue {
   void stop_for(entry& x, drain_reason why, dispatch_effects& out,
                 time_point now);
   bool reuse(entry& x, dispatch_effects& out);
-  void check_limits(entry& x, dispatch_effects& out, time_point now);
-  [[nodiscard]] std::optional<time_point> due(const entry& x) const;
   void finish_drain(dispatch_effects& out);
 
+  // Who waits for whom (dispatch_order.cpp).
+  entry& add(tool_call call);
+  void change(entry& x, tool_call call);
+  void keep_for_reuse(finished_read x);
+  void forget_settled();
+  [[nodiscard]] bool may_start(const entry& x) const;
+  hold held_back(const entry& x);
+  hold wait_for(call_place other, const entry& x);
+  [[nodiscard]] std::optional<call_place> find_beside(const entry& x) const;
+  void set_ready(const entry& x, bool is);
+  void look_again(std::vector<call_place>& held);
+  [[nodiscard]] std::optional<call_place> next_candidate(call_place from) const;
+
+  // Time (dispatch_time.cpp).
+  void check_limits(entry& x, dispatch_effects& out, time_point now);
+  [[nodiscard]] std::optional<time_point> due(const entry& x) const;
+  /// To be called when what `due(x)` looks at has changed.
+  void set_alarm(entry& x);
+
   dispatch_limits limits_;
-  std::deque<entry> calls_;  ///< in the model's order
-  std::vector<finished_read> finished_;
+  std::map<call_place, entry> calls_;  ///< in the model's order
+  std::unordered_map<call_id, call_place> places_;
+  call_place next_place_ = 0;
+  /// By tool and arguments; of equal ones the first.
+  std::unordered_map<std::string, finished_read> finished_;
+  std::size_t finished_bytes_ = 0;
+
+  // What follows from the entries; control tools are apart, since they wait
+  // for all others and hold none back.
+  conflict_index open_calls_;
+  std::set<call_place> open_controls_;
+  std::set<call_place> working_;  ///< of calls that are no control tools
+  std::set<call_place> ended_;    ///< settled, but their work goes on
+  conflict_index changes_;        ///< all that change something, settled too
+  std::set<call_place> fresh_;    ///< to be looked at
+  std::set<call_place> gated_;    ///< wait for the gate
+  std::set<call_place> ready_;    ///< wait for a slot, and nothing else
+  conflict_index ready_calls_;    ///< the same
+  std::set<std::pair<time_point, call_place>> alarms_;
+
   std::size_t open_ = 0;
   std::uint32_t in_flight_ = 0;
   bool gate_open_ = false;
