@@ -37,6 +37,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
   target_compile_options(riffle_options INTERFACE
     --param=ggc-min-heapsize=1000000)
 endif()
+if(RIFFLE_UNITY)
+  # Names of one source may hide those of another: no fault of either.
+  target_compile_options(riffle_options INTERFACE
+    -Wno-shadow -Wno-subobject-linkage)
+endif()
 target_compile_definitions(riffle_options INTERFACE CAF_ENABLE_TYPE_ID_CHECKS)
 
 if(RIFFLE_SANITIZE)
@@ -92,6 +97,7 @@ function(riffle_layer name folder)
   else()
     riffle_pch(${name} plain)
   endif()
+  riffle_unity(${name})
 endfunction()
 
 # Precompiled once for all targets: half of the build time. They hold headers

@@ -138,7 +138,7 @@ outcome outcome_of(const tools::tool_output& x, bool late, bool cancelled) {
   return outcome::failed;
 }
 
-int status_of(outcome how) {
+int status_for(outcome how) {
   switch (how) {
     case outcome::ok: return completed;
     case outcome::timed_out: return out_of_time;
@@ -264,7 +264,7 @@ int call_tool(const tools::tool_ptr& tool,
   } else if (options.output == output_kind::text) {
     write_text(job.whole(), io.out);
   }
-  return io.out.good() ? status_of(result.how) : failed;
+  return io.out.good() ? status_for(result.how) : failed;
 }
 
 }  // namespace riffle::cli

@@ -13,7 +13,7 @@ using namespace riffle::testing;
 
 namespace {
 
-int broken(const std::string& text) {
+int first_broken(const std::string& text) {
   std::istringstream in{text};
   const auto report = check_events(in);
   return report.ok() ? 0 : report.violations.front().promise;
@@ -146,26 +146,26 @@ TEST_CASE("random valid logs keep every promise, and changed ones do not") {
     const auto at = random.below(log.size());
     const auto place = static_cast<std::ptrdiff_t>(at);
     CAPTURE(seed, round, at, to_text(log));
-    REQUIRE(broken(to_text(log)) == 0);
+    REQUIRE(first_broken(to_text(log)) == 0);
 
     auto less = log;
     less.erase(less.begin() + place);
-    REQUIRE(broken(to_text(less)) == (at + 1 == log.size() ? 4 : 1));
+    REQUIRE(first_broken(to_text(less)) == (at + 1 == log.size() ? 4 : 1));
     if (!is<events::step_restarted>(log[at])) {
       renumber(less);
-      REQUIRE(broken(to_text(less)) == broken_without(log, at));
+      REQUIRE(first_broken(to_text(less)) == broken_without(log, at));
     }
 
     auto more = log;
     more.insert(more.begin() + place, log[at]);
-    REQUIRE(broken(to_text(more)) == (at + 1 == log.size() ? 4 : 1));
+    REQUIRE(first_broken(to_text(more)) == (at + 1 == log.size() ? 4 : 1));
     renumber(more);
-    REQUIRE(broken(to_text(more)) == broken_by_twice(log, at));
+    REQUIRE(first_broken(to_text(more)) == broken_by_twice(log, at));
 
     if (at + 1 < log.size()) {
       auto swapped = log;
       std::swap(swapped[at], swapped[at + 1]);
-      REQUIRE(broken(to_text(swapped)) == 1);
+      REQUIRE(first_broken(to_text(swapped)) == 1);
     }
   }
 }
@@ -178,10 +178,10 @@ TEST_CASE("no damaged byte makes the check fail in another way") {
     CAPTURE(seed, round, text);
     const auto at = random.below(text.size());
     text[at] = static_cast<char>(random.below(256));
-    const auto promise = broken(text);
+    const auto promise = first_broken(text);
     CHECK(promise >= 0);
     CHECK(promise <= 4);
     text.resize(random.below(text.size()));  // cut off: never complete
-    CHECK(broken(text) != 0);
+    CHECK(first_broken(text) != 0);
   }
 }

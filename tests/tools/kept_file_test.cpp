@@ -5,8 +5,8 @@
 #include <iterator>
 #include <random>
 
-#include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/kept_output.hpp"
 
 using namespace riffle;
