@@ -40,7 +40,7 @@ endif()
 if(RIFFLE_UNITY)
   # Names of one source may hide those of another: no fault of either.
   target_compile_options(riffle_options INTERFACE
-    -Wno-shadow -Wno-subobject-linkage)
+    -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized)
 endif()
 target_compile_definitions(riffle_options INTERFACE CAF_ENABLE_TYPE_ID_CHECKS)
 

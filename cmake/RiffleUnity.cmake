@@ -12,10 +12,11 @@ option(RIFFLE_UNITY "Compile several sources as one" OFF)
 set(RIFFLE_UNITY_BATCH 12 CACHE STRING "Most sources compiled as one")
 
 # What `path` defines at its top level: functions, constants, types.
-# "alone": the names of a whole namespace, so it can join no other source.
+# "alone": it takes the names of a whole namespace, or it is the main function
+# that a library offers, so it can join no other source.
 function(riffle_top_level_names path out)
   file(READ "${path}" text)
-  if(text MATCHES "\nusing namespace [a-z_]+_detail")
+  if(text MATCHES "\nusing namespace [a-z_]+_detail|\nint main\\(")
     set(${out} alone PARENT_SCOPE)
     return()
   endif()
