@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include "messages/enum_text.hpp"
+#include "messages/error.hpp"
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
 
@@ -53,12 +56,33 @@ void append_member(std::string& out, std::string_view key,
   out.push_back('"');
 }
 
+/// Where lines go instead of standard error.
+struct other_place {
+  std::mutex mutex;
+  log_sink to;
+};
+
+other_place& elsewhere() {
+  static other_place place;
+  return place;
+}
+
 void write_line(log_level level, std::string_view op,
                 std::string_view message) {
-  if (level < lowest.load(std::memory_order_relaxed)) return;
-  const auto line = render_log_line(form.load(std::memory_order_relaxed),
-                                    system_wall_time(), level, op, message);
-  sink().log(spdlog::level::info, spdlog::string_view_t{line});
+  if (!log_enabled(level)) return;
+  const log_line line{system_wall_time(), level, op, message};
+  {
+    auto& place = elsewhere();
+    const std::lock_guard lock{place.mutex};
+    if (place.to) {
+      try {
+        place.to(line);
+      } catch (...) {  // a log that fails stops nothing
+      }
+      return;
+    }
+  }
+  sink().log(spdlog::level::info, spdlog::string_view_t{render(line)});
 }
 
 }  // namespace
@@ -76,6 +100,27 @@ std::optional<log_format> parse_log_format(std::string_view text) noexcept {
 void init_log(std::string_view level, std::string_view format) {
   lowest = parse_log_level(level).value_or(log_level::info);
   form = parse_log_format(format).value_or(log_format::text);
+}
+
+bool log_enabled(log_level level) noexcept {
+  return level >= lowest.load(std::memory_order_relaxed);
+}
+
+void set_log_sink(log_sink sink) {
+  auto& place = elsewhere();
+  const std::lock_guard lock{place.mutex};
+  place.to = std::move(sink);
+}
+
+std::string render_chain(const error& x) {
+  auto result = render(x);
+  if (!x.cause.empty()) result.append(", because: ").append(x.cause);
+  return result;
+}
+
+std::string render(const log_line& x) {
+  return render_log_line(form.load(std::memory_order_relaxed), x.at, x.level,
+                         x.op, x.message);
 }
 
 void log_debug(std::string_view op, std::string_view message) {

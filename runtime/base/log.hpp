@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The program's log on stderr, one line each. `op` is the place in the code's
-// own words ("journal.commit"), as in riffle::error. No secrets: whoever logs
-// leaves out keys, tokens and the content of conversations.
+// The one log of the program, on standard error, one line each. `op` is the
+// place in the code's own words ("journal.commit"), as in riffle::error. No
+// secrets: whoever logs leaves out keys and tokens, and, above debug, the
+// content of conversations.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,8 @@
 #include "messages/time.hpp"
 
 namespace riffle {
+
+struct error;
 
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 enum class log_format : std::uint8_t { text, json };
@@ -28,6 +32,30 @@ std::optional<log_format> parse_log_format(std::string_view text) noexcept;
 /// before). Before the first call: nothing below warn, as text. Thread-safe,
 /// as all here.
 void init_log(std::string_view level, std::string_view format);
+
+/// Whether lines of this level are written: for what costs to be put together.
+bool log_enabled(log_level level) noexcept;
+
+struct log_line {
+  wall_time at;
+  log_level level = log_level::info;
+  std::string_view op;
+  std::string_view message;
+};
+
+/// Gets each line that is bad enough, on the thread that logs, one at a time.
+/// Must not log; what it throws is lost.
+using log_sink = std::function<void(const log_line&)>;
+
+/// As `render(error)`, with what lower layers said: never for the model.
+std::string render_chain(const error& x);
+
+/// Where lines go from now on; nothing: to standard error again. The old sink
+/// is not called any more when this returns.
+void set_log_sink(log_sink sink);
+
+/// The line as it is configured now, without its end.
+std::string render(const log_line& x);
 
 void log_debug(std::string_view op, std::string_view message);
 void log_info(std::string_view op, std::string_view message);

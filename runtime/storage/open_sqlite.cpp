@@ -2,8 +2,6 @@
 // Opening: folder, mark of life, write-ahead log, connection, tables.
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
 #include "runtime/storage/schema.hpp"
 #include "runtime/storage/sqlite_journal.hpp"
 #include "runtime/storage/storage_error.hpp"
@@ -41,8 +39,18 @@ sqlite::database open_writer(const fs::path& file,
 }
 
 /// `~` is not expanded here; "a/" and "a" are the same folder.
-fs::path tidy(const fs::path& folder) {
-  auto x = fs::absolute(folder).lexically_normal();
+expected<fs::path> tidy(const fs::path& folder) {
+  std::error_code gone;
+  const auto x = fs::absolute(folder, gone).lexically_normal();
+  if (gone)
+    return unexpected{error{errc::storage_unavailable,
+                            "open_journal",
+                            "data_dir " + folder.string() +
+                                " is relative to a working folder that cannot "
+                                "be used: " +
+                                gone.message(),
+                            false,
+                            {}}};
   return x.has_filename() ? x : x.parent_path();
 }
 
@@ -56,7 +64,9 @@ sqlite_journal::write_connection::write_connection(
 
 expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
     const fs::path& data_dir, sqlite_options options) {
-  const auto folder = tidy(data_dir);
+  const auto tidied = tidy(data_dir);
+  if (!tidied) return unexpected{tidied.error()};
+  const auto& folder = *tidied;
   const auto file = folder / "riffle.db";
   if (auto made = make_private_folder(folder); !made)
     return unexpected{made.error()};

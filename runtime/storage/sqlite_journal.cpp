@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
+#include "runtime/base/log.hpp"
 #include "runtime/storage/storage_error.hpp"
 #include "runtime/storage/wal_check.hpp"
 
@@ -99,7 +98,7 @@ void sqlite_journal::note(const std::string& text) const {
   if (options_.on_note)
     options_.on_note(text);
   else
-    spdlog::warn("{}", text);
+    log_warn("journal", text);
 }
 
 template <class F>

@@ -120,3 +120,32 @@ TEST_CASE("levels and formats come back from their texts") {
   CHECK(parse_log_format("json") == log_format::json);
   CHECK_FALSE(parse_log_format("xml"));
 }
+
+TEST_CASE("lines can be given to somebody else, and then to nobody else") {
+  default_log guard;
+  init_log("info", "json");
+  std::vector<std::string> seen;
+  set_log_sink([&](const log_line& x) {
+    seen.push_back(std::string{x.op} + "|" + std::string{x.message} + "|" +
+                   std::string{to_string(x.level)});
+    CHECK(nlohmann::json::parse(render(x)).at("op") == "a");
+    throw 1;  // stops nothing
+  });
+  const auto text = stderr_of([] {
+    log_debug("a", "not heard");
+    log_info("a", "heard");
+    log_error("a", "heard too");
+  });
+  set_log_sink({});
+  CHECK(text.empty());
+  CHECK(seen == std::vector<std::string>{"a|heard|info", "a|heard too|error"});
+  CHECK(stderr_of([] { log_warn("a", "back"); }).find("back") !=
+        std::string::npos);
+}
+
+TEST_CASE("it is known before whether a line is written") {
+  default_log guard;
+  init_log("info", "text");
+  CHECK(log_enabled(log_level::info));
+  CHECK_FALSE(log_enabled(log_level::debug));
+}

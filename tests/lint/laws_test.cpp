@@ -54,6 +54,13 @@ TEST_CASE("cores and parts know no CAF, messages and shells may") {
   CHECK(allowed("runtime/node/node.cpp", "<caf/all.hpp>"));
 }
 
+TEST_CASE("only the log knows the library that writes it") {
+  CHECK(allowed("runtime/base/log.cpp", "<spdlog/logger.h>"));
+  for (const auto* path : {"runtime/base/log.hpp", "runtime/storage/x.cpp",
+                           "runtime/cli/x.cpp", "tests/base/x.cpp"})
+    CHECK_FALSE(allowed(path, "<spdlog/spdlog.h>"));
+}
+
 TEST_CASE("actors see the ports of the parts and nothing behind them") {
   CHECK(allowed("actors/tool_worker.cpp", "\"tools/tool.hpp\""));
   CHECK(allowed("actors/session_store.cpp", "\"runtime/storage/journal.hpp\""));
