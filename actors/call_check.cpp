@@ -35,6 +35,14 @@ error denied_call(const std::string& tool) {
               "`; do not try it again in another form"};
 }
 
+error doubtful_call(const std::string& tool, const std::string& pattern) {
+  return {errc::approval_denied, op,
+          "this call of `" + tool + "` cannot be told apart from what `deny " +
+              pattern +
+              "` forbids; use plain commands, without expansions, escapes or "
+              "programs that run others"};
+}
+
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text) {
   if (auto why = find_unlisted(spec, call.tool)) return why;
@@ -53,9 +61,13 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   call.title = tool->title(arguments->value);
   call.keys = tool->keys(arguments->value,
                          std::filesystem::absolute(settings.workspace));
-  const auto policy = policy_of(*tool, settings, arguments->value);
-  call.needs_approval = policy == core::approval_policy::ask;
-  if (policy == core::approval_policy::deny) return denied_call(call.tool);
+  const auto judged = judge_call(*tool, settings, arguments->value);
+  call.needs_approval = judged.policy == core::approval_policy::ask;
+  if (judged.policy == core::approval_policy::deny)
+    return denied_call(call.tool);
+  // Nobody reads what `--approve all` approves.
+  if (!judged.in_doubt.empty() && spec.approval == approval_choice::all)
+    return doubtful_call(call.tool, judged.in_doubt);
   return {};
 }
 

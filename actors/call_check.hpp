@@ -15,6 +15,9 @@ namespace riffle {
 /// What the model, or who decides, is told of a call that a rule denies.
 error denied_call(const std::string& tool);
 
+/// The same, where only a person could tell that no rule denies it.
+error doubtful_call(const std::string& tool, const std::string& pattern);
+
 /// Fills in what follows from a call's tool and the text of its arguments
 /// (effect, limits, canonical arguments, title, keys, whether it needs
 /// approval). The answer is why it must not run, or nothing.

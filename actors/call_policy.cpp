@@ -17,20 +17,27 @@ core::approval_policy policy_named(const std::string& x) {
 
 }  // namespace
 
-core::approval_policy policy_of(const tools::tool& tool,
-                                const config::tool_config& settings,
-                                const nlohmann::json& arguments) {
+core::judgement judge_call(const tools::tool& tool,
+                           const config::tool_config& settings,
+                           const nlohmann::json& arguments) {
   const auto& about = tool.spec();
-  if (core::is_control_tool(about.name)) return core::approval_policy::allow;
+  if (core::is_control_tool(about.name))
+    return {core::approval_policy::allow, {}};
   const auto base = about.eff == effect::read_only
                         ? core::approval_policy::allow
                         : policy_named(settings.approval);
-  if (settings.rules.empty()) return base;
+  if (settings.rules.empty()) return {base, {}};
   std::vector<core::approval_rule> rules;
   for (const auto& x : settings.rules)
     rules.push_back({x.match, policy_named(x.approval)});
   const auto workspace = std::filesystem::absolute(settings.workspace);
-  return core::policy_of(tool.subject(arguments, workspace), base, rules);
+  return core::judge_call(tool.subject(arguments, workspace), base, rules);
+}
+
+core::approval_policy policy_of(const tools::tool& tool,
+                                const config::tool_config& settings,
+                                const nlohmann::json& arguments) {
+  return judge_call(tool, settings, arguments).policy;
 }
 
 }  // namespace riffle

@@ -13,6 +13,11 @@ namespace riffle {
 /// look at every call, `approval` at those that change something. Control
 /// tools need nobody's consent. May look at the file system for a moment
 /// (where a path leads). `arguments` are valid for the tool's schema.
+core::judgement judge_call(const tools::tool& tool,
+                           const config::tool_config& settings,
+                           const nlohmann::json& arguments);
+
+/// Only its policy.
 core::approval_policy policy_of(const tools::tool& tool,
                                 const config::tool_config& settings,
                                 const nlohmann::json& arguments);

@@ -3,25 +3,36 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "actors/core/command_doubt.hpp"
 #include "actors/core/plain_command.hpp"
 
 namespace riffle::core {
 
 namespace {
 
-enum class match : std::uint8_t { no, unsure, yes };
+enum class match : std::uint8_t {
+  no,
+  unsure,    ///< a stricter rule leaves `ask`
+  doubt,     ///< so, and only a person may say yes
+  yes,       ///< it decides
+  overrides  ///< so, whatever an earlier rule allows
+};
 
 /// What rules can see of a call.
 struct view {
   std::optional<std::string> sure;  ///< all of it
   std::vector<std::string> parts;   ///< else: what may be in it
+  shell_line line;
 };
 
 view view_of(const rule_subject& x) {
-  if (!x.known) return {};
-  if (!x.shell) return {x.text, {}};
-  return {plain_command(x.text), rough_commands(x.text)};
+  if (!x.known) return {std::nullopt, {}, {{}, false}};
+  if (!x.shell) return {x.text, {}, {}};
+  auto parts = rough_commands(x.text);
+  parts.push_back(x.text);
+  return {plain_command(x.text), std::move(parts), shell_parts(x.text)};
 }
 
 match match_of(const approval_rule& rule, const view& x) {
@@ -31,22 +42,47 @@ match match_of(const approval_rule& rule, const view& x) {
   if (x.sure && fits(*x.sure)) return match::yes;
   if (rule.policy == approval_policy::allow) return match::no;
   const bool in_part = std::ranges::any_of(x.parts, fits);
-  if (x.sure) return in_part ? match::unsure : match::no;
-  return in_part ? match::yes : match::unsure;
+  const auto compared = compare(x.line, rule.pattern);
+  if (in_part && !x.sure) return match::yes;
+  if (rule.policy == approval_policy::deny) {
+    if (compared == may_be::yes_told) return match::overrides;
+    if (compared == may_be::yes) return match::yes;
+  }
+  if (compared != may_be::no) return match::doubt;
+  return in_part || !x.sure ? match::unsure : match::no;
 }
 
 }  // namespace
 
+judgement judge_call(const rule_subject& subject, approval_policy base,
+                     const std::vector<approval_rule>& rules) {
+  const auto seen = view_of(subject);
+  judgement out{approval_policy::allow, {}};
+  std::optional<approval_policy> decided;
+  for (const auto& rule : rules) {
+    auto how = match_of(rule, seen);
+    if (how == match::overrides) return {approval_policy::deny, {}};
+    if (decided && seen.sure) continue;
+    // Another part of the line was asked about: it does not speak for this.
+    if (decided && how == match::yes) how = match::doubt;
+    if (how == match::yes) {
+      decided = rule.policy;
+      if (*decided == approval_policy::deny) break;
+    }
+    if (how != match::unsure && how != match::doubt) continue;
+    out.policy = std::max(out.policy, approval_policy::ask);
+    if (how == match::doubt && rule.policy == approval_policy::deny &&
+        out.in_doubt.empty())
+      out.in_doubt = rule.pattern;
+  }
+  out.policy = std::max(out.policy, decided.value_or(base));
+  if (out.policy == approval_policy::deny) out.in_doubt.clear();
+  return out;
+}
+
 approval_policy policy_of(const rule_subject& subject, approval_policy base,
                           const std::vector<approval_rule>& rules) {
-  const auto seen = view_of(subject);
-  auto least = approval_policy::allow;
-  for (const auto& rule : rules) {
-    const auto how = match_of(rule, seen);
-    if (how == match::yes) return std::max(least, rule.policy);
-    if (how == match::unsure) least = std::max(least, approval_policy::ask);
-  }
-  return std::max(least, base);
+  return judge_call(subject, base, rules).policy;
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {

@@ -25,15 +25,29 @@ struct approval_rule {
   bool operator==(const approval_rule&) const = default;
 };
 
+struct judgement {
+  approval_policy policy = approval_policy::ask;
+  /// The pattern of a `deny` rule that the call cannot be told apart from:
+  /// then `policy` is `ask`, and nobody but a person may say yes.
+  std::string in_doubt;
+
+  bool operator==(const judgement&) const = default;
+};
+
 /// The policy for a call: that of the first rule that matches, else `base`.
 ///
-/// A rule that cannot be sure does not match. Of a command for a shell, rules
-/// see the plain words (plain_command.hpp); where there is more to it, an
-/// `allow` never matches, the others match any part that may be a command, and
-/// a rule of these that is passed by leaves at least `ask`. So does one that
-/// only a quoted word would match (sh -c "rm x"), and a subject that is not
-/// known. What a plain command does with its words (sudo, env, xargs) is not
-/// seen: rules spare questions, they are no sandbox.
+/// An `allow` that cannot be sure does not match: of a command for a shell it
+/// sees the plain words (plain_command.hpp), and nothing where there is more.
+/// The others hold when in doubt. They match any part that may be a command
+/// (rough_commands); `deny` also what a command in front of it runs, which an
+/// earlier `allow` does not free. What may be what they name
+/// (command_doubt.hpp), or a subject that is not known, leaves at least `ask`,
+/// and of a `deny` rule the doubt. Rules are no sandbox: what a program does
+/// by itself, or because of what files hold, they do not see.
+judgement judge_call(const rule_subject& subject, approval_policy base,
+                     const std::vector<approval_rule>& rules);
+
+/// Only its policy.
 approval_policy policy_of(const rule_subject& subject, approval_policy base,
                           const std::vector<approval_rule>& rules);
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "actors/core/shell_parts.hpp"
+
+namespace riffle::core {
+
+enum class may_be : std::uint8_t {
+  no,
+  doubt,     ///< it cannot be told apart from what the pattern names
+  yes,       ///< a part of the line surely is it
+  yes_told,  ///< so, run by a command in front of it (sudo, env, timeout)
+};
+
+/// Whether a line runs what a rule's pattern names. No is said only of what is
+/// surely something else; the command words and what they run are compared
+/// without their folders, so that /bin/rm is rm. Over-approximates:
+///
+/// - a line with more than one reading (shell_parts.hpp), and a part whose
+///   command is no plain word or that runs others unseen (command_table.hpp),
+///   is in doubt for every pattern;
+/// - a part with the pattern's command is in doubt unless its words are plain
+///   and some word of the pattern is missing among them (`git status` is not
+///   `git push*`; `git -C x push` may be it);
+/// - a program that is not in the table is in doubt if it is given a word that
+///   would match as a command (`busybox rm x`, `cp /bin/rm y`).
+///
+/// What a program does by itself, or because of what files hold, is not seen.
+may_be compare(const shell_line& line, std::string_view pattern);
+
+}  // namespace riffle::core

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/shell_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace riffle::core {
+
+namespace {
+
+constexpr int deepest = 16;
+
+bool is_in(std::string_view set, char c) {
+  return set.find(c) != std::string_view::npos;
+}
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_';
+}
+
+bool is_number(const shell_word& x) {
+  return !x.quoted && !x.text.empty() && x.kind == word_kind::plain &&
+         x.text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Words that mean themselves although they are made of pattern characters.
+bool is_sign(const shell_word& x) {
+  constexpr std::array<std::string_view, 8> signs = {"!", "{",  "}", "{}",
+                                                     "[", "[[", "]", "]]"};
+  return !x.quoted && std::ranges::find(signs, x.text) != signs.end();
+}
+
+/// `${…}` that only takes a value, between its braces: what is evaluated
+/// (${!x}, ${x@P}, ${a[i]}, ${x:i}) may run a command that stands in a value.
+bool is_simple_parameter(std::string_view x) {
+  if (x.starts_with('#')) x.remove_prefix(1);
+  if (x.size() == 1 && is_in("@*#?$!-", x[0])) return true;
+  const auto end = static_cast<std::size_t>(
+      std::ranges::find_if_not(x, is_name) - x.begin());
+  if (end == 0) return false;
+  x.remove_prefix(end);
+  const bool colon = x.starts_with(':');
+  if (colon) x.remove_prefix(1);
+  if (x.empty()) return !colon;
+  return is_in(colon ? "-+=?" : "-+=?#%/", x[0]) &&
+         x.find_first_of("$`'\"\\{(<>") == std::string_view::npos;
+}
+
+class scanner {
+ public:
+  explicit scanner(std::string_view line) : line_{line} {}
+
+  shell_line scan() && {
+    list(0);
+    return std::move(out_);
+  }
+
+ private:
+  /// One list of commands on its way.
+  struct state {
+    shell_part part;
+    shell_word word;
+    bool in_word = false;
+    bool target = false;     ///< the next word is a redirection's
+    bool both_sent = false;  ///< `&>`: for other shells a border
+    int parentheses = 0;
+  };
+
+  [[nodiscard]] bool over() const { return at_ >= line_.size(); }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < line_.size() ? line_[at_ + ahead] : '\0';
+  }
+  [[nodiscard]] bool next_is(std::string_view text) const {
+    return line_.substr(at_).starts_with(text);
+  }
+  /// No need to look further: the line is in doubt as a whole.
+  void give_up() {
+    out_.clear = false;
+    at_ = line_.size();
+  }
+
+  static void mark(state& s, word_kind kind) {
+    s.in_word = true;
+    s.word.kind = std::max(s.word.kind, kind);
+  }
+  static void put(state& s, char c) {
+    s.in_word = true;
+    s.word.text += c;
+  }
+
+  void end_word(state& s) {
+    if (!s.in_word) return;
+    auto word = std::exchange(s.word, {});
+    s.in_word = false;
+    if (is_sign(word)) word.kind = word_kind::plain;
+    // Text like '$(rm x)' runs when something evaluates it (eval, [[ -eq).
+    if (word.text.find("$(") != std::string::npos ||
+        word.text.find('`') != std::string::npos)
+      return give_up();
+    if (std::exchange(s.target, false)) return;
+    if (s.both_sent) return give_up();
+    s.part.push_back(std::move(word));
+  }
+
+  void end_part(state& s, int depth) {
+    end_word(s);
+    s.target = s.both_sent = false;
+    if (s.part.empty()) return;
+    // The `)` of its patterns would end the substitution around it.
+    const bool is_case = std::ranges::any_of(
+        s.part, [](const shell_word& x) { return x.text == "case"; });
+    if (depth > 0 && is_case) give_up();
+    out_.parts.push_back(std::exchange(s.part, {}));
+  }
+
+  /// Up to the end, or to the `)` of the substitution that it stands in.
+  void list(int depth) {
+    state s;
+    if (depth > deepest) return give_up();
+    while (!over()) {
+      const char c = peek();
+      if (c == ')' && depth > 0 && s.parentheses == 0) {
+        ++at_;
+        return end_part(s, depth);
+      }
+      if (is_in(" \t", c)) {
+        ++at_;
+        end_word(s);
+      } else if (c == '#' && !s.in_word) {
+        at_ = std::min(line_.find('\n', at_), line_.size());
+      } else if (is_in("\n;&|()", c)) {
+        border(s, depth);
+      } else if (is_in("<>", c)) {
+        redirection(s, depth);
+      } else {
+        piece(s, depth);
+      }
+    }
+    end_part(s, depth);
+    if (depth > 0) out_.clear = false;  // its end is missing
+  }
+
+  void border(state& s, int depth) {
+    const char c = peek();
+    if (next_is("&>")) {
+      end_word(s);
+      at_ += next_is("&>>") ? 3 : 2;
+      s.target = s.both_sent = true;
+      return;
+    }
+    if (c == '(') {
+      // Arithmetic; patterns and arrays, which are one word.
+      if (next_is("((") || (s.in_word && peek(1) != ')')) return give_up();
+      ++s.parentheses;
+    }
+    if (c == ')' && s.parentheses > 0) --s.parentheses;
+    ++at_;
+    end_part(s, depth);
+  }
+
+  void redirection(state& s, int depth) {
+    if (peek(1) == '(') {  // process substitution: a word, or a part of one
+      mark(s, word_kind::open);
+      put(s, peek());
+      at_ += 2;
+      return list(depth + 1);
+    }
+    if (s.in_word && is_number(s.word)) {
+      s.word = {};
+      s.in_word = false;
+    }
+    end_word(s);
+    if (next_is("<<<")) {
+      at_ += 3;
+    } else if (next_is("<<")) {
+      return give_up();
+    } else {
+      ++at_;
+      if (is_in("<>&|", peek()) && peek(1) != '(') ++at_;
+    }
+    s.target = true;
+  }
+
+  /// A character, a quote or an expansion of a word.
+  void piece(state& s, int depth) {
+    const char c = peek();
+    if (c == '\'') return single(s);
+    if (c == '"') return double_quotes(s, depth);
+    if (c == '$') return dollar(s, depth, false);
+    if (c == '`' || c == '\0') return give_up();
+    ++at_;
+    if (c == '\\') {
+      if (over()) return give_up();
+      const char escaped = line_[at_++];
+      if (escaped == '\n') return go_on();
+      s.word.quoted = true;
+      mark(s, word_kind::open);
+      return put(s, escaped);
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_in("{}~", c) || byte < 0x20 || byte == 0x7F)
+      mark(s, word_kind::open);
+    else if (is_in("*?[]!", c))
+      mark(s, word_kind::glob);
+    put(s, c);
+  }
+
+  /// Behind a line's continuation. One inside of an operator or an expansion
+  /// is for nobody but who hides something.
+  void go_on() {
+    if (at_ > 2 && is_in("<>&|;($", line_[at_ - 3])) give_up();
+  }
+
+  void single(state& s) {
+    const auto end = line_.find('\'', at_ + 1);
+    if (end == std::string_view::npos) return give_up();
+    s.in_word = s.word.quoted = true;
+    s.word.text += line_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+  }
+
+  void double_quotes(state& s, int depth) {
+    s.in_word = s.word.quoted = true;
+    for (++at_; !over() && peek() != '"';) {
+      const char c = peek();
+      if (c == '`' || c == '\0') return give_up();
+      if (c == '$') {
+        dollar(s, depth, true);
+        continue;
+      }
+      ++at_;
+      if (c == '\\' && is_in("$`\"\\\n", peek())) {
+        const char escaped = line_[at_++];
+        if (escaped == '\n') {
+          go_on();
+          continue;
+        }
+        mark(s, word_kind::open);
+        put(s, escaped);
+      } else {
+        put(s, c);
+      }
+    }
+    if (over()) return give_up();
+    ++at_;
+  }
+
+  void dollar(state& s, int depth, bool in_quotes) {
+    mark(s, word_kind::open);
+    const char next = peek(1);
+    if (next == '[' || (!in_quotes && is_in("'\"", next))) return give_up();
+    if (next == '(') {
+      if (peek(2) == '(') return give_up();
+      put(s, '$');
+      at_ += 2;
+      return list(depth + 1);
+    }
+    if (next == '{') {
+      const auto end = line_.find('}', at_);
+      if (end == std::string_view::npos ||
+          !is_simple_parameter(line_.substr(at_ + 2, end - at_ - 2)))
+        return give_up();
+      at_ = end + 1;
+      return put(s, '$');
+    }
+    ++at_;
+    put(s, '$');
+  }
+
+  std::string_view line_;
+  std::size_t at_ = 0;
+  shell_line out_;
+};
+
+}  // namespace
+
+shell_line shell_parts(std::string_view line) { return scanner{line}.scan(); }
+
+}  // namespace riffle::core
