@@ -27,6 +27,12 @@ std::optional<error> find_unlisted(const run_spec& spec,
                "there is no tool `" + tool + "`; there are: " + names};
 }
 
+/// Readers of the log get an object wherever there is one.
+void take_arguments(tool_call& call, const std::string& text) {
+  call.arguments = tools::canonical_arguments(text);
+  if (!call.arguments.empty()) call.arguments_text.clear();
+}
+
 }  // namespace
 
 error denied_call(const std::string& tool) {
@@ -45,7 +51,10 @@ error doubtful_call(const std::string& tool, const std::string& pattern) {
 
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text) {
-  if (auto why = find_unlisted(spec, call.tool)) return why;
+  if (auto why = find_unlisted(spec, call.tool)) {
+    take_arguments(call, text);
+    return why;
+  }
   const auto& tool = *spec.registry->find(call.tool);
   const auto& about = tool->spec();
   const auto& settings = spec.tool_settings.of(call.tool);
@@ -55,7 +64,10 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   call.limits = {settings.timeout, settings.idle_timeout,
                  settings.queue_timeout, settings.attempts, settings.priority};
   auto arguments = spec.registry->check(call.tool, text);
-  if (!arguments) return std::move(arguments.error());
+  if (!arguments) {
+    take_arguments(call, text);
+    return std::move(arguments.error());
+  }
   call.arguments = arguments->canonical;
   call.arguments_text.clear();
   call.title = tool->title(arguments->value);

@@ -58,6 +58,11 @@ std::string listed(const std::vector<violation>& all) {
 
 }  // namespace
 
+std::string canonical_arguments(std::string_view text) {
+  const auto value = parse_object(text);
+  return value ? value->dump() : std::string{};
+}
+
 struct registry::entry {
   tool_ptr tool;
   schema parameters;

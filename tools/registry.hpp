@@ -21,6 +21,10 @@ struct checked_arguments {
                           ///< equal text
 };
 
+/// Arguments as compact text, whatever their tool; empty: they are no one JSON
+/// object that every reader takes for the same.
+std::string canonical_arguments(std::string_view text);
+
 /// The tools of a process, with their schemas compiled once. Immutable after
 /// start-up, thread-safe then.
 class registry {

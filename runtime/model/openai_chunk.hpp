@@ -45,6 +45,10 @@ void read_any(const nlohmann::json& json, chunk& x);
 /// nested deeper than 256.
 std::optional<nlohmann::json> parse_json(std::string_view text);
 
+/// The same, but with lone surrogates kept as `halves` (surrogate_joiner.hpp);
+/// `any`: there are some.
+std::optional<nlohmann::json> parse_halves(std::string_view text, bool& any);
+
 /// What a provider's word for the end of its turn means. Words that nobody
 /// knows count as `missing`: the text counts, but nothing mutating starts.
 finish_reason parse_finish(std::string_view word) noexcept;

@@ -93,6 +93,14 @@ void openai_decoder::feed_events(std::string_view bytes, turn_delta& out) {
 void openai_decoder::on_event(const sse_event& x, turn_delta& out) {
   if (over_) return;
   any_event_ = true;
+  const delta_mark before{out};
+  halves_ = joiner_.waits();
+  read_event(x, out);
+  if (halves_) joiner_.join(out, before);
+  if (over_) joiner_.finish(out);
+}
+
+void openai_decoder::read_event(const sse_event& x, turn_delta& out) {
   const bool is_error = x.type == "error";
   if (!is_error && mould_.read(x.data, out)) return;
   openai::chunk chunk{out, {}, {}, false, {}};
@@ -112,12 +120,28 @@ void openai_decoder::on_odd_event(const sse_event& x, openai::chunk& chunk) {
     chunk.failure = openai::any_error(x.data);
     return;
   }
-  const auto json = openai::parse_json(x.data);
-  if (json) return openai::read_any(*json, chunk);
+  if (read_any(x.data, chunk)) return;
   // Events of a foreign kind (pings) need not be JSON.
   if (!x.type.empty() && x.type != "message") return;
   chunk.failure = interrupted("the model server sent an event that is no JSON",
                               printable(x.data));
+}
+
+/// False: it is no JSON.
+bool openai_decoder::read_any(std::string_view text, openai::chunk& chunk) {
+  bool any = false;
+  const auto json = openai::parse_halves(text, any);
+  if (!json) return false;
+  halves_ = halves_ || any;
+  openai::read_any(*json, chunk);
+  if (!chunk.failure && !chunk.known && body_ == body::json)
+    chunk.failure = openai::any_error(*json);
+  if (chunk.failure && any) {
+    const auto whole = openai::parse_json(text);
+    auto failure = openai::find_error(*whole);
+    chunk.failure = failure ? std::move(failure) : openai::any_error(*whole);
+  }
+  return true;
 }
 
 void openai_decoder::apply(const openai::chunk& chunk) {
@@ -139,6 +163,7 @@ void openai_decoder::end(turn_delta& out) {
   if (over_) return;
   over_ = true;
   if (body_ == body::json) return read_document(out);
+  joiner_.finish(out);
   if (!finish_) fail_cut(out);
 }
 
@@ -162,17 +187,17 @@ void openai_decoder::fail_cut(turn_delta& out) {
 
 // A whole `chat.completion`, or an error with status 200.
 void openai_decoder::read_document(turn_delta& out) {
-  const auto json = openai::parse_json(document_);
-  document_ = {};
-  if (!json) {
+  const auto document = std::exchange(document_, {});
+  const delta_mark before{out};
+  openai::chunk chunk{out, {}, {}, false, {}};
+  if (!read_any(document, chunk)) {
     return fail(out, interrupted("the model server's answer is no event stream "
                                  "and no JSON",
                                  printable(head_)));
   }
-  openai::chunk chunk{out, {}, {}, false, {}};
-  openai::read_any(*json, chunk);
-  if (!chunk.failure && !chunk.known) chunk.failure = openai::any_error(*json);
   apply(chunk);
+  if (halves_) joiner_.join(out, before);
+  joiner_.finish(out);
   if (!out.failure) on_end_mark(out);
 }
 

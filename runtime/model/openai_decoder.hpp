@@ -10,6 +10,7 @@
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/openai_chunk.hpp"
 #include "runtime/model/sse_decoder.hpp"
+#include "runtime/model/surrogate_joiner.hpp"
 
 namespace riffle::model {
 
@@ -37,7 +38,9 @@ class openai_decoder final : public decoder {
   void feed_events(std::string_view bytes, turn_delta& out);
   void feed_json(std::string_view bytes, turn_delta& out);
   void on_event(const sse_event& x, turn_delta& out);
+  void read_event(const sse_event& x, turn_delta& out);
   void on_odd_event(const sse_event& x, openai::chunk& chunk);
+  bool read_any(std::string_view text, openai::chunk& chunk);
   void apply(const openai::chunk& chunk);
   void on_end_mark(turn_delta& out);
   void read_document(turn_delta& out);
@@ -47,13 +50,15 @@ class openai_decoder final : public decoder {
   openai_limits limits_;
   sse_decoder events_;
   openai::chunk_mould mould_;
+  surrogate_joiner joiner_;
   std::string head_;  ///< start of the body, for the log when nothing came
   std::string document_;
   std::optional<finish_reason> finish_;
   std::size_t received_ = 0;
   body body_ = body::unknown;
   bool any_event_ = false;
-  bool over_ = false;  ///< a failure or the end mark: nothing more is read
+  bool halves_ = false;  ///< the newest chunk has some
+  bool over_ = false;    ///< a failure or the end mark: nothing more is read
 };
 
 }  // namespace riffle::model

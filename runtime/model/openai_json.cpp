@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/surrogate_joiner.hpp"
 
 namespace riffle::model::openai {
 
@@ -43,9 +44,14 @@ utf8_step next_character(std::string_view text, std::size_t i) {
 
 class repairer {
  public:
-  explicit repairer(std::string_view text) : text_{text} {
+  repairer(std::string_view text, bool keep_halves)
+      : text_{text}, keep_halves_{keep_halves} {
     out_.reserve(text.size());
   }
+
+  [[nodiscard]] bool any_half() const noexcept { return any_half_; }
+  /// The text itself has characters that stand for halves.
+  [[nodiscard]] bool ambiguous() const noexcept { return ambiguous_; }
 
   std::optional<std::string> run() {
     while (i_ < text_.size()) {
@@ -86,12 +92,19 @@ class repairer {
     const auto next = high ? read_escape(text_, i_ + 6) : std::nullopt;
     const bool pair = next && *next >= 0xDC00 && *next < 0xE000;
     if (pair) {
+      ambiguous_ =
+          ambiguous_ || (*unit == 0xDBFE && *next >= 0xDC00) || *unit == 0xDBFF;
       out_.append(text_.substr(i_, 12));
       i_ += 12;
       return;
     }
-    out_.append(high || low ? std::string_view{"\\ufffd"}
-                            : text_.substr(i_, 6));
+    if (keep_halves_ && (high || low)) {
+      any_half_ = true;
+      halves::append(*unit, out_);
+    } else {
+      out_.append(high || low ? std::string_view{"\\ufffd"}
+                              : text_.substr(i_, 6));
+    }
     i_ += 6;
   }
 
@@ -105,6 +118,7 @@ class repairer {
   void character() {
     const auto step = next_character(text_, i_);
     if (step.length != 0) {
+      ambiguous_ = ambiguous_ || halves::first(text_.substr(i_)).has_value();
       out_.append(text_.substr(i_, step.length));
       i_ += step.length;
     } else {
@@ -118,7 +132,17 @@ class repairer {
   std::size_t i_ = 0;
   std::size_t depth_ = 0;
   bool in_string_ = false;
+  bool keep_halves_;
+  bool any_half_ = false;
+  bool ambiguous_ = false;
 };
+
+std::optional<nlohmann::json> parse(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (json.is_discarded()) return std::nullopt;
+  return json;
+}
 
 }  // namespace
 
@@ -139,11 +163,14 @@ std::optional<unsigned> read_escape(std::string_view text, std::size_t i) {
 }
 
 std::optional<nlohmann::json> parse_json(std::string_view text) {
-  const auto repaired = repairer{text}.run();
-  if (!repaired) return std::nullopt;
-  auto json = nlohmann::json::parse(*repaired, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
-  return json;
+  return parse(repairer{text, false}.run());
+}
+
+std::optional<nlohmann::json> parse_halves(std::string_view text, bool& any) {
+  repairer x{text, true};
+  auto repaired = x.run();
+  any = x.any_half() && !x.ambiguous();
+  return x.any_half() && x.ambiguous() ? parse_json(text) : parse(repaired);
 }
 
 }  // namespace riffle::model::openai

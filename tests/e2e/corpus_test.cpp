@@ -37,7 +37,7 @@ rt::http_reply play(const std::string& body, std::size_t piece) {
 struct understood {
   std::string text;
   std::string reasoning;
-  std::vector<std::pair<std::string, std::string>> calls;
+  std::vector<std::pair<std::string, json>> calls;
   json usage;
 };
 
@@ -70,7 +70,9 @@ understood run(const std::string& body, std::size_t piece) {
     if (type == "llm_reasoning") out.reasoning += data.at("content");
     if (type == "usage") out.usage = data;
     if (type == "tool_call")
-      out.calls.emplace_back(data.at("tool"), data.value("arguments_text", ""));
+      out.calls.emplace_back(data.at("tool"), data.at("arguments").is_null()
+                                                  ? data.at("arguments_text")
+                                                  : data.at("arguments"));
   }
   return out;
 }
@@ -103,9 +105,12 @@ TEST_CASE("recorded streams are understood through real sockets") {
       };
       CHECK(got.text == text("text") + text("refusal"));
       CHECK(got.reasoning == text("reasoning"));
-      std::vector<std::pair<std::string, std::string>> calls;
-      for (const auto& c : want.at("tool_calls"))
-        calls.emplace_back(c.at("name"), c.at("arguments_raw"));
+      std::vector<std::pair<std::string, json>> calls;
+      for (const auto& c : want.at("tool_calls")) {
+        const std::string raw = c.at("arguments_raw");
+        const auto object = json::parse(raw.empty() ? "{}" : raw, nullptr, false);
+        calls.emplace_back(c.at("name"), object.is_object() ? object : json(raw));
+      }
       CHECK(got.calls == calls);
       if (want.at("usage").is_object()) {
         CHECK(got.usage.at("input_tokens") == want["usage"].at("input"));

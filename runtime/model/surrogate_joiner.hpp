@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Some servers cut a text between the two escapes of one character
+// (`\ud83d` and `\ude00`) and send each half in a delta of its own.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "messages/turn.hpp"
+
+namespace riffle::model {
+
+/// What stands for half a character in a text that is valid UTF-8: private
+/// characters, which are told from real ones by whoever asks for them.
+namespace halves {
+
+/// `unit` is a surrogate.
+void append(unsigned unit, std::string& to);
+/// The surrogate that stands at the begin of a text, or nothing.
+std::optional<unsigned> first(std::string_view text) noexcept;
+/// Bytes of one.
+inline constexpr std::size_t length = 4;
+
+}  // namespace halves
+
+/// How far a delta had come before a chunk was read into it.
+struct delta_mark {
+  explicit delta_mark(const turn_delta& x)
+      : bytes{x.pieces.bytes.size()},
+        pieces{x.pieces.pieces.size()},
+        fragments{x.fragments.size()} {}
+  std::size_t bytes;
+  std::size_t pieces;
+  std::size_t fragments;
+};
+
+/// Joins halves of one text over its deltas: of text, reasoning, refusal, and
+/// of each call's arguments. A half that stays alone becomes one U+FFFD.
+class surrogate_joiner {
+ public:
+  /// What came since the mark; with halves in it, or while one waits.
+  void join(turn_delta& x, const delta_mark& since);
+  /// Nothing follows.
+  void finish(turn_delta& x);
+  [[nodiscard]] bool waits() const noexcept {
+    return !pieces_.empty() || !calls_.empty();
+  }
+
+ private:
+  /// The call of a fragment: its index, or else its id.
+  using call_key = std::pair<std::optional<std::uint32_t>, std::string>;
+
+  void join_pieces(turn_delta& x, const delta_mark& since);
+  void join_fragment(call_fragment& x);
+
+  std::map<piece_kind, unsigned> pieces_;
+  std::map<call_key, unsigned> calls_;
+};
+
+}  // namespace riffle::model
