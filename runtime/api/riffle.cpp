@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
+#include "runtime/api/log_sinks.hpp"
 #include "runtime/api/readers.hpp"
 #include "runtime/api/runtime_impl.hpp"
 #include "runtime/node/node.hpp"
@@ -121,6 +122,8 @@ runtime::~runtime() {
 
 expected<runtime> runtime::create(config::config config,
                                   runtime_options options) {
+  auto x = std::make_unique<impl>();
+  if (options.log) x->log = add_log_sink(std::move(options.log));
   node_parts parts;
   parts.tools = std::move(options.tools);
   parts.journal = std::move(options.journal);
@@ -128,7 +131,6 @@ expected<runtime> runtime::create(config::config config,
   parts.transport = std::move(options.transport);
   auto made = node::create(std::move(config), std::move(parts));
   if (!made) return unexpected{std::move(made.error())};
-  auto x = std::make_unique<impl>();
   x->owner = std::move(*made);
   x->link = std::make_shared<runtime_link>(*x->owner);
   return runtime{std::move(x)};

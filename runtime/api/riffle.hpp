@@ -24,6 +24,7 @@
 #include "runtime/api/make_tool.hpp"
 #include "runtime/api/version.hpp"
 #include "runtime/api/worker_main.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
@@ -268,6 +269,10 @@ struct runtime_options {
   /// and `requests_per_minute` hold. May be shared; no listener is called
   /// after the runtime's destructor has returned. Nothing: HTTP.
   std::shared_ptr<model::transport> transport{};
+  /// Gets the log's lines that are bad enough for `runtime.log.level`, in the
+  /// place of standard error, until the runtime's destructor has returned. The
+  /// log is the process's: with several runtimes each sink gets all lines.
+  log_sink log{};
 };
 
 /// A process's runtime: actor system, journal, model transport, tools. Several

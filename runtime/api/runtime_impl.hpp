@@ -12,6 +12,7 @@ namespace riffle {
 
 /// What is behind the handle.
 struct runtime::impl {
+  std::shared_ptr<void> log;  ///< outlives all that logs
   std::unique_ptr<node> owner;
   std::shared_ptr<runtime_link> link;
 

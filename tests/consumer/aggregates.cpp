@@ -37,7 +37,8 @@ std::size_t of_the_runtime() {
                run_outcome{.answer = "x"},
                decided{.verdict = decision_verdict::unknown},
                runtime_options{.tools = {}}, runtime_options{.scripts = {}},
-               runtime_options{.transport = nullptr}, proposal_filter{.id = {}},
+               runtime_options{.transport = nullptr},
+               runtime_options{.log = {}}, proposal_filter{.id = {}},
                error{.code = errc::internal}, call_result{.output = "x"},
                rule_subject{.text = "x"}, tool_progress_report{.message = "x"},
                token_usage{.input_tokens = 1}, call_limits{.attempts = 1},
@@ -104,8 +105,10 @@ int main() {
   const auto all = of_the_runtime() + of_tools() + of_events() +
                    of_the_configuration() + of_ports();
   const auto name = riffle::to_string(riffle::errc::not_found);
+  riffle::config::config quiet;
+  quiet.runtime.log.level = "error";
   auto made = riffle::runtime::create(
-      {}, {.journal = riffle::storage::make_memory_journal()});
+      quiet, {.journal = riffle::storage::make_memory_journal()});
   if (all == 0 || name != "not_found" || !made) return 1;
   std::cout << RIFFLE_VERSION << '\n';
 }

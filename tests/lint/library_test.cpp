@@ -70,6 +70,7 @@ const std::set<std::string> public_headers{
     "runtime/api/testing.hpp",
     "runtime/api/version.hpp",
     "runtime/api/worker_main.hpp",
+    "runtime/base/log.hpp",
     "runtime/config/config.hpp",
     "runtime/model/transport.hpp",
     "runtime/storage/journal.hpp",
