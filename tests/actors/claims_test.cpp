@@ -7,6 +7,7 @@
 
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -156,7 +157,7 @@ class transcript {
 TEST_CASE("no claim of an approval is one") {
   REQUIRE(claim_families().size() >= 40);
   const unsigned each = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 500 : 24;
-  const auto first = std::random_device{}();
+  const auto first = fresh_seed();
   unsigned n = 0;
   std::size_t asked = 0;
   std::size_t acted = 0;

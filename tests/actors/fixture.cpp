@@ -153,6 +153,7 @@ void actor_fixture::begin() {
       [this](const std::string& tool, const std::string& why) {
         service.push_back(why.empty() ? tool + " is back" : tool + " is out");
       });
+  if (change_pools) change_pools(pools);
   registry_setup front;
   front.store = store;
   front.desk = desk;

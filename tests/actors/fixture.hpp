@@ -182,6 +182,8 @@ class actor_fixture {
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
   std::vector<std::string> service;  ///< what pools told of their tools
+  /// Puts others in their place; set before `begin`.
+  std::function<void(std::map<std::string, tool_pool_actor>&)> change_pools;
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

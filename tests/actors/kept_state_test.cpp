@@ -37,6 +37,26 @@ storage::session_snapshot session_of(actor_fixture& x) {
 
 using values = std::map<std::string, std::string>;
 
+/// A pool that runs nothing: it keeps what it is given, for the test to say
+/// what comes of it.
+tool_pool_actor::behavior_type silent_pool(tool_pool_actor::pointer /*self*/,
+                                           std::vector<assignment>* given) {
+  return {
+      [given](assignment& x) { given->push_back(std::move(x)); },
+      [](const stop_assignment&) {},
+      [](const worker_idle&) {},
+      [](const place_rested&) {},
+      [](const tick&) {},
+      [](const abandon_run&) { return run_abandoned{}; },
+  };
+}
+
+work_done done_with(const assignment& x, const std::string& value) {
+  call_result result;
+  result.output = "attempt " + std::to_string(x.attempt);
+  return {x.call.id, x.attempt, std::move(result), {}, {}, {}, {{"n", value}}};
+}
+
 }  // namespace
 
 TEST_CASE("what calls set is seen by later ones, and by later runs") {
@@ -69,6 +89,77 @@ TEST_CASE("a call that does not end well leaves the state as it was") {
   x.start(spec);
   x.run_out();
   CHECK(session_of(x).state == values{{"n", "1"}});
+}
+
+TEST_CASE("values of an attempt that no longer counts are dropped") {
+  std::vector<assignment> given;
+  actor_fixture x;
+  x.change_pools = [&](auto& pools) {
+    pools.at("look") = x.system->spawn(silent_pool, &given);
+  };
+  x.settings.defaults.attempts = 3;
+  x.begin();
+  x.provider->answers = {calls({"look"}), the_end};
+  x.start(x.make_spec());
+  x.settle();
+  REQUIRE(given.size() == 1);
+  // The first worker is given up, but it ends well, later than that.
+  const auto first = given[0];
+  caf::anon_send(first.dispatcher,
+                 work_lost{first.call.id, first.attempt, "no sign of it"});
+  for (int i = 0; i < 100 && given.size() < 2; ++i) {
+    x.advance(100ms);
+    x.settle();
+  }
+  REQUIRE(given.size() == 2);
+  const auto second = given[1];
+  CHECK(second.attempt == 2);
+  caf::anon_send(first.dispatcher, done_with(first, "1"));
+  x.settle();
+  CHECK(session_of(x).state.empty());
+  CHECK(events_of(x.reader->lines, "tool_result").empty());
+  SECTION("the second attempt sets nothing") {
+    auto done = done_with(second, "");
+    done.state.clear();
+    caf::anon_send(second.dispatcher, std::move(done));
+    x.run_out();
+    CHECK(session_of(x).state.empty());
+  }
+  SECTION("the second attempt sets its own") {
+    caf::anon_send(second.dispatcher, done_with(second, "2"));
+    x.run_out();
+    CHECK(session_of(x).state == values{{"n", "2"}});
+  }
+  SECTION("the first one speaks after all is over") {
+    caf::anon_send(second.dispatcher, done_with(second, "2"));
+    caf::anon_send(first.dispatcher, done_with(first, "1"));
+    x.run_out();
+    CHECK(session_of(x).state == values{{"n", "2"}});
+  }
+  check_log(x.reader->lines);
+  const auto results = events_of(x.reader->lines, "tool_result");
+  REQUIRE(results.size() == 1);
+  CHECK(results[0].at("data").at("output") == "attempt 2");
+}
+
+TEST_CASE("values of a call that ran out of time are dropped") {
+  actor_fixture x;
+  x.settings.defaults.timeout = 5s;
+  x.begin();
+  x.act->also = count;
+  x.run_lane = false;
+  x.provider->answers = {calls({"act"}), the_end};
+  x.start(x.make_spec());
+  x.settle();
+  REQUIRE(x.lane->jobs.size() == 1);
+  x.advance(6s);
+  x.run_out();  // it settled, and the run went on
+  REQUIRE(x.lane->run_one());
+  x.run_lane = true;
+  x.run_out();
+  REQUIRE(x.act->acted.size() == 1);
+  check_log(x.reader->lines);
+  CHECK(session_of(x).state.empty());
 }
 
 TEST_CASE("values and result of a call are one commit") {

@@ -5,6 +5,7 @@
 
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -57,7 +58,7 @@ bool move_one(actor_fixture& x, std::mt19937& random) {
 
 TEST_CASE("a process that ends at any moment loses and repeats nothing") {
   const bool asks = GENERATE(false, true);
-  const auto first = std::random_device{}();
+  const auto first = fresh_seed();
   const unsigned rounds =
       std::getenv("RIFFLE_TEST_FULL") != nullptr ? 20000 : 1000;
   for (unsigned i = 0; i < rounds; ++i) {

@@ -12,6 +12,7 @@
 #include "runtime/node/local_first.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -75,7 +76,7 @@ TEST_CASE("a timer that is due before the others wakes the clock") {
 
 TEST_CASE("timers in any order fire in the order of their time") {
   clocked_system x;
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   std::vector<int> delays;

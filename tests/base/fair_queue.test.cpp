@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 namespace {
 
@@ -94,7 +95,7 @@ TEST_CASE("being away earns no credit") {
 }
 
 TEST_CASE("nothing starves under a steady stream of urgent work") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937_64 random{seed};
   fair_queue<int> q;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 
@@ -59,7 +60,7 @@ TEST_CASE("ids of one millisecond count up, over every carry") {
 }
 
 TEST_CASE("ids sort in the order in which they were made, whatever the clock") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937_64 random{seed};
   std::int64_t now = 1'700'000'000'000'000;

@@ -11,6 +11,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
 using riffle::testing::terminal_picture;
@@ -64,6 +65,8 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("a person sees the diff, says yes, and no with a reason") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
@@ -86,6 +89,8 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
 }
 
 TEST_CASE("what was typed before a question is no answer to it") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   riffle.type("y\ny\ny\n");
@@ -99,6 +104,8 @@ TEST_CASE("what was typed before a question is no answer to it") {
 }
 
 TEST_CASE("always is asked once") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
@@ -109,6 +116,8 @@ TEST_CASE("always is asked once") {
 }
 
 TEST_CASE("stop ends the run, and nothing was changed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
@@ -119,6 +128,8 @@ TEST_CASE("stop ends the run, and nothing was changed") {
 }
 
 TEST_CASE("Ctrl-C at a question ends the run, and nothing was changed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
@@ -128,6 +139,8 @@ TEST_CASE("Ctrl-C at a question ends the run, and nothing was changed") {
 }
 
 TEST_CASE("the end of the input is a no") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
@@ -140,6 +153,8 @@ TEST_CASE("the end of the input is a no") {
 }
 
 TEST_CASE("edited arguments run in the place of the model's") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   at.folder.write("ed.sh", "#!/bin/sh\nsed -i 's/notes.md/mine.md/' \"$1\"\n");
   std::filesystem::permissions(at.folder.path() / "ed.sh",
@@ -164,6 +179,8 @@ TEST_CASE("edited arguments run in the place of the model's") {
 }
 
 TEST_CASE("arguments that are not valid are refused, and asked about again") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   at.folder.write("ed.sh", "#!/bin/sh\necho '{\"path\": 7}' > \"$1\"\n");
   std::filesystem::permissions(at.folder.path() / "ed.sh",
@@ -183,6 +200,8 @@ TEST_CASE("arguments that are not valid are refused, and asked about again") {
 }
 
 TEST_CASE("who only looks for proposals makes no data folder") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program list{at.folder.path(), {"proposals", "list"}, 200};
   CHECK(list.finish() == 0);
@@ -194,6 +213,8 @@ TEST_CASE("who only looks for proposals makes no data folder") {
 }
 
 TEST_CASE("another process decides while a question stands there") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));

@@ -6,6 +6,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
 using riffle::testing::terminal_picture;
@@ -58,6 +59,8 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("a run on a real terminal of 80 columns") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
   prepare(folder);
   terminal_program riffle{folder.path(), {"run", "go"}, 80};
@@ -78,6 +81,8 @@ All is seen: 2 lines.
 }
 
 TEST_CASE("a run on a real terminal of 200 columns") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
   prepare(folder);
   terminal_program riffle{folder.path(), {"run", "go"}, 200};
@@ -93,6 +98,8 @@ All is seen: 2 lines.
 }
 
 TEST_CASE("colours and the status line depend on the terminal") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
   prepare(folder);
   const auto written = [&](std::vector<std::string> more,
@@ -116,6 +123,8 @@ TEST_CASE("colours and the status line depend on the terminal") {
 }
 
 TEST_CASE("the status line follows the terminal's width") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
   prepare(folder, R"toml(
 [[steps]]
@@ -135,6 +144,8 @@ text = "Done."
 }
 
 TEST_CASE("Ctrl-C on a terminal says that it cancels, and leaves no status") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const temp_folder folder;
   prepare(folder, R"toml(
 [[steps]]

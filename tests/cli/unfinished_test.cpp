@@ -10,6 +10,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace riffle;
 using namespace riffle::cli;
@@ -77,6 +78,7 @@ TEST_CASE("only whole answers count") {
 }
 
 TEST_CASE("a person finishes what was interrupted, then starts the next run") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const place x;
   terminal_program next{
       x.folder.path(), {"run", "second", "--approve", "all"}, 100};
@@ -109,6 +111,7 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
 }
 
 TEST_CASE("an interrupted run is finished in its own folder only") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const place x;
   std::filesystem::create_directory(x.folder.path() / "other");
   std::filesystem::copy_file(x.folder.path() / "s.toml",

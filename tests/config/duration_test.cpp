@@ -4,6 +4,7 @@
 
 #include "runtime/config/config.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -68,7 +69,7 @@ TEST_CASE("durations are shown as short as possible") {
 }
 
 TEST_CASE("every duration survives being shown and read") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937_64 random{seed};
   for (int i = 0; i < 2000; ++i) {

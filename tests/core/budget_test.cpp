@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace riffle::core;
@@ -85,7 +86,7 @@ TEST_CASE("calls of an earlier life count") {
 }
 
 TEST_CASE("never do more calls begin than the budget allows") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   for (int round = 0; round < 200; ++round) {

@@ -5,6 +5,7 @@
 
 #include "actors/core/token_estimate.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::core;
 
@@ -24,7 +25,7 @@ TEST_CASE("the oldest go, until half of the window is free") {
 }
 
 TEST_CASE("after trimming there is room, or nothing old is left") {
-  const auto seed = std::random_device{}();
+  const auto seed = riffle::testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   for (int round = 0; round < 500; ++round) {

@@ -16,6 +16,7 @@
 #include "actors/core/approval_rules.hpp"
 #include "tests/core/disguises.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using riffle::testing::replaced;
@@ -161,7 +162,7 @@ tried try_lines(std::mt19937& random, std::size_t count) {
 unsigned seed_of_today() {
   const char* given = std::getenv("RIFFLE_SEED");
   return given ? static_cast<unsigned>(std::stoul(given))
-               : std::random_device{}();
+               : riffle::testing::fresh_seed();
 }
 
 void hold_all(std::size_t count) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::core;
 using list = std::vector<std::string>;
@@ -63,7 +64,7 @@ TEST_CASE("a long summary is cut between characters") {
 }
 
 TEST_CASE("any text may be looked at") {
-  const auto seed = std::random_device{}();
+  const auto seed = riffle::testing::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random{seed};
   const list pieces{"```", "json",

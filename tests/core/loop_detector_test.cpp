@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::core;
 
@@ -118,7 +119,7 @@ TEST_CASE("the report names the calls") {
 }
 
 TEST_CASE("the detector finds what a search of the whole history finds") {
-  const auto seed = std::random_device{}();
+  const auto seed = riffle::testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   for (int round = 0; round < 300; ++round) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -103,7 +104,7 @@ TEST_CASE("after the end nothing is told") {
 }
 
 TEST_CASE("two texts are never told within 100 ms, and the last one is told") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   stage s;

@@ -4,6 +4,7 @@
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -121,7 +122,7 @@ TEST_CASE("a run that is killed while it waits is decided about afterwards") {
 
 TEST_CASE("a run that is killed around a decision acts once, or says it may",
           "[torture]") {
-  const auto seed = std::random_device{}();
+  const auto seed = fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random{seed};
   const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 300

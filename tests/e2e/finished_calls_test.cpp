@@ -7,6 +7,7 @@
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -62,7 +63,7 @@ std::vector<std::string> finished_in(const std::string& jsonl) {
 }  // namespace
 
 TEST_CASE("a call whose result was told never runs again", "[torture]") {
-  const auto seed = std::random_device{}();
+  const auto seed = fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random{seed};
   const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 500

@@ -80,8 +80,9 @@ TEST_CASE("three tools that wait for each other all end") {
   const auto end = run->wait(30s);
   REQUIRE(end);
   CHECK(end->status == riffle::events::run_status::completed);
-  for (const auto& m : rt::tool_messages(server.requests().at(1)))
-    CHECK(m.at("content") == "met");
+  const auto told = rt::tool_messages(server.requests().at(1));
+  REQUIRE(told.size() == 3);
+  for (const auto& m : told) CHECK(m.at("content") == "met");
 }
 
 TEST_CASE("a handler and a stream see the same log, a late stream too") {

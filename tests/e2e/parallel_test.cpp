@@ -10,6 +10,8 @@
 #include "runtime/api/riffle.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/repetitions.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -60,7 +62,7 @@ std::string all_calls() {
 }  // namespace
 
 TEST_CASE("64 calls that end in any order keep both orders", "[torture]") {
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = rt::fresh_seed();
   std::mt19937 random{seed};
   CAPTURE(seed);
   shuffled_end gate;
@@ -90,7 +92,7 @@ TEST_CASE("64 calls that end in any order keep both orders", "[torture]") {
       }));
   auto made = riffle::runtime::create(std::move(c), std::move(options));
   REQUIRE(made);
-  const int rounds = std::getenv("RIFFLE_TEST_FULL") != nullptr ? 1000 : 5;
+  const int rounds = rt::repetitions(5, 20, 1000);
   std::set<std::string> orders;
   for (int i = 0; i < rounds; ++i) {
     gate.shuffle(random);

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "messages/event_check.hpp"
+#include "tests/e2e/fair_limit.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 
 namespace riffle::testing {
 
@@ -134,10 +136,23 @@ program::~program() {
 
 void program::signal(int number) const { ::kill(pid_, number); }
 
+bool program::has_ended() const {
+  siginfo_t info{};
+  return pid_ <= 0 || (::waitid(P_PID, static_cast<id_t>(pid_), &info,
+                                WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                       info.si_pid == pid_);
+}
+
 finished program::wait(std::chrono::milliseconds limit) {
   int status = 0;
-  const bool ended = eventually(
-      [&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
+  bool ended = false;
+  fair_limit over{pid_, patiently(limit)};
+  eventually(
+      [&] {
+        ended = ::waitpid(pid_, &status, WNOHANG) == pid_;
+        return ended || over.is_over();
+      },
+      std::chrono::hours{1});
   if (!ended) {
     INFO("stderr: " << slurp(err_));
     FAIL("the program did not end in time");
@@ -150,6 +165,20 @@ finished program::wait(std::chrono::milliseconds limit) {
 finished riffle(const work_folder& folder, std::vector<std::string> arguments,
                 const std::map<std::string, std::string>& env) {
   return program{installed_riffle(), folder, std::move(arguments), env}.wait();
+}
+
+std::vector<pid_t> processes_in(const work_folder& folder) {
+  const auto place = fs::canonical(folder.path()).string();
+  std::vector<pid_t> found;
+  std::error_code gone;
+  for (const auto& x : fs::directory_iterator{"/proc", gone}) {
+    const auto name = x.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto cwd = fs::read_symlink(x.path() / "cwd", gone).string();
+    if (!gone && (cwd == place || cwd.starts_with(place + "/")))
+      found.push_back(std::stoi(name));
+  }
+  return found;
 }
 
 bool eventually(const std::function<bool()>& done,

@@ -66,7 +66,10 @@ class program {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
-  /// Waits for its end; fails the test after `limit`.
+  /// Whether it is a zombie: it ended, and `wait` gives its status.
+  [[nodiscard]] bool has_ended() const;
+  /// Waits for its end; fails the test after `limit` (times the patience for
+  /// sanitizers) of time in which it could run, see fair_limit.hpp.
   finished wait(std::chrono::milliseconds limit = std::chrono::seconds{60});
 
  private:
@@ -78,6 +81,10 @@ class program {
 /// Runs the installed program to its end.
 finished riffle(const work_folder& folder, std::vector<std::string> arguments,
                 const std::map<std::string, std::string>& env = {});
+
+/// Processes whose working folder is this one or below it, zombies left out:
+/// what a tool started and nobody ended.
+std::vector<pid_t> processes_in(const work_folder& folder);
 
 /// Polls until `done()`; false after `limit`.
 bool eventually(const std::function<bool()>& done,

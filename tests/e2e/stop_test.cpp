@@ -2,6 +2,8 @@
 // A run is stopped: by signals to the program, by cancels of the library. No
 // process of a tool may outlive it, however it hides.
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -10,10 +12,14 @@
 #include "runtime/api/riffle.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
+#include "tests/support/repetitions.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 using nlohmann::json;
+using clock_type = std::chrono::steady_clock;
 
 namespace {
 
@@ -41,15 +47,20 @@ f() { sleep 0.05; f & }; f; echo f >> began
 while :; do sleep 0.1; done
 )sh";
 
-int repetitions(int quick, int full) {
-  return std::getenv("RIFFLE_TEST_FULL") != nullptr ? full : quick;
+/// The nearest rank: of 50 the largest, of 1,000 the tenth from the top.
+std::chrono::milliseconds percentile_99(std::vector<clock_type::duration> all) {
+  REQUIRE_FALSE(all.empty());
+  std::ranges::sort(all);
+  const auto rank = (all.size() * 99 + 99) / 100;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      all.at(rank - 1));
 }
 
 }  // namespace
 
 TEST_CASE("a program that is told to end leaves no process behind",
           "[torture]") {
-  const auto rounds = repetitions(3, 200);
+  const auto rounds = repetitions(3, 10, 200);
   for (int i = 0; i < rounds; ++i) {
     const work_folder folder;
     const auto mark = "RIFFLE_STOP_TEST=" + folder.path().string();
@@ -76,8 +87,9 @@ TEST_CASE("a program that is told to end leaves no process behind",
   }
 }
 
-TEST_CASE("cancelled calls are dead when they are settled", "[torture]") {
-  const unsigned seed = std::random_device{}();
+TEST_CASE("cancelled calls are dead when they are settled, p99 in a second",
+          "[torture]") {
+  const unsigned seed = fresh_seed();
   std::mt19937 random{seed};
   CAPTURE(seed);
   const work_folder folder;
@@ -98,25 +110,43 @@ TEST_CASE("cancelled calls are dead when they are settled", "[torture]") {
   auto made = riffle::runtime::create(std::move(c), std::move(options));
   REQUIRE(made);
   const auto mark = "RIFFLE_STOP_TEST=" + folder.path().string();
-  const auto rounds = repetitions(10, 1000);
-  for (int i = 0; i < rounds; ++i) {
+  const auto rounds = repetitions(10, 50, 1000);
+
+  /// From the request to the death of the last process. Every third cancel
+  /// comes early, every third in the middle of the start.
+  const auto cancel_one = [&](unsigned how) {
     const auto before = folder.lines("began").size();
     const auto run =
         made->start({.task = "go", .approval = riffle::approve::all});
     REQUIRE(run);
-    // Early, in the middle of the start, or when it runs.
-    const auto how = random() % 3;
-    if (how == 2)
+    if (how == 2) {
       REQUIRE(
           eventually([&] { return folder.lines("began").size() > before; }));
+      CHECK_FALSE(processes_with(mark).empty());
+    }
     if (how == 1)
       std::this_thread::sleep_for(std::chrono::milliseconds{random() % 30});
+    const auto asked = clock_type::now();
     run->cancel();
     run->cancel();
-    const auto end = run->wait(15s);
+    const auto end = run->wait(15s * patience_factor);
+    const auto took = clock_type::now() - asked;
     REQUIRE(end);
     CHECK(end->status == riffle::events::run_status::cancelled);
     CHECK(processes_with(mark).empty());
     run->cancel();
+    return took;
+  };
+
+  // Other work of the machine may hold up a batch, hardly three of them.
+  std::chrono::milliseconds best = 1h;
+  for (int batch = 0; batch < 3 && best > 1s * patience_factor; ++batch) {
+    std::vector<clock_type::duration> all;
+    for (int i = 0; i < rounds; ++i)
+      all.push_back(cancel_one(static_cast<unsigned>(i) % 3));
+    best = std::min(best, percentile_99(std::move(all)));
   }
+  std::printf("stop: %d cancels, p99 %d ms\n", rounds,
+              static_cast<int>(best.count()));
+  CHECK(best <= 1s * patience_factor);
 }

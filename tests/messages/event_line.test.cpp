@@ -2,13 +2,13 @@
 #include "messages/event_line.hpp"
 
 #include <limits>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
 #include "messages/json_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using riffle::testing::random_values;
@@ -56,7 +56,7 @@ std::string problem_of(std::string_view line) {
 }  // namespace
 
 TEST_CASE("every event comes back from its line as it was") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   random_values random{seed};
   for (std::size_t i = 0; i < 4000; ++i) {
     auto x = random.next<event>();
@@ -73,7 +73,7 @@ TEST_CASE("every event comes back from its line as it was") {
 }
 
 TEST_CASE("any bytes make a valid line that no reading changes") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   random_values random{seed};
   for (int i = 0; i < 4000; ++i) {
     const auto bytes = random.bytes();

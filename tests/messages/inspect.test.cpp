@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include <caf/actor_system.hpp>
 #include <caf/binary_deserializer.hpp>
@@ -14,6 +13,7 @@
 #include "messages/type_ids.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using riffle::testing::random_values;
@@ -85,21 +85,21 @@ TEST_CASE("every type of the block crosses CAF's wire unchanged") {
   using block = caf::id_block::riffle_messages;
   CHECK(message_types::size == block::end - block::begin);
   CHECK(message_types::size == 44);
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   random_values random{seed};
   check_types(message_types{}, random);
 }
 
 TEST_CASE("bytes that were cut off give an error, not half a value") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   random_values random{seed};
   check_all_cuts(message_types{}, random);
 }
 
 TEST_CASE("every kind of event crosses the wire as what it is") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   random_values random{seed};
   for (std::size_t i = 0; i < std::variant_size_v<events::body>; ++i) {
@@ -151,7 +151,7 @@ TEST_CASE("a message with every event survives CAF's own serialisation") {
   register_messages(cfg);
   cfg.set("scheduler.policy", caf::atom("testing"));  // nothing runs here
   caf::actor_system sys{cfg};
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   random_values random{seed};
   for (std::size_t i = 0; i < std::variant_size_v<events::body>; ++i) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <random>
 
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 
@@ -72,7 +72,7 @@ TEST_CASE("the standard's own examples are replaced as it says") {
 }
 
 TEST_CASE("random bytes are escaped into a text that can be read again") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   riffle::testing::random_values random{seed};
   for (int i = 0; i < 20'000; ++i) {
     const auto text = random.chance(0.5) ? random.bytes(40) : random.text();

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 
@@ -25,7 +26,7 @@ TEST_CASE("times beyond four digits of a year become the nearest") {
 }
 
 TEST_CASE("a wall time comes back from its text") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937_64 random{seed};
   std::uniform_int_distribution<std::int64_t> pick{-62'167'219'200'000'000,

@@ -9,6 +9,7 @@
 
 #include "tests/model/openai_streams.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -286,7 +287,7 @@ TEST_CASE("call fragments fit a mould of their own call only") {
 
 TEST_CASE(
     "random chunks read the same in any pieces, with and without a mould") {
-  const auto seed = std::random_device{}();
+  const auto seed = fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   const auto upto = [&](std::size_t n) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace std::chrono_literals;
 using riffle::duration;
@@ -84,7 +85,7 @@ TEST_CASE("one that was taken back never starts") {
 }
 
 TEST_CASE("no schedule breaks a limit, the order, or forgets a request") {
-  const auto seed = std::random_device{}();
+  const auto seed = riffle::testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   const auto pick = [&](int n) {

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
+#include <unistd.h>
 
 #include "runtime/model/scripted_reference.hpp"
 #include "tests/model/scripted_player.hpp"
@@ -171,9 +171,8 @@ TEST_CASE("a script needs steps, cases a match, and a status comes first") {
 }
 
 TEST_CASE("scripts are loaded from files by their name") {
-  const auto folder =
-      std::filesystem::temp_directory_path() /
-      ("riffle_script_" + std::to_string(std::random_device{}()));
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("riffle_script_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   std::ofstream{folder / "a.json"} << R"({"steps":[{"text":"a"}]})";
   std::ofstream{folder / "a.toml"} << "[[steps]]\ntext = 'a'\nx = 1\n";

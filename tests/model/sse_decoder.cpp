@@ -15,6 +15,7 @@
 
 #include "tests/model/corpus_files.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::model::sse_decoder;
@@ -137,7 +138,7 @@ TEST_CASE("random streams decode the same whole and in random pieces") {
   constexpr std::array<std::string_view, 16> parts{
       "data",  ":",    " ",    "\n",   "\r",   "\r\n", "event",  "id",
       "retry", "\n\n", "\r\r", "text", "\xC3", "\xA9", "data: ", "12"};
-  const auto seed = std::random_device{}();
+  const auto seed = riffle::testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   const auto upto = [&](std::size_t n) {

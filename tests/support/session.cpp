@@ -4,9 +4,12 @@
 
 // The blocks above and below stay apart: the define belongs to Catch2.
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
+#include <random>
 #include <string>
 
+#include "tests/support/seed.hpp"
 #include "tests/support/session.hpp"
 #include "tests/support/skip.hpp"
 
@@ -14,6 +17,7 @@ namespace {
 
 bool skips_this_case = false;
 std::string reasons;
+std::string running;  ///< the test case's name
 
 }  // namespace
 
@@ -23,6 +27,15 @@ void skip(std::string_view reason) {
   skips_this_case = true;
   reasons.append("skipped: ").append(reason).append("\n");
   SUCCEED("skipped");
+}
+
+unsigned fresh_seed() {
+  const char* wanted = std::getenv("RIFFLE_TEST_SEED");
+  const unsigned seed = wanted != nullptr
+                            ? static_cast<unsigned>(std::stoul(wanted))
+                            : std::random_device{}();
+  std::cout << "seed: " << seed << ", \"" << running << "\"\n" << std::flush;
+  return seed;
 }
 
 }  // namespace riffle::testing
@@ -39,8 +52,9 @@ using listener_base = Catch::TestEventListenerBase;
 struct counts : listener_base {
   using listener_base::listener_base;
 
-  void testCaseStarting(const Catch::TestCaseInfo& /*info*/) override {
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
     skips_this_case = false;
+    running = info.name;
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {

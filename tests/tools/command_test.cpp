@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Programs as tools, each test with a real one.
+#include <algorithm>
 #include <signal.h>
 #include <stdlib.h>
 #include <thread>
@@ -7,6 +8,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/repetitions.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/command/command_tool.hpp"
 #include "tools/process/process_tree.hpp"
@@ -217,16 +219,18 @@ TEST_CASE("what a command is, is in its spec") {
 TEST_CASE("a million reports and one endless line cost bounded memory") {
   fixture x;
   std::size_t count = 0;
+  std::size_t longest = 0;
   x.context.progress = [&](const tool_progress_report& report) {
     ++count;
-    CHECK(report.message.size() <= 4097);
+    longest = std::max(longest, report.message.size());
   };
   reset_peak_memory();
   const auto before = peak_memory();
-  CHECK_FALSE(x.call("yes '{\"progress\": 1}' | head -n 100000 >&2;"
+  CHECK_FALSE(x.call("yes '{\"progress\": 1}' | head -n 1000000 >&2;"
                      "head -c 100000000 /dev/zero | tr '\\0' x >&2")
                   .err);
-  CHECK(count == 100'001);
+  CHECK(count == 1'000'001);
+  CHECK(longest == 4097);
   // A sanitizer keeps for a while what was freed.
   CHECK(peak_memory() - before < (24u << 20) * patience_factor);
 }
@@ -254,9 +258,8 @@ TEST_CASE("a huge output is kept on disk, its ends in memory") {
 }
 
 TEST_CASE("cancelled commands are dead in a second, with all they started") {
-  const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
-  const int rounds = full ? 50 : 10;
-  for (int i = 0; i < rounds; ++i) {
+  const int rounds = repetitions(10, 10, 50);
+  const auto cancel_one = [] {
     fixture x;
     x.context.kill_grace = 500ms;
     const auto tool = x.script(
@@ -264,16 +267,25 @@ TEST_CASE("cancelled commands are dead in a second, with all they started") {
         " &)\n(sleep 100 &)\nsleep 100 & echo > begun; wait");
     std::chrono::steady_clock::time_point stopped;
     std::thread stopper{[&] {
-      eventually([&] { return x.folder.has("begun"); });
+      eventually([&] { return x.folder.has("begun"); }, patiently(10s));
       stopped = std::chrono::steady_clock::now();
       x.stop.request_stop();
     }};
     const auto result = x.run(*tool, json::object());
     const auto took = std::chrono::steady_clock::now() - stopped;
     stopper.join();
+    CHECK(x.folder.has("begun"));
     REQUIRE(result.err);
     CHECK(result.err->code == errc::cancelled);
-    CHECK(took < 5s);  // 1 s on a machine of its own
     CHECK(descendants().empty());
+    return took;
+  };
+  // Other work of the machine may hold up a batch, hardly three of them.
+  std::chrono::nanoseconds best = 1h;
+  for (int batch = 0; batch < 3 && best > 1s * patience_factor; ++batch) {
+    std::chrono::nanoseconds longest{};
+    for (int i = 0; i < rounds; ++i) longest = std::max(longest, cancel_one());
+    best = std::min(best, longest);
   }
+  CHECK(best <= 1s * patience_factor);
 }

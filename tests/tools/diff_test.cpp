@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 #include "tools/builtin/line_diff.hpp"
 
 using namespace riffle;
@@ -106,7 +107,7 @@ TEST_CASE("a diff counts lines, and leaves out hunks that do not fit") {
 }
 
 TEST_CASE("a diff that is applied gives the new text, with fewest edits") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   testing::random_values random{seed};
   for (int i = 0; i < 2000; ++i) {

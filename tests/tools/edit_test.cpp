@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/replace_file.hpp"
 #include "tools/builtin/text_places.hpp"
@@ -197,7 +198,7 @@ TEST_CASE("an edit notices somebody who writes the file all the time") {
 }
 
 TEST_CASE("places are found wherever they lie between two windows") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   testing::random_values random{seed};
   fixture x;

@@ -5,6 +5,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 #include "tools/builtin/glob_set.hpp"
 
 using namespace riffle;
@@ -135,7 +136,7 @@ TEST_CASE("a folder is entered only if something in it may match") {
 }
 
 TEST_CASE("patterns agree with fnmatch(3), and pruning with matching") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   testing::random_values random{seed};
   const std::vector<std::string> parts = {"a",    "b",    "*",   "?", "/",

@@ -7,6 +7,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
+#include "tests/support/seed.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/ignore_rules.hpp"
@@ -172,7 +173,7 @@ TEST_CASE("what is ignored on random trees is what git ignores") {
     testing::skip("git is not installed");
     return;
   }
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   random_tree make{seed};
   const testing::temp_folder lists;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 #include "tests/support/worker.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/process/guard.hpp"
@@ -337,7 +338,7 @@ TEST_CASE("a call's lock is held as long as its child lives") {
 TEST_CASE("a thousand calls while children are killed at random") {
   const bool full = std::getenv("RIFFLE_TEST_FULL") != nullptr;
   const int calls = full ? 1000 : 100;
-  const auto seed = std::random_device{}();
+  const auto seed = fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   fixture x;

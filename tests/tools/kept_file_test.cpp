@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/kept_output.hpp"
 
@@ -33,7 +34,7 @@ TEST_CASE("an output that fits needs no file") {
 }
 
 TEST_CASE("an output that is too long is in its file, whole") {
-  const auto seed = std::random_device{}();
+  const auto seed = testing::fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
   for (int i = 0; i < 100; ++i) {
