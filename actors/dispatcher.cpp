@@ -11,6 +11,9 @@ namespace riffle {
 
 namespace {
 
+/// Calls that are taken in before other messages are looked at.
+constexpr std::size_t calls_at_once = 64;
+
 storage::call_record make_record(const run_spec& spec, const tool_call& call,
                                  storage::call_stage stage,
                                  std::uint32_t attempt, bool announced) {
@@ -44,13 +47,6 @@ void dispatcher_state::on(restored_calls& x) {
   for (auto& [id, all] : attempts_of)
     end_attempt(id, "the runtime that ran it ended");
   queue.restore(std::move(x.open), std::move(x.finished));
-}
-
-/// The turn passes through here so that all its calls are known, and on
-/// record, before the orchestrator hears of its end.
-void dispatcher_state::on(turn_over& x) {
-  x.turn.calls = std::exchange(asked, {});
-  self->send(peers.orchestrator, std::move(x));
 }
 
 // -- what follows -------------------------------------------------------------
@@ -188,17 +184,46 @@ void dispatcher_state::schedule_tick() {
 
 // -- handlers -----------------------------------------------------------------
 
-void dispatcher_state::on(parsed_calls& x) {
-  for (auto& call : x.calls) {
+void dispatcher_state::take_in(from_parser x) {
+  incoming.push_back(std::move(x));
+  if (incoming.size() > 1) return;  // a message is on its way
+  more_calls first;
+  on(first);
+}
+
+void dispatcher_state::on(more_calls&) {
+  while (!incoming.empty()) {
+    const bool done =
+        std::visit([this](auto& x) { return work_on(x); }, incoming.front());
+    if (!done) return self->send(self, more_calls{});
+    incoming.pop_front();
+    taken_in = 0;
+  }
+}
+
+bool dispatcher_state::work_on(parsed_calls& x) {
+  const auto end = std::min(x.calls.size(), taken_in + calls_at_once);
+  for (; taken_in < end; ++taken_in) {
+    auto& call = x.calls[taken_in];
     asked.push_back({call.id, call.tool + " " + call.arguments});
     if (!call.defect && !call.control && !budget.reserve(call.id))
       call.defect = budget.refusal();
     apply(queue.on_call(std::move(call), now()));
   }
+  return taken_in == x.calls.size();
 }
 
-void dispatcher_state::on(spoiled_call& x) {
+bool dispatcher_state::work_on(spoiled_call& x) {
   apply(queue.on_spoiled(x.id, std::move(x.why), now()));
+  return true;
+}
+
+/// The turn passes through here so that all its calls are known, and on
+/// record, before the orchestrator hears of its end.
+bool dispatcher_state::work_on(turn_over& x) {
+  x.turn.calls = std::exchange(asked, {});
+  self->send(peers.orchestrator, std::move(x));
+  return true;
 }
 
 void dispatcher_state::on(gate_opened& x) {
@@ -273,6 +298,7 @@ dispatcher_actor::behavior_type dispatcher(
   return {[&st](run_peers& x) { st.peers = std::move(x); },
           handle<restored_calls>(self, "dispatcher.restored_calls"),
           handle<parsed_calls>(self, "dispatcher.parsed_calls"),
+          handle<more_calls>(self, "dispatcher.more_calls"),
           handle<spoiled_call>(self, "dispatcher.spoiled_call"),
           handle<turn_over>(self, "dispatcher.turn_over"),
           handle<gate_opened>(self, "dispatcher.gate_opened"),

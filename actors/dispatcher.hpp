@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <deque>
+#include <variant>
+
 #include "actors/core/budget.hpp"
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/interfaces.hpp"
@@ -14,9 +17,10 @@ struct dispatcher_state {
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   void on(restored_calls& x);
-  void on(parsed_calls& x);
-  void on(spoiled_call& x);
-  void on(turn_over& x);
+  void on(parsed_calls& x) { take_in(std::move(x)); }
+  void on(spoiled_call& x) { take_in(std::move(x)); }
+  void on(turn_over& x) { take_in(std::move(x)); }
+  void on(more_calls& x);
   void on(gate_opened& x);
   void on(cancel_call& x);
   void on(drain_request& x);
@@ -28,6 +32,17 @@ struct dispatcher_state {
   void on(work_done& x);
   void on(work_lost& x);
   void on(tick& x);
+
+  // What the parser sends, in its order, a piece at a time: so that a cancel
+  // and the time limits do not wait for a turn of thousands of calls.
+  using from_parser = std::variant<parsed_calls, spoiled_call, turn_over>;
+  void take_in(from_parser x);
+  /// False: there is more of it.
+  bool work_on(parsed_calls& x);
+  bool work_on(spoiled_call& x);
+  bool work_on(turn_over& x);
+  std::deque<from_parser> incoming;
+  std::size_t taken_in = 0;  ///< of the calls in the first
 
   /// The only place that sends.
   void apply(core::dispatch_effects effects);

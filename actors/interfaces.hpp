@@ -16,6 +16,7 @@ using caf::replies_to;
 
 struct assignment;          // dispatcher -> pool -> worker: run this call
 struct run_peers;           // spawner -> the actors of a run: who is who
+struct more_calls {};       // dispatcher's own: take in more of a turn
 struct published_progress;  // muxer -> publisher: a report and whom to ack
 struct watch_proposal;      // tracker -> desk: tell me what is decided
 
@@ -42,7 +43,8 @@ using stream_consumer_actor =
     caf::typed_actor<reacts_to<model_bytes>,  // from the transport
                      reacts_to<model_end>,    // from the transport, last
                      reacts_to<credit>,  // its text is committed: let more come
-                     reacts_to<stop_asking>>;  // end the turn now
+                     reacts_to<stop_asking>,   // end the turn now
+                     reacts_to<broken_turn>>;  // from the parser: as failed
 
 /// Makes calls of fragments; emits each as soon as it is complete.
 using tool_call_parser_actor =
@@ -80,6 +82,7 @@ using dispatcher_actor =
                                                  // recovery
                      reacts_to<parsed_calls>,    // from the parser
                      reacts_to<spoiled_call>,    // from the parser
+                     reacts_to<more_calls>,      // own: large turns in pieces
                      reacts_to<turn_over>,      // passed on to the orchestrator
                      reacts_to<gate_opened>,    // the turn is recorded
                      reacts_to<cancel_call>,    // from the registry: end one
@@ -180,6 +183,7 @@ struct published_progress {
 }  // namespace riffle
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::assignment)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::more_calls)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_peers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::watch_proposal)

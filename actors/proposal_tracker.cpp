@@ -88,11 +88,8 @@ void proposal_tracker_state::begin(run_peers& x) {
 }
 
 void proposal_tracker_state::on_request(approval_request& x) {
-  const auto known = std::ranges::find(
-      start.open, x.call.id, [](const auto& open) { return open.call.id; });
-  if (known != start.open.end()) {
-    auto& open = waiting[x.call.id] = std::move(*known);
-    start.open.erase(known);
+  if (auto known = start.open.extract(x.call.id)) {
+    auto& open = waiting[x.call.id] = std::move(known.mapped());
     open.call = std::move(x.call);
     await(open);
     return;
@@ -244,17 +241,13 @@ void proposal_tracker_state::settle(const storage::proposal_record& what,
 }
 
 void proposal_tracker_state::on_expiry(const expiry_due& x) {
-  for (const auto& open : ledger.pending())
-    if (open.id == x.id)
-      settle(waiting.at(open.call).record, events::decision::expired, expired);
+  if (const auto* open = ledger.find_pending(x.id))
+    settle(waiting.at(open->call).record, events::decision::expired, expired);
 }
 
 void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
-  const auto known = std::ranges::find(
-      start.open, x.id, [](const auto& open) { return open.call.id; });
-  if (known != start.open.end()) {
-    auto& open = waiting[x.id] = std::move(*known);
-    start.open.erase(known);
+  if (auto known = start.open.extract(x.id)) {
+    auto& open = waiting[x.id] = std::move(known.mapped());
     open.withdrawn = true;
     await(open);
     return;

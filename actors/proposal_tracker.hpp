@@ -24,7 +24,7 @@ struct undecided_call {
 /// What a tracker starts from.
 struct tracker_start {
   /// Requests on record without a decision that was acted on.
-  std::vector<undecided_call> open;
+  std::map<call_id, undecided_call> open;
   /// Of this run; nothing waits for them.
   std::vector<storage::proposal_record> standing;
   /// Tools whose calls a person approved once and for all, and who.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -102,17 +103,18 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
     if (x.attempt > 0 && !x.call.control) ++out.calls_begun;
     if (x.call.step == run.step) mine.push_back(&x);
   }
+  std::set<call_id> told_of;
+  if (message != nullptr)
+    told_of.insert(message->calls.begin(), message->calls.end());
+  std::set<call_id> waited_for;
+  for (const auto& p : snapshot.session.proposals)
+    if (p.what.waits) waited_for.insert(p.what.call);
   std::ranges::stable_sort(mine, {},
                            [](const auto* x) { return x->call.index; });
   for (const auto* x : mine) {
-    const bool told =
-        message != nullptr &&
-        std::ranges::find(message->calls, x->call.id) != message->calls.end();
+    const bool told = told_of.contains(x->call.id);
     if (x->stage != call_stage::settled) {
-      const bool asked =
-          std::ranges::any_of(snapshot.session.proposals, [&](const auto& p) {
-            return p.what.call == x->call.id && p.what.waits && !x->approved;
-          });
+      const bool asked = waited_for.contains(x->call.id) && !x->approved;
       add_open(out, *x, asked);
     } else if (told) {
       out.settled.push_back(to_settled(*x, settings));
@@ -139,6 +141,10 @@ std::string session_plan(const storage::session_snapshot& session) {
 
 tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
   tracker_start out;
+  std::map<call_id, const call_record*> undecided;
+  for (const auto& x : snapshot.session.calls)
+    if (!x.approved && x.stage == call_stage::waiting)
+      undecided.emplace(x.call.id, &x);
   for (const auto& x : snapshot.session.proposals) {
     const auto& what = x.what;
     if (x.decided && x.decided->always &&
@@ -150,10 +156,9 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
       continue;
     }
     // Decided, but nothing was made of it: as if it came just now.
-    for (const auto& call : snapshot.session.calls)
-      if (call.call.id == what.call && !call.approved &&
-          call.stage == call_stage::waiting)
-        out.open.push_back({call.call, what, true, true, false});
+    if (const auto call = undecided.find(what.call); call != undecided.end())
+      out.open.try_emplace(what.call, undecided_call{call->second->call, what,
+                                                     true, true, false});
   }
   return out;
 }

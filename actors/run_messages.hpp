@@ -48,6 +48,11 @@ struct credit {
 /// orchestrator -> stream consumer: end the turn.
 struct stop_asking {};
 
+/// parser -> stream consumer: end the turn, it makes no sense.
+struct broken_turn {
+  error why;
+};
+
 // -- the turn, passed down: consumer -> parser -> dispatcher -> orchestrator --
 
 struct call_fragments {
@@ -338,6 +343,7 @@ RIFFLE_LOCAL(model_bytes)
 RIFFLE_LOCAL(model_end)
 RIFFLE_LOCAL(credit)
 RIFFLE_LOCAL(stop_asking)
+RIFFLE_LOCAL(broken_turn)
 RIFFLE_LOCAL(call_fragments)
 RIFFLE_LOCAL(turn_over)
 RIFFLE_LOCAL(parsed_calls)

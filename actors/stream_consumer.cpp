@@ -159,6 +159,11 @@ stream_consumer_actor::behavior_type stream_consumer(
       [&st, run](stop_asking&) {
         run("stream_consumer.stop_asking", [&] { st.on_stop(); });
       },
+      [&st, run](broken_turn& x) {
+        run("stream_consumer.broken_turn", [&] {
+          if (!st.over) st.finish(std::move(x.why));
+        });
+      },
   };
 }
 

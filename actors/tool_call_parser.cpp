@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tool_call_parser.hpp"
 
+#include <algorithm>
+
 #include "actors/call_check.hpp"
 #include "actors/handler.hpp"
 
@@ -19,10 +21,35 @@ error spoiled_error() {
 
 }  // namespace
 
+std::size_t most_calls(std::uint32_t limit) {
+  constexpr std::size_t least = 4096;
+  constexpr std::size_t factor = 4;
+  if (limit == 0) return core::tool_call_assembler::max_calls;
+  return std::max(least, limit * factor);
+}
+
 void tool_call_parser_state::on_fragments(const call_fragments& x) {
   for (const auto& fragment : x.fragments)
     apply(assembler.on_fragment(fragment));
   send_out();
+  if (assembler.too_many() && !cut) cut_turn();
+}
+
+/// Not again: the model would only do the same.
+void tool_call_parser_state::cut_turn() {
+  cut = true;
+  const auto from = caf::actor_cast<stream_consumer_actor>(
+      caf::actor_cast<caf::strong_actor_ptr>(self->current_sender()));
+  if (!from) return;
+  const auto limit = spec->agent.max_calls_per_turn;
+  self->send(from, broken_turn{{errc::model_error, op,
+                                "the model asked for more than " +
+                                    std::to_string(most_calls(limit)) +
+                                    " tool calls in one turn, far more than " +
+                                    (limit > 0 ? "max_calls_per_turn (" +
+                                                     std::to_string(limit) + ")"
+                                               : "any turn needs") +
+                                    "; the turn was cut"}});
 }
 
 void tool_call_parser_state::on_over(turn_over& x) {
@@ -43,7 +70,10 @@ void tool_call_parser_state::apply(
   for (const auto& x : news) {
     const auto i = sent.find(x.call.index);
     if (i == sent.end()) {
-      waiting[x.call.index] = {x.call, x.step};
+      auto& known = waiting[x.call.index];
+      if (known.raw != x.call) known.checked.reset();
+      known.raw = x.call;
+      known.how = x.step;
     } else if (x.step == assembly_step::spoiled) {
       send_out();
       self->send(dispatcher, spoiled_call{i->second, spoiled_error()});
@@ -56,7 +86,8 @@ void tool_call_parser_state::emit_in_order() {
   while (!waiting.empty()) {
     auto i = waiting.begin();
     if (i->first != sent.size()) return;  // an earlier one is not known yet
-    auto call = make_call(i->second.raw, i->second.how);
+    make(i->second);
+    auto& call = *i->second.checked;
     if (i->second.how == assembly_step::whole && !may_go_early(call)) return;
     sent.emplace(i->first, call.id);
     if (!call.provider_id.empty()) provider_ids.insert(call.provider_id);
@@ -75,28 +106,35 @@ bool tool_call_parser_state::may_go_early(const tool_call& call) const {
   return call.eff == effect::read_only && !call.control && !call.defect;
 }
 
-tool_call tool_call_parser_state::make_call(const core::assembled_call& x,
-                                            assembly_step how) {
-  tool_call call;
-  call.id = spec->ids->next<call_id>();
-  // Ids that are missing or repeat within a turn would mix up the results.
-  call.provider_id =
-      x.provider_id.empty() || provider_ids.contains(x.provider_id)
-          ? call.id.value
-          : x.provider_id;
-  call.tool = x.name;
-  call.title = x.name;
-  call.step = step;
-  call.index = x.index;
-  call.arguments_text = x.arguments;
-  call.defect = check_call(*spec, call, x.arguments);
-  if (how == assembly_step::cut)
-    call.defect = error{errc::truncated, op,
-                        "the call was cut off before it was complete; ask for "
-                        "it again if it is still needed"};
-  else if (how == assembly_step::spoiled)
-    call.defect = spoiled_error();
-  return call;
+/// Checks its arguments once, however often it is looked at.
+void tool_call_parser_state::make(pending& x) {
+  if (!x.checked) {
+    auto& call = x.checked.emplace();
+    call.id = spec->ids->next<call_id>();
+    // Ids that are missing or repeat within a turn would mix up the results.
+    call.provider_id =
+        x.raw.provider_id.empty() || provider_ids.contains(x.raw.provider_id)
+            ? call.id.value
+            : x.raw.provider_id;
+    call.tool = call.title = x.raw.name;
+    call.step = step;
+    call.index = x.raw.index;
+    call.arguments_text = x.raw.arguments;
+    call.defect = check_call(*spec, call, x.raw.arguments);
+    const auto limit = spec->agent.max_calls_per_turn;
+    if (limit > 0 && call.index >= limit)
+      call.defect = error{errc::truncated, op,
+                          "a turn may have " + std::to_string(limit) +
+                              " tool calls, and this one came behind them, so "
+                              "it was not executed; ask for it again in "
+                              "another turn if it is still needed"};
+  }
+  if (x.how == assembly_step::cut)
+    x.checked->defect = error{errc::truncated, op,
+                              "the call was cut off before it was complete; "
+                              "ask for it again if it is still needed"};
+  else if (x.how == assembly_step::spoiled)
+    x.checked->defect = spoiled_error();
 }
 
 tool_call_parser_actor::behavior_type tool_call_parser(
@@ -106,6 +144,8 @@ tool_call_parser_actor::behavior_type tool_call_parser(
   st.spec = std::move(spec);
   st.step = step;
   st.dispatcher = std::move(dispatcher);
+  st.assembler =
+      core::tool_call_assembler{most_calls(st.spec->agent.max_calls_per_turn)};
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };

@@ -21,15 +21,18 @@ struct tool_call_parser_state {
   void apply(const std::vector<core::assembly_event>& news);
   void emit_in_order();
   void send_out();
-  [[nodiscard]] tool_call make_call(const core::assembled_call& x,
-                                    core::assembly_step how);
   [[nodiscard]] bool may_go_early(const tool_call& call) const;
 
   /// A call that has not left yet.
   struct pending {
     core::assembled_call raw;
     core::assembly_step how = core::assembly_step::whole;
+    std::optional<tool_call> checked;  ///< made of `raw`
   };
+
+  void make(pending& x);
+  /// Ends a turn that has far more calls than any turn may have.
+  void cut_turn();
 
   tool_call_parser_actor::pointer self;
   run_spec_ptr spec;
@@ -40,7 +43,12 @@ struct tool_call_parser_state {
   std::map<std::uint32_t, call_id> sent;
   std::set<std::string> provider_ids;
   std::vector<tool_call> ready;
+  bool cut = false;  ///< the consumer was told so
 };
+
+/// How many calls of a turn are looked at, with this limit on those that run
+/// (`max_calls_per_turn`; 0: none); beyond them the turn is broken.
+[[nodiscard]] std::size_t most_calls(std::uint32_t limit);
 
 tool_call_parser_actor::behavior_type tool_call_parser(
     tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,

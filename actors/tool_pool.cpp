@@ -22,7 +22,9 @@ call_result never_begun(outcome how, error why) {
 
 void tool_pool_state::on_assignment(assignment& x) {
   claim who{x.run.value, x.call.limits.priority};
-  queue.push(std::move(x), std::move(who), now());
+  const auto id = x.call.id;
+  const auto number = queue.push(std::move(x), who, now());
+  queued.insert_or_assign(id, std::pair{std::move(who), number});
   assign();
 }
 
@@ -52,11 +54,13 @@ bool tool_pool_state::give_next_to(worker& free) {
   switch (service->admit(now())) {
     case admission::wait: return false;
     case admission::refuse:
+      queued.clear();
       for (const auto& x : queue.drain()) refuse(x);
       return false;
     case admission::run: break;
   }
   free.task = queue.pop(now());
+  queued.erase(free.task->call.id);
   free.trial = trial;
   self->send(free.actor, assignment{*free.task});
   return true;
@@ -77,23 +81,24 @@ void tool_pool_state::refuse(const assignment& x) {
 void tool_pool_state::on_stop(const stop_assignment& x) {
   for (auto& w : workers)
     if (w.task && w.task->call.id == x.id) stop(w);
-  queue.erase_if([&](const assignment& a) {
-    if (a.call.id != x.id) return false;
-    self->send(
-        a.dispatcher,
-        work_done{a.call.id,
-                  a.attempt,
-                  never_begun(outcome::cancelled,
-                              {errc::cancelled,
-                               "tool_pool",
-                               "the call was stopped before a worker was free",
-                               false,
-                               {}}),
-                  0,
-                  {},
-                  {}});
-    return true;
-  });
+  const auto place = queued.extract(x.id);
+  if (!place) return;
+  const auto& [who, number] = place.mapped();
+  const auto a = queue.take(who, number);
+  if (!a) return;
+  self->send(
+      a->dispatcher,
+      work_done{a->call.id,
+                a->attempt,
+                never_begun(outcome::cancelled,
+                            {errc::cancelled,
+                             "tool_pool",
+                             "the call was stopped before a worker was free",
+                             false,
+                             {}}),
+                0,
+                {},
+                {}});
 }
 
 void tool_pool_state::stop(worker& w) {
@@ -200,7 +205,11 @@ void tool_pool_state::tell_service() {
 // -- a run whose actors failed ------------------------------------------------
 
 caf::result<run_abandoned> tool_pool_state::on_abandon(const abandon_run& x) {
-  queue.erase_if([&](const assignment& a) { return a.run == x.run; });
+  queue.erase_if([&](const assignment& a) {
+    if (a.run != x.run) return false;
+    queued.erase(a.call.id);
+    return true;
+  });
   for (auto& w : workers)
     if (w.task && w.task->run == x.run) stop(w);
   if (!busy_with(x.run)) return run_abandoned{x.run};

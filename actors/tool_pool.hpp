@@ -3,6 +3,7 @@
 
 #include <list>
 #include <random>
+#include <unordered_map>
 
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/core/tool_service.hpp"
@@ -73,6 +74,8 @@ struct tool_pool_state {
   bool told_in_service = true;
   std::mt19937_64 random{std::random_device{}()};
   fair_queue<assignment> queue;  ///< bounded by what the runs may have open
+  /// Where in it a call is.
+  std::unordered_map<call_id, std::pair<claim, std::uint64_t>> queued;
   std::list<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
   std::vector<std::pair<run_id, caf::typed_response_promise<run_abandoned>>>

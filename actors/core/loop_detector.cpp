@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 #include <utility>
 
 #include "messages/runtime_note.hpp"
@@ -57,10 +58,11 @@ loop_report loop_detector::on_step(const std::vector<observed_call>& calls) {
   }
   const auto before = any_ ? most() : 0;
   std::vector<std::uint64_t> seen;
+  std::unordered_set<std::uint64_t> known;
   std::string names;
   for (const auto& x : calls) {
     const auto digest = mix(x.asked, x.result);
-    if (x.polling || std::ranges::find(seen, digest) != seen.end()) continue;
+    if (x.polling || !known.insert(digest).second) continue;
     seen.push_back(digest);
     names += (names.empty() ? "`" : ", `") + x.tool + "`";
     calls_.add(digest, "`" + x.tool + "`");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/proposal_ledger.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <ranges>
 
 namespace riffle::core {
 namespace {
@@ -14,10 +13,10 @@ constexpr std::string_view itself = "riffle";
 request_answer proposal_ledger::on_request(open_proposal x) {
   if (find(x.id) != nullptr) return {};
   request_answer result{true, std::nullopt};
-  if (auto* older = open_of(x.call))
+  if (const auto older = open_of(x.call))
     result.superseded = decide(*older, events::decision::cancelled, itself,
                                "superseded by a newer proposal");
-  entries_.push_back({std::move(x), std::nullopt});
+  add(std::move(x));
   return result;
 }
 
@@ -27,100 +26,123 @@ decision_answer proposal_ledger::on_decision(const proposal_id& id,
                                              std::string_view reason,
                                              std::string_view digest,
                                              std::string_view arguments) {
-  auto* x = find(id);
+  const auto* x = find(id);
   if (x == nullptr) return {decision_verdict::unknown, std::nullopt};
   if (x->decided) return {decision_verdict::too_late, x->decided};
   if (!digest.empty() && digest != x->request.digest)
     return {decision_verdict::stale, std::nullopt};
-  decide(*x, how, by, reason);
-  if (how == events::decision::approved) x->decided->arguments = arguments;
-  return {decision_verdict::accepted, x->decided};
+  const auto at = by_id_.at(id);
+  decide(at, how, by, reason);
+  auto& decided = entries_.at(at).decided;
+  if (how == events::decision::approved) decided->arguments = arguments;
+  return {decision_verdict::accepted, decided};
 }
 
 void proposal_ledger::restore(decided_proposal x) {
-  auto* known = find(x.id);
-  if (known == nullptr) {
-    entries_.push_back({{x.id, x.call, x.digest}, std::nullopt});
-    known = &entries_.back();
-  }
-  if (known->decided) return;
-  x.call = known->request.call;
-  x.digest = known->request.digest;
-  known->decided = std::move(x);
+  if (find(x.id) == nullptr) add({x.id, x.call, x.digest});
+  const auto at = by_id_.at(x.id);
+  const auto& known = entries_.at(at);
+  if (known.decided) return;
+  x.call = known.request.call;
+  x.digest = known.request.digest;
+  hold(at, std::move(x));
 }
 
 std::optional<decided_proposal> proposal_ledger::cancel(const call_id& call) {
-  auto* x = open_of(call);
-  if (x == nullptr) return std::nullopt;
-  return decide(*x, events::decision::cancelled, itself, {});
+  const auto at = open_of(call);
+  if (!at) return std::nullopt;
+  return decide(*at, events::decision::cancelled, itself, {});
 }
 
 std::vector<decided_proposal> proposal_ledger::expired(wall_time now) {
   std::vector<decided_proposal> result;
-  while (true) {
-    const auto when = next_expiry();
-    if (!when || *when > now) return result;
-    const auto i = std::ranges::find_if(entries_, [&](const entry& x) {
-      return !x.decided && x.request.expires_at == when;
-    });
-    result.push_back(decide(*i, events::decision::expired, itself, {}));
-  }
+  while (!expiries_.empty() && expiries_.begin()->first <= now)
+    result.push_back(decide(expiries_.begin()->second,
+                            events::decision::expired, itself, {}));
+  return result;
 }
 
 std::optional<decided_proposal> proposal_ledger::decision_of(
     const call_id& call, std::string_view digest) const {
-  const auto i =
-      std::find_if(entries_.rbegin(), entries_.rend(),
-                   [&](const entry& x) { return x.request.call == call; });
-  if (i == entries_.rend() || i->request.digest != digest) return std::nullopt;
-  return i->decided;
+  const auto i = by_call_.find(call);
+  if (i == by_call_.end()) return std::nullopt;
+  const auto& newest = entries_.at(*i->second.rbegin());
+  if (newest.request.digest != digest) return std::nullopt;
+  return newest.decided;
 }
 
 std::vector<open_proposal> proposal_ledger::pending() const {
   std::vector<open_proposal> result;
-  for (const auto& x : entries_)
+  for (const auto& [at, x] : entries_)
     if (!x.decided) result.push_back(x.request);
   return result;
 }
 
+const open_proposal* proposal_ledger::find_pending(
+    const proposal_id& id) const {
+  const auto* x = find(id);
+  return x == nullptr || x->decided ? nullptr : &x->request;
+}
+
 std::optional<wall_time> proposal_ledger::next_expiry() const {
-  std::optional<wall_time> result;
-  for (const auto& x : entries_) {
-    const auto& when = x.request.expires_at;
-    if (!x.decided && when && (!result || *when < *result)) result = when;
-  }
-  return result;
+  if (expiries_.empty()) return std::nullopt;
+  return expiries_.begin()->first;
 }
 
 void proposal_ledger::forget(const call_id& call) {
-  std::erase_if(entries_,
-                [&](const entry& x) { return x.request.call == call; });
+  const auto its = by_call_.extract(call);
+  if (!its) return;
+  for (const auto at : its.mapped()) {
+    const auto& x = entries_.at(at);
+    if (x.request.expires_at) expiries_.erase({*x.request.expires_at, at});
+    by_id_.erase(x.request.id);
+    entries_.erase(at);
+  }
 }
 
-proposal_ledger::entry* proposal_ledger::find(const proposal_id& id) {
-  const auto i = std::ranges::find_if(
-      entries_, [&](const entry& x) { return x.request.id == id; });
-  return i == entries_.end() ? nullptr : &*i;
+const proposal_ledger::entry* proposal_ledger::find(
+    const proposal_id& id) const {
+  const auto i = by_id_.find(id);
+  return i == by_id_.end() ? nullptr : &entries_.at(i->second);
 }
 
-proposal_ledger::entry* proposal_ledger::open_of(const call_id& call) {
-  const auto i = std::ranges::find_if(entries_, [&](const entry& x) {
-    return !x.decided && x.request.call == call;
-  });
-  return i == entries_.end() ? nullptr : &*i;
+std::optional<proposal_ledger::place> proposal_ledger::open_of(
+    const call_id& call) const {
+  const auto i = by_call_.find(call);
+  if (i == by_call_.end()) return std::nullopt;
+  for (const auto at : std::views::reverse(i->second))
+    if (!entries_.at(at).decided) return at;
+  return std::nullopt;
 }
 
-decided_proposal proposal_ledger::decide(entry& x, events::decision how,
-                                         std::string_view by,
-                                         std::string_view reason) {
-  x.decided = decided_proposal{x.request.id,
-                               x.request.call,
-                               x.request.digest,
-                               how,
-                               std::string{by},
-                               std::string{reason},
-                               {}};
-  return *x.decided;
+proposal_ledger::place proposal_ledger::add(open_proposal x) {
+  const auto at = next_++;
+  by_id_.emplace(x.id, at);
+  by_call_[x.call].insert(at);
+  if (x.expires_at) expiries_.emplace(*x.expires_at, at);
+  entries_.emplace(at, entry{std::move(x), std::nullopt});
+  return at;
+}
+
+const decided_proposal& proposal_ledger::decide(place at, events::decision how,
+                                                std::string_view by,
+                                                std::string_view reason) {
+  const auto& request = entries_.at(at).request;
+  hold(at, {request.id,
+            request.call,
+            request.digest,
+            how,
+            std::string{by},
+            std::string{reason},
+            {}});
+  return *entries_.at(at).decided;
+}
+
+void proposal_ledger::hold(place at, decided_proposal x) {
+  auto& known = entries_.at(at);
+  if (known.request.expires_at)
+    expiries_.erase({*known.request.expires_at, at});
+  known.decided = std::move(x);
 }
 
 }  // namespace riffle::core

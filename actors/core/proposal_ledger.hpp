@@ -7,10 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "messages/decision.hpp"
@@ -99,6 +102,9 @@ class proposal_ledger {
   /// What waits, in order of request.
   [[nodiscard]] std::vector<open_proposal> pending() const;
 
+  /// One of those.
+  [[nodiscard]] const open_proposal* find_pending(const proposal_id& id) const;
+
   /// When `expired` has something to do; nothing: never.
   [[nodiscard]] std::optional<wall_time> next_expiry() const;
 
@@ -111,12 +117,20 @@ class proposal_ledger {
     std::optional<decided_proposal> decided;
   };
 
-  entry* find(const proposal_id& id);
-  [[nodiscard]] entry* open_of(const call_id& call);
-  static decided_proposal decide(entry& x, events::decision how,
-                                 std::string_view by, std::string_view reason);
+  using place = std::uint64_t;  ///< in order of request
 
-  std::vector<entry> entries_;  ///< in order of request
+  [[nodiscard]] const entry* find(const proposal_id& id) const;
+  [[nodiscard]] std::optional<place> open_of(const call_id& call) const;
+  place add(open_proposal x);
+  const decided_proposal& decide(place at, events::decision how,
+                                 std::string_view by, std::string_view reason);
+  void hold(place at, decided_proposal x);
+
+  std::map<place, entry> entries_;
+  place next_ = 0;
+  std::unordered_map<proposal_id, place> by_id_;
+  std::unordered_map<call_id, std::set<place>> by_call_;
+  std::set<std::pair<wall_time, place>> expiries_;  ///< of those that wait
 };
 
 }  // namespace riffle::core

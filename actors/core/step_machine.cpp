@@ -29,7 +29,7 @@ step_effects step_machine::start_with(asked_call call, time_point now) {
   started_ = now;
   progress_.step = progress_.attempt = progress_.tool_calls = 1;
   progress_.turn_committed = progress_.turn_safe = true;
-  calls_.emplace(call.id, false);
+  expect({call});
   new_message message{true, {}, {}, {call.id}};
   asked_.push_back(std::move(call));
   phase_ = phase::settling;
@@ -61,7 +61,7 @@ step_effects step_machine::recover(run_progress progress,
     return out;
   }
   text_ = std::move(text);
-  for (const auto& c : calls) calls_.emplace(c.id, false);
+  expect(calls);
   asked_ = std::move(calls);
   record(out, {});  // one more recovery is on record
   phase_ = phase::settling;
@@ -94,14 +94,16 @@ step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
 
 step_effects step_machine::on_settled(settled_call call, time_point now) {
   step_effects out;
-  calls_[call.id] = true;
+  const auto known = calls_.find(call.id);
+  if (known != calls_.end() && !std::exchange(known->second, true))
+    --unsettled_;
+  else if (known == calls_.end())
+    calls_.emplace(call.id, true);
   over_budget_ = over_budget_ || call.over_budget;
   seen_[call.id] = {call.tool, 0, call.result, call.polling};
   const bool ends = call.tool == "complete" && call.how == outcome::ok;
   if (ends || limits_.one_call) answer_ = std::move(call.answer);
-  if (phase_ == phase::settling &&
-      std::ranges::all_of(calls_, [](const auto& x) { return x.second; }))
-    step_done(out, now);
+  if (phase_ == phase::settling && unsettled_ == 0) step_done(out, now);
   return out;
 }
 
@@ -167,6 +169,7 @@ void step_machine::begin_step(step_effects& out, time_point now,
   progress_.recoveries = 0;
   failed_attempts_ = 0;
   calls_.clear();
+  unsettled_ = 0;
   seen_.clear();
   asked_.clear();
   text_.clear();
@@ -185,10 +188,8 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   text_ = turn.text;
   new_message message{true, std::move(turn.text), std::move(turn.reasoning)};
-  for (const auto& c : turn.calls) {
-    calls_.emplace(c.id, false);  // one that is settled already stays so
-    message.calls.push_back(c.id);
-  }
+  expect(turn.calls);
+  for (const auto& c : turn.calls) message.calls.push_back(c.id);
   asked_ = std::move(turn.calls);
   record(out, {events::usage{progress_.step, turn.usage}}, std::move(message));
   phase_ = phase::settling;
@@ -200,10 +201,15 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
            events::run_status::failed, out, now);
     else
       without_calls(out, now);
-  } else if (std::ranges::all_of(calls_,
-                                 [](const auto& x) { return x.second; })) {
+  } else if (unsettled_ == 0) {
     step_done(out, now);
   }
+}
+
+/// One that is settled already stays so.
+void step_machine::expect(const std::vector<asked_call>& calls) {
+  for (const auto& x : calls)
+    if (calls_.emplace(x.id, false).second) ++unsettled_;
 }
 
 void step_machine::break_turn(turn_summary turn, step_effects& out) {
@@ -229,6 +235,7 @@ void step_machine::spend(const turn_summary& turn, step_effects& out) {
 
 void step_machine::after_break(step_effects& out, time_point now) {
   calls_.clear();
+  unsettled_ = 0;
   seen_.clear();
   answer_.reset();
   over_budget_ = false;

@@ -146,7 +146,10 @@ class step_machine {
   phase phase_ = phase::idle;
   run_progress progress_;
   time_point started_{};
+  void expect(const std::vector<asked_call>& calls);
+
   std::map<call_id, bool> calls_;          ///< of this step: settled?
+  std::size_t unsettled_ = 0;              ///< of `calls_`
   std::map<call_id, observed_call> seen_;  ///< settled ones
   std::vector<asked_call> asked_;          ///< by the committed turn, in order
   loop_detector loops_;

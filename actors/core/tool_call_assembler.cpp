@@ -45,19 +45,30 @@ void object_tracker::feed(char c) noexcept {
   }
 }
 
+std::optional<std::size_t> tool_call_assembler::at(const address& x) const {
+  const auto i = newest_.find(x);
+  if (i == newest_.end()) return {};
+  return i->second;
+}
+
 // Rules 1, 3 and 9: of the calls with the fragment's choice and index the one
 // with its id, else the newest. Without an index only an id that is known
 // points to a call, and no id at all to the last one.
 std::optional<std::size_t> tool_call_assembler::find(
-    const call_fragment& x) const noexcept {
-  std::optional<std::size_t> newest;
-  for (auto i = progress_.size(); i-- > 0;) {
-    const auto& p = progress_[i];
-    if (p.choice != x.choice || (x.index && p.key != x.index)) continue;
-    if (x.id.empty() || calls_[i].provider_id == x.id) return i;
-    if (!newest && x.index) newest = i;
-  }
-  return newest;
+    const call_fragment& x) const {
+  const auto exact = at({x.choice, x.index, x.id});
+  return exact || !x.index ? exact : at({x.choice, x.index, {}});
+}
+
+/// `id`: empty, or the call's own.
+void tool_call_assembler::note_newest(std::size_t at, const std::string& id) {
+  const auto& p = progress_[at];
+  const auto note = [&](address x) {
+    auto& newest = newest_[std::move(x)];
+    newest = std::max(newest, at);
+  };
+  note({p.choice, {}, id});
+  if (p.key) note({p.choice, p.key, id});
 }
 
 // The same event twice: it names the same call with the same whole arguments.
@@ -93,7 +104,11 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
   if (at && is_repeated(*at, x)) return out;
   if (!at || is_new(*at, x)) {
     const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
-    if (empty || calls_.size() == max_calls) return out;
+    if (empty) return out;
+    if (calls_.size() >= most_) {
+      too_many_ = true;
+      return out;
+    }
     at = begin(x, out);
   }
   append(*at, x, out);
@@ -104,17 +119,15 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
 // before that one were told so when they became whole.)
 std::size_t tool_call_assembler::begin(const call_fragment& x,
                                        std::vector<assembly_event>& out) {
-  for (auto i = calls_.size(); i-- > 0;) {
-    if (progress_[i].choice != x.choice) continue;
-    if (progress_[i].said_whole) close(i, out);
-    break;
-  }
+  const auto last = this->at({x.choice, {}, {}});
+  if (last && progress_[*last].said_whole) close(*last, out);
   const auto at = calls_.size();
   auto& call = calls_.emplace_back();
   call.index = static_cast<std::uint32_t>(at);
   auto& p = progress_.emplace_back();
   p.choice = x.choice;
   p.key = x.index;
+  note_newest(at, {});
   return at;
 }
 
@@ -123,7 +136,10 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
   auto& call = calls_[at];
   auto& p = progress_[at];
   if (p.over) return;
-  if (call.provider_id.empty()) call.provider_id = x.id;
+  if (call.provider_id.empty() && !x.id.empty()) {
+    call.provider_id = x.id;
+    note_newest(at, x.id);
+  }
   if (call.name.empty()) call.name = x.name;  // rule 5
   call.arguments += x.arguments;
   p.tracker.feed(x.arguments);
@@ -139,11 +155,8 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
   if (x.closes) close(at, out);
 }
 
-bool tool_call_assembler::another_began(std::size_t at) const noexcept {
-  const auto rest = progress_.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-  return std::any_of(rest, progress_.end(), [&](const progress& p) {
-    return p.choice == progress_[at].choice;
-  });
+bool tool_call_assembler::another_began(std::size_t at) const {
+  return this->at({progress_[at].choice, {}, {}}) > at;
 }
 
 void tool_call_assembler::close(std::size_t at,

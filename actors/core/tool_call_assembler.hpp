@@ -4,8 +4,10 @@
 // Makes calls of the fragments that providers stream, by the ten rules of the
 // tolerant accumulator. Pure.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,15 +80,21 @@ struct assembly_event {
 /// The calls of one turn.
 class tool_call_assembler {
  public:
-  /// Calls beyond this many are dropped: no sane turn has them, and a broken
-  /// server must not cost unbounded work.
-  static constexpr std::size_t max_calls = 4096;
+  /// No sane turn has so many calls.
+  static constexpr std::size_t max_calls = 16'384;
+
+  /// Fragments of calls beyond the first `most` are dropped: a broken server
+  /// must not cost unbounded work.
+  explicit tool_call_assembler(std::size_t most = max_calls) : most_{most} {}
 
   std::vector<assembly_event> on_fragment(const call_fragment& x);
 
   /// The turn ended; nothing: it was cut (no finish, no end mark). Fragments
   /// that come later are ignored.
   std::vector<assembly_event> on_turn_end(std::optional<finish_reason> finish);
+
+  /// A call was dropped.
+  [[nodiscard]] bool too_many() const noexcept { return too_many_; }
 
   /// In order of first appearance.
   [[nodiscard]] const std::vector<assembled_call>& calls() const noexcept {
@@ -104,8 +112,19 @@ class tool_call_assembler {
     bool over = false;  ///< spoiled or cut
   };
 
-  [[nodiscard]] std::optional<std::size_t> find(
-      const call_fragment& x) const noexcept;
+  /// Where fragments look for their call: the newest of a choice, of an index
+  /// in it, and of those the ones with an id. Texts are empty, and the index
+  /// is none, where they do not matter.
+  struct address {
+    std::uint32_t choice = 0;
+    std::optional<std::uint32_t> index;
+    std::string id;
+    auto operator<=>(const address&) const = default;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> at(const address& x) const;
+  [[nodiscard]] std::optional<std::size_t> find(const call_fragment& x) const;
+  void note_newest(std::size_t at, const std::string& id);
   [[nodiscard]] bool is_new(std::size_t at, const call_fragment& x) const;
   [[nodiscard]] bool is_repeated(std::size_t at, const call_fragment& x) const;
   std::size_t begin(const call_fragment& x, std::vector<assembly_event>& out);
@@ -114,10 +133,13 @@ class tool_call_assembler {
   void close(std::size_t at, std::vector<assembly_event>& out);
   void say(std::size_t at, assembly_step step,
            std::vector<assembly_event>& out) const;
-  [[nodiscard]] bool another_began(std::size_t at) const noexcept;
+  [[nodiscard]] bool another_began(std::size_t at) const;
 
+  std::size_t most_;
+  bool too_many_ = false;
   std::vector<assembled_call> calls_;
   std::vector<progress> progress_;
+  std::map<address, std::size_t> newest_;
   bool ended_ = false;
 };
 

@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,12 +35,15 @@ class fair_queue {
  public:
   static constexpr duration ageing = std::chrono::seconds{5};
 
-  void push(T item, claim who, time_point now) {
+  /// Its number, for `take`.
+  std::uint64_t push(T item, claim who, time_point now) {
     // A group that was away begins where the others are: no credit for that.
     auto group = groups_.try_emplace(who.group, share{{}, 0, served_}).first;
-    group->second.lines[who.priority].push_back(
-        {std::move(item), now, ++arrivals_});
+    const auto arrival = ++arrivals_;
+    group->second.lines[who.priority].emplace(
+        arrival, entry{std::move(item), now, arrival});
     ++size_;
+    return arrival;
   }
 
   /// The next one, whose group holds one place more from now on. Looks at the
@@ -54,14 +55,14 @@ class fair_queue {
     rank_of best;
     for (auto& [name, group] : groups_)
       for (auto i = group.lines.begin(); i != group.lines.end(); ++i) {
-        const auto its = rank(group, i->first, i->second.front(), now);
+        const auto its = rank(group, i->first, i->second.begin()->second, now);
         if (next != nullptr && best <= its) continue;
         next = &group;
         line = i;
         best = its;
       }
-    auto item = std::move(line->second.front().item);
-    line->second.pop_front();
+    auto item = std::move(line->second.begin()->second.item);
+    line->second.erase(line->second.begin());
     if (line->second.empty()) next->lines.erase(line);
     --size_;
     ++next->held;
@@ -77,12 +78,26 @@ class fair_queue {
     forget_if_idle(i);
   }
 
+  /// Takes out what waits with this number; nothing: it waits no more.
+  std::optional<T> take(const claim& who, std::uint64_t arrival) {
+    const auto group = groups_.find(who.group);
+    if (group == groups_.end()) return {};
+    const auto line = group->second.lines.find(who.priority);
+    if (line == group->second.lines.end()) return {};
+    auto found = line->second.extract(arrival);
+    if (!found) return {};
+    if (line->second.empty()) group->second.lines.erase(line);
+    --size_;
+    forget_if_idle(group);
+    return std::move(found.mapped().item);
+  }
+
   /// Drops every item for which `f` is true.
   template <class F>
   void erase_if(F f) {
     for (auto group = groups_.begin(); group != groups_.end();) {
       for (auto& [priority, line] : group->second.lines)
-        size_ -= std::erase_if(line, [&](entry& x) { return f(x.item); });
+        size_ -= std::erase_if(line, [&](auto& x) { return f(x.second.item); });
       std::erase_if(group->second.lines,
                     [](const auto& x) { return x.second.empty(); });
       const auto i = group++;
@@ -96,7 +111,7 @@ class fair_queue {
     all.reserve(size_);
     for (auto group = groups_.begin(); group != groups_.end();) {
       for (auto& [priority, line] : group->second.lines)
-        std::ranges::move(line, std::back_inserter(all));
+        for (auto& x : line) all.push_back(std::move(x.second));
       group->second.lines.clear();
       const auto i = group++;
       forget_if_idle(i);
@@ -118,7 +133,8 @@ class fair_queue {
     time_point since;
     std::uint64_t arrival;
   };
-  using lines_of = std::map<std::int32_t, std::deque<entry>>;  // by priority
+  using line_of = std::map<std::uint64_t, entry>;    // by arrival
+  using lines_of = std::map<std::int32_t, line_of>;  // by priority
 
   struct share {
     lines_of lines;  ///< what waits, without empty ones

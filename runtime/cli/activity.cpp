@@ -30,6 +30,14 @@ std::uint64_t in_ms(duration x) {
       std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
 }
 
+/// Calls end in about the order in which they began, so it is near the front.
+template <class Calls>
+void drop(Calls& calls, const call_id& id) {
+  const auto found = std::ranges::find(
+      calls, id, [](const auto& call) -> const call_id& { return call.id; });
+  if (found != calls.end()) calls.erase(found);
+}
+
 /// "title (progress)"; of both the end is cut if there is no room, and the
 /// title first.
 std::string in_room(const std::string& title, const std::string& progress,
@@ -86,7 +94,7 @@ void activity::on(const events::tool_progress& x) {
 }
 
 void activity::on(const events::tool_result& x) {
-  std::erase_if(open_, [&](const auto& call) { return call.id == x.id; });
+  drop(open_, x.id);
   if (open_.empty()) doing_ = waiting_for_model;
 }
 
@@ -95,7 +103,7 @@ void activity::on(const events::approval_required& x) {
 }
 
 void activity::on(const events::approval_resolved& x) {
-  std::erase_if(undecided_, [&](const auto& call) { return call.id == x.id; });
+  drop(undecided_, x.id);
 }
 
 void activity::on(const events::usage& x) {

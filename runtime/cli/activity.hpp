@@ -4,9 +4,9 @@
 // What a run does at the moment, as one line. Pure.
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "messages/event.hpp"
 #include "messages/time.hpp"
@@ -54,10 +54,10 @@ class activity {
   [[nodiscard]] std::string tokens() const;
 
   std::string doing_ = "starting";
-  std::vector<open_call> open_;       ///< in order of their beginning
-  std::vector<open_call> undecided_;  ///< wait for an approval
-  std::uint64_t tokens_ = 0;          ///< reported by the model
-  std::uint64_t bytes_ = 0;           ///< of text since then
+  std::deque<open_call> open_;       ///< in order of their beginning
+  std::deque<open_call> undecided_;  ///< wait for an approval
+  std::uint64_t tokens_ = 0;         ///< reported by the model
+  std::uint64_t bytes_ = 0;          ///< of text since then
   bool cancelling_ = false;
 };
 

@@ -48,9 +48,10 @@ void approval_prompt::on(const event& x) {
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
   if (open_ && open_->id() == answered->proposal) open_.reset();
-  std::erase_if(waiting_, [&](const auto& w) {
-    return w.proposal == answered->proposal;
-  });
+  // The one that is asked for is the first.
+  const auto found = std::ranges::find(waiting_, answered->proposal,
+                                       &events::approval_required::proposal);
+  if (found != waiting_.end()) waiting_.erase(found);
 }
 
 bool approval_prompt::in_foreground() const {

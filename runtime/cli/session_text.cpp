@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/session_text.hpp"
 
-#include <algorithm>
+#include <unordered_map>
 
 #include "runtime/cli/safe_text.hpp"
 
@@ -15,11 +15,18 @@ std::string runs_text(std::size_t n) {
   return std::to_string(n) + (n == 1 ? " run" : " runs");
 }
 
-const storage::call_record* find_call(const storage::session_snapshot& x,
+using known_calls = std::unordered_map<call_id, const storage::call_record*>;
+
+known_calls calls_of(const storage::session_snapshot& x) {
+  known_calls all;
+  for (const auto& c : x.calls) all.emplace(c.call.id, &c);
+  return all;
+}
+
+const storage::call_record* find_call(const known_calls& all,
                                       const call_id& id) {
-  const auto found = std::ranges::find(
-      x.calls, id, [](const auto& c) -> const call_id& { return c.call.id; });
-  return found == x.calls.end() ? nullptr : &*found;
+  const auto found = all.find(id);
+  return found == all.end() ? nullptr : found->second;
 }
 
 std::string call_state(const storage::call_record& x) {
@@ -32,7 +39,7 @@ std::string call_text(const storage::call_record& x) {
          safe_line(x.call.title, 100) + ": " + call_state(x) + "\n";
 }
 
-void append_message(std::string& out, const storage::session_snapshot& x,
+void append_message(std::string& out, const known_calls& all,
                     const storage::message_record& m) {
   const bool user = m.role == storage::message_role::user;
   if (!m.text.empty()) {
@@ -40,7 +47,7 @@ void append_message(std::string& out, const storage::session_snapshot& x,
     if (!out.ends_with('\n')) out += '\n';
   }
   for (const auto& id : m.calls) {
-    if (const auto* call = find_call(x, id)) out += call_text(*call);
+    if (const auto* call = find_call(all, id)) out += call_text(*call);
   }
 }
 
@@ -62,15 +69,15 @@ json call_json(const storage::call_record& c) {
           {"state", call_state(c)}};
 }
 
-json message_json(const storage::session_snapshot& x,
-                  const storage::message_record& m) {
+json message_json(const known_calls& all, const storage::message_record& m) {
   json out = {{"run_id", m.run.value},
               {"step", m.step},
               {"role", to_string(m.role)},
               {"text", m.text}};
   auto calls = json::array();
   for (const auto& id : m.calls) {
-    if (const auto* call = find_call(x, id)) calls.push_back(call_json(*call));
+    if (const auto* call = find_call(all, id))
+      calls.push_back(call_json(*call));
   }
   if (!calls.empty()) out["calls"] = std::move(calls);
   return out;
@@ -96,11 +103,12 @@ json summary_json(const storage::session_snapshot& x) {
 
 std::string conversation_text(const storage::session_snapshot& x) {
   std::string out;
+  const auto all = calls_of(x);
   for (const auto& r : x.runs) {
     out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
            to_string(r.started) + ", " + std::string{to_string(r.state)} + "\n";
     for (const auto& m : x.messages) {
-      if (m.run == r.id) append_message(out, x, m);
+      if (m.run == r.id) append_message(out, all, m);
     }
   }
   return out;
@@ -108,11 +116,12 @@ std::string conversation_text(const storage::session_snapshot& x) {
 
 json conversation_json(const storage::session_snapshot& x) {
   json out = {{"session_id", x.session.value}};
+  const auto all = calls_of(x);
   out["runs"] = json::array();
   for (const auto& r : x.runs) out["runs"].push_back(run_json(r));
   out["messages"] = json::array();
   for (const auto& m : x.messages) {
-    out["messages"].push_back(message_json(x, m));
+    out["messages"].push_back(message_json(all, m));
   }
   return out;
 }

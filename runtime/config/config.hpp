@@ -87,6 +87,7 @@ struct agent_config {
                                     "write", "edit", "manage_plan"};
   std::uint32_t max_steps = 30;
   std::uint32_t max_calls_in_flight = 16;
+  std::uint32_t max_calls_per_turn = 256;  ///< 0: no limit
   std::uint32_t loop_limit = 5;
   std::uint32_t recovery_attempts = 3;
   budget_config budget{};

@@ -107,6 +107,7 @@ void visit(visitor& v, agent_config& x) {
   v.field("tools", &x.tools);
   v.field("max_steps", &x.max_steps, from(1, 1e6));
   v.field("max_calls_in_flight", &x.max_calls_in_flight, from(1, 65536));
+  v.field("max_calls_per_turn", &x.max_calls_per_turn, from(0, 65536));
   v.field("loop_limit", &x.loop_limit);
   v.field("recovery_attempts", &x.recovery_attempts);
   v.field("completion", &x.completion, one_of({"free", "tool"}));

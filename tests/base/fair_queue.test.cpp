@@ -122,3 +122,17 @@ TEST_CASE("what is dropped is never served") {
   CHECK(q.drain() == std::vector{3, 5});
   CHECK(q.empty());
 }
+
+TEST_CASE("one that waits can be taken out by its number") {
+  fair_queue<char> q;
+  const claim who{"r", 2};
+  q.push('a', who, start);
+  const auto b = q.push('b', who, start);
+  q.push('c', {"s", 0}, start);
+  CHECK(q.take(who, b) == 'b');
+  CHECK_FALSE(q.take(who, b));
+  CHECK_FALSE(q.take({"nobody", 2}, b));
+  CHECK_FALSE(q.take({"r", 1}, b));
+  CHECK(q.size() == 2);
+  CHECK(drain_in_order(q, start) == "ac");
+}

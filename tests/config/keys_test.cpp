@@ -45,6 +45,7 @@ const std::map<std::string, std::string> others = {
     {"agents.default.tools", R"(["read"])"},
     {"agents.default.max_steps", "5"},
     {"agents.default.max_calls_in_flight", "6"},
+    {"agents.default.max_calls_per_turn", "7"},
     {"agents.default.loop_limit", "0"},
     {"agents.default.recovery_attempts", "1"},
     {"agents.default.budget.tool_calls", "10"},

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Turns with more calls than a model has reason for.
+#include <algorithm>
+
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string the_end = model_says("The end.") + model_stops("stop");
+
+std::string many(int n, const std::string& tool) {
+  std::string out;
+  for (int i = 0; i < n; ++i) out += model_calls(i, tool, {{"n", i}});
+  return out;
+}
+
+void run(actor_fixture& x, const run_spec_ptr& spec) {
+  x.start(spec);
+  x.run_out();
+  check_log(x.reader->lines);
+  check_requests(x.provider->requests);
+}
+
+std::size_t outcomes(const actor_fixture& x, const std::string& how) {
+  const auto all = events_of(x.reader->lines, "tool_result");
+  return static_cast<std::size_t>(std::ranges::count_if(
+      all, [&](const json& e) { return e.at("data").at("outcome") == how; }));
+}
+
+}  // namespace
+
+TEST_CASE("the calls behind the limit of a turn are skipped, not the turn") {
+  const std::string tool = GENERATE("look", "act");
+  actor_fixture x;
+  x.begin();
+  x.approval = approval_choice::all;
+  x.provider->answers = {many(5, tool) + model_stops("tool_calls"), the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 3;
+  run(x, spec);
+  CHECK(x.look->acted.size() + x.act->acted.size() == 3);
+  CHECK(outcomes(x, "ok") == 3);
+  CHECK(outcomes(x, "skipped") == 2);
+  // The model hears of each of them, and why it did not run.
+  REQUIRE(x.provider->requests.size() == 2);
+  const auto request = json::parse(x.provider->requests[1]);
+  const auto& last = request.at("messages").back();
+  CHECK(last.at("tool_call_id") == "id4");
+  CHECK(last.at("content").get<std::string>().find(
+            "a turn may have 3 tool calls") != std::string::npos);
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+}
+
+TEST_CASE("without a limit all calls of a turn run") {
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {many(300, "look") + model_stops("tool_calls"),
+                         the_end};
+  auto spec = x.make_spec();
+  SECTION("and by default 256 of them") {
+    run(x, spec);
+    CHECK(x.look->acted.size() == 256);
+    CHECK(outcomes(x, "skipped") == 44);
+  }
+  SECTION("if there is none") {
+    spec->agent.max_calls_per_turn = 0;
+    run(x, spec);
+    CHECK(x.look->acted.size() == 300);
+  }
+}
+
+TEST_CASE("a turn of calls without end is cut, and not asked for again") {
+  actor_fixture x;
+  x.begin();
+  // The stream would stay open for ever.
+  x.provider->answers = {many(4200, "look") + scripted_model::hold};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 4;
+  run(x, spec);
+  CHECK(x.provider->requests.size() == 1);
+  CHECK(x.provider->cancelled.size() == 1);
+  CHECK(x.look->acted.size() <= 4);
+  const auto why = events_of(x.reader->lines, "error");
+  REQUIRE(why.size() == 1);
+  CHECK(why[0].at("data").at("code") == "model_error");
+  CHECK(why[0].at("data").at("retryable") == false);
+  CHECK(why[0].at("data").at("message").get<std::string>().find(
+            "more than 4096 tool calls in one turn") != std::string::npos);
+}
+
+TEST_CASE("a cancel gets in while a large turn is taken in") {
+  actor_fixture x;
+  x.begin();
+  x.run_lane = false;
+  x.provider->answers = {many(2000, "look") + model_stops("tool_calls"),
+                         the_end};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 0;
+  x.start(spec);
+  x.cancel();
+  x.run_lane = true;
+  x.run_out();
+  check_log(x.reader->lines);
+  CHECK(outcomes(x, "ok") + outcomes(x, "cancelled") == 2000);
+  CHECK(outcomes(x, "cancelled") > 1000);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Turns of thousands of calls in the real program: what they cost, that a
+// cancel gets in, and that a kill in the middle loses nothing.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+constexpr int many = 10'000;
+
+const std::vector<std::string> run_command{
+    "run",       "go",
+    "--session", "s1",
+    "--approve", "all",
+    "--output",  "jsonl",
+    "--set",     "agents.default.max_calls_per_turn=0"};
+
+std::string turn_of(int n, const std::string& tool, const json& arguments) {
+  std::string out;
+  for (int i = 0; i < n; ++i)
+    out += call(i, "id" + std::to_string(i), tool, arguments);
+  return out + finish("tool_calls") + done_mark;
+}
+
+/// One turn of calls, then an answer.
+http_server::handler asks_once(std::string turn) {
+  return [turn = std::move(turn)](const http_request& request) {
+    if (request.body.find(R"("role":"tool")") != std::string::npos)
+      return respond_sse(answer("all read"));
+    return http_reply::sse().send(turn);
+  };
+}
+
+double seconds(const timeval& x) {
+  return static_cast<double>(x.tv_sec) + static_cast<double>(x.tv_usec) / 1e6;
+}
+
+/// CPU of all children that were waited for.
+double cpu_of_children() {
+  rusage all{};
+  ::getrusage(RUSAGE_CHILDREN, &all);
+  return seconds(all.ru_utime) + seconds(all.ru_stime);
+}
+
+/// CPU of a living process.
+double cpu_of(pid_t pid) {
+  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  std::istringstream rest{text.substr(text.rfind(')') + 2)};
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) rest >> skipped;
+  double user = 0;
+  double system = 0;
+  rest >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+std::size_t size_of(const work_folder& folder, const std::string& name) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(folder.path() / name, none);
+  return none ? 0 : static_cast<std::size_t>(size);
+}
+
+}  // namespace
+
+TEST_CASE("ten thousand calls of a turn cost what each costs") {
+  const std::string tool = GENERATE("read", "write");
+  const json arguments = tool == "read"
+                             ? json{{"path", "a.txt"}}
+                             : json{{"path", "b.txt"}, {"content", "x"}};
+  const auto cost = [&](int n) {
+    const work_folder folder;
+    folder.write("a.txt", "A\n");
+    http_server server{asks_once(turn_of(n, tool, arguments))};
+    folder.configure(server.url("/v1"));
+    const auto before = cpu_of_children();
+    const auto end = riffle::testing::riffle(folder, run_command);
+    const auto used = cpu_of_children() - before;
+    INFO(end.err);
+    REQUIRE(end.status == 0);
+    const auto events = checked_events(end.out);
+    CHECK(of_type(events, "tool_result").size() == static_cast<std::size_t>(n));
+    REQUIRE(server.request_count() == 2);
+    check_results(server.requests()[1]);
+    return used;
+  };
+  const auto few = cost(many / 8);
+  const auto all = cost(many);
+  WARN(tool << ": " << many / 8 << " calls " << few << " s of CPU, " << many
+            << " calls " << all << " s");
+  CHECK(all < few * 24);
+}
+
+TEST_CASE("a cancel ends a turn of thousands of calls at once") {
+  const int n = GENERATE(4000, many);
+  const work_folder folder;
+  folder.write("a.txt", "A\n");
+  http_server server{asks_once(turn_of(n, "read", {{"path", "a.txt"}}))};
+  folder.configure(server.url("/v1"));
+  SECTION("Ctrl-C") {
+    program running{installed_riffle(), folder, run_command};
+    REQUIRE(eventually([&] { return size_of(folder, "out.txt") > 5000; }));
+    const auto before = cpu_of(running.pid());
+    const auto children = cpu_of_children();
+    running.signal(SIGINT);
+    const auto end = running.wait();
+    const auto used = cpu_of_children() - children - before;
+    WARN(n << " calls: " << used << " s of CPU from the signal to the end");
+    CHECK(end.status == 130);
+    CHECK(used < 3);
+    const auto events = checked_events(end.out);
+    CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
+          "cancelled");
+  }
+  SECTION("a time limit") {
+    auto command = run_command;
+    command.insert(command.end(), {"--timeout", "150ms"});
+    const auto end = riffle::testing::riffle(folder, command);
+    CHECK((end.status == 124 || end.status == 0));
+    checked_events(end.out);
+  }
+}
+
+TEST_CASE("a provider that never stops sending calls ends the run") {
+  const work_folder folder;
+  folder.write("a.txt", "A\n");
+  http_server server{[](const http_request&) {
+    // No end mark, and far more than anybody reads.
+    return http_reply::sse().repeat(
+        R"(data: {"choices":[{"delta":{"tool_calls":[{"function":)"
+        R"({"name":"read","arguments":"{\"path\":\"a.txt\"}"}}]}}]})"
+        "\n\n",
+        100'000'000);
+  }};
+  folder.configure(server.url("/v1"));
+  SECTION("with the limit that is the default") {
+    const auto end =
+        riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+    CHECK(end.status == 1);
+    const auto events = checked_events(end.out);
+    const auto error = of_type(events, "error").at(0).at("data");
+    CHECK(error.at("code") == "model_error");
+    CHECK(server.request_count() == 1);
+    CHECK(of_type(events, "tool_call").size() <= 4096);
+  }
+  SECTION("without one") {
+    const auto end = riffle::testing::riffle(folder, run_command);
+    CHECK(end.status == 1);
+    CHECK(of_type(checked_events(end.out), "error").size() == 1);
+    CHECK(server.request_count() == 1);
+  }
+}
+
+TEST_CASE("a turn of ten thousand calls that is killed is finished by resume",
+          "[torture]") {
+  const auto seed = std::random_device{}();
+  WARN("seed " << seed);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 3; ++round) {
+    const work_folder folder;
+    folder.write("a.txt", "A\n");
+    http_server server{asks_once(turn_of(many, "read", {{"path", "a.txt"}}))};
+    folder.configure(server.url("/v1"));
+    program running{installed_riffle(), folder, run_command};
+    const auto bytes = 5000 + random() % 3'000'000;
+    REQUIRE(eventually([&] { return size_of(folder, "out.txt") > bytes; }));
+    running.signal(SIGKILL);
+    const auto published = running.wait().out;
+    const auto again = riffle::testing::riffle(
+        folder, {"sessions", "resume", "s1", "--output", "jsonl", "--set",
+                 "agents.default.max_calls_per_turn=0"});
+    INFO(again.err);
+    CHECK(again.status == 0);
+    const auto log =
+        riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+    const auto events = checked_events(log.out);
+    CHECK(of_type(events, "run_finished").size() == 1);
+    CHECK(log.out.starts_with(published));
+    for (const auto& request : server.requests()) check_results(request);
+  }
+}
