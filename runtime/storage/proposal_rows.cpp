@@ -2,6 +2,7 @@
 #include "runtime/storage/proposal_rows.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "runtime/storage/crc32c.hpp"
 #include "runtime/storage/record_json.hpp"
@@ -56,6 +57,8 @@ proposal_state proposal_reader::read(const sqlite::rows& from,
     throw damaged{whose, "the row of a proposal fails its checksum"};
   try {
     return {proposal_from_json(from.bytes(3)), {}, {}};
+  } catch (const std::bad_alloc&) {
+    throw;  // that says nothing of the row
   } catch (const std::exception& problem) {
     throw damaged{whose, problem.what()};
   }
@@ -76,6 +79,8 @@ std::optional<decision_record> proposal_reader::decision(
   if (executed_by != nullptr) *executed_by = found.text(0);
   try {
     return decision_from_json(found.bytes(2));
+  } catch (const std::bad_alloc&) {
+    throw;  // that says nothing of the row
   } catch (const std::exception& problem) {
     throw damaged{whose, problem.what()};
   }

@@ -2,6 +2,7 @@
 #include "runtime/storage/row_reader.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "runtime/storage/record_json.hpp"
 #include "runtime/storage/unit_check.hpp"
@@ -146,6 +147,8 @@ void row_reader::for_each_part(sqlite::statement& s, std::string_view table,
       throw damaged{whose, name.data() + std::string{bad_checksum}};
     try {
       f(place, data);
+    } catch (const std::bad_alloc&) {
+      throw;  // that says nothing of the row
     } catch (const std::exception& problem) {
       throw damaged{whose, name + ": " + problem.what()};
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/rows.hpp"
 
+#include <new>
+
 #include "runtime/storage/crc32c.hpp"
 #include "runtime/storage/record_json.hpp"
 
@@ -56,6 +58,8 @@ run_record record_of(const run_row& x) {
     if (record.id.value == x.id && record.session.value == x.session &&
         record.ordinal == x.ordinal && record.state == x.state)
       return record;
+  } catch (const std::bad_alloc&) {
+    throw;  // that says nothing of the row
   } catch (const std::exception& problem) {
     throw damaged{"run " + x.id, problem.what()};
   }
