@@ -105,6 +105,7 @@ bool child_conversation::wait_and_read(int timeout_ms) {
                   {child_.process_.err.get(), POLLIN, 0},
                   {stop_asked_ ? -1 : wake_.get(), POLLIN, 0}};
   const auto ready = ::poll(fds, 5, timeout_ms);
+  child_.process_.look_after();
   if (ready == 0) on_quiet();
   if (ready <= 0) return false;
   quiet_frozen_ = 0;

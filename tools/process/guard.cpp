@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/process/guard_launch.hpp"
+#include "tools/process/pid_space.hpp"
 #include "tools/process/process_tree.hpp"
 
 namespace riffle::tools {
@@ -40,38 +42,11 @@ void close_from(int first) {
   for (int fd = first; fd < limit; ++fd) ::close(fd);
 }
 
-/// In the tool's process, before it becomes the tool.
-struct launch {
-  const char* folder;
-  char** command;
-  pid_t guard;
-  int report;  ///< pipe; gets a guard_report when the tool cannot start
-
-  [[noreturn]] void run() const {
-    ::setsid();  // `kill 0` of a tool must not reach the guard
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != guard) ::_exit(127);
-    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (::chdir(folder) != 0) fail(guard_report::what::no_folder);
-    ::execvp(command[0], command);
-    fail(guard_report::what::not_started);
-  }
-
-  [[noreturn]] void fail(guard_report::what kind) const {
-    const guard_report why{kind, errno};
-    const auto ignored = ::write(report, &why, sizeof(why));
-    static_cast<void>(ignored);
-    ::_exit(127);
-  }
-};
-
 /// Runs one command and ends when it has no descendants left.
 class guard {
  public:
-  explicit guard(milliseconds grace) : grace_{grace} {}
+  guard(milliseconds grace, bool own_space)
+      : grace_{grace}, own_space_{own_space} {}
 
   void run(const char* folder, char** command) {
     prepare();
@@ -81,7 +56,7 @@ class guard {
       report_.value = SIGTERM;  // never began
     else
       start(folder, command);
-    close_output();
+    let_go();
     while (reap()) {
       advance();
       wait();
@@ -106,7 +81,6 @@ class guard {
     for (const auto own : {guard_channel, guard_lock})
       ::fcntl(own, F_SETFD, FD_CLOEXEC);
     close_from(guard_lock + 1);
-    null_ = unique_fd{::open("/dev/null", O_RDWR | O_CLOEXEC)};
     child_events_ =
         unique_fd{::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK)};
   }
@@ -121,28 +95,41 @@ class guard {
   }
 
   void start(const char* folder, char** command) {
-    int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0) {
-      report_ = {guard_report::what::not_started, errno};
+    int report[2] = {-1, -1};
+    int status[2] = {-1, -1};
+    if (::pipe2(report, O_CLOEXEC) != 0 || ::pipe2(status, O_CLOEXEC) != 0) {
+      report_ = {guard_report::what::not_started, errno, 0};
       return;
     }
-    const unique_fd in{ends[0]};
-    unique_fd out{ends[1]};
+    const unique_fd in{report[0]};
+    unique_fd out{report[1]};
+    status_ = unique_fd{status[0]};
+    const unique_fd status_out{status[1]};
     const launch tool{folder, command, ::getpid(), out.get()};
-    main_ = ::fork();
-    if (main_ == 0) tool.run();
-    if (main_ < 0) report_ = {guard_report::what::not_started, errno};
+    if (own_space_) {
+      int mine[] = {in.get(), status_.get()};
+      main_ = fork_init(tool, status_out.get(), mine);
+      hide();
+    } else {
+      hide();
+      main_ = ::fork();
+      if (main_ == 0) tool.run();
+    }
+    if (main_ < 0)
+      report_ = {own_space_ ? guard_report::what::no_space
+                            : guard_report::what::not_started,
+                 errno, static_cast<int>(space_step::fork)};
     out.reset();
     guard_report why;
     if (::read(in.get(), &why, sizeof(why)) == sizeof(why)) report_ = why;
   }
 
-  /// The guard must not hold the tool's pipes open, nor its folder.
-  void close_output() const {
-    for (const int fd : {0, 1, 2})
-      if (::dup2(null_.get(), fd) < 0) ::close(fd);
-    const auto ignored = ::chdir("/");
-    static_cast<void>(ignored);
+  /// No other process of the user can trace the guard, nor open its lock by
+  /// /proc. Not before the fork of an init: it maps the user's ids.
+  static void hide() {
+    const int saved = errno;
+    ::prctl(PR_SET_DUMPABLE, 0);
+    errno = saved;
   }
 
   /// False when no child is left; as a subreaper: no descendant.
@@ -154,9 +141,25 @@ class guard {
       if (pid < 0 && errno != EINTR) return false;
       if (pid != main_) continue;
       main_ = -1;
-      if (report_.kind == guard_report::what::ended) report_.value = status;
-      end();
+      read_status();
+      if (!known_) on_ended(status);  // an init that told nothing was killed
     }
+  }
+
+  /// What a namespace's init says of the tool.
+  void read_status() {
+    if (!own_space_ || !status_) return;
+    guard_report told;
+    const auto count = ::read(status_.get(), &told, sizeof(told));
+    status_.reset();
+    if (count == sizeof(told)) on_ended(told.value);
+  }
+
+  /// The tool's first process has ended.
+  void on_ended(int status) {
+    known_ = true;
+    if (report_.kind == guard_report::what::ended) report_.value = status;
+    end();
   }
 
   void end() {
@@ -170,16 +173,22 @@ class guard {
       phase_ = phase::killing;
     if (phase_ == phase::ending)
       signal_new_descendants(asked_, {SIGTERM, SIGCONT});
-    if (phase_ == phase::killing) kill_descendants();
+    if (phase_ != phase::killing) return;
+    if (own_space_ && main_ > 0)
+      ::kill(main_, SIGKILL);  // with its init a namespace ends
+    else
+      kill_descendants();
   }
 
   void wait() {
     pollfd fds[] = {{child_events_.get(), POLLIN, 0},
-                    {channel_open_ ? guard_channel : -1, POLLIN, 0}};
-    ::poll(fds, 2, poll_timeout());
+                    {channel_open_ ? guard_channel : -1, POLLIN, 0},
+                    {own_space_ ? status_.get() : -1, POLLIN, 0}};
+    ::poll(fds, 3, poll_timeout());
     signalfd_siginfo events[8];
     while (::read(child_events_.get(), events, sizeof(events)) > 0) {
     }
+    if (fds[2].revents != 0) read_status();
     if (fds[1].revents == 0) return;
     const auto asked = order();
     if (asked == request::gone) channel_open_ = false;
@@ -195,9 +204,11 @@ class guard {
   }
 
   const milliseconds grace_;
-  unique_fd null_;
+  const bool own_space_;
   unique_fd child_events_;
-  pid_t main_ = -1;
+  unique_fd status_;
+  pid_t main_ = -1;  ///< the tool, or the init of its namespace
+  bool known_ = false;  ///< how the tool's first process ended
   guard_report report_;
   phase phase_ = phase::running;
   steady_clock::time_point kill_at_;
@@ -208,11 +219,14 @@ class guard {
 }  // namespace
 
 int run_guard_if_asked(int argc, char** argv) {
-  if (argc < 5 || std::strcmp(argv[1], guard_argument) != 0) {
+  if (argc == 2 && std::strcmp(argv[1], space_probe_argument) == 0)
+    probe_space();
+  if (argc < 6 || std::strcmp(argv[1], guard_argument) != 0) {
     main_asks = true;
     return -1;
   }
-  guard{milliseconds{std::atoll(argv[2])}}.run(argv[3], argv + 4);
+  const bool own_space = std::strcmp(argv[3], guard_own_space) == 0;
+  guard{milliseconds{std::atoll(argv[2])}, own_space}.run(argv[4], argv + 5);
   ::_exit(0);  // nothing of the program was set up
 }
 

@@ -36,9 +36,11 @@ expected<void> wait_for_guard(const std::filesystem::path& file,
 inline constexpr int guard_channel = 3;
 inline constexpr int guard_lock = 4;
 
-/// Arguments of the guard: this, milliseconds of grace, the folder, the
-/// command.
+/// Arguments of the guard: this, milliseconds of grace, where the processes
+/// live (one of the two below), the folder, the command.
 inline constexpr const char* guard_argument = "--riffle-guard";
+inline constexpr const char* guard_own_space = "own";
+inline constexpr const char* guard_shared_space = "shared";
 
 /// From the runtime to the guard, one message each; the end of the channel
 /// means the same as `end`: the runtime is gone.
@@ -50,9 +52,11 @@ struct guard_report {
     ended,        ///< value: the status as `waitpid` gave it
     no_folder,    ///< value: errno of chdir
     not_started,  ///< value: errno of fork or exec
+    no_space,     ///< no PID namespace; see `space_failure`
   };
   what kind = what::ended;
   int value = 0;
+  int step = 0;
 };
 
 }  // namespace riffle::tools

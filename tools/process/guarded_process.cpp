@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <utility>
 
+#include "tools/process/orphans.hpp"
+#include "tools/process/process_tree.hpp"
+
 namespace riffle::tools {
 
 namespace {
@@ -37,6 +40,9 @@ struct fd_pair {
 };
 
 constexpr int first_high_fd = 16;
+
+constexpr std::chrono::milliseconds look_time{100};
+constexpr std::chrono::milliseconds force_after{500};
 
 bool lift(unique_fd& fd) {
   fd = unique_fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, first_high_fd)};
@@ -99,11 +105,19 @@ struct spawn_plan {
   posix_spawnattr_t attributes{};
 };
 
+bool in_own_space(const process_request& request) {
+  return request.space == pid_space::own ||
+         (request.space == pid_space::automatic &&
+          supported_space(request.guard_program).usable);
+}
+
 std::vector<std::string> guard_command(const process_request& request) {
   const auto grace = std::chrono::ceil<std::chrono::milliseconds>(
       std::max(request.kill_grace, duration::zero()));
   std::vector<std::string> result = {"riffle-guard", guard_argument,
                                      std::to_string(grace.count()),
+                                     in_own_space(request) ? guard_own_space
+                                                           : guard_shared_space,
                                      request.folder.string()};
   result.insert(result.end(), request.command.begin(), request.command.end());
   return result;
@@ -162,6 +176,7 @@ expected<guarded_process> guarded_process::start(
   auto command = guard_command(request);
   auto environment = request.environment;
   guarded_process result;
+  const auto starting = live_guards::starting();
   const auto number = ::posix_spawn(
       &result.pid_, request.guard_program.c_str(), &plan.actions,
       &plan.attributes, pointers(command).data(), pointers(environment).data());
@@ -169,6 +184,10 @@ expected<guarded_process> guarded_process::start(
     result.pid_ = -1;
     return spawn_failure(number);
   }
+  live_guards::add(result.pid_);
+  result.started_ = start_time(result.pid_);
+  result.grace_ = request.kill_grace;
+  result.lock_ = std::move(lock);
   result.channel_ = std::move(channel.mine);
   result.out = std::move(out.mine);
   result.err = std::move(err.mine);
@@ -179,26 +198,51 @@ guarded_process::guarded_process(guarded_process&& other) noexcept
     : out{std::move(other.out)},
       err{std::move(other.err)},
       channel_{std::move(other.channel_)},
-      pid_{std::exchange(other.pid_, -1)} {}
+      lock_{std::move(other.lock_)},
+      pid_{std::exchange(other.pid_, -1)},
+      started_{other.started_},
+      grace_{other.grace_},
+      next_look_{other.next_look_},
+      force_at_{other.force_at_} {}
 
 guarded_process::~guarded_process() {
   channel_.reset();
-  if (pid_ > 0) ::waitpid(pid_, nullptr, WNOHANG);
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGCONT);
+  if (::waitpid(pid_, nullptr, WNOHANG) > 0) live_guards::remove(pid_);
 }
 
 void guarded_process::ask_end() noexcept {
   const auto order = guard_order::end;
   ::send(channel_.get(), &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (!force_at_) force_at_ = clock::now() + grace_ + force_after;
+  next_look_ = {};
+  look_after();
+}
+
+void guarded_process::look_after() {
+  const auto now = clock::now();
+  if (pid_ <= 0 || now < next_look_) return;
+  next_look_ = now + look_time;
+  if (force_at_ && now >= *force_at_) kill_descendants_of(pid_);
+  ::kill(pid_, SIGCONT);
 }
 
 std::optional<guard_report> guarded_process::finish() {
   guard_report report;
   const auto count = ::recv(channel_.get(), &report, sizeof(report), 0);
-  if (pid_ > 0)
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  int status = 0;
+  do {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
+  } while (pid_ > 0 && (::waitpid(pid_, &status, WUNTRACED) < 0
+                            ? errno == EINTR
+                            : WIFSTOPPED(status)));
+  live_guards::remove(pid_);
   pid_ = -1;
-  if (count != sizeof(report)) return std::nullopt;
+  const bool told = count == sizeof(report);
+  if (!told) end_orphans(started_);
+  lock_.reset();
+  if (!told) return std::nullopt;
   return report;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <sys/types.h>
 
 #include "messages/error.hpp"
@@ -25,9 +27,15 @@ class guarded_process {
   /// Asks the guard to end all processes.
   void ask_end() noexcept;
 
+  /// Call it every tenth of a second or so while you wait: continues a guard
+  /// that somebody stopped, and ends all processes itself if half a second
+  /// after `ask_end` and the grace the guard has not.
+  void look_after();
+
   /// The guard's only message; nothing if it died without one. Call when the
   /// channel is readable. Waits until the guard has ended (it does nothing
-  /// any more), so that its lock is free.
+  /// any more); what a killed guard left is ended first, see `adopt_orphans`.
+  /// Then the lock is free.
   std::optional<guard_report> finish();
 
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
@@ -36,10 +44,16 @@ class guarded_process {
   unique_fd err;
 
  private:
+  using clock = std::chrono::steady_clock;
   guarded_process() = default;
 
   unique_fd channel_;
+  unique_fd lock_;  ///< the guard may be killed before its processes are
   pid_t pid_ = -1;
+  unsigned long long started_ = 0;  ///< see `start_time`
+  duration grace_{};
+  clock::time_point next_look_;
+  std::optional<clock::time_point> force_at_;
 };
 
 }  // namespace riffle::tools

@@ -31,6 +31,16 @@ unexpected failure(errc code, std::string message) {
       error{.code = code, .op = "process.run", .message = std::move(message)}};
 }
 
+unexpected no_space(const guard_report& report) {
+  auto why = failure(
+      errc::tool_execution_error,
+      to_text({static_cast<space_step>(report.step), report.value}) +
+          "; namespace = \"none\" in the tool's table does without");
+  why.value().retryable = report.value == ENOSPC || report.value == EAGAIN ||
+                          report.value == ENOMEM;
+  return why;
+}
+
 /// Moves what a process writes to its listener until it has ended.
 class pump {
  public:
@@ -71,6 +81,7 @@ class pump {
                     {process_.err.get(), POLLIN, 0},
                     {asked_ ? -1 : wake_.get(), POLLIN, 0}};
     const auto ready = ::poll(fds, 4, timeout());
+    process_.look_after();
     if (ready == 0) listener_.on_quiet();
     if (ready <= 0) return false;
     if (fds[1].revents != 0) read_some(process_.out, output_stream::out);
@@ -124,6 +135,7 @@ class pump {
       return failure(errc::tool_execution_error,
                      "cannot start " + request_.command.front() + ": " +
                          std::strerror(report.value));
+    if (report.kind == guard_report::what::no_space) return no_space(report);
     process_end end;
     if (WIFSIGNALED(report.value)) {
       end.how = process_end::why::signalled;

@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
+#include "tools/process/pid_space.hpp"
 
 namespace riffle::tools {
 
@@ -22,7 +23,8 @@ struct process_request {
   /// Its standard input, borrowed until it has started; -1: empty.
   int input = -1;
   /// From SIGTERM to SIGKILL.
-  duration kill_grace = std::chrono::seconds{2};
+  duration kill_grace = std::chrono::milliseconds{500};
+  pid_space space = pid_space::automatic;
   /// Locked until no process of this attempt lives; empty: none. Removed
   /// when the attempt ended in an orderly way.
   std::filesystem::path lock;

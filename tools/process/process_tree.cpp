@@ -65,7 +65,7 @@ bool add_children(pid_t pid, std::vector<pid_t>& out) {
 }
 
 /// For kernels without CONFIG_PROC_CHILDREN: the parent in each stat file.
-std::vector<pid_t> descendants_by_parent() {
+std::vector<pid_t> descendants_by_parent(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   std::string text;
   for_each_number("/proc", [&](pid_t pid) {
@@ -79,18 +79,53 @@ std::vector<pid_t> descendants_by_parent() {
     const auto [begin, end] = children.equal_range(parent);
     for (auto it = begin; it != end; ++it) result.push_back(it->second);
   };
-  add(::getpid());
+  add(root);
   for (std::size_t i = 0; i < result.size(); ++i) add(result[i]);
   return result;
 }
 
+/// The words of a stat file behind the process's name; the first is its state.
+std::string stat_of(pid_t pid) {
+  std::string text;
+  if (!read_file("/proc/" + std::to_string(pid) + "/stat", text)) return {};
+  const auto name_end = text.rfind(')');
+  return name_end == text.npos ? std::string{} : text.substr(name_end + 1);
+}
+
+// A process with a pending SIGSTOP cannot complete a fork (the kernel
+// restarts the call after the signal), so a round that finds nobody new has
+// found all. The rounds are bounded for the caller must reap, too.
+template <class F>
+void freeze_and_kill(F find) {
+  std::set<pid_t> frozen;
+  for (int round = 0; round < 64; ++round) {
+    const auto before = frozen.size();
+    for (const auto pid : find())
+      if (frozen.insert(pid).second) ::kill(pid, SIGSTOP);
+    if (frozen.size() == before) break;
+  }
+  for (const auto pid : frozen) ::kill(pid, SIGKILL);
+}
+
 }  // namespace
 
-std::vector<pid_t> descendants() {
+std::vector<pid_t> descendants_of(pid_t root) {
   std::vector<pid_t> result;
-  if (!add_children(::getpid(), result)) return descendants_by_parent();
+  if (!add_children(root, result)) return descendants_by_parent(root);
   for (std::size_t i = 0; i < result.size(); ++i)
     add_children(result[i], result);
+  return result;
+}
+
+std::vector<pid_t> descendants() { return descendants_of(::getpid()); }
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> result;
+  if (add_children(::getpid(), result)) return result;
+  const auto parent = std::to_string(::getpid());
+  for (const auto pid : descendants_by_parent(::getpid()))
+    if (stat_of(pid).compare(3, parent.size() + 1, parent + ' ') == 0)
+      result.push_back(pid);
   return result;
 }
 
@@ -101,17 +136,29 @@ void signal_new_descendants(std::set<pid_t>& known,
       for (const auto signal : signals) ::kill(pid, signal);
 }
 
-// A process with a pending SIGSTOP cannot complete a fork (the kernel
-// restarts the call after the signal), so a round that finds nobody new has
-// found all. The rounds are bounded for the caller must reap, too.
-void kill_descendants() {
-  std::set<pid_t> frozen;
-  for (int round = 0; round < 64; ++round) {
-    const auto before = frozen.size();
-    signal_new_descendants(frozen, {SIGSTOP});
-    if (frozen.size() == before) break;
-  }
-  for (const auto pid : frozen) ::kill(pid, SIGKILL);
+void kill_descendants() { kill_descendants_of(::getpid()); }
+
+void kill_descendants_of(pid_t root) {
+  freeze_and_kill([root] { return descendants_of(root); });
+}
+
+void kill_trees(const std::vector<pid_t>& roots) {
+  freeze_and_kill([&roots] {
+    auto all = roots;
+    for (const auto root : roots)
+      for (const auto pid : descendants_of(root)) all.push_back(pid);
+    return all;
+  });
+}
+
+unsigned long long start_time(pid_t pid) {
+  constexpr int words_before = 19;  // state is word 3, starttime 22
+  const auto text = stat_of(pid);
+  std::size_t at = 1;
+  for (int i = 0; i < words_before && at != text.npos; ++i)
+    at = text.find(' ', at + 1);
+  if (at == text.npos || text.empty()) return 0;
+  return std::strtoull(text.c_str() + at, nullptr, 10);
 }
 
 }  // namespace riffle::tools

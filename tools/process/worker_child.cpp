@@ -50,6 +50,7 @@ expected<std::unique_ptr<worker_child>> worker_child::start(
   request.environment = whole_environment();
   request.input = theirs.get();
   request.lock = options.lock;
+  request.space = pid_space::shared;  // code of ours, see README.md
   request.guard_program = options.program;
   auto process = guarded_process::start(request);
   if (!process) return unexpected{std::move(process.error())};

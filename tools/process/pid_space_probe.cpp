@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The runtime's side: asks a guard program, once.
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+#include "tools/process/pid_space.hpp"
+#include "tools/process/unique_fd.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+constexpr int longest_probe_ms = 10'000;
+
+/// What it says on its standard output; empty if it says nothing in time.
+std::string answer_of(int fd) {
+  std::string out;
+  std::array<char, 512> buffer{};
+  pollfd ready{fd, POLLIN, 0};
+  while (::poll(&ready, 1, longest_probe_ms) > 0) {
+    const auto count = ::read(fd, buffer.data(), buffer.size());
+    if (count <= 0) break;
+    out.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return out;
+}
+
+/// Empty: the program could not be asked, which may be different next time.
+std::string ask(const std::string& guard_program) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  const unique_fd in{ends[0]};
+  unique_fd out{ends[1]};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, out.get(), 1);
+  std::string name = "riffle-guard";
+  std::string argument = space_probe_argument;
+  char* arguments[] = {name.data(), argument.data(), nullptr};
+  char* nothing[] = {nullptr};
+  pid_t pid = -1;
+  const auto number = ::posix_spawn(&pid, guard_program.c_str(), &actions,
+                                    nullptr, arguments, nothing);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (number != 0) return {};
+  out.reset();
+  auto answer = answer_of(in.get());
+  ::kill(pid, SIGKILL);  // it has said all, or hangs
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return answer;
+}
+
+}  // namespace
+
+space_support supported_space(const std::string& guard_program) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, uid_t>, space_support> known;
+  const std::lock_guard lock{mutex};
+  const std::pair key{guard_program, ::geteuid()};
+  if (const auto found = known.find(key); found != known.end())
+    return found->second;
+  const auto answer = ask(guard_program);
+  if (answer.empty()) return {false, "the guard's program does not answer"};
+  const auto& found =
+      known.emplace(key, space_support{answer == "usable", answer})
+          .first->second;
+  log_info("process.space",
+           found.usable ? "commands run in a PID namespace of their own"
+                        : "commands run without a PID namespace of their own: " +
+                              found.why);
+  return found;
+}
+
+}  // namespace riffle::tools
