@@ -10,6 +10,7 @@
 #include "actors/handler.hpp"
 #include "actors/proposal_texts.hpp"
 #include "actors/recovery.hpp"
+#include "messages/duration_text.hpp"
 
 namespace riffle {
 
@@ -52,7 +53,8 @@ void orchestrator_state::begin(run_peers& x) {
   remember_proposals();
   if (spec->time_limit > duration{}) {
     const error why{errc::timeout, "run",
-                    "the run did not end within its time limit"};
+                    "the run did not end within its time limit of " +
+                        duration_text(spec->time_limit) + " (--timeout)"};
     self->delayed_send(self, spec->time_limit, end_run{{why, false}});
   }
   if (start.fresh || start.snapshot->last_seq == 0)

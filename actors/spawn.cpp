@@ -58,6 +58,7 @@ std::map<std::string, tool_pool_actor> spawn_pools(
     if (core::is_control_tool(name)) continue;
     auto own = setup;
     own.output_limit = settings.of(name).output_limit;
+    own.kill_grace = settings.of(name).kill_grace;
     auto spawn_worker = [tool = *registry.find(name), setup = std::move(own)](
                             tool_pool_actor::pointer pool) {
       auto worker = pool->system().spawn(

@@ -3,6 +3,7 @@
 
 #include "actors/core/budget.hpp"
 #include "actors/handler.hpp"
+#include "runtime/base/secrets.hpp"
 
 namespace riffle {
 
@@ -117,7 +118,8 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   summary.reasoning = message.reasoning();
   summary.finish = message.finish();
   summary.usage = message.usage();
-  summary.failure = std::move(failure);
+  // Whoever said it: transport, server, or an error inside an answer.
+  if (failure) summary.failure = redact(std::move(*failure));
   summary.retry_after = retry_after;
   summary.shown = shown;
   summary.answered = answered;

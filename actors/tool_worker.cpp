@@ -143,6 +143,7 @@ void tool_worker_state::on_assignment(assignment& x) {
   context.attempt = current->attempt;
   context.stop = stop.get_token();
   context.workspace = setup.workspace;
+  context.kill_grace = setup.kill_grace;
   context.state = std::make_shared<tools::call_state>(current->state);
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock =

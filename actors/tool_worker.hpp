@@ -22,6 +22,8 @@ struct worker_setup {
   std::filesystem::path guard_dir;
   /// Folder of the outputs that are too long for memory; empty: none.
   std::filesystem::path output_dir;
+  /// From SIGTERM to SIGKILL.
+  duration kill_grace = std::chrono::milliseconds{500};
   /// Characters of an output that the model gets.
   std::uint64_t output_limit = 65536;
   std::size_t progress_window = 16;

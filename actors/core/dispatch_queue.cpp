@@ -30,7 +30,8 @@ error drain_error(drain_reason why, bool may_have_acted) {
     case drain_reason::cancelled:
       return {errc::cancelled, op, "the run was cancelled" + tail};
     case drain_reason::timed_out:
-      return {errc::timeout, op, "the run's time limit was reached" + tail};
+      return {errc::timeout, op,
+              "the run's time limit (--timeout) was reached" + tail};
     case drain_reason::interrupted: break;
   }
   return {errc::interrupted, op, "the step was interrupted" + tail};

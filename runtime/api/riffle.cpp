@@ -129,6 +129,7 @@ expected<runtime> runtime::create(config::config config,
   parts.journal = std::move(options.journal);
   parts.scripts = std::move(options.scripts);
   parts.transport = std::move(options.transport);
+  parts.owns_process = options.owns_process;
   auto made = node::create(std::move(config), std::move(parts));
   if (!made) return unexpected{std::move(made.error())};
   x->owner = std::move(*made);

@@ -273,6 +273,15 @@ struct runtime_options {
   /// place of standard error, until the runtime's destructor has returned. The
   /// log is the process's: with several runtimes each sink gets all lines.
   log_sink log{};
+  /// The process is the runtime's: it takes the models' keys out of the
+  /// environment (they are read when the first runtime is created; nothing
+  /// finds them there later), no other process of the user can trace this one
+  /// or look into it (no core is dumped either), and it becomes the parent of
+  /// processes whose own has died, to end what a command leaves that kills its
+  /// guard. Programs that the application starts itself stay untouched while
+  /// they stay in its session. A file size limit is an error of the write, not
+  /// a signal (SIGXFSZ). Set it before other threads run.
+  bool owns_process = false;
 };
 
 /// A process's runtime: actor system, journal, model transport, tools. Several

@@ -13,6 +13,7 @@
 #include "messages/error.hpp"
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/base/secrets.hpp"
 
 namespace riffle {
 
@@ -70,7 +71,8 @@ other_place& elsewhere() {
 void write_line(log_level level, std::string_view op,
                 std::string_view message) {
   if (!log_enabled(level)) return;
-  const log_line line{system_wall_time(), level, op, message};
+  const auto shown = redact(std::string{message});
+  const log_line line{system_wall_time(), level, op, shown};
   {
     auto& place = elsewhere();
     const std::lock_guard lock{place.mutex};

@@ -41,7 +41,7 @@ expected<run_state> await_end(storage::journal& journal, const run_id& id) {
 expected<run_state> end_here(const sessions_command& x, config::config settings,
                              const run_id& id) {
   choose_log_level(x.common.level, settings);
-  auto rt = runtime::create(std::move(settings));
+  auto rt = runtime::create(std::move(settings), {.owns_process = true});
   if (!rt) return unexpected{rt.error()};
   const auto done = rt->cancel(id, x.reason);
   if (!done) return unexpected{done.error()};

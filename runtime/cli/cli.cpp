@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/file_limit.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/parse.hpp"
@@ -34,6 +35,7 @@ int run_command_line(int argc, char** argv, console& io) {
 
 int riffle_main(int argc, char** argv) {
   cli::open_standard_descriptors();
+  outlive_file_limit();
   cli::console io;
   try {
     return cli::run_command_line(argc, argv, io);

@@ -19,8 +19,8 @@ namespace {
 std::atomic<int> first_signal{0};
 std::atomic<int> wake_fd{-1};
 std::array<int, 2> wake_pipe{-1, -1};
-std::array<struct sigaction, 3> old_actions{};
-constexpr std::array signals{SIGINT, SIGTERM, SIGPIPE};
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+std::array<struct sigaction, signals.size()> old_actions{};
 
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -30,6 +30,14 @@ void wake(char what) {
     [[maybe_unused]] const auto n = ::write(fd, &what, 1);
   }
   errno = saved;
+}
+
+const char* name_of(int signal) {
+  switch (signal) {
+    case SIGTERM: return "SIGTERM";
+    case SIGHUP: return "SIGHUP";
+    default: return "Ctrl-C";
+  }
 }
 
 extern "C" void riffle_on_signal(int signal) {
@@ -54,6 +62,8 @@ interrupts::interrupts() {
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < signals.size(); ++i) {
     ::sigaction(signals[i], &action, &old_actions[i]);
+    if (signals[i] == SIGHUP && old_actions[i].sa_handler == SIG_IGN)
+      ::sigaction(SIGHUP, &old_actions[i], nullptr);
   }
   listener_ = std::thread{[this] { listen(); }};
 }
@@ -82,7 +92,7 @@ void interrupts::tell() {
   const std::lock_guard lock{mutex_};
   if (told_ || !on_stop_) return;
   told_ = true;
-  on_stop_(first_signal == SIGTERM ? "SIGTERM" : "Ctrl-C");
+  on_stop_(name_of(first_signal));
 }
 
 void interrupts::on_stop(std::function<void(const char*)> f) {

@@ -7,11 +7,12 @@
 
 namespace riffle::cli {
 
-/// Catches SIGINT and SIGTERM while it lives; at most one object at a time.
-/// The first of them asks for an end (`on_stop`), a SIGINT after it ends the
-/// process at once with 130. A second SIGTERM does nothing more. SIGPIPE is
-/// caught and has no effect: writes report it. (Handlers, not SIG_IGN: child
-/// processes must not inherit an ignored signal.)
+/// Catches SIGINT, SIGTERM and SIGHUP while it lives; at most one object at a
+/// time. The first of them asks for an end (`on_stop`), a SIGINT after it ends
+/// the process at once with 130. A second SIGTERM or SIGHUP does nothing more.
+/// A SIGHUP that was ignored before (nohup) stays so. SIGPIPE is caught and has
+/// no effect: writes report it. (Handlers, not SIG_IGN: child processes must
+/// not inherit an ignored signal.)
 class interrupts {
  public:
   interrupts();

@@ -182,7 +182,7 @@ int execute(const proposals_command& x, console& io) {
   journal->reset();
   choose_log_level(x.common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(std::move(*settings));
+  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
   if (!rt) return report(rt.error(), io);
   return decide(x, *about, *rt, signals, io);
 }

@@ -67,7 +67,7 @@ int execute(const resume_command& x, console& io) {
   if (!known) return report(known.error(), io);
   choose_log_level(x.common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(std::move(*settings));
+  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
   if (!rt) return report(rt.error(), io);
   const auto session = rt->journal().load_session(session_id{x.session});
   const bool missing =

@@ -54,7 +54,7 @@ int execute(const run_command& x, console& io) {
     io.err.write(limits_text(*settings, x.agent, x.choices));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(std::move(*settings));
+  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
   if (!rt) return report(rt.error(), io);
   const auto first = finish_first(*rt, x, signals, io);
   if (first == interrupted_by_user || signals.asked_to_stop())

@@ -164,7 +164,9 @@ class call_job {
     if (!folder_.path().empty()) {
       context_.output_file = folder_.path() / "output";
     }
-    limit_ = settings.tools.of(tool.spec().name).timeout;
+    const auto& own = settings.tools.of(tool.spec().name);
+    limit_ = own.timeout;
+    context_.kill_grace = own.kill_grace;
   }
 
   /// Runs it to its end; shows what happens.
@@ -210,7 +212,8 @@ class call_job {
     if (x.how == outcome::timed_out) {
       x.err = error{errc::timeout,
                     x.tool,
-                    "over its time limit of " + config::to_text(limit_),
+                    "over its time limit of " + config::to_text(limit_) +
+                        " (tools." + x.tool + ".timeout)",
                     false,
                     {}};
     }

@@ -116,6 +116,7 @@ int call(const tools_command& x, const tools::registry& tools,
 int execute(const tools_command& x, console& io) {
   auto settings = load_config(x.common, io);
   if (!settings) return usage;
+  own_process(*settings);
   const auto tools = make_registry(*settings, {});
   if (!tools) return report(tools.error(), io);
   return x.action == tools_command::what::list

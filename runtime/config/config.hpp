@@ -134,6 +134,8 @@ struct tool_config {
   command_config program{};
   duration timeout = 30s;
   duration idle_timeout = 0s;
+  /// How long what a call started may take to end when it is asked to.
+  duration kill_grace = 500ms;
   std::uint32_t concurrency = 4;
   std::uint32_t attempts = 2;
   duration queue_timeout = 10min;
@@ -143,6 +145,9 @@ struct tool_config {
   std::vector<std::string> keys{};
   bool polling = false;
   std::string isolation = "thread";  ///< thread process
+  /// `namespace`: whether its programs get a PID namespace of their own where
+  /// the system allows it.
+  std::string pid_namespace = "auto";  ///< auto none
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/duration_text.hpp"
 #include "runtime/config/config.hpp"
 
 namespace riffle::config {
@@ -58,22 +59,6 @@ std::int64_t power_of_ten(std::size_t n) {
   return x;
 }
 
-/// `ns` as a decimal number of units, exact; empty if that takes more digits
-/// than `parse_duration` reads.
-std::string in_unit(std::int64_t ns, const unit& u) {
-  auto text = std::to_string(ns / u.ns);
-  auto rest = ns % u.ns;
-  if (rest == 0) return text.append(u.name);
-  text += '.';
-  for (std::size_t i = 0; rest != 0; ++i) {
-    if (i == most_decimals) return {};
-    rest *= 10;
-    text += static_cast<char>('0' + rest / u.ns);
-    rest %= u.ns;
-  }
-  return text.append(u.name);
-}
-
 }  // namespace
 
 std::optional<duration> parse_duration(std::string_view text) {
@@ -98,18 +83,6 @@ std::optional<duration> parse_duration(std::string_view text) {
   return duration{*whole * u->ns + part};
 }
 
-std::string to_text(duration x) {
-  const auto ns = x.count();
-  if (ns <= 0) return "0s";
-  std::string best;
-  for (const auto& u : units) {
-    if (ns < u.ns) continue;  // "100ms", not "0.1s"
-    auto text = in_unit(ns, u);
-    if (!text.empty() && (best.empty() || text.size() < best.size())) {
-      best = std::move(text);
-    }
-  }
-  return best;
-}
+std::string to_text(duration x) { return duration_text(x); }
 
 }  // namespace riffle::config

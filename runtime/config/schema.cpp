@@ -122,6 +122,7 @@ void visit(visitor& v, agent_config& x) {
 void visit(visitor& v, tool_config& x) {
   v.field("timeout", &x.timeout, time_limit());
   v.field("idle_timeout", &x.idle_timeout, time_limit());
+  v.field("kill_grace", &x.kill_grace, from(0, 60));
   v.field("concurrency", &x.concurrency, from(1, 1024));
   v.field("attempts", &x.attempts, from(1, 1000));
   v.field("queue_timeout", &x.queue_timeout, time_limit());
@@ -131,6 +132,7 @@ void visit(visitor& v, tool_config& x) {
   v.field("keys", &x.keys, shaped(form::pointer));
   v.field("polling", &x.polling);
   v.field("isolation", &x.isolation, one_of({"thread", "process"}));
+  v.field("namespace", &x.pid_namespace, one_of({"auto", "none"}));
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
   v.field("workspace", &x.workspace, shaped(form::any, false));

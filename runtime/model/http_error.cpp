@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/secrets.hpp"
 
 namespace riffle::model {
 
@@ -39,6 +40,7 @@ std::string clean(std::string_view text) {
       line += ' ';
     }
   }
+  line = redact(std::move(line));  // before a part of a secret is cut off
   line.resize(std::min(line.size(), most_words));
   while (!line.empty() && line.back() == ' ') {
     line.pop_back();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "runtime/base/endpoint.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/node/worker_tool.hpp"
@@ -23,6 +24,11 @@ expected<void> check_agents(const config::config& config,
   return {};
 }
 
+tools::pid_space space_of(const config::tool_config& x) {
+  return x.pid_namespace == "none" ? tools::pid_space::shared
+                                   : tools::pid_space::automatic;
+}
+
 tools::tool_ptr command_tool(const std::string& name,
                              const config::tool_config& x,
                              const std::filesystem::path& file_folder) {
@@ -39,7 +45,8 @@ tools::tool_ptr command_tool(const std::string& name,
        .folder = std::filesystem::absolute(folder),
        .env = x.program.env,
        .keys = x.keys,
-       .title = x.program.title});
+       .title = x.program.title,
+       .space = space_of(x)});
 }
 
 }  // namespace
@@ -48,9 +55,12 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
     const config::config& config, std::vector<tools::tool_ptr> others) {
   auto registry = std::make_shared<tools::registry>();
   tools::builtin_options options;
-  for (const auto& [name, model] : config.models)
-    if (!model.api_key_env.empty())
-      options.bash.hidden_env.push_back(model.api_key_env);
+  options.bash.space = space_of(config.tools.of("bash"));
+  for (const auto& [name, model] : config.models) {
+    if (model.api_key_env.empty()) continue;
+    options.bash.hidden_env.push_back(model.api_key_env);
+    static_cast<void>(read_key(model.api_key_env));  // no child gets it
+  }
   for (const auto& text : config.tools.fetch_allow) {
     auto allowed = parse_endpoint(text);
     if (!allowed)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a run needs, from the configuration.
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
 
+#include "runtime/base/secrets.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/process/guard.hpp"
 
@@ -24,8 +24,7 @@ bool is_loopback(const std::string& url) {
 /// an application that brings its own transport (`lent`) may have its own way.
 expected<std::string> find_key(const config::model_config& model, bool lent) {
   if (model.api_key_env.empty() || model.dialect == "scripted") return "";
-  const char* key = std::getenv(model.api_key_env.c_str());
-  if (key != nullptr && *key != '\0') return std::string{key};
+  if (auto key = read_key(model.api_key_env)) return *std::move(key);
   if (lent || is_loopback(model.base_url)) return "";
   return unexpected{error{
       errc::invalid_config, op,
@@ -149,6 +148,7 @@ expected<void> node::connect(run_spec& spec) {
   if (spec.cause) return {};
   auto key = find_key(spec.model, lent_ != nullptr);
   if (!key) return unexpected{std::move(key.error())};
+  add_secrets_of_url(spec.model.base_url);
   auto base = spec.model.base_url;
   while (base.ends_with('/')) base.pop_back();
   spec.url = base + std::string{spec.dialect->path()};

@@ -7,13 +7,16 @@
 #include <utility>
 
 #include "messages/type_ids.hpp"
+#include "runtime/base/file_limit.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/secrets.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/local_first.hpp"
 #include "runtime/node/worker_tool.hpp"
 #include "tools/process/guard.hpp"
+#include "tools/process/orphans.hpp"
 
 namespace riffle {
 
@@ -51,6 +54,14 @@ guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
 }
 
 }  // namespace
+
+void own_process(const config::config& config) {
+  tools::adopt_orphans();
+  for (const auto& [name, model] : config.models)
+    if (!model.api_key_env.empty()) take_key(model.api_key_env);
+  refuse_tracing();
+  outlive_file_limit();
+}
 
 struct node::system {
   explicit system(const config::runtime_config& runtime)
@@ -113,6 +124,7 @@ expected<void> node::compose(node_parts parts) {
   if (parts.transport)
     lent_ = model::make_lent_transport(std::move(parts.transport));
   init_log(config_.runtime.log.level, config_.runtime.log.format);
+  if (parts.owns_process) own_process(config_);
   const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
   std::filesystem::path guard_dir;

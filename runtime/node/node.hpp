@@ -33,6 +33,7 @@ struct node_parts {
   /// Scripts (TOML) by name of their model, instead of its file.
   std::map<std::string, std::string> scripts;
   std::shared_ptr<model::transport> transport;  ///< nothing: HTTP
+  bool owns_process = false;                    ///< see `runtime_options`
   fault_hook faults;                            ///< tests only
 };
 
@@ -40,6 +41,10 @@ struct node_parts {
 /// or an agent names a tool that there is not.
 expected<std::shared_ptr<tools::registry>> make_registry(
     const config::config& config, std::vector<tools::tool_ptr> others);
+
+/// Adopts orphans, takes the models' keys out of the environment, and lets no
+/// other process of the user look into this one.
+void own_process(const config::config& config);
 
 /// What of a run is chosen when it starts; stored with it.
 struct run_choice {

@@ -51,6 +51,15 @@ TEST_CASE("the first Ctrl-C or SIGTERM asks for an end") {
   CHECK(in_child([] { return told_of("SIGTERM", {SIGTERM}); }) == 0);
 }
 
+TEST_CASE("SIGHUP asks for an end, unless it was ignored before") {
+  CHECK(in_child([] { return told_of("SIGHUP", {SIGHUP}); }) == 0);
+  CHECK(in_child([] { return told_of("SIGHUP", {SIGHUP, SIGHUP}); }) == 0);
+  CHECK(in_child([] {
+          ::signal(SIGHUP, SIG_IGN);  // nohup
+          return told_of("SIGTERM", {SIGHUP, SIGTERM});
+        }) == 0);
+}
+
 TEST_CASE("a second SIGTERM changes nothing") {
   CHECK(in_child([] { return told_of("SIGTERM", {SIGTERM, SIGTERM}); }) == 0);
   CHECK(in_child([] { return told_of("Ctrl-C", {SIGINT, SIGTERM}); }) == 0);

@@ -2,6 +2,7 @@
 // What a person at a terminal does: options, Ctrl-C, a busy session.
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -10,22 +11,20 @@ using nlohmann::json;
 namespace {
 
 http_reply slow_command(const http_request&) {
-  return respond_sse(
-      calls({{"bash",
-              {{"command",
-                "echo $$ > pid; while true; do sleep 0.05; echo x >> ticks; "
-                "done"}}}}));
+  return respond_sse(calls({{"bash",
+                             {{"command",
+                               "while true; do sleep 0.05; echo x >> ticks; "
+                               "done"}}}}));
 }
 
 bool gone(const work_folder& folder) {
-  const auto pid = folder.lines("pid");
-  return pid.empty() || ::kill(std::stoi(pid[0]), 0) != 0;
+  return processes_in(folder.path()).empty();
 }
 
 }  // namespace
 
 TEST_CASE("Ctrl-C cancels, settles and ends with 130") {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     DYNAMIC_SECTION("signal " << number) {
       const work_folder folder;
       http_server server{slow_command};

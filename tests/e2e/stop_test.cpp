@@ -13,6 +13,7 @@
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/repetitions.hpp"
 #include "tests/support/seed.hpp"
 
@@ -22,20 +23,6 @@ using nlohmann::json;
 using clock_type = std::chrono::steady_clock;
 
 namespace {
-
-/// Processes whose environment holds `mark`, zombies left out.
-std::vector<int> processes_with(const std::string& mark) {
-  std::vector<int> out;
-  std::error_code failed;
-  for (const auto& x : std::filesystem::directory_iterator{"/proc", failed}) {
-    const auto name = x.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream in{x.path() / "environ", std::ios::binary};
-    const std::string env{std::istreambuf_iterator<char>{in}, {}};
-    if (env.find(mark) != std::string::npos) out.push_back(std::stoi(name));
-  }
-  return out;
-}
 
 /// Three ways to get away: a child that ignores signals, a daemon that was
 /// forked twice, a process that forks all the time. Each notes that it runs.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/builtin.hpp"
 
@@ -23,12 +24,7 @@ struct fixture : tool_fixture {
   tool_output sh(const std::string& command) {
     return run(*bash, {{"command", command}});
   }
-  [[nodiscard]] pid_t pid_in(const std::string& file) const {
-    return static_cast<pid_t>(std::atoi(slurp(folder.path() / file).c_str()));
-  }
 };
-
-bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 /// Stops the run as soon as a file is there.
 class stop_when {
@@ -171,7 +167,7 @@ TEST_CASE("a time limit ends the command and keeps the output") {
       *x.bash, {{"command", "echo begun; sleep 1000"}, {"timeout_ms", 300}});
   REQUIRE(result.err);
   CHECK(result.err->code == errc::timeout);
-  CHECK(result.text == "begun\nended by its time limit of 300 ms");
+  CHECK(result.text == "begun\nended by its time limit of 300 ms (timeout_ms)");
   CHECK(json::parse(result.metadata)["signal"] == "SIGTERM");
 }
 
@@ -190,7 +186,7 @@ TEST_CASE("a cancel ends grandchildren and daemons before the result") {
   const auto size = std::filesystem::file_size(x.folder.path() / "log");
   REQUIRE(result.err);
   CHECK(result.err->code == errc::cancelled);
-  CHECK_FALSE(lives(x.pid_in("daemon")));
+  CHECK(processes_in(x.folder.path()).empty());
   // Nobody is left who could write: the same when looked at once more.
   std::this_thread::sleep_for(50ms);
   CHECK(std::filesystem::file_size(x.folder.path() / "log") == size);
@@ -226,7 +222,7 @@ TEST_CASE("what a command leaves in the background is ended with it") {
       "until [ -s pid ]; do :; done; echo done");
   CHECK_FALSE(result.err);
   CHECK(result.text == "done\n");
-  CHECK_FALSE(lives(x.pid_in("pid")));
+  CHECK(processes_in(x.folder.path()).empty());
 }
 
 TEST_CASE("a stopped process dies, too") {
@@ -239,7 +235,7 @@ TEST_CASE("a stopped process dies, too") {
         "do :; done; touch ready; wait");
   }();
   REQUIRE(result.err);
-  CHECK_FALSE(lives(x.pid_in("pid")));
+  CHECK(processes_in(x.folder.path()).empty());
 }
 
 TEST_CASE("processes that fork all the time do not get away") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/guard.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
 #include <random>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/seed.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/bash.hpp"
@@ -25,9 +27,10 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr const char* folder_name = "RIFFLE_TEST_CHILD_FOLDER";
+constexpr const char* shared_name = "RIFFLE_TEST_CHILD_SHARED";
 
 /// Four writers, one of them a daemon that ignores SIGTERM; each also tells
-/// its pid.
+/// that it began.
 constexpr const char* busy_tree =
     "writer() { echo $BASHPID >> pids; while :; do echo x >> log; done; };"
     "writer & (writer &); (trap '' TERM; setsid bash -c \""
@@ -47,8 +50,12 @@ struct process {
 };
 
 /// Runs the hidden case below: a runtime of its own.
-process start_runtime(const std::filesystem::path& folder) {
+process start_runtime(const std::filesystem::path& folder, bool shared) {
   ::setenv(folder_name, folder.c_str(), 1);
+  if (shared)
+    ::setenv(shared_name, "", 1);
+  else
+    ::unsetenv(shared_name);
   std::string exe = "/proc/self/exe";
   std::string test = "[.child]";
   char* arguments[] = {exe.data(), test.data(), nullptr};
@@ -58,12 +65,9 @@ process start_runtime(const std::filesystem::path& folder) {
   return result;
 }
 
-std::vector<pid_t> pids_in(const std::filesystem::path& file) {
-  std::vector<pid_t> result;
+std::size_t lines_in(const std::filesystem::path& file) {
   const auto text = slurp(file);
-  for (std::size_t i = 0; i < text.size(); i = text.find('\n', i) + 1)
-    result.push_back(static_cast<pid_t>(std::atoi(text.c_str() + i)));
-  return result;
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 bool locked(const std::filesystem::path& file) {
@@ -80,12 +84,16 @@ TEST_CASE("a runtime that is killed by the tests", "[.child]") {
   context.workspace = folder;
   context.kill_grace = 200ms;
   context.guard_lock = context.workspace / "lock";
-  make_bash({})->run({{"command", busy_tree}}, context);
+  bash_options options;
+  if (std::getenv(shared_name) != nullptr) options.space = pid_space::shared;
+  make_bash(options)->run({{"command", busy_tree}}, context);
 }
 
 TEST_CASE(
     "when the runtime is killed, its tools end and then the lock is "
     "free") {
+  const bool shared = GENERATE(false, true);
+  CAPTURE(shared);
   const auto seed = fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -93,17 +101,16 @@ TEST_CASE(
     const temp_folder folder;
     const auto lock = folder.path() / "lock";
     const auto log = folder.path() / "log";
-    auto runtime = start_runtime(folder.path());
-    REQUIRE(eventually(
-        [&] { return pids_in(folder.path() / "pids").size() == 4; }, 30s));
+    auto runtime = start_runtime(folder.path(), shared);
+    REQUIRE(
+        eventually([&] { return lines_in(folder.path() / "pids") == 4; }, 30s));
     CHECK(locked(lock));
     std::this_thread::sleep_for(std::chrono::microseconds{random() % 5000});
     runtime.kill_it();
     const auto killed = steady_clock::now();
     REQUIRE(wait_for_guard(lock, killed + 10s));
     const auto size = std::filesystem::file_size(log);
-    for (const auto pid : pids_in(folder.path() / "pids"))
-      CHECK(::kill(pid, 0) != 0);
+    CHECK(processes_in(folder.path()).empty());
     std::this_thread::sleep_for(30ms);
     CHECK(std::filesystem::file_size(log) == size);
     CHECK_FALSE(std::filesystem::exists(lock));
@@ -111,6 +118,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a runtime killed at any moment of the start leaves nothing") {
+  const bool shared = GENERATE(false, true);
+  CAPTURE(shared);
   const auto seed = fresh_seed();
   CAPTURE(seed);
   std::mt19937 random{seed};
@@ -118,19 +127,17 @@ TEST_CASE("a runtime killed at any moment of the start leaves nothing") {
   for (int round = 0; round < 10; ++round) {
     const temp_folder folder;
     const auto lock = folder.path() / "lock";
-    auto runtime = start_runtime(folder.path());
+    auto runtime = start_runtime(folder.path(), shared);
     REQUIRE(eventually([&] { return std::filesystem::exists(lock); }, 30s));
     if (round % 3 == 2)  // else often before anything began
-      REQUIRE(eventually(
-          [&] { return !pids_in(folder.path() / "pids").empty(); }, 30s));
+      REQUIRE(eventually([&] { return lines_in(folder.path() / "pids") > 0; },
+                         30s));
     std::this_thread::sleep_for(std::chrono::microseconds{random() % 20'000});
     runtime.kill_it();
     REQUIRE(wait_for_guard(lock, steady_clock::now() + 10s));
     const auto text = slurp(folder.path() / "log");
-    for (const auto pid : pids_in(folder.path() / "pids")) {
-      CHECK(::kill(pid, 0) != 0);
-      ++started;
-    }
+    CHECK(processes_in(folder.path()).empty());
+    started += lines_in(folder.path() / "pids");
     std::this_thread::sleep_for(30ms);
     CHECK(slurp(folder.path() / "log").size() == text.size());
   }
@@ -185,6 +192,7 @@ TEST_CASE("a guard that is killed makes the end unknown, not a hang") {
   request.command = {"sh", "-c", "kill -KILL $PPID; while :; do :; done"};
   request.folder = folder.path();
   request.environment = {"PATH=/usr/bin:/bin"};
+  request.space = pid_space::shared;
   const auto end = run_process(request, listener, {});
   REQUIRE_FALSE(end);
   CHECK(end.error().code == errc::interrupted);

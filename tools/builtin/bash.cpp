@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/secrets.hpp"
 #include "tools/builtin/kept_output.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
@@ -43,11 +44,10 @@ constexpr const char* parameters = R"({
 std::vector<std::string> visible_environment(
     const std::vector<std::string>& hidden) {
   std::vector<std::string> result;
-  for (char** entry = ::environ; entry && *entry; ++entry) {
-    const std::string_view text = *entry;
-    const auto name = text.substr(0, text.find('='));
+  for (auto& entry : environment_without_keys()) {
+    const auto name = std::string_view{entry}.substr(0, entry.find('='));
     if (std::find(hidden.begin(), hidden.end(), name) == hidden.end())
-      result.emplace_back(text);
+      result.push_back(std::move(entry));
   }
   return result;
 }
@@ -116,7 +116,8 @@ std::optional<error> failure_of(const process_end& end, milliseconds limit) {
   switch (end.how) {
     case why::timed_out:
       return make(errc::timeout, "ended by its time limit of " +
-                                     std::to_string(limit.count()) + " ms");
+                                     std::to_string(limit.count()) +
+                                     " ms (timeout_ms)");
     case why::cancelled: return make(errc::cancelled, "cancelled");
     case why::signalled:
       return make(errc::tool_execution_error,
@@ -148,7 +149,8 @@ class bash final : public tool {
   explicit bash(bash_options options)
       : environment_{visible_environment(options.hidden_env)},
         shell_{find_shell()},
-        guard_program_{std::move(options.guard_program)} {}
+        guard_program_{std::move(options.guard_program)},
+        space_{options.space} {}
 
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
@@ -188,6 +190,7 @@ class bash final : public tool {
     request.kill_grace = context.kill_grace;
     request.lock = context.guard_lock;
     request.guard_program = guard_program_;
+    request.space = space_;
     milliseconds limit{0};
     if (const auto it = arguments.find("timeout_ms"); it != arguments.end()) {
       limit = milliseconds{it->get<std::int64_t>()};
@@ -221,6 +224,7 @@ class bash final : public tool {
   const std::vector<std::string> environment_;
   const std::string shell_;
   const std::string guard_program_;
+  const pid_space space_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/process/pid_space.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {
@@ -13,6 +14,7 @@ struct bash_options {
   std::vector<std::string> hidden_env;
   /// The program that is started as guard; see `process_request`.
   std::string guard_program = "/proc/self/exe";
+  pid_space space = pid_space::automatic;
 };
 
 /// The tool `bash`. Reads the environment now, not at each call.

@@ -180,6 +180,7 @@ class command_tool final : public tool {
     request.kill_grace = context.kill_grace;
     request.lock = context.guard_lock;
     request.guard_program = options_.guard_program;
+    request.space = options_.space;
     command_output output{context};
     const auto end = run_process(request, output, context.stop);
     output.finish();

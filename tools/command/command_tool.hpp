@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/error.hpp"
+#include "tools/process/pid_space.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {
@@ -29,6 +30,7 @@ struct command_options {
   std::string title;
   /// The program that is started as guard; see `process_request`.
   std::string guard_program = "/proc/self/exe";
+  pid_space space = pid_space::automatic;
 };
 
 /// A tool whose calls run the command under a guard, each in processes of its

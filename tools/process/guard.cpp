@@ -207,7 +207,7 @@ class guard {
   const bool own_space_;
   unique_fd child_events_;
   unique_fd status_;
-  pid_t main_ = -1;  ///< the tool, or the init of its namespace
+  pid_t main_ = -1;     ///< the tool, or the init of its namespace
   bool known_ = false;  ///< how the tool's first process ended
   guard_report report_;
   phase phase_ = phase::running;

@@ -114,11 +114,10 @@ bool in_own_space(const process_request& request) {
 std::vector<std::string> guard_command(const process_request& request) {
   const auto grace = std::chrono::ceil<std::chrono::milliseconds>(
       std::max(request.kill_grace, duration::zero()));
-  std::vector<std::string> result = {"riffle-guard", guard_argument,
-                                     std::to_string(grace.count()),
-                                     in_own_space(request) ? guard_own_space
-                                                           : guard_shared_space,
-                                     request.folder.string()};
+  std::vector<std::string> result = {
+      "riffle-guard", guard_argument, std::to_string(grace.count()),
+      in_own_space(request) ? guard_own_space : guard_shared_space,
+      request.folder.string()};
   result.insert(result.end(), request.command.begin(), request.command.end());
   return result;
 }
@@ -234,9 +233,9 @@ std::optional<guard_report> guarded_process::finish() {
   int status = 0;
   do {
     if (pid_ > 0) ::kill(pid_, SIGCONT);
-  } while (pid_ > 0 && (::waitpid(pid_, &status, WUNTRACED) < 0
-                            ? errno == EINTR
-                            : WIFSTOPPED(status)));
+  } while (pid_ > 0 &&
+           (::waitpid(pid_, &status, WUNTRACED) < 0 ? errno == EINTR
+                                                    : WIFSTOPPED(status)));
   live_guards::remove(pid_);
   pid_ = -1;
   const bool told = count == sizeof(report);

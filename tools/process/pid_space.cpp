@@ -195,7 +195,8 @@ void probe_space() {
       result = {space_step::command, EINTR};
     ::waitpid(child, nullptr, 0);
   }
-  const auto text = result.number == 0 ? std::string{"usable"} : to_text(result);
+  const auto text =
+      result.number == 0 ? std::string{"usable"} : to_text(result);
   ::_exit(::write(1, text.data(), text.size()) < 0 ? 1 : 0);
 }
 

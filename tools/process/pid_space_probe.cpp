@@ -76,10 +76,11 @@ space_support supported_space(const std::string& guard_program) {
   const auto& found =
       known.emplace(key, space_support{answer == "usable", answer})
           .first->second;
-  log_info("process.space",
-           found.usable ? "commands run in a PID namespace of their own"
-                        : "commands run without a PID namespace of their own: " +
-                              found.why);
+  log_info(
+      "process.space",
+      found.usable
+          ? "commands run in a PID namespace of their own"
+          : "commands run without a PID namespace of their own: " + found.why);
   return found;
 }
 

@@ -32,10 +32,10 @@ unexpected failure(errc code, std::string message) {
 }
 
 unexpected no_space(const guard_report& report) {
-  auto why = failure(
-      errc::tool_execution_error,
-      to_text({static_cast<space_step>(report.step), report.value}) +
-          "; namespace = \"none\" in the tool's table does without");
+  auto why =
+      failure(errc::tool_execution_error,
+              to_text({static_cast<space_step>(report.step), report.value}) +
+                  "; namespace = \"none\" in the tool's table does without");
   why.value().retryable = report.value == ENOSPC || report.value == EAGAIN ||
                           report.value == ENOMEM;
   return why;

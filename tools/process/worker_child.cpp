@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/secrets.hpp"
 #include "tools/process/child_conversation.hpp"
 #include "tools/process/worker_packets.hpp"
 #include "tools/process/worker_process.hpp"
@@ -19,12 +20,6 @@ namespace riffle::tools {
 namespace {
 
 constexpr std::chrono::seconds end_limit{5};
-
-std::vector<std::string> whole_environment() {
-  std::vector<std::string> out;
-  for (char** x = ::environ; x && *x; ++x) out.emplace_back(*x);
-  return out;
-}
 
 }  // namespace
 
@@ -47,7 +42,7 @@ expected<std::unique_ptr<worker_child>> worker_child::start(
   request.command = {"/proc/self/exe", worker_argument};
   std::error_code ignored;
   request.folder = std::filesystem::current_path(ignored);
-  request.environment = whole_environment();
+  request.environment = environment_without_keys();
   request.input = theirs.get();
   request.lock = options.lock;
   request.space = pid_space::shared;  // code of ours, see README.md

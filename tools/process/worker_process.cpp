@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/file_limit.hpp"
 #include "tools/builtin/kept_output.hpp"
 #include "tools/process/unique_fd.hpp"
 #include "tools/process/worker_packets.hpp"
@@ -52,6 +53,7 @@ class worker_process {
     const unique_fd null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
     ::dup2(null.get(), 0);
     ::prctl(PR_SET_NAME, "riffle-worker");
+    outlive_file_limit();
     if (!get_ready()) return 0;
     std::thread{[this] { listen(); }}.detach();
     for (;;) run_call(next_call());

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/base/secret_forms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "messages/event_line.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr std::string_view mark = "***";
+constexpr std::size_t shortest = 4;
+/// Shorter pieces in base64, and shorter rests, are too likely by chance.
+constexpr std::size_t shortest_piece = 8;
+
+std::string percent_encoded(std::string_view text, const char* digits,
+                            std::string_view kept) {
+  std::string out;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (std::isalnum(code) != 0 || kept.find(c) != kept.npos) {
+      out += c;
+    } else {
+      out += '%';
+      out += digits[code >> 4];
+      out += digits[code & 15];
+    }
+  }
+  return out;
+}
+
+std::string json_escaped(std::string_view text, bool slashes) {
+  std::string out;
+  append_json_escaped(out, text);
+  for (auto at = slashes ? out.find('/') : out.npos; at != out.npos;
+       at = out.find('/', at + 2))
+    out.insert(at, 1, '\\');
+  return out;
+}
+
+/// What of the text's base64 is the same whatever stands around it, when
+/// `before` bytes (0 to 2) of a group stand before it.
+std::string base64_piece(std::string_view text, std::size_t before,
+                         std::string_view last_two) {
+  std::string bytes(before, '\0');
+  bytes += text;
+  std::string alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  alphabet += last_two;
+  std::string out;
+  unsigned bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = (bits << 8) | static_cast<unsigned char>(c);
+    for (count += 8; count >= 6; count -= 6)
+      out += alphabet[(bits >> (count - 6)) & 63];
+  }
+  constexpr std::array<std::size_t, 3> unsure{0, 2, 3};
+  out.erase(0, std::min(out.size(), unsure.at(before)));
+  return out;
+}
+
+void replace_all(std::string& text, std::string_view what) {
+  for (auto at = text.find(what); at != text.npos;
+       at = text.find(what, at + mark.size()))
+    text.replace(at, what.size(), mark);
+}
+
+}  // namespace
+
+std::vector<std::string> secret_forms(std::string_view secret) {
+  std::vector<std::string> out;
+  if (secret.size() < shortest) return out;
+  out.emplace_back(secret);
+  for (const auto* digits : {"0123456789ABCDEF", "0123456789abcdef"})
+    for (const std::string_view kept : {"-_.~", "-_.~!*'()", "-_.*", ""})
+      out.push_back(percent_encoded(secret, digits, kept));
+  for (const bool slashes : {false, true})
+    out.push_back(json_escaped(secret, slashes));
+  for (const std::size_t before : {0, 1, 2})
+    for (const std::string_view last_two : {"+/", "-_"}) {
+      auto piece = base64_piece(secret, before, last_two);
+      if (piece.size() >= shortest_piece) out.push_back(std::move(piece));
+    }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  });
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::string hide_forms(std::string text,
+                       const std::vector<std::string>& forms) {
+  for (const auto& form : forms) replace_all(text, form);
+  for (const auto& form : forms) {
+    for (auto size = std::min(form.size() - 1, text.size());
+         size >= shortest_piece; --size)
+      if (text.ends_with(std::string_view{form}.substr(0, size))) {
+        text.replace(text.size() - size, size, mark);
+        break;
+      }
+  }
+  return text;
+}
+
+std::string hide_user_of_urls(std::string text) {
+  constexpr std::string_view begin = "://";
+  for (auto at = text.find(begin); at != text.npos;
+       at = text.find(begin, at + 1)) {
+    const auto from = at + begin.size();
+    const auto end =
+        std::min(text.find_first_of("/?# \t\n\"'<>", from), text.size());
+    const auto user = text.substr(from, end - from).rfind('@');
+    if (user != text.npos && user > 0) text.replace(from, user, mark);
+  }
+  return text;
+}
+
+}  // namespace riffle

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/base/secrets.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <sstream>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/secret_forms.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr std::size_t shortest = 4;
+/// A shorter key may be another variable's value by chance ("none", "test").
+constexpr std::size_t surely_a_key = 8;
+
+struct known_secrets {
+  std::shared_mutex mutex;
+  std::map<std::string, std::string> taken;  ///< by variable
+  std::set<std::string, std::less<>> keys;   ///< values of variables
+  std::set<std::string, std::less<>> all;
+  std::vector<std::string> forms;
+};
+
+known_secrets& known() {
+  static auto* const x = new known_secrets;  // threads may outlive statics
+  return *x;
+}
+
+void remember(std::string_view value, bool key) {
+  if (value.size() < shortest) return;
+  auto& x = known();
+  const std::lock_guard lock{x.mutex};
+  if (key && value.size() >= surely_a_key) x.keys.emplace(value);
+  if (!x.all.emplace(value).second) return;
+  x.forms.clear();
+  for (const auto& secret : x.all)
+    for (auto& form : secret_forms(secret)) x.forms.push_back(std::move(form));
+}
+
+/// The bytes that /proc/PID/environ shows; empty if they are not known.
+std::pair<char*, char*> shown_environment() {
+  std::ifstream in{"/proc/self/stat"};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto name_end = text.rfind(')');
+  if (name_end == text.npos) return {};
+  std::istringstream words{text.substr(name_end + 1)};
+  constexpr int words_before = 47;  // state is word 3, env_start 50
+  std::string word;
+  for (int i = 0; i < words_before; ++i) words >> word;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  words >> begin >> end;
+  if (!words || begin == 0 || end < begin) return {};
+  return {reinterpret_cast<char*>(begin), reinterpret_cast<char*>(end)};
+}
+
+bool holds(std::string_view entry, std::string_view variable,
+           std::string_view value) {
+  const auto name_end = std::min(entry.find('='), entry.size());
+  if (entry.substr(0, name_end) == variable) return true;
+  return value.size() >= surely_a_key &&
+         entry.substr(name_end).find(value) != entry.npos;
+}
+
+void wipe_shown(std::string_view variable, std::string_view value) {
+  const auto [begin, end] = shown_environment();
+  for (char* at = begin; at < end;) {
+    const auto length = ::strnlen(at, static_cast<std::size_t>(end - at));
+    if (holds({at, length}, variable, value)) ::explicit_bzero(at, length);
+    at += length + 1;
+  }
+}
+
+std::vector<std::string> variables_with(std::string_view variable,
+                                        std::string_view value) {
+  std::vector<std::string> out;
+  for (char** x = ::environ; x && *x; ++x) {
+    const std::string_view entry = *x;
+    if (holds(entry, variable, value))
+      out.emplace_back(entry.substr(0, entry.find('=')));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> read_key(const std::string& variable) {
+  std::string value;
+  {
+    auto& x = known();
+    const std::shared_lock lock{x.mutex};
+    if (const auto found = x.taken.find(variable); found != x.taken.end())
+      value = found->second;
+  }
+  if (const char* set = std::getenv(variable.c_str()); set && *set) value = set;
+  if (value.empty()) return std::nullopt;
+  remember(value, true);
+  return value;
+}
+
+void take_key(const std::string& variable) {
+  const auto value = read_key(variable);
+  if (!value) return;
+  {
+    auto& x = known();
+    const std::lock_guard lock{x.mutex};
+    x.taken[variable] = *value;
+  }
+  const auto names = variables_with(variable, *value);
+  wipe_shown(variable, *value);
+  for (const auto& name : names) ::unsetenv(name.c_str());
+  ::unsetenv(variable.c_str());
+}
+
+void refuse_tracing() noexcept {
+#ifndef __SANITIZE_ADDRESS__
+  ::prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
+void add_secret(std::string_view value) { remember(value, false); }
+
+void add_secrets_of_url(std::string_view url) {
+  const auto begin = url.find("://");
+  if (begin == url.npos) return;
+  url.remove_prefix(begin + 3);
+  url = url.substr(0, std::min(url.find_first_of("/?#"), url.size()));
+  const auto end = url.rfind('@');
+  if (end == url.npos) return;
+  const auto user = url.substr(0, end);
+  const auto password = user.find(':');
+  add_secret(user);
+  if (password != user.npos) add_secret(user.substr(password + 1));
+}
+
+std::vector<std::string> environment_without_keys() {
+  auto& x = known();
+  const std::shared_lock lock{x.mutex};
+  std::vector<std::string> out;
+  for (char** entry = ::environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto value = text.substr(std::min(text.find('='), text.size()));
+    bool shown = true;
+    for (const auto& key : x.keys)
+      shown = shown && value.find(key) == value.npos;
+    if (shown) out.emplace_back(text);
+  }
+  return out;
+}
+
+std::string redact(std::string text) {
+  auto& x = known();
+  {
+    const std::shared_lock lock{x.mutex};
+    if (!x.forms.empty()) text = hide_forms(std::move(text), x.forms);
+  }
+  return hide_user_of_urls(std::move(text));
+}
+
+error redact(error x) {
+  x.message = redact(std::move(x.message));
+  x.cause = redact(std::move(x.cause));
+  return x;
+}
+
+}  // namespace riffle

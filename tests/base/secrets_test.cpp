@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/base/secrets.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/secret_forms.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+
+namespace {
+
+std::string slurp(const std::string& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+std::string hidden(const std::string& text, const std::string& secret) {
+  return hide_forms(text, secret_forms(secret));
+}
+
+}  // namespace
+
+TEST_CASE("a secret is hidden in every form in which a server may echo it") {
+  const std::string key = "sk-can/ary+\"42\"=z";
+  CHECK(hidden("bad key " + key + "!", key) == "bad key ***!");
+  CHECK(hidden(key + key, key) == "******");
+  CHECK(hidden("?k=sk-can%2Fary%2B%2242%22%3Dz&x", key) == "?k=***&x");
+  CHECK(hidden("?k=sk-can%2fary%2b%2242%22%3dz&x", key) == "?k=***&x");
+  CHECK(hidden("{\"k\":\"sk-can/ary+\\\"42\\\"=z\"}", key) ==
+        "{\"k\":\"***\"}");
+  CHECK(hidden("{\"k\":\"sk-can\\/ary+\\\"42\\\"=z\"}", key) ==
+        "{\"k\":\"***\"}");
+  // echo -n 'user:sk-can/ary+"42"=z' | base64, and with "u:" and ":"
+  for (const std::string text :
+       {"dXNlcjpzay1jYW4vYXJ5KyI0MiI9eg==", "dTpzay1jYW4vYXJ5KyI0MiI9eg==",
+        "OnNrLWNhbi9hcnkrIjQyIj16", "c2stY2FuL2FyeSsiNDIiPXo="}) {
+    CAPTURE(text);
+    CHECK(hidden("Basic " + text, key).find("***") != std::string::npos);
+    CHECK(hidden("Basic " + text, key).size() <= 6 + 3 + 12);
+  }
+}
+
+TEST_CASE("a secret that was cut off at the end of a text is hidden, too") {
+  const std::string key = "sk-canary-0123456789";
+  for (std::size_t length = 8; length < key.size(); ++length)
+    CHECK(hidden("bad key " + key.substr(0, length), key) == "bad key ***");
+  CHECK(hidden("sk-", key) == "sk-");
+  CHECK(hidden("", key).empty());
+}
+
+TEST_CASE("what is too short is no secret") {
+  CHECK(secret_forms("").empty());
+  CHECK(secret_forms("abc").empty());
+  CHECK(hidden("the test failed", "none") == "the test failed");
+}
+
+TEST_CASE("the user of a URL is hidden wherever it stands") {
+  CHECK(hide_user_of_urls("GET http://me:sk-1@host:80/a@b failed") ==
+        "GET http://***@host:80/a@b failed");
+  CHECK(hide_user_of_urls("a://b@c d://e:f@g") == "a://***@c d://***@g");
+  CHECK(hide_user_of_urls("http://host/me@example.org ://") ==
+        "http://host/me@example.org ://");
+  add_secrets_of_url("https://someone:pass%2Fword@host/v1");
+  CHECK(redact(std::string{"no pass%2Fword here"}) == "no *** here");
+}
+
+TEST_CASE("an error is redacted in all that it says") {
+  add_secret("sk-canary-of-errors");
+  const auto x =
+      redact(error{errc::model_error, "model", "wrong: sk-canary-of-errors",
+                   true, "status sk-canary-of-errors"});
+  CHECK(x ==
+        error{errc::model_error, "model", "wrong: ***", true, "status ***"});
+}
+
+// /proc shows the environment of the last exec: the test needs a new program.
+TEST_CASE("a program with keys, run by the tests", "[.keys]") {
+  const std::string canary = "canary-of-the-environment";
+  const auto before = slurp("/proc/self/environ");
+  take_key("RIFFLE_TEST_KEY");
+  const auto after = slurp("/proc/self/environ");
+  std::string children;
+  for (const auto& x : environment_without_keys()) children += x + '\n';
+  std::string got;
+  if (before.find(canary) != before.npos) got += "before ";
+  if (after.find(canary) != after.npos) got += "after ";
+  if (after.find("RIFFLE_TEST_OTHER=stays") != after.npos) got += "other ";
+  if (std::getenv("RIFFLE_TEST_KEY") || std::getenv("RIFFLE_TEST_ALIAS"))
+    got += "set ";
+  if (children.find(canary) != children.npos) got += "children ";
+  if (read_key("RIFFLE_TEST_KEY") == "sk-" + canary) got += "known ";
+  refuse_tracing();
+  if (::geteuid() == 0) {
+    REQUIRE(::setgid(65534) == 0);
+    REQUIRE(::setuid(65534) == 0);
+    refuse_tracing();
+    const auto parent = std::to_string(::getpid());
+    const auto child = ::fork();
+    if (child == 0) {
+      // A fork is the same program; an exec makes it one that may be traced.
+      const auto look = "cat /proc/" + parent + "/environ > /dev/null 2>&1";
+      ::execl("/bin/sh", "sh", "-c", look.c_str(), nullptr);
+      ::_exit(99);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WEXITSTATUS(status) == 0) got += "shown ";
+  }
+  std::cout << "got: " << got << std::endl;
+}
+
+TEST_CASE("a key that was taken is in no environment, and still known") {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("riffle-keys-" + std::to_string(::getpid()));
+  const auto command =
+      "RIFFLE_TEST_KEY=sk-canary-of-the-environment "
+      "RIFFLE_TEST_ALIAS=x=sk-canary-of-the-environment "
+      "RIFFLE_TEST_OTHER=stays " +
+      self + " '[.keys]' > " + file.string();
+  REQUIRE(std::system(command.c_str()) == 0);
+  const auto said = slurp(file.string());
+  std::filesystem::remove(file);
+#ifdef __SANITIZE_ADDRESS__
+  CHECK(said.find("got: before other known ") != said.npos);
+#else
+  CHECK(said.find("got: before other known \n") != said.npos);
+#endif
+}
+
+TEST_CASE("a key that stays in the environment is given to no child") {
+  ::setenv("RIFFLE_TEST_KEY", "sk-canary-that-stays", 1);
+  CHECK(read_key("RIFFLE_TEST_KEY") == "sk-canary-that-stays");
+  CHECK_FALSE(read_key("RIFFLE_TEST_NO_KEY"));
+  for (const auto& x : environment_without_keys())
+    CHECK(x.find("canary-that-stays") == x.npos);
+  ::unsetenv("RIFFLE_TEST_KEY");
+}
