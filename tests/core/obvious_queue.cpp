@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "actors/core/dispatch_detail.hpp"
+#include "actors/core/limit_errors.hpp"
 
 namespace riffle::testing {
 
@@ -296,27 +297,17 @@ void obvious_queue::check_limits(entry& x, dispatch_effects& out,
     case phase::backoff: x.at = phase::ready; break;
     case phase::waiting:
     case phase::ready:
-      stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            "it could not start within the queue's time limit: the run's "
-            "slots were taken, or work that ignored its stop holds what it "
-            "needs"},
-           out, now);
+      stop(x, outcome::timed_out, not_started_in_time(x.call), out, now);
       break;
     case phase::queued:
-      stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            "no worker was free within the queue's time limit"},
-           out, now);
+      stop(x, outcome::timed_out, no_worker_in_time(x.call), out, now);
       break;
     case phase::running: {
       const bool idle = limits.idle_timeout > duration{} &&
                         now >= x.last_sign + limits.idle_timeout;
       stop(x, outcome::timed_out,
-           {errc::timeout, op,
-            idle ? "the tool gave no sign of life within its idle limit"
-                 : "the tool did not end within its time limit"},
-           out, now);
+           idle ? silent_too_long(x.call) : not_ended_in_time(x.call), out,
+           now);
       break;
     }
     case phase::withdrawing:
