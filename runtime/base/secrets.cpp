@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/secrets.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -27,7 +29,8 @@ constexpr std::size_t surely_a_key = 8;
 struct known_secrets {
   std::shared_mutex mutex;
   std::map<std::string, std::string> taken;  ///< by variable
-  std::set<std::string, std::less<>> keys;   ///< values of variables
+  std::set<std::string, std::less<>> variables;
+  std::set<std::string, std::less<>> keys;  ///< values of variables
   std::set<std::string, std::less<>> all;
   std::vector<std::string> forms;
 };
@@ -35,6 +38,14 @@ struct known_secrets {
 known_secrets& known() {
   static auto* const x = new known_secrets;  // threads may outlive statics
   return *x;
+}
+
+/// As it is sent: a file's last line end often comes along with a key.
+std::string_view trimmed(std::string_view text) {
+  constexpr auto blank = " \t\r\n";
+  const auto begin = text.find_first_not_of(blank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(blank) + 1 - begin);
 }
 
 void remember(std::string_view value, bool key) {
@@ -105,7 +116,12 @@ std::optional<std::string> read_key(const std::string& variable) {
   }
   if (const char* set = std::getenv(variable.c_str()); set && *set) value = set;
   if (value.empty()) return std::nullopt;
-  remember(value, true);
+  {
+    auto& x = known();
+    const std::lock_guard lock{x.mutex};
+    x.variables.insert(variable);
+  }
+  remember(trimmed(value), true);
   return value;
 }
 
@@ -117,8 +133,8 @@ void take_key(const std::string& variable) {
     const std::lock_guard lock{x.mutex};
     x.taken[variable] = *value;
   }
-  const auto names = variables_with(variable, *value);
-  wipe_shown(variable, *value);
+  const auto names = variables_with(variable, trimmed(*value));
+  wipe_shown(variable, trimmed(*value));
   for (const auto& name : names) ::unsetenv(name.c_str());
   ::unsetenv(variable.c_str());
 }
@@ -151,7 +167,8 @@ std::vector<std::string> environment_without_keys() {
   for (char** entry = ::environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
     const auto value = text.substr(std::min(text.find('='), text.size()));
-    bool shown = true;
+    const auto name = text.substr(0, text.size() - value.size());
+    bool shown = x.variables.find(name) == x.variables.end();
     for (const auto& key : x.keys)
       shown = shown && value.find(key) == value.npos;
     if (shown) out.emplace_back(text);

@@ -37,8 +37,9 @@ inline constexpr auto run = R"(Examples:
 The answer goes to standard output, tool traces to standard error. Before a
 call changes something you are asked at the terminal; without one it is denied
 unless the configuration allows it or --approve all is given. With --approve
-ask and no terminal the run waits for 'riffle proposals'. Ctrl-C cancels and
-settles what runs; a second one stops at once. A run that was stopped hard is finished by
+ask and no terminal the run waits for 'riffle proposals'. Ctrl-C, SIGTERM
+and SIGHUP cancel and settle what runs (130); a second Ctrl-C stops at once.
+A run that was stopped hard is finished by
 'riffle sessions resume SESSION'.)";
 
 inline constexpr auto sessions = R"(Examples:

@@ -106,6 +106,16 @@ class checker {
                   [&](const std::string& key, const std::string& message) {
                     add({"tools", name, key}, message);
                   });
+    for (const auto& [model, m] : x_.models) {
+      const auto& given = t.program.env;
+      if (m.api_key_env.empty() ||
+          std::ranges::find(given, m.api_key_env) == given.end())
+        continue;
+      add({"tools", name, "env"},
+          in_quotes(m.api_key_env) + " is the key of models." + model +
+              ", which no tool gets; give the tool a key of its own in "
+              "another variable");
+    }
     if (!is_set({"tools", name, "type"}) && !t.keys.empty()) {
       add({"tools", name, "keys"},
           "only a tool with type = \"command\" has keys that can be set");

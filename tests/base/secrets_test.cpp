@@ -141,5 +141,11 @@ TEST_CASE("a key that stays in the environment is given to no child") {
   CHECK_FALSE(read_key("RIFFLE_TEST_NO_KEY"));
   for (const auto& x : environment_without_keys())
     CHECK(x.find("canary-that-stays") == x.npos);
+  ::setenv("RIFFLE_TEST_KEY", "short\n", 1);
+  CHECK(read_key("RIFFLE_TEST_KEY") == "short\n");
+  for (const auto& x : environment_without_keys())
+    CHECK_FALSE(x.starts_with("RIFFLE_TEST_KEY="));
+  CHECK(redact(std::string{"the key short is wrong"}) ==
+        "the key *** is wrong");
   ::unsetenv("RIFFLE_TEST_KEY");
 }

@@ -2,7 +2,6 @@
 #include "tools/command/command_tool.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/secrets.hpp"
 #include "tools/builtin/kept_output.hpp"
 #include "tools/command/command_result.hpp"
 #include "tools/command/stderr_lines.hpp"
@@ -28,9 +28,10 @@ constexpr std::size_t longest_title = 200;
 
 std::vector<std::string> environment_of(const std::vector<std::string>& names) {
   std::vector<std::string> result;
+  const auto all = environment_without_keys();
   const auto add = [&](const std::string& name) {
-    if (const char* value = std::getenv(name.c_str()))
-      result.push_back(name + "=" + value);
+    for (const auto& entry : all)
+      if (entry.starts_with(name + "=")) result.push_back(entry);
   };
   for (const auto* name : {"PATH", "HOME", "LANG"}) add(name);
   for (const auto& name : names)

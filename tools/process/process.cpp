@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <utility>
 
+#include "runtime/base/log.hpp"
 #include "tools/process/guarded_process.hpp"
 
 namespace riffle::tools {
@@ -157,11 +159,21 @@ class pump {
   std::stop_callback<std::function<void()>> stop_;  // after what it uses
 };
 
+void tell_of_shared_space() {
+  static std::once_flag told;
+  std::call_once(told, [] {
+    log_info("process.space",
+             "commands run without a PID namespace of their own: namespace is "
+             "\"none\"");
+  });
+}
+
 }  // namespace
 
 expected<process_end> run_process(const process_request& request,
                                   process_listener& listener,
                                   std::stop_token stop) {
+  if (request.space == pid_space::shared) tell_of_shared_space();
   auto process = guarded_process::start(request);
   if (!process) return unexpected{std::move(process).error()};
   auto end = pump{request, listener, *process, std::move(stop)}.run();
