@@ -52,14 +52,14 @@ constexpr const char* quick =
 /// Runs the program, and then each command that shows what was kept.
 void check_nothing_shown(const work_folder& folder) {
   const std::map<std::string, std::string> env{{"OPENAI_API_KEY", key}};
-  const auto end = riffle(
+  const auto end = riffle::testing::riffle(
       folder, {"run", "go", "--session", "s1", "-v", "--output", "jsonl"}, env);
   INFO(end.err);
   CHECK(end.status == 1);
   CHECK(of_type(checked_events(end.out), "error").size() == 1);
-  riffle(folder, {"sessions", "show", "s1"}, env);
-  riffle(folder, {"sessions", "events", "s1"}, env);
-  riffle(folder, {"config", "show"}, env);
+  riffle::testing::riffle(folder, {"sessions", "show", "s1"}, env);
+  riffle::testing::riffle(folder, {"sessions", "events", "s1"}, env);
+  riffle::testing::riffle(folder, {"config", "show"}, env);
   CHECK(files_with_key(folder).empty());
 }
 

@@ -71,14 +71,14 @@ TEST_CASE("the message of a time limit names the limit") {
   auto server = one_command("sleep 100");
   SECTION("of a tool") {
     folder.configure(server.url("/v1"), "[tools.bash]\ntimeout = \"500ms\"\n");
-    CHECK(message_of(riffle(folder, go))
+    CHECK(message_of(riffle::testing::riffle(folder, go))
               .find("its time limit of 500ms (tools.bash.timeout)") !=
           std::string::npos);
   }
   SECTION("of silence") {
     folder.configure(server.url("/v1"),
                      "[tools.bash]\nidle_timeout = \"500ms\"\n");
-    CHECK(message_of(riffle(folder, go))
+    CHECK(message_of(riffle::testing::riffle(folder, go))
               .find("its limit of 500ms (tools.bash.idle_timeout)") !=
           std::string::npos);
   }
@@ -86,7 +86,7 @@ TEST_CASE("the message of a time limit names the limit") {
     folder.configure(server.url("/v1"));
     auto words = go;
     words.insert(words.end(), {"--timeout", "1s"});
-    const auto end = riffle(folder, words);
+    const auto end = riffle::testing::riffle(folder, words);
     CHECK(end.status == 124);
     CHECK(of_type(checked_events(end.out), "error")
               .at(0)
@@ -96,8 +96,8 @@ TEST_CASE("the message of a time limit names the limit") {
   }
   SECTION("of `tools call`") {
     folder.configure(server.url("/v1"), "[tools.bash]\ntimeout = \"500ms\"\n");
-    const auto end =
-        riffle(folder, {"tools", "call", "bash", R"({"command":"sleep 100"})"});
+    const auto end = riffle::testing::riffle(
+        folder, {"tools", "call", "bash", R"({"command":"sleep 100"})"});
     CHECK((end.out + end.err).find("of 500ms (tools.bash.timeout)") !=
           std::string::npos);
   }
@@ -112,7 +112,7 @@ TEST_CASE("the log names where commands run, and the key decides") {
                    "[runtime.log]\nlevel = \"debug\"\n[tools.bash]\nnamespace "
                    "= \"" +
                        std::string{space} + "\"\n");
-  const auto end = riffle(folder, go);
+  const auto end = riffle::testing::riffle(folder, go);
   INFO(end.err);
   CHECK(end.status == 0);
   const std::string output = of_type(checked_events(end.out), "tool_result")
