@@ -31,6 +31,8 @@ struct dispatcher_state {
   void on(work_progressed& x);
   void on(work_done& x);
   void on(work_lost& x);
+  void on(pool_replaced& x);
+  void on(orphan_due& x);
   void on(tick& x);
 
   // What the parser sends, in its order, a piece at a time: so that a cancel
@@ -57,6 +59,8 @@ struct dispatcher_state {
   void act(core::settle_call& x);
   void act(core::calls_drained& x);
   void schedule_tick();
+  void log_late(std::uint64_t before, const call_id& id,
+                std::uint32_t attempt) const;
 
   dispatcher_actor::pointer self;
   run_spec_ptr spec;
@@ -75,6 +79,15 @@ struct dispatcher_state {
   /// What calls set in the session's state, until they are settled.
   std::map<call_id, tools::state_values> state_of;
   std::map<call_id, std::vector<storage::attempt_record>> attempts_of;
+
+  /// What pools and workers have.
+  struct handed_over {
+    std::string tool;
+    std::uint32_t attempt = 0;
+    std::shared_ptr<work_ticket> ticket;
+  };
+  void came_back(const call_id& id, std::uint32_t attempt);
+  std::map<call_id, handed_over> at_pools;
   std::optional<time_point> next_tick;
 };
 

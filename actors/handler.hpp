@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <string>
 
 #include <caf/all.hpp>
@@ -11,9 +12,10 @@
 
 namespace riffle {
 
-/// Runs one handler of a run actor. An exception ends the actor, and by its
-/// links the run's other actors (rule 12); its text goes to the log, since CAF
-/// would lose it. `name`: "actor.handler", for the log and for tests.
+/// Runs one handler. An exception ends the actor (of a run: by its links the
+/// run's other actors too, rule 12), which its supervisor notices; its text
+/// goes to the log, since CAF would lose it. `name`: "actor.handler", for the
+/// log and for tests.
 template <class Self, class F>
 void run_handler(Self* self, const fault_hook& faults, const char* name, F f) {
   std::string what;
@@ -28,6 +30,16 @@ void run_handler(Self* self, const fault_hook& faults, const char* name, F f) {
   }
   log_error(name, what);
   self->quit(caf::make_error(caf::sec::runtime_error, std::string{name}, what));
+}
+
+/// The same for a handler that answers: an exception is the answer too.
+template <class R, class Self, class F>
+caf::result<R> run_request(Self* self, const fault_hook& faults,
+                           const char* name, F f) {
+  std::optional<caf::result<R>> answer;
+  run_handler(self, faults, name, [&] { answer.emplace(f()); });
+  if (answer) return std::move(*answer);
+  return caf::make_error(caf::sec::runtime_error, std::string{name});
 }
 
 /// The handler of a run actor for messages of type `X`: calls `state.on(X&)`

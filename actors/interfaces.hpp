@@ -5,6 +5,8 @@
 // of each from `stream_consumer` (one per turn) to `orchestrator`; tools have
 // a pool with workers; a process has one registry and one session store.
 
+#include <atomic>
+
 #include <caf/all.hpp>
 
 #include "actors/run_messages.hpp"
@@ -18,6 +20,9 @@ struct assignment;          // dispatcher -> pool -> worker: run this call
 struct run_peers;           // spawner -> the actors of a run: who is who
 struct more_calls {};       // dispatcher's own: take in more of a turn
 struct published_progress;  // muxer -> publisher: a report and whom to ack
+struct pool_replaced;       // registry -> dispatcher: another pool serves it
+struct orphan_due;          // dispatcher's own timer
+struct revive_pool;         // registry's own timer
 struct watch_proposal;      // tracker -> desk: tell me what is decided
 
 /// Runs one call at a time on the lane; dies with its tool's exception.
@@ -94,7 +99,9 @@ using dispatcher_actor =
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator
                      reacts_to<work_lost>,  // from a pool
-                     reacts_to<tick>>;      // own timer: time limits
+                     reacts_to<pool_replaced>,  // from the registry
+                     reacts_to<orphan_due>,     // own timer
+                     reacts_to<tick>>;          // own timer: time limits
 
 /// Proposals of a run: asked for, decided, expired, withdrawn.
 using proposal_tracker_actor =
@@ -145,9 +152,19 @@ using run_registry_actor =
                      reacts_to<attach_subscriber>, reacts_to<cancel_run>,
                      reacts_to<cancel_call>, reacts_to<run_ended>,
                      reacts_to<run_broken>, reacts_to<probe_journal>,
+                     reacts_to<revive_pool>,  // own timer
                      replies_to<shut_down>::with<all_ended>>;
 
-/// One call on its way to a worker.
+/// One call on its way to a worker. Who has the ticket may begin it: its
+/// worker's thread, unless its dispatcher took it back.
+class work_ticket {
+ public:
+  bool take() noexcept { return !taken_.exchange(true); }
+
+ private:
+  std::atomic<bool> taken_ = false;
+};
+
 struct assignment {
   run_id run;
   tool_call call;
@@ -155,6 +172,7 @@ struct assignment {
   dispatcher_actor dispatcher;
   progress_muxer_actor muxer;
   std::shared_ptr<tools::session_state> state;  ///< null: it begins empty
+  std::shared_ptr<work_ticket> ticket;          ///< null: nobody takes it back
 };
 
 /// The actors of one run.
@@ -168,6 +186,25 @@ struct run_peers {
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
   std::shared_ptr<tools::session_state> state;
+};
+
+/// registry -> dispatcher: the tool's pool died; who takes its place, if
+/// anybody does.
+struct pool_replaced {
+  std::string tool;
+  std::string reason;
+  tool_pool_actor pool;
+};
+
+/// dispatcher's own: a call whose pool died should have ended by now.
+struct orphan_due {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// registry's own: a tool whose pool died too often is tried again.
+struct revive_pool {
+  std::string tool;
 };
 
 struct watch_proposal {
@@ -185,6 +222,9 @@ struct published_progress {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::assignment)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::more_calls)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_peers)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::pool_replaced)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::orphan_due)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::revive_pool)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::watch_proposal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::core::progress_item)

@@ -10,6 +10,7 @@
 #include "actors/handler.hpp"
 #include "actors/proposal_texts.hpp"
 #include "actors/recovery.hpp"
+#include "actors/run_log.hpp"
 #include "messages/duration_text.hpp"
 
 namespace riffle {
@@ -99,8 +100,9 @@ void orchestrator_state::begin_fresh() {
 
 void orchestrator_state::begin_recovered() {
   auto found = plan_recovery(*start.snapshot, spec->tool_settings);
-  log_debug("orchestrator", "recovering " + spec->run.value + " at step " +
-                                std::to_string(found.progress.step));
+  log_run(log_level::info, spec->run,
+          "goes on at step " + std::to_string(found.progress.step) +
+              " from its journal");
   for (const auto& step : earlier_steps(*start.snapshot, spec->tool_settings))
     machine.note_step(step);
   self->send(peers.dispatcher,
@@ -168,6 +170,10 @@ void orchestrator_state::on_end_committed() {
 // -- what follows -------------------------------------------------------------
 
 void orchestrator_state::apply(core::step_effects effects) {
+  const auto before = std::exchange(phase, machine.phase_name());
+  if (before != phase && log_enabled(log_level::debug))
+    log_run(log_level::debug, spec->run,
+            std::string{before} + " -> " + std::string{phase});
   for (auto& effect : effects) std::visit([this](auto& x) { act(x); }, effect);
 }
 

@@ -61,7 +61,8 @@ struct orchestrator_state {
   turn_spawner spawn_turn;
   run_peers peers;
   core::step_machine machine;
-  storage::run_record base;  ///< what of the record does not change
+  std::string_view phase = "idle";  ///< of it, as it was logged
+  storage::run_record base;         ///< what of the record does not change
   storage::run_state ended_as = storage::run_state::active;
   conversation talk;
   std::string plan;                         ///< of the session

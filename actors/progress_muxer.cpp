@@ -2,8 +2,16 @@
 #include "actors/progress_muxer.hpp"
 
 #include "actors/handler.hpp"
+#include "actors/run_log.hpp"
 
 namespace riffle {
+
+progress_muxer_state::~progress_muxer_state() {
+  if (spec && merge.dropped() > 0 && log_enabled(log_level::info))
+    log_run(log_level::info, spec->run,
+            std::to_string(merge.dropped()) +
+                " progress reports came too late and were dropped");
+}
 
 void progress_muxer_state::on_begun(call_begun& x) {
   merge.on_begun(x.id, x.attempt);

@@ -12,6 +12,7 @@ inline constexpr auto settlement_patience = std::chrono::seconds{5};
 struct progress_muxer_state {
   static inline const char* name = "progress_muxer";
   explicit progress_muxer_state(progress_muxer_actor::pointer me) : self{me} {}
+  ~progress_muxer_state();  ///< says how many reports were dropped
 
   void on_begun(call_begun& x);
   void on_settled(call_settled& x);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -53,7 +54,8 @@ void proposal_desk_state::on_settle(settle_proposal& x) {
   if (!answer) {
     // The run waits for it, maybe without a write of its own: it is stored
     // as soon as there is room.
-    if (!std::exchange(refused, true)) log_error(op, render(answer.error()));
+    if (!std::exchange(refused, true))
+      log_error(op, render_chain(answer.error()));
     const auto id = x.decision.proposal;
     if (watched.contains(id)) unsettled.insert_or_assign(id, std::move(x));
     schedule();
@@ -73,7 +75,7 @@ void proposal_desk_state::on_known(decision_known& x) {
 void proposal_desk_state::look_for(const std::vector<proposal_id>& ids) {
   auto found = setup.journal->decisions_of(ids);
   if (!found) {
-    log_error(op, render(found.error()));
+    log_error(op, render_chain(found.error()));
     return;
   }
   for (auto& decision : *found) {
@@ -142,7 +144,8 @@ void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
 void proposal_desk_state::look_for_cancels() {
   auto found = setup.journal->cancels();
   if (!found) {
-    if (!std::exchange(unread, true)) log_error(op, render(found.error()));
+    if (!std::exchange(unread, true))
+      log_error(op, render_chain(found.error()));
     return;
   }
   unread = false;
@@ -174,29 +177,43 @@ proposal_desk_actor::behavior_type proposal_desk(
     desk_setup setup) {
   auto& st = self->state;
   st.setup = std::move(setup);
-  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
-  // It serves all runs of the process: what one message costs is that message.
-  const auto run = [](auto f) {
-    try {
-      f();
-    } catch (const std::exception& problem) {
-      log_error(op, problem.what());
-    }
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.setup.faults, handler, std::move(f));
   };
+  self->set_down_handler([&st, run](caf::down_msg& x) {
+    run("proposal_desk.down", [&] { st.on_down(x); });
+  });
   return {
-      [&st](run_peers& x) { st.registry = std::move(x.registry); },
-      [&st, run](watch_proposal& x) { run([&] { st.on_watch(x); }); },
-      [&st](const unwatch_proposal& x) { st.on_unwatch(x); },
-      [&st, run](settle_proposal& x) { run([&] { st.on_settle(x); }); },
-      [&st, run](decision_known& x) { run([&] { st.on_known(x); }); },
-      [&st, run](queued_cause& x) { run([&] { st.on_queued(x); }); },
-      [&st](const runs_here& x) {
-        st.runs = x.any;
-        st.schedule();
+      [&st, run](run_peers& x) {
+        run("proposal_desk.run_peers",
+            [&] { st.registry = std::move(x.registry); });
+      },
+      [&st, run](watch_proposal& x) {
+        run("proposal_desk.watch", [&] { st.on_watch(x); });
+      },
+      [&st, run](const unwatch_proposal& x) {
+        run("proposal_desk.unwatch", [&] { st.on_unwatch(x); });
+      },
+      [&st, run](settle_proposal& x) {
+        run("proposal_desk.settle", [&] { st.on_settle(x); });
+      },
+      [&st, run](decision_known& x) {
+        run("proposal_desk.known", [&] { st.on_known(x); });
+      },
+      [&st, run](queued_cause& x) {
+        run("proposal_desk.queued", [&] { st.on_queued(x); });
+      },
+      [&st, run](const runs_here& x) {
+        run("proposal_desk.runs_here", [&] {
+          st.runs = x.any;
+          st.schedule();
+        });
       },
       [&st, run](tick&) {
-        run([&] { st.on_tick(); });
-        st.schedule();
+        run("proposal_desk.tick", [&] {
+          st.on_tick();
+          st.schedule();
+        });
       },
   };
 }

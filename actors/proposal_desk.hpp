@@ -19,11 +19,13 @@ struct desk_setup {
   cause_spec_maker make_cause_spec;  ///< empty: nothing is started
   /// How soon a decision of another process is found, at most.
   duration poll_every = std::chrono::milliseconds{200};
+  fault_hook faults;  ///< of tests
 };
 
 /// The one place of a process that asks the journal for what other processes
 /// want of its runs, decisions and cancels: by one timer for all runs, which
-/// stands still while there is none.
+/// stands still while there is none. If it dies, the runtime ends: what it was
+/// told would be waited for in vain.
 struct proposal_desk_state {
   static inline const char* name = "proposal_desk";
   explicit proposal_desk_state(proposal_desk_actor::pointer me) : self{me} {}

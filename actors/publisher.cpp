@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/handler.hpp"
+#include "actors/run_log.hpp"
 
 namespace riffle {
 
@@ -67,6 +68,7 @@ void publisher_state::on_entry(run_entry& x) {
   if (!x.events.empty()) flush_text();
   for (auto& body : x.events) {
     fill_in(body);
+    log_event(spec->run, body);
     // A status has its own pace.
     if (!std::holds_alternative<events::status>(body)) emit(body);
     status.on(body, self->clock().now());
@@ -226,7 +228,7 @@ void publisher_state::notify(commit_notice& notice) {
 
 void publisher_state::fail(const error& why) {
   failed = true;
-  log_error("publisher", render(why));
+  log_run(log_level::info, spec->run, "cannot be stored: " + render_chain(why));
   for (auto& [id, who] : subscribers) who->closed(why);
   subscribers.clear();
   self->send(peers.registry, run_broken{spec->run, why});

@@ -24,15 +24,15 @@ void run_registry_state::stand_still(const run_id& id, const error& why) {
   }
   auto& run = runs.at(id);
   run.broken = why;
-  log_error(op, id.value + " stands still: " + render(why));
+  log_warn(op, id.value + " stands still: " + render_chain(why));
   for (const auto& who : std::exchange(run.readers, {})) who->closed(why);
   end_work_of(id, [this, id, why] { set_aside(id, why); });
 }
 
 void run_registry_state::set_aside(const run_id& id, const error& why) {
   auto& run = runs.at(id);
-  parked.insert_or_assign(id,
-                          parked_run{run.spec, why, std::move(run.end), false});
+  parked.insert_or_assign(
+      id, parked_run{run.spec, why, std::move(run.end), false, run.deadline});
   runs.erase(id);
   schedule_probe();
   answer_shut_down();
@@ -82,6 +82,7 @@ void run_registry_state::on_probed(const run_id& id, opened_run& answer) {
             core::restart_policy{setup.supervision.intensity,
                                  setup.supervision.period}};
   run.end = std::move(old.end);
+  run.deadline = old.deadline;
   auto& mine = runs.insert_or_assign(id, std::move(run)).first->second;
   begin(mine, std::move(answer.snapshot), false);
   if (closing) end_for_closing(mine);
@@ -98,7 +99,7 @@ void run_registry_state::on_refused(const run_id& id, const error& why) {
     return_parked(id);
     probe_pause = std::min(2 * probe_pause, setup.probe_cap);
   } else {
-    log_warn(op, id.value + " does not go on here: " + render(why));
+    log_warn(op, id.value + " does not go on here: " + render_chain(why));
     parked.erase(id);
   }
   if (parked.empty() || closing)

@@ -125,6 +125,22 @@ void run_registry_state::begin(entry& run,
     self->send(run.peers.publisher, attach_subscriber{run.spec->run, who});
   self->send(run.peers.orchestrator, run_peers{run.peers});
   if (run.end) self->send(run.peers.orchestrator, end_run{*run.end});
+  keep_deadline(run);
+}
+
+/// A run that starts again, or stood still, has no more time than at first.
+void run_registry_state::keep_deadline(entry& run) {
+  const auto limit = run.spec->time_limit;
+  if (limit <= duration{}) return;
+  if (!run.deadline) {
+    run.deadline = self->clock().now() + limit;
+    return;
+  }
+  self->scheduled_send(self, *run.deadline,
+                       cancel_run{run.spec->run,
+                                  {errc::timeout, "run",
+                                   "the run did not end within its time limit"},
+                                  false});
 }
 
 // -- while it runs ------------------------------------------------------------
@@ -167,6 +183,7 @@ void run_registry_state::on_broken(run_broken& x) {
 // -- the end, or another try --------------------------------------------------
 
 void run_registry_state::on_down(const caf::down_msg& x) {
+  if (on_pool_down(x)) return;
   const auto owner = owners.find(x.source);
   if (owner == owners.end()) return;
   const auto id = owner->second;
@@ -252,7 +269,7 @@ void run_registry_state::adopt_again(const run_id& id) {
 void run_registry_state::give_up(const run_id& id, const error& why) {
   const auto i = runs.find(id);
   if (i == runs.end()) return;
-  log_error(op, id.value + ": " + render(why));
+  log_error(op, id.value + ": " + render_chain(why));
   for (const auto& who : i->second.readers) who->closed(why);
   runs.erase(i);
   answer_shut_down();
@@ -290,6 +307,12 @@ void run_registry_state::answer_shut_down() {
   for (auto& promise : std::exchange(waiting, {})) promise.deliver(all_ended{});
 }
 
+void run_registry_state::on_exit(caf::exit_msg& x) {
+  for (auto& [id, run] : runs)
+    self->send_exit(run.peers.orchestrator, x.reason);
+  self->quit(std::move(x.reason));
+}
+
 run_registry_actor::behavior_type run_registry(
     run_registry_actor::stateful_pointer<run_registry_state> self,
     registry_setup setup) {
@@ -298,11 +321,8 @@ run_registry_actor::behavior_type run_registry(
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
   // Runs that did not end in time go with their registry; the journal keeps
   // them for the next process.
-  self->set_exit_handler([&st](caf::exit_msg& x) {
-    for (auto& [id, run] : st.runs)
-      st.self->send_exit(run.peers.orchestrator, x.reason);
-    st.self->quit(std::move(x.reason));
-  });
+  self->set_exit_handler([&st](caf::exit_msg& x) { st.on_exit(x); });
+  st.watch_pools();
   return {
       [&st](start_run& x) { return st.on_start(x); },
       [&st](resume_run& x) { return st.on_resume(x); },
@@ -315,6 +335,9 @@ run_registry_actor::behavior_type run_registry(
       },
       [&st](run_broken& x) { st.on_broken(x); },
       [&st](probe_journal&) { st.on_probe(); },
+      [&st](const revive_pool& x) {
+        st.replace_pool(x.tool, "it cooled down");
+      },
       [&st](shut_down&) { return st.on_shut_down(); },
   };
 }

@@ -23,11 +23,12 @@ struct run_registry_state {
     std::set<caf::actor_addr> alive;  ///< its actors
     std::vector<subscriber_ptr> readers;
     core::restart_policy restarts;
-    bool ending = false;          ///< its last event is stored
-    std::optional<error> broken;  ///< the journal refused
-    std::optional<end_run> end;   ///< asked for; survives a restart
-    bool last_try = false;        ///< over the restart intensity
-    std::string failure;          ///< of the actor that failed first
+    bool ending = false;                 ///< its last event is stored
+    std::optional<error> broken;         ///< the journal refused
+    std::optional<end_run> end;          ///< asked for; survives a restart
+    bool last_try = false;               ///< over the restart intensity
+    std::string failure;                 ///< of the actor that failed first
+    std::optional<time_point> deadline;  ///< of its time limit
   };
 
   /// A run whose journal refused a write: its actors and its work have ended,
@@ -38,6 +39,7 @@ struct run_registry_state {
     error why;
     std::optional<end_run> end;  ///< asked for, also meanwhile
     bool adopting = false;       ///< the store has been asked
+    std::optional<time_point> deadline;
   };
 
   caf::result<run_opened> on_start(start_run& x);
@@ -47,6 +49,7 @@ struct run_registry_state {
   void on_cancel(cancel_call& x);
   void on_broken(run_broken& x);
   void on_down(const caf::down_msg& x);
+  void on_exit(caf::exit_msg& x);
   caf::result<all_ended> on_shut_down();
 
   using opened_promise = caf::typed_response_promise<run_opened>;
@@ -55,11 +58,17 @@ struct run_registry_state {
             std::optional<end_run> end = {});
   void begin(entry& run, std::shared_ptr<storage::run_snapshot> snapshot,
              bool fresh);
+  void keep_deadline(entry& run);
   void all_down(const run_id& id);
   void restart(const run_id& id);
   void adopt_again(const run_id& id);
   void all_ended_well(const run_id& id);
   void end_work_of(const run_id& id, std::function<void()> then);
+
+  // Pools that died (pool_supervision.cpp).
+  void watch_pools();
+  bool on_pool_down(const caf::down_msg& x);
+  void replace_pool(const std::string& tool, const std::string& why);
 
   // Runs that stand still (run_parking.cpp).
   void stand_still(const run_id& id, const error& why);
@@ -83,6 +92,8 @@ struct run_registry_state {
   std::map<run_id, parked_run> parked;
   duration probe_pause{};  ///< before the next probe; 0: none is due
   std::map<caf::actor_addr, run_id> owners;
+  std::map<caf::actor_addr, std::string> tools_of;  ///< pools that live
+  std::map<std::string, core::restart_policy> pool_restarts;
   std::vector<caf::typed_response_promise<all_ended>> waiting;
   bool closing = false;
   std::size_t opening = 0;

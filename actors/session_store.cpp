@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "actors/handler.hpp"
+
 namespace riffle {
 
 namespace {
@@ -51,13 +53,21 @@ opened_run session_store_state::adopt(adopt_run_request& x) {
 
 session_store_actor::behavior_type session_store(
     session_store_actor::stateful_pointer<session_store_state> self,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard) {
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
+    fault_hook faults) {
   auto& st = self->state;
   st.journal = std::move(journal);
   st.wait_for_guard = std::move(wait_for_guard);
+  st.faults = std::move(faults);
   return {
-      [&st](open_run_request& x) { return st.open(x); },
-      [&st](adopt_run_request& x) { return st.adopt(x); },
+      [&st, self](open_run_request& x) {
+        return run_request<opened_run>(self, st.faults, "session_store.open",
+                                       [&] { return st.open(x); });
+      },
+      [&st, self](adopt_run_request& x) {
+        return run_request<opened_run>(self, st.faults, "session_store.adopt",
+                                       [&] { return st.adopt(x); });
+      },
   };
 }
 

@@ -9,6 +9,7 @@ namespace riffle {
 using guard_waiter =
     std::function<std::optional<error>(const storage::call_record&)>;
 
+/// If it dies, the runtime ends: nothing would open a run any more.
 struct session_store_state {
   static inline const char* name = "session_store";
 
@@ -17,10 +18,12 @@ struct session_store_state {
 
   std::shared_ptr<storage::journal> journal;
   guard_waiter wait_for_guard;
+  fault_hook faults;
 };
 
 session_store_actor::behavior_type session_store(
     session_store_actor::stateful_pointer<session_store_state> self,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard);
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
+    fault_hook faults);
 
 }  // namespace riffle

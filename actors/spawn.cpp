@@ -33,12 +33,14 @@ stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
 
 session_store_actor spawn_session_store(
     caf::actor_system& system, placement where,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard) {
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
+    fault_hook faults) {
   if (where.detach_store)
     return system.spawn<caf::detached>(session_store, std::move(journal),
-                                       std::move(wait_for_guard));
+                                       std::move(wait_for_guard),
+                                       std::move(faults));
   return system.spawn(session_store, std::move(journal),
-                      std::move(wait_for_guard));
+                      std::move(wait_for_guard), std::move(faults));
 }
 
 proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
@@ -48,25 +50,19 @@ proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
   return system.spawn(proposal_desk, std::move(setup));
 }
 
-std::map<std::string, tool_pool_actor> spawn_pools(
-    caf::actor_system& system, const tools::registry& registry,
-    const config::tools_config& settings,
-    const config::supervision_config& supervision, const worker_setup& setup,
-    service_listener on_service) {
-  std::map<std::string, tool_pool_actor> pools;
-  for (const auto& name : registry.names()) {
-    if (core::is_control_tool(name)) continue;
-    auto own = setup;
-    own.output_limit = settings.of(name).output_limit;
-    own.kill_grace = settings.of(name).kill_grace;
-    auto spawn_worker = [tool = *registry.find(name), setup = std::move(own)](
-                            tool_pool_actor::pointer pool) {
-      auto worker = pool->system().spawn(
-          tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));
-      pool->monitor(worker);
-      return worker;
-    };
+pool_spawner make_pool_spawner(caf::actor_system& system,
+                               std::shared_ptr<const tools::registry> registry,
+                               config::tools_config settings,
+                               config::supervision_config supervision,
+                               worker_setup setup,
+                               service_listener on_service) {
+  return [&system, registry = std::move(registry),
+          settings = std::move(settings), supervision, setup = std::move(setup),
+          on_service = std::move(on_service)](const std::string& name) {
     const auto& set = settings.of(name);
+    auto own = setup;
+    own.output_limit = set.output_limit;
+    own.kill_grace = set.kill_grace;
     pool_limits limits;
     limits.concurrency = set.concurrency;
     limits.service = {supervision.intensity,
@@ -75,9 +71,23 @@ std::map<std::string, tool_pool_actor> spawn_pools(
                       supervision.cool_down,
                       set.abandoned_limit};
     limits.on_service = on_service;
-    pools.emplace(
-        name, system.spawn(tool_pool, name, limits, std::move(spawn_worker)));
-  }
+    limits.faults = setup.faults;
+    auto spawn_worker = [tool = *registry->find(name), setup = std::move(own)](
+                            tool_pool_actor::pointer pool) {
+      auto worker = pool->system().spawn(
+          tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));
+      pool->monitor(worker);
+      return worker;
+    };
+    return system.spawn(tool_pool, name, limits, std::move(spawn_worker));
+  };
+}
+
+std::map<std::string, tool_pool_actor> spawn_pools(
+    const tools::registry& registry, const pool_spawner& spawn_pool) {
+  std::map<std::string, tool_pool_actor> pools;
+  for (const auto& name : registry.names())
+    if (!core::is_control_tool(name)) pools.emplace(name, spawn_pool(name));
   return pools;
 }
 

@@ -21,23 +21,34 @@ struct placement {
 
 session_store_actor spawn_session_store(
     caf::actor_system& system, placement where,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard);
+    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
+    fault_hook faults = {});
 
 proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
                                         placement where, desk_setup setup);
 
+/// Spawns the pool of a tool, at first and when the old one died. Null: the
+/// process ends, there is none.
+using pool_spawner = std::function<tool_pool_actor(const std::string& tool)>;
+
+pool_spawner make_pool_spawner(caf::actor_system& system,
+                               std::shared_ptr<const tools::registry> registry,
+                               config::tools_config settings,
+                               config::supervision_config supervision,
+                               worker_setup setup,
+                               service_listener on_service = {});
+
 /// One pool for each tool that is no control tool.
 std::map<std::string, tool_pool_actor> spawn_pools(
-    caf::actor_system& system, const tools::registry& registry,
-    const config::tools_config& settings,
-    const config::supervision_config& supervision, const worker_setup& setup,
-    service_listener on_service = {});
+    const tools::registry& registry, const pool_spawner& spawn_pool);
 
 /// What the registry needs.
 struct registry_setup {
   session_store_actor store;
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
+  pool_spawner spawn_pool;      ///< empty: one that died is not replaced
+  service_listener on_service;  ///< may be empty
   config::supervision_config supervision;
   std::uint32_t max_runs = 0;  ///< 0: no limit
   /// Longest wait for the store: opening, adopting and waiting for guards.

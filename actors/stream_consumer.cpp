@@ -3,6 +3,7 @@
 
 #include "actors/core/budget.hpp"
 #include "actors/handler.hpp"
+#include "actors/run_log.hpp"
 #include "runtime/base/secrets.hpp"
 
 namespace riffle {
@@ -76,6 +77,10 @@ void stream_consumer_state::on_end(model_end& x) {
     return;
   }
   retry_after = x.end.retry_after;
+  if (spec->request.streaming && x.end.content_type == "application/json" &&
+      !x.end.failure)
+    log_run(log_level::info, spec->run,
+            "the model server did not stream, it sent one whole document");
   turn_delta delta;
   if (!x.end.failure) decoder->end(delta);
   pass_on(delta, 0, true);
@@ -116,6 +121,8 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   core::turn_summary summary;
   summary.text = message.text();
   summary.reasoning = message.reasoning();
+  if (!summary.reasoning.empty() && log_enabled(log_level::debug))
+    log_run(log_level::debug, spec->run, "reasoning: " + summary.reasoning);
   summary.finish = message.finish();
   summary.usage = message.usage();
   // Whoever said it: transport, server, or an error inside an answer.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -62,6 +63,10 @@ bool tool_pool_state::give_next_to(worker& free) {
   free.task = queue.pop(now());
   queued.erase(free.task->call.id);
   free.trial = trial;
+  if (trial)
+    log_info("tool_pool", "`" + tool + "` is on trial: call " +
+                              free.task->call.id.value +
+                              " decides whether it is in service again");
   self->send(free.actor, assignment{*free.task});
   return true;
 }
@@ -179,6 +184,14 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
         now(), std::uniform_real_distribution<double>{}(random));
     if (rest && had_place) {
       ++resting;
+      log_info(
+          "tool_pool",
+          "`" + tool + "`: a worker died (" + to_string(x.reason) +
+              "), another may start in " +
+              std::to_string(
+                  std::chrono::duration_cast<std::chrono::milliseconds>(*rest)
+                      .count()) +
+              " ms");
       self->delayed_send(self, *rest, place_rested{});
     }
   }
@@ -240,21 +253,38 @@ tool_pool_actor::behavior_type tool_pool(
   st.limits.concurrency = std::max<std::size_t>(1, limits.concurrency);
   st.spawn_worker = std::move(spawn_worker);
   st.service.emplace(st.tool, limits.service);
-  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.limits.faults, handler, std::move(f));
+  };
+  self->set_down_handler([&st, run](caf::down_msg& x) {
+    run("tool_pool.down", [&] { st.on_down(x); });
+  });
   self->set_exit_handler([&st](caf::exit_msg& x) {
     for (auto& w : st.workers) st.self->send_exit(w.actor, x.reason);
     st.self->quit(std::move(x.reason));
   });
   return {
-      [&st](assignment& x) { st.on_assignment(x); },
-      [&st](stop_assignment& x) { st.on_stop(x); },
-      [&st](worker_idle& x) { st.on_idle(x); },
-      [&st](place_rested&) {
-        if (st.resting > 0) --st.resting;
-        st.assign();
+      [&st, run](assignment& x) {
+        run("tool_pool.assignment", [&] { st.on_assignment(x); });
       },
-      [&st](tick&) { st.on_tick(); },
-      [&st](abandon_run& x) { return st.on_abandon(x); },
+      [&st, run](stop_assignment& x) {
+        run("tool_pool.stop", [&] { st.on_stop(x); });
+      },
+      [&st, run](worker_idle& x) {
+        run("tool_pool.idle", [&] { st.on_idle(x); });
+      },
+      [&st, run](place_rested&) {
+        run("tool_pool.rested", [&] {
+          if (st.resting > 0) --st.resting;
+          st.assign();
+        });
+      },
+      [&st, run](tick&) { run("tool_pool.tick", [&] { st.on_tick(); }); },
+      [&st, self](abandon_run& x) {
+        return run_request<run_abandoned>(self, st.limits.faults,
+                                          "tool_pool.abandon",
+                                          [&] { return st.on_abandon(x); });
+      },
   };
 }
 

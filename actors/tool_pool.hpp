@@ -30,8 +30,11 @@ struct pool_limits {
   /// place is given to another worker.
   duration abandon_after = core::dispatch_limits{}.abandon_after;
   service_listener on_service;  ///< may be empty
+  fault_hook faults;            ///< of tests
 };
 
+/// If the pool itself dies, its workers stop what they do, and the registry
+/// puts another pool in its place.
 /// Workers start when calls wait for one, and stay. A worker that dies is
 /// replaced after a back-off (one for one; an end without an error is none:
 /// "transient", as in OTP); its call goes back to the dispatcher, who decides

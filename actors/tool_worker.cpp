@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "tools/kept_file.hpp"
 
@@ -51,9 +52,11 @@ struct lane_attempt {
   std::function<void(const std::function<void()>&)> lend;
   bool began = false;
 
-  /// A call that was stopped while it waited for a thread never acts.
+  /// A call that was stopped while it waited for a thread never acts, nor one
+  /// that its dispatcher took back.
   void begin() {
     if (context.stop.stop_requested()) return;
+    if (what.ticket && !what.ticket->take()) return;
     began = true;
     tell(what.dispatcher, work_started{what.call.id, what.attempt});
   }
@@ -163,7 +166,13 @@ void tool_worker_state::on_done(lane_done& x) {
   relay.reset();
   if (x.died) {
     log_error("tool_worker", done.call.tool + ": " + *x.died);
+    if (orphan) lose(done, *x.died);
     self->quit(caf::make_error(caf::sec::runtime_error, *x.died));
+    return;
+  }
+  if (orphan && x.result.how != outcome::ok) {
+    lose(done, "its worker pool failed");
+    self->quit();
     return;
   }
   self->send(done.dispatcher, work_done{x.id,
@@ -173,7 +182,30 @@ void tool_worker_state::on_done(lane_done& x) {
                                         {},
                                         {},
                                         std::move(x.state)});
+  if (orphan) return self->quit();
   self->send(pool, worker_idle{x.id});
+}
+
+/// Its pool, which would tell this, is gone.
+void tool_worker_state::lose(const assignment& x, std::string reason) {
+  self->send(x.dispatcher, work_lost{x.call.id, x.attempt, std::move(reason)});
+}
+
+/// Nobody can stop its call any more, or give it another: it ends with it.
+void tool_worker_state::on_pool_down() {
+  orphan = true;
+  if (!current) return self->quit();
+  stop.request_stop();
+}
+
+void tool_worker_state::on_progress(lane_progress& x) {
+  if (!current) return;
+  self->send(current->muxer,
+             core::progress_item{
+                 current->call.id,
+                 current->attempt,
+                 x.number,
+                 {current->call.id, current->call.tool, std::move(x.report)}});
 }
 
 tool_worker_actor::behavior_type tool_worker(
@@ -183,25 +215,33 @@ tool_worker_actor::behavior_type tool_worker(
   st.tool = std::move(tool);
   st.setup = std::move(setup);
   st.pool = std::move(pool);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.setup.faults, handler, std::move(f));
+  };
+  self->monitor(st.pool);
+  self->set_down_handler([&st, run](caf::down_msg&) {
+    run("tool_worker.down", [&] { st.on_pool_down(); });
+  });
   return {
-      [&st](assignment& x) { st.on_assignment(x); },
-      [&st](stop_assignment& x) {
-        if (st.current && st.current->call.id == x.id) st.stop.request_stop();
+      [&st, run](assignment& x) {
+        run("tool_worker.assignment", [&] { st.on_assignment(x); });
       },
-      [&st](lane_progress& x) {
-        if (!st.current) return;
-        st.self->send(
-            st.current->muxer,
-            core::progress_item{st.current->call.id,
-                                st.current->attempt,
-                                x.number,
-                                {st.current->call.id, st.current->call.tool,
-                                 std::move(x.report)}});
+      [&st, run](stop_assignment& x) {
+        run("tool_worker.stop", [&] {
+          if (st.current && st.current->call.id == x.id) st.stop.request_stop();
+        });
       },
-      [&st](lane_done& x) { st.on_done(x); },
-      [&st](progress_ack& x) {
-        if (st.relay && st.current && st.current->call.id == x.id)
-          st.relay->on_ack();
+      [&st, run](lane_progress& x) {
+        run("tool_worker.progress", [&] { st.on_progress(x); });
+      },
+      [&st, run](lane_done& x) {
+        run("tool_worker.done", [&] { st.on_done(x); });
+      },
+      [&st, run](progress_ack& x) {
+        run("tool_worker.ack", [&] {
+          if (st.relay && st.current && st.current->call.id == x.id)
+            st.relay->on_ack();
+        });
       },
   };
 }

@@ -27,6 +27,7 @@ struct worker_setup {
   /// Characters of an output that the model gets.
   std::uint64_t output_limit = 65536;
   std::size_t progress_window = 16;
+  fault_hook faults;  ///< of tests
 };
 
 /// The lock file of an attempt of a guarded call.
@@ -59,6 +60,9 @@ struct tool_worker_state {
 
   void on_assignment(assignment& x);
   void on_done(lane_done& x);
+  void on_progress(lane_progress& x);
+  void on_pool_down();
+  void lose(const assignment& x, std::string reason);
   void keep_whole_output(tools::tool_context& context) const;
 
   tool_worker_actor::pointer self;
@@ -68,6 +72,7 @@ struct tool_worker_state {
   std::optional<assignment> current;
   std::stop_source stop;
   std::shared_ptr<progress_relay> relay;
+  bool orphan = false;  ///< its pool died
 };
 
 tool_worker_actor::behavior_type tool_worker(

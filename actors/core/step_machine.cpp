@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/step_detail.hpp"
+#include "messages/enum_text.hpp"
 
 namespace riffle::core {
 
@@ -14,6 +15,15 @@ step_machine::step_machine(step_limits limits, std::function<double()> random01)
     : limits_{std::move(limits)},
       random01_{std::move(random01)},
       loops_{limits_.loop_limit} {}
+
+std::string_view step_machine::phase_name() const noexcept {
+  static constexpr text_table<8> names = {
+      "idle",     "streaming", "settling", "stopping",
+      "draining", "breaking",  "waiting",  "ended",
+  };
+  static_assert(covers(names, phase::ended));
+  return text_of(names, phase_);
+}
 
 // -- what the outside says ----------------------------------------------------
 

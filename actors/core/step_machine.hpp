@@ -104,6 +104,8 @@ class step_machine {
     return progress_;
   }
   [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
+  /// What the run does, in a word, for the log.
+  [[nodiscard]] std::string_view phase_name() const noexcept;
 
  private:
   enum class phase : std::uint8_t {

@@ -209,7 +209,7 @@ void event_stream::state::behind() {
 void event_stream::state::closed(const std::optional<error>& why) {
   std::lock_guard lock{mutex};
   no_more = must_pull = true;
-  if (why) failure = why;
+  if (why && !finished) failure = why;
   news.notify_one();
 }
 
@@ -233,7 +233,10 @@ std::optional<event_batch> event_stream::state::pop() {
   auto block = std::move(queue.front());
   queue.pop_front();
   bytes -= block.lines->size();
-  if (is_last(block)) finished = true;
+  if (is_last(block)) {
+    finished = true;
+    failure.reset();  // whatever came behind its end
+  }
   return event_batch{std::move(block)};
 }
 

@@ -54,7 +54,7 @@ void choose_log_level(verbosity level, config::config& settings) {
   if (log == "off" || level == verbosity::verbose) return;
   if (level == verbosity::quiet) {
     log = "error";
-  } else if (log == config::log_config{}.level) {
+  } else if (!settings.origins.contains("runtime.log.level")) {
     log = "warn";
   }
 }

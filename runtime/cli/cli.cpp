@@ -2,7 +2,9 @@
 #include "runtime/cli/cli.hpp"
 
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,10 +25,25 @@ int execute(const leave_command& x, console& io) {
 
 namespace {
 
+/// Relative names mean nothing in a folder that was deleted.
+bool has_folder(console& io) {
+  std::error_code problem;
+  static_cast<void>(std::filesystem::current_path(problem));
+  if (!problem) return true;
+  io.complain("the folder that riffle was started in cannot be used (" +
+              problem.message() + "): cd to one that exists");
+  return false;
+}
+
 int run_command_line(int argc, char** argv, console& io) {
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto command = parse(std::move(arguments));
-  return std::visit([&](const auto& x) { return execute(x, io); }, command);
+  const bool leaves = std::holds_alternative<leave_command>(command);
+  if (!leaves && !has_folder(io)) return usage;
+  const int status =
+      std::visit([&](const auto& x) { return execute(x, io); }, command);
+  io.complain_of_output();
+  return status == completed && !io.out.good() ? failed : status;
 }
 
 }  // namespace

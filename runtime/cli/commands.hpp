@@ -19,6 +19,12 @@ struct console {
 
   /// "riffle: message" and a line end, on standard error.
   void complain(std::string_view message);
+
+  /// Says, once, why standard output cannot be written, if it cannot. A reader
+  /// that went away is no reason for a message.
+  void complain_of_output();
+
+  bool told_of_output = false;  ///< by `complain_of_output`
 };
 
 int execute(const leave_command& x, console& io);

@@ -46,6 +46,8 @@ class live_view {
   /// Text for the person; its last line may be open.
   screen_writes interject(std::string_view text) { return screen_.lines(text); }
 
+  screen_writes hide_status() { return screen_.clear(); }
+
   /// The user asked for the end.
   void cancelling() { activity_.cancelling(); }
 

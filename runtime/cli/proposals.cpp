@@ -138,9 +138,11 @@ int tell(const proposals_command& x, const decided& done, runtime& rt,
   const bool text = x.common.output == output_kind::text;
   if (text && x.common.level != verbosity::quiet)
     io.complain(verdict_text(done, x.id));
-  if (done.started)
+  if (done.started) {
+    room_wait room{{}, signals, io};
     return watch({rt, *done.started, open_keyboard(false)}, x.common, {},
-                 signals, io);
+                 signals, room, io);
+  }
   if (!text) {
     json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
     if (done.now) out["proposal"] = to_json(*done.now, system_wall_time());

@@ -67,7 +67,10 @@ int execute(const resume_command& x, console& io) {
   if (!known) return report(known.error(), io);
   choose_log_level(x.common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
+  room_wait room{x.choices.timeout, signals, io};
+  room.finish_with("riffle sessions resume " + x.session);
+  auto rt = with_room(room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
   const auto session = rt->journal().load_session(session_id{x.session});
   const bool missing =
@@ -79,10 +82,13 @@ int execute(const resume_command& x, console& io) {
   if (const auto why = elsewhere(*active, session->session))
     return report(*why, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed = rt->resume(active->id, {}, resume_options_of(x.choices));
+  const auto resumed = with_room(room, [&] {
+    return rt->resume(active->id, {}, resume_options_of(x.choices));
+  });
+  if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
   return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.choices.show,
-               signals, io);
+               signals, room, io);
 }
 
 }  // namespace riffle::cli

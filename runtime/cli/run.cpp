@@ -54,15 +54,20 @@ int execute(const run_command& x, console& io) {
     io.err.write(limits_text(*settings, x.agent, x.choices));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
+  room_wait room{x.choices.timeout, signals, io};
+  auto rt = with_room(room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
-  const auto first = finish_first(*rt, x, signals, io);
+  const auto first = finish_first(*rt, x, signals, room, io);
+  if (room.status()) return *room.status();
   if (first == interrupted_by_user || signals.asked_to_stop())
     return interrupted_by_user;
-  const auto started = rt->start(std::move(*request));
+  room.finish_with({});
+  const auto started = with_room(room, [&] { return rt->start(*request); });
+  if (room.status()) return *room.status();
   if (!started) return report(started.error(), io);
   return watch({*rt, *started, std::move(keyboard)}, x.common, x.choices.show,
-               signals, io);
+               signals, room, io);
 }
 
 }  // namespace riffle::cli

@@ -34,6 +34,9 @@ class run_output {
   /// Text for the person between what is shown; the last line may be open.
   void interject(const std::string& text) { write(view_.interject(text)); }
 
+  /// Somebody else writes to standard error now.
+  void hide_status() { write(view_.hide_status()); }
+
   /// The user asked for the end.
   void cancelling() { view_.cancelling(); }
 

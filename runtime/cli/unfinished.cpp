@@ -84,7 +84,7 @@ std::optional<bool> yes_or_no(std::string_view line) {
 }
 
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,
-                 console& io) {
+                 room_wait& room, console& io) {
   if (x.common.level == verbosity::quiet) return completed;
   std::error_code gone;
   const auto here = std::filesystem::current_path(gone).string();
@@ -99,10 +99,13 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
     return completed;
   }
   if (!wants_it(what, keyboard->get(), signals, io)) return completed;
-  const auto resumed = rt.resume(left->id, {}, {.approval = approve::ask});
+  const auto resumed = with_room(room, [&] {
+    return rt.resume(left->id, {}, {.approval = approve::ask});
+  });
+  if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
   return watch({rt, *resumed, std::move(keyboard)}, x.common, x.choices.show,
-               signals, io);
+               signals, room, io);
 }
 
 }  // namespace riffle::cli

@@ -10,6 +10,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/interrupts.hpp"
+#include "runtime/cli/room.hpp"
 
 namespace riffle::cli {
 
@@ -29,6 +30,6 @@ std::optional<bool> yes_or_no(std::string_view line);
 /// one line says how to finish it. Returns the exit status of what was
 /// finished.
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,
-                 console& io);
+                 room_wait& room, console& io);
 
 }  // namespace riffle::cli

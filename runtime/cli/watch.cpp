@@ -9,6 +9,7 @@
 #include "runtime/cli/approval_prompt.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/run_output.hpp"
+#include "runtime/cli/waiting_log.hpp"
 
 namespace riffle::cli {
 
@@ -41,9 +42,7 @@ class watcher {
 
  private:
   void cancel_unread() {
-    if (const auto why = io_.out.problem(); !why.empty()) {
-      io_.complain("standard output cannot be written: " + why);
-    }
+    io_.complain_of_output();
     run_.cancel("nobody reads the output");
   }
 
@@ -122,12 +121,22 @@ int cut_off(const error& why, const run& x, console& io) {
   return status;
 }
 
+/// It stood still, and when there was room again it could not go on.
+int set_aside(const run& x, console& io) {
+  io.complain(
+      "the run does not go on in this process; 'riffle sessions resume " +
+      x.session().value + "' says why");
+  return failed;
+}
+
 }  // namespace
 
 int watch(watched_run x, const common_options& options, show_options show,
-          interrupts& signals, console& io) {
+          interrupts& signals, room_wait& room, console& io) {
+  room.finish_with("riffle sessions resume " + x.of.session().value);
   show.asks = x.keyboard.has_value();
   run_output output{options, show, io.out, io.err};
+  waiting_log log{view_of(options, show, io.out, io.err).status, io.err};
   auto prompt = prompt_for(x, options, output, signals, io);
   hints nobody{io};
   output.listen([&](const event& e) { prompt ? prompt->on(e) : nobody.on(e); });
@@ -136,21 +145,38 @@ int watch(watched_run x, const common_options& options, show_options show,
   });
   watcher watching{x.of, signals, io};
   auto stream = x.of.events();
-  while (!stream.ended()) {
+  std::uint64_t last_seq = 0;
+  for (;;) {
+    if (stream.ended()) {
+      const auto why = stream.failure();
+      if (!why || !lacks_room(*why)) break;
+      output.hide_status();
+      if (!room.wait(*why)) return *room.status();
+      stream = x.of.events(last_seq);
+    }
     // What happens meanwhile waits in the log while a person thinks.
     const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
     if (asks) prompt->look(look);
     const auto batch =
         asks && prompt->busy() ? std::nullopt : stream.next(look);
     const auto now = std::chrono::steady_clock::now();
-    if (batch) output.on_lines(batch->lines(), now);
+    if (batch) {
+      room.over();
+      last_seq = batch->last_seq();
+      output.on_lines(batch->lines(), now);
+    }
     if (!batch) nobody.on_quiet();
     if (signals.asked_to_stop()) output.cancelling();
-    if (!prompt || !prompt->busy()) output.tick(now);
+    if (!prompt || !prompt->busy()) {
+      output.interject(log.take());
+      output.tick(now);
+    }
     if (!watching.go_on() && !stream.ended()) return give_up(x.of, io);
   }
   signals.on_stop({});
+  output.interject(log.take());
   if (stream.failure()) return cut_off(*stream.failure(), x.of, io);
+  if (!output.report().finished()) return set_aside(x.of, io);
   output.finish();
   watching.go_on();  // says so if the answer could not be written
   return final_status(output, io);

@@ -6,6 +6,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/interrupts.hpp"
+#include "runtime/cli/room.hpp"
 #include "tools/process/unique_fd.hpp"
 
 namespace riffle::cli {
@@ -21,7 +22,8 @@ struct watched_run {
 /// Shows a run from its first event to its end; asks about calls that need
 /// approval; cancels it when the user or a closed standard output asks for it.
 /// Returns the exit status.
+/// While the store has no room, it waits with `room`.
 int watch(watched_run x, const common_options& options, show_options show,
-          interrupts& signals, console& io);
+          interrupts& signals, room_wait& room, console& io);
 
 }  // namespace riffle::cli

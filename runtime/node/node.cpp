@@ -2,6 +2,7 @@
 #include "runtime/node/node.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "tools/process/orphans.hpp"
 
 namespace riffle {
+
+fault_hook node::faults_for_tests;
 
 namespace {
 
@@ -81,29 +84,64 @@ expected<std::unique_ptr<node>> node::create(config::config config,
 
 node::node(config::config config, node_parts) : config_{std::move(config)} {}
 
+/// Its order: runs settle, actors are asked to end, threads of tools get their
+/// time, then what did not end is killed, and what that does not end is left
+/// behind. Each with a limit.
 node::~node() {
   close(std::chrono::seconds{5});
   lender_->close();
   if (lent_) lent_->close();
+  {
+    const std::lock_guard lock{causes_->mutex};
+    causes_->owner = nullptr;
+  }
   if (!system_) return;
-  // In the opposite of the order in which they were started.
-  caf::anon_send_exit(registry_actor_, caf::exit_reason::user_shutdown);
-  for (auto& [name, pool] : pools_)
-    caf::anon_send_exit(pool, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
-  pools_.clear();
+  if (vitals_) vitals_->stop_watching();
+  end_actors(caf::exit_reason::user_shutdown);
+  const bool tools_ended = lane_->close(std::chrono::seconds{5});
+  const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
+  if (!tools_ended)
+    log_warn(op, "a tool does not end: its thread is left behind");
+  const bool ended = clean && await_actors();
   registry_actor_ = nullptr;
   store_ = nullptr;
   desk_ = nullptr;
-  const bool tools_ended = lane_->close(std::chrono::seconds{5});
-  const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
-  // A tool that ignores its stop token still refers to its actors: then they
-  // stay until the process ends, and with them what their transports use.
-  if (!clean) {
+  pools_.clear();
+  // What still runs refers to its actors: then they stay until the process
+  // ends, and with them what their transports use.
+  if (!ended) {
     static_cast<void>(new std::shared_ptr<timer>{timer_});
     static_cast<void>(system_.release());
   }
+}
+
+/// In the opposite of the order in which they were started.
+void node::end_actors(caf::exit_reason how) {
+  const std::lock_guard lock{pools_mutex_};
+  caf::anon_send_exit(registry_actor_, how);
+  for (auto& [name, pool] : pools_) caf::anon_send_exit(pool, how);
+  caf::anon_send_exit(desk_, how);
+  caf::anon_send_exit(store_, how);
+  closing_ = true;  // no pool comes back
+}
+
+/// False: some do not even obey a kill; they are in a call that never returns.
+bool node::await_actors() {
+  const auto none_left = [this](duration limit) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (system_->actors.registry().running() > 0) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+    return true;
+  };
+  if (none_left(std::chrono::seconds{5})) return true;
+  log_warn(op, "actors do not end in time and are killed");
+  end_actors(caf::exit_reason::kill);
+  if (none_left(std::chrono::seconds{1})) return true;
+  log_error(op, std::to_string(system_->actors.registry().running()) +
+                    " actors do not end: they are left behind");
+  return false;
 }
 
 /// The file is written on a lane: rule 9.
@@ -119,12 +157,20 @@ service_listener node::service_listener_for() const {
 // -- putting together ---------------------------------------------------------
 
 expected<void> node::compose(node_parts parts) {
-  faults_ = std::move(parts.faults);
+  faults_ = parts.faults ? std::move(parts.faults) : faults_for_tests;
   scripts_ = std::move(parts.scripts);
   if (parts.transport)
     lent_ = model::make_lent_transport(std::move(parts.transport));
   init_log(config_.runtime.log.level, config_.runtime.log.format);
   if (parts.owns_process) own_process(config_);
+  std::error_code gone;
+  workspace_ =
+      std::filesystem::absolute(config_.tools.defaults.workspace, gone);
+  if (gone)
+    return unexpected{error{errc::invalid_config, op,
+                            "tools.workspace: the working folder of this "
+                            "process cannot be used: " +
+                                gone.message()}};
   const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
   std::filesystem::path guard_dir;
@@ -143,8 +189,10 @@ expected<void> node::compose(node_parts parts) {
       std::error_code failure;
       std::filesystem::create_directories(folder, failure);
       if (failure)
-        return unexpected{error{errc::storage_unavailable, op,
-                                folder.string() + ": " + failure.message()}};
+        return unexpected{
+            error{errc::storage_unavailable, op,
+                  folder.string() + ": " + failure.message(),
+                  failure.value() == ENOSPC || failure.value() == EDQUOT}};
     }
   }
   auto registry = make_registry(config_, std::move(parts.tools));
@@ -159,31 +207,64 @@ expected<void> node::compose(node_parts parts) {
   return {};
 }
 
+/// It may be asked for a spec when its node has ended.
+cause_spec_maker node::cause_maker() {
+  causes_->owner = this;
+  return [to = causes_](
+             const storage::proposal_state& cause) -> expected<run_spec_ptr> {
+    const std::lock_guard lock{to->mutex};
+    if (to->owner != nullptr) return to->owner->make_cause_spec(cause);
+    return unexpected{error{errc::cancelled, op, "the runtime is closing"}};
+  };
+}
+
 void node::spawn_actors(const std::filesystem::path& guard_dir,
                         const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
   store_ = spawn_session_store(
       actors, {}, journal_,
-      guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir));
-  desk_ = spawn_proposal_desk(
-      actors, {}, {journal_, [this](const storage::proposal_state& cause) {
-                     return make_cause_spec(cause);
-                   }});
+      guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir),
+      faults_);
+  desk_setup decisions{journal_, cause_maker()};
+  decisions.faults = faults_;
+  desk_ = spawn_proposal_desk(actors, {}, std::move(decisions));
   worker_setup setup;
   setup.lane = lane_;
   setup.lend = [lender = lender_](const auto& work) { lender->run(work); };
-  setup.workspace = std::filesystem::absolute(config_.tools.defaults.workspace);
+  setup.workspace = workspace_;
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;
-  pools_ = spawn_pools(actors, *registry_, config_.tools, config_.supervision,
-                       setup, service_listener_for());
+  setup.faults = faults_;
   registry_setup front;
+  front.on_service = service_listener_for();
+  front.spawn_pool = [this, spawn = make_pool_spawner(
+                                actors, registry_, config_.tools,
+                                config_.supervision, setup, front.on_service)](
+                         const std::string& tool) -> tool_pool_actor {
+    const std::lock_guard lock{pools_mutex_};
+    if (closing_) return {};
+    return pools_[tool] = spawn(tool);
+  };
+  spawn_pools(*registry_, front.spawn_pool);
   front.store = store_;
   front.desk = desk_;
   front.pools = pools_;
   front.supervision = config_.supervision;
   front.max_runs = config_.runtime.max_runs;
   registry_actor_ = spawn_run_registry(actors, std::move(front));
+  vitals_ = std::make_shared<vitals>(
+      [this] { end_actors(caf::exit_reason::user_shutdown); });
+  watch(store_, "session store");
+  watch(desk_, "proposal desk");
+  watch(registry_actor_, "run registry");
+}
+
+template <class Actor>
+void node::watch(const Actor& who, const char* what) {
+  caf::actor_cast<caf::abstract_actor*>(who)->attach_functor(
+      [to = vitals_, what](const caf::error& reason) {
+        to->on_death(what, caf::to_string(reason));
+      });
 }
 
 expected<std::shared_ptr<model::transport>> node::transport_of(
@@ -222,16 +303,19 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
 // -- the front door -----------------------------------------------------------
 
 expected<run_opened> node::start(const run_spec_ptr& spec, subscriber_ptr who) {
+  vitals_->add(who);
   return ask_registry(caf::make_message(start_run{spec, std::move(who)}));
 }
 
 expected<run_opened> node::resume(const run_spec_ptr& spec, subscriber_ptr who,
                                   std::optional<core::end_request> end) {
+  vitals_->add(who);
   return ask_registry(
       caf::make_message(resume_run{spec, std::move(who), std::move(end)}));
 }
 
 expected<run_opened> node::ask_registry(caf::message request) {
+  if (auto why = vitals_->failure()) return unexpected{std::move(*why)};
   expected<run_opened> answer =
       unexpected{error{errc::internal, op, "the registry did not answer"}};
   caf::scoped_actor self{system_->actors};
@@ -243,11 +327,14 @@ expected<run_opened> node::ask_registry(caf::message request) {
                                            "the registry did not answer: " +
                                                self->system().render(e)}};
                });
+  if (!answer || answer->failure)
+    if (auto why = vitals_->failure()) return unexpected{std::move(*why)};
   if (answer && answer->failure) return unexpected{*answer->failure};
   return answer;
 }
 
 void node::attach(const run_id& run, subscriber_ptr who) {
+  if (!vitals_->add(who)) return;
   caf::anon_send(registry_actor_, attach_subscriber{run, std::move(who)});
 }
 

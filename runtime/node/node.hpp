@@ -20,6 +20,7 @@
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
 #include "runtime/node/local_first.hpp"
+#include "runtime/node/vitals.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/service_board.hpp"
 #include "tools/tool.hpp"
@@ -115,6 +116,15 @@ class node {
   /// Cancels all runs and waits up to `limit` for their end.
   bool close(duration limit);
 
+  /// Why the runtime has ended on its own, if it has: an actor that all runs
+  /// need died.
+  [[nodiscard]] std::optional<error> failure() const {
+    return vitals_->failure();
+  }
+
+  /// Of nodes that get none with their parts; set before the first one.
+  static fault_hook faults_for_tests;
+
  private:
   struct system;
   node(config::config config, node_parts parts);
@@ -122,6 +132,11 @@ class node {
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
+  cause_spec_maker cause_maker();
+  template <class Actor>
+  void watch(const Actor& who, const char* what);
+  void end_actors(caf::exit_reason how);
+  bool await_actors();
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
   expected<void> find_cause(run_spec& spec, const run_choice& choice);
@@ -134,6 +149,7 @@ class node {
   config::config config_;
   std::map<std::string, std::string> scripts_;
   fault_hook faults_;
+  std::filesystem::path workspace_;  ///< absolute
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
   std::shared_ptr<id_source> ids_ = std::make_shared<id_source>();
@@ -151,7 +167,17 @@ class node {
   std::shared_ptr<thread_lender> lender_ = std::make_shared<thread_lender>();
   session_store_actor store_;
   proposal_desk_actor desk_;
-  std::map<std::string, tool_pool_actor> pools_;
+  std::mutex pools_mutex_;
+  std::map<std::string, tool_pool_actor> pools_;  ///< those that live now
+  bool closing_ = false;  ///< under the same mutex: none is made any more
+  std::shared_ptr<vitals> vitals_;
+
+  /// Who makes specs for the desk, while it is there.
+  struct cause_owner {
+    std::mutex mutex;
+    node* owner = nullptr;
+  };
+  std::shared_ptr<cause_owner> causes_ = std::make_shared<cause_owner>();
   run_registry_actor registry_actor_;
 };
 

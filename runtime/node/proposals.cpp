@@ -54,6 +54,7 @@ expected<void> node::check_edit(storage::decision_record& x) {
 
 expected<storage::decision_answer> node::decide(storage::decision_record x,
                                                 const std::string& digest) {
+  if (auto why = failure()) return unexpected{std::move(*why)};
   if (!x.arguments.empty())
     if (auto ok = check_edit(x); !ok) return unexpected{std::move(ok.error())};
   auto answer = journal_->decide(std::move(x), digest);

@@ -26,7 +26,7 @@ unexpected cannot(std::string_view what, const fs::path& file, int number) {
                           std::string{"cannot "}.append(what) + " " +
                               file.string() + ": " +
                               std::generic_category().message(number),
-                          false,
+                          number == ENOSPC || number == EDQUOT,
                           {}}};
 }
 

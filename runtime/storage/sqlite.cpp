@@ -2,7 +2,9 @@
 #include "runtime/storage/sqlite.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace riffle::storage::sqlite {
 
@@ -52,8 +54,13 @@ std::int64_t database::integer(const std::string& sql) {
 }
 
 void database::fail(int code) const {
-  throw failure{code, std::string{sqlite3_errmsg(get())} + " (sqlite " +
-                          std::to_string(code) + ")"};
+  auto text = std::string{sqlite3_errmsg(get())} + " (sqlite " +
+              std::to_string(code) + ")";
+  const int kind = code & 0xFF;
+  const int number = sqlite3_system_errno(get());
+  if (number != 0 && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR))
+    text += ", " + std::generic_category().message(number);
+  throw failure{code, std::move(text)};
 }
 
 rows::~rows() {

@@ -25,6 +25,14 @@ std::string advice(const sqlite::failure& problem) {
   }
 }
 
+/// There may be room later, or the lock free: a full disk, a quota (which is a
+/// failing write to SQLite) and a disk that fails cannot be told apart.
+bool may_pass(const sqlite::failure& problem) {
+  const int kind = problem.code() & 0xFF;
+  return kind == SQLITE_BUSY || kind == SQLITE_FULL ||
+         (kind == SQLITE_IOERR && problem.code() != SQLITE_IOERR_NOMEM);
+}
+
 }  // namespace
 
 error describe_problem(const char* op, const std::filesystem::path& file,
@@ -36,7 +44,7 @@ error describe_problem(const char* op, const std::filesystem::path& file,
           {}};
   if (const auto* said = dynamic_cast<const sqlite::failure*>(&problem)) {
     if (said->is_corrupt()) x.code = errc::storage_corrupt;
-    x.retryable = (said->code() & 0xFF) == SQLITE_BUSY;
+    x.retryable = may_pass(*said);
     x.message += advice(*said);
   } else if (dynamic_cast<const damaged*>(&problem) != nullptr) {
     x.code = errc::storage_corrupt;

@@ -29,7 +29,7 @@ model::transfer_id scripted_model::open(
     open_.emplace(id, std::move(listener));
     return id;
   }
-  model::transport_end end{200, {}, {}, "text/event-stream"};
+  model::transport_end end{200, {}, {}, content_type};
   if (cuts)
     end.failure = error{errc::stream_interrupted, "transport", "cut", true};
   listener->on_end(std::move(end));
@@ -143,18 +143,28 @@ void actor_fixture::begin() {
                                                   effect::mutating);
     REQUIRE(tools->add(entry));
   }
-  store = spawn_session_store(*system, {.detach_store = false}, journal, {});
-  desk = spawn_proposal_desk(*system, {.detach_store = false},
-                             {journal, make_cause_spec});
+  store = spawn_session_store(*system, {.detach_store = false}, journal, {},
+                              process_faults);
+  desk_setup decisions{journal, make_cause_spec};
+  decisions.faults = process_faults;
+  desk = spawn_proposal_desk(*system, {.detach_store = false}, decisions);
   worker_setup setup;
   setup.lane = lane;
-  pools = spawn_pools(
-      *system, *tools, settings, supervision, setup,
-      [this](const std::string& tool, const std::string& why) {
-        service.push_back(why.empty() ? tool + " is back" : tool + " is out");
-      });
-  if (change_pools) change_pools(pools);
+  setup.faults = process_faults;
+  const auto on_service = [this](const std::string& tool,
+                                 const std::string& why) {
+    service.push_back(why.empty() ? tool + " is back" : tool + " is out");
+  };
+  auto spawn = make_pool_spawner(*system, tools, settings, supervision, setup,
+                                 on_service);
   registry_setup front;
+  front.spawn_pool = [this, spawn](const std::string& tool) {
+    return pools[tool] = spawn(tool);
+  };
+  front.on_service = on_service;
+  front.supervision = supervision;
+  spawn_pools(*tools, front.spawn_pool);
+  if (change_pools) change_pools(pools);
   front.store = store;
   front.desk = desk;
   front.pools = pools;

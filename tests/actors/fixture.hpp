@@ -73,6 +73,7 @@ class scripted_model final : public model::transport {
   std::vector<std::string> requests;  ///< bodies
   std::map<model::transfer_id, std::size_t> granted;
   std::set<model::transfer_id> cancelled;
+  std::string content_type = "text/event-stream";  ///< of the answers
 
   static inline const std::string cut = "<cut>";
   static inline const std::string hold = "<hold>";
@@ -184,6 +185,7 @@ class actor_fixture {
   std::vector<std::string> service;  ///< what pools told of their tools
   /// Puts others in their place; set before `begin`.
   std::function<void(std::map<std::string, tool_pool_actor>&)> change_pools;
+  fault_hook process_faults;         ///< of pools, store and desk
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

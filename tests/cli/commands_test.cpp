@@ -215,14 +215,18 @@ TEST_CASE("what was chosen is asked of the runtime") {
 TEST_CASE("the log does not drown the traces") {
   const auto level = [](verbosity v, const std::string& configured) {
     config::config x;
-    x.runtime.log.level = configured;
+    if (!configured.empty()) {
+      x.runtime.log.level = configured;
+      x.origins["runtime.log.level"] = "line 2";
+    }
     choose_log_level(v, x);
     return x.runtime.log.level;
   };
-  CHECK(level(verbosity::normal, "info") == "warn");
+  CHECK(level(verbosity::normal, "") == "warn");
+  CHECK(level(verbosity::normal, "info") == "info");
   CHECK(level(verbosity::normal, "debug") == "debug");
   CHECK(level(verbosity::normal, "error") == "error");
-  CHECK(level(verbosity::verbose, "info") == "info");
+  CHECK(level(verbosity::verbose, "") == "info");
   CHECK(level(verbosity::quiet, "debug") == "error");
   CHECK(level(verbosity::quiet, "off") == "off");
 }

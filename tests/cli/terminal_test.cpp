@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The real program on a pseudo-terminal, with a scripted model.
 #include <regex>
+#include <sstream>
 
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
@@ -141,6 +142,27 @@ text = "Done."
   std::filesystem::remove(folder.path() / "a");
   CHECK(riffle.finish() == 0);
   CHECK(has(riffle.written(), "Done.\r\n"));
+}
+
+TEST_CASE("lines of the log stand above the status line, whole") {
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{
+      folder.path(), {"run", "go", "--set", "runtime.log.level=info"}, 200};
+  CHECK(riffle.finish() == 0);
+  const auto picture = picture_of(riffle, 200);
+  INFO(picture);
+  std::istringstream in{picture};
+  std::size_t lines = 0;
+  const std::regex whole{
+      "20[0-9-]+T[0-9:.]+Z info run: RUN .*|.*: completed in .*"};
+  for (std::string line; std::getline(in, line);) {
+    if (line.find(" info ") == std::string::npos) continue;
+    ++lines;
+    CHECK(std::regex_match(line, whole));
+  }
+  CHECK(lines >= 8);
+  CHECK_FALSE(has(picture, "Waiting"));  // no status line is left
 }
 
 TEST_CASE("Ctrl-C on a terminal says that it cancels, and leaves no status") {

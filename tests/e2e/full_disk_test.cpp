@@ -52,12 +52,34 @@ void finish_it(const work_folder& folder, const std::string& published,
   for (const auto& request : server.requests()) check_results(request);
 }
 
-/// How a program ends that could not store something.
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (auto at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+bool waits(const program& x) { return has(x.err(), "waiting for room: "); }
+
+/// Lets it wait for room, then leaves with Ctrl-C; or it needed none.
+finished leave_when_it_waits(program& x) {
+  eventually([&] { return waits(x) || x.has_ended(); });
+  if (waits(x)) x.signal(SIGINT);
+  return x.wait();
+}
+
+/// How a program ends that was left while it waited.
 void check_end(const finished& end) {
   INFO(end.err);
-  CHECK(end.status == 1);
-  CHECK(end.err.find("storage_unavailable") != std::string::npos);
-  CHECK(end.out.find("run_finished") == std::string::npos);
+  CHECK(end.status == 130);
+  CHECK(times(end.err, "waiting for room: ") == 1);
+  CHECK(has(end.err, "Ctrl-C leaves"));
+  CHECK_FALSE(has(end.out, "run_finished"));
 }
 
 /// A shell's single-quoted word.
@@ -71,7 +93,7 @@ std::string shell_line(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-TEST_CASE("a write that fails ends the program, and the run can be finished",
+TEST_CASE("a write that fails is waited for; left, the run can be finished",
           "[torture]") {
   const std::string how = GENERATE("ENOSPC", "EIO");
   int failures = 0;
@@ -81,13 +103,12 @@ TEST_CASE("a write that fails ends the program, and the run can be finished",
     const work_folder folder;
     http_server server{provider};
     prepare(folder, server);
-    const auto end = program{
-        crashable_riffle(),
-        folder,
-        run_command,
-        {{"RIFFLE_TEST_FAIL_AT", std::to_string(k)},
-         {"RIFFLE_TEST_FAIL",
-          how}}}.wait();
+    program running{crashable_riffle(),
+                    folder,
+                    run_command,
+                    {{"RIFFLE_TEST_FAIL_AT", std::to_string(k)},
+                     {"RIFFLE_TEST_FAIL", how}}};
+    const auto end = leave_when_it_waits(running);
     if (end.status == 0) break;
     ++failures;
     check_end(end);
@@ -114,10 +135,112 @@ TEST_CASE("a tool is stopped when the journal refuses its run") {
   running.signal(SIGINT);  // what it settles cannot be stored
   const auto end = running.wait();
   INFO(end.err);
-  CHECK(end.status != 0);
-  CHECK(end.err.find("storage_unavailable") != std::string::npos);
+  check_end(end);
   CHECK(processes_in(folder.path()).empty());
+  std::filesystem::remove(folder.path() / "f");
   finish_it(folder, {}, server);
+}
+
+namespace {
+
+/// A command that waits for the file `go`; then the answer.
+http_reply patient_provider(const http_request& request) {
+  if (!tool_messages(request).empty()) return respond_sse(answer("Over."));
+  return respond_sse(calls(
+      {{"bash",
+        {{"command", "echo 1 > began; until [ -e go ]; do sleep 0.02; done"}}},
+       {"read", {{"path", "a.txt"}}}}));
+}
+
+/// A run whose command works, on a disk that is full while `f` is there.
+struct busy_run {
+  explicit busy_run(const std::string& how,
+                    std::vector<std::string> more = {}) {
+    prepare(folder, server);
+    auto arguments = run_command;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    running.emplace(crashable_riffle(), folder, arguments,
+                    std::map<std::string, std::string>{
+                        {"RIFFLE_TEST_FAIL_WHILE", (folder.path() / "f")},
+                        {"RIFFLE_TEST_FAIL", how}});
+    REQUIRE(eventually([&] { return !folder.read("began").empty(); }));
+  }
+  void fill() {
+    folder.write("f", "");
+    folder.write("go", "");
+    REQUIRE(eventually([&] { return waits(*running); }));
+  }
+  void make_room() const { std::filesystem::remove(folder.path() / "f"); }
+
+  work_folder folder;
+  http_server server{patient_provider};
+  std::optional<program> running;
+};
+
+}  // namespace
+
+TEST_CASE("a run waits for room on its disk, and goes on") {
+  const std::string how = GENERATE("ENOSPC", "EIO");
+  busy_run x{how};
+  x.fill();
+  CHECK(has(x.running->err(), "riffle sessions resume s1"));
+  CHECK(has(x.running->err(), "make room on the disk"));
+  x.make_room();
+  const auto end = x.running->wait();
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(times(end.err, "waiting for room: ") == 1);
+  CHECK(times(end.err, "there is room again") == 1);
+  const auto events = checked_events(end.out);
+  CHECK(of_type(events, "run_finished").size() == 1);
+  CHECK(riffle::testing::riffle(x.folder, {"sessions", "events", "s1"}).out ==
+        end.out);
+}
+
+TEST_CASE("Ctrl-C leaves a run that waits for room, at once") {
+  busy_run x{"ENOSPC"};
+  x.fill();
+  x.running->signal(SIGINT);
+  const auto end = x.running->wait(20s);
+  check_end(end);
+  x.make_room();
+  finish_it(x.folder, end.out, x.server);
+}
+
+TEST_CASE("the time limit holds while a run waits for room") {
+  busy_run x{"ENOSPC", {"--timeout", "3s"}};
+  x.fill();
+  const auto end = x.running->wait(30s);
+  INFO(end.err);
+  CHECK(end.status == 124);
+  CHECK(has(end.err, "time limit"));
+  x.make_room();
+  finish_it(x.folder, end.out, x.server);
+}
+
+TEST_CASE("a start waits for room, too") {
+  const bool leaves = GENERATE(false, true);
+  CAPTURE(leaves);
+  const work_folder folder;
+  http_server server{provider};
+  prepare(folder, server);
+  folder.write("f", "");
+  program running{crashable_riffle(),
+                  folder,
+                  run_command,
+                  {{"RIFFLE_TEST_FAIL_WHILE", (folder.path() / "f").string()},
+                   {"RIFFLE_TEST_FAIL", "ENOSPC"}}};
+  REQUIRE(eventually([&] { return waits(running); }));
+  CHECK(has(running.err(), "nothing was started"));
+  if (leaves)
+    running.signal(SIGINT);
+  else
+    std::filesystem::remove(folder.path() / "f");
+  const auto end = running.wait();
+  INFO(end.err);
+  CHECK(end.status == (leaves ? 130 : 0));
+  CHECK(folder.lines("effects").size() == (leaves ? 0 : 1));
+  if (!leaves) checked_events(end.out);
 }
 
 TEST_CASE("too few files are a clean end, at every number of them",
@@ -152,7 +275,7 @@ TEST_CASE("too few files are a clean end, at every number of them",
   CHECK(ended >= 5);
 }
 
-TEST_CASE("a disk that is really full is told, and the run is finished later",
+TEST_CASE("a disk that is really full is waited for, and the run goes on",
           "[torture]") {
   const work_folder folder;
   http_server server{provider};
@@ -167,26 +290,42 @@ TEST_CASE("a disk that is really full is told, and the run is finished later",
     return;
   }
   // The journal fits, then the disk is filled to the last page.
+  const bool from_the_start = GENERATE(true, false);
+  CAPTURE(from_the_start);
+  const std::string fill =
+      "dd if=/dev/zero of=data/filler bs=4096 2> /dev/null";
+  // Filled before the run, or by a call of it.
+  const std::string filler =
+      from_the_start ? fill + "; " : std::string{": nothing yet; "};
+  http_server filling{[&](const http_request& request) {
+    if (from_the_start || !tool_messages(request).empty())
+      return provider(request);
+    return respond_sse(calls({{"bash", {{"command", fill + "; true"}}}}));
+  }};
+  prepare(folder, filling);
   const auto text =
       "mount -t tmpfs -o size=3m none data; " +
       shell_line({"run", "first", "--session", "s0", "--output", "jsonl"}) +
-      " > first; dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; " +
-      shell_line(run_command) +
-      " > published; echo $? > status; rm data/filler; " +
-      shell_line({"sessions", "resume", "s1", "--output", "jsonl"}) +
-      " > resumed; echo $? >> status; " +
-      shell_line({"run", "go", "--session", "s1", "--approve", "all",
-                  "--output", "jsonl"}) +
-      " > again; echo $? >> status";
+      " > first; " + filler + "{ " + shell_line(run_command) +
+      " > published 2> said & }; run=$!; n=0; "
+      "until grep -q 'waiting for room' said || [ $n -gt 600 ]; do "
+      "n=$((n + 1)); sleep 0.05; done; rm data/filler; wait $run; "
+      "echo $? > status; " +
+      shell_line({"events", "check", "published"}) +
+      " > checked; "
+      "echo $? >> status; " +
+      shell_line({"sessions", "events", "s1"}) + " > stored";
   const auto end =
       program{"/usr/bin/unshare", folder, {"-rm", "/bin/sh", "-c", text}}
           .wait();
-  INFO(end.err);
-  const auto status = folder.lines("status");
-  REQUIRE(status.size() == 3);
-  CHECK(status[0] == "1");
-  CHECK(end.err.find("make room on the disk") != std::string::npos);
-  CHECK((status[1] == "0" || status[1] == "2"));  // 2: it never began
-  CHECK(status[2] == "0");
-  checked_events(folder.read("again"));
+  const auto said = folder.read("said");
+  INFO(end.err << said);
+  CHECK(times(said, "waiting for room: ") == 1);
+  CHECK(has(said, "make room on the disk"));
+  CHECK(has(said, "there is room again"));
+  CHECK(folder.lines("status") == std::vector<std::string>{"0", "0"});
+  const auto events = checked_events(folder.read("published"));
+  CHECK(of_type(events, "run_finished").size() == 1);
+  CHECK(folder.read("stored") == folder.read("published"));
+  CHECK(folder.lines("effects").size() <= 1);
 }

@@ -134,6 +134,8 @@ program::~program() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+std::string program::err() const { return slurp(err_); }
+
 void program::signal(int number) const { ::kill(pid_, number); }
 
 bool program::has_ended() const {

@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/log.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/worker_child.hpp"
 
@@ -125,6 +126,9 @@ class isolated final : public isolated_tool {
     if (end.usable) {
       give_back(std::move(*child));
     } else {
+      log_info("isolation", "a child process of `" + spec_.name +
+                                "` is replaced" +
+                                (end.lost.empty() ? "" : ": " + end.lost));
       child->reset();
       forget();
     }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// What serves all runs of a process may die: a worker pool is replaced, the
+// death of the others is noticed, and no run hangs.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "tests/actors/fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/log_lines.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+const std::string the_end = model_says("The end.") + model_stops("stop");
+
+/// Names of the handlers of an actor, read from its shell.
+std::set<std::string> handlers_of(const std::string& actor) {
+  std::ifstream in{RIFFLE_SOURCE_DIR "/actors/" + actor + ".cpp"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::regex name{"\"(" + actor + "\\.[a-z_]+)\""};
+  std::set<std::string> names;
+  for (std::sregex_iterator i{text.begin(), text.end(), name}, end; i != end;
+       ++i)
+    names.insert((*i)[1]);
+  return names;
+}
+
+struct fault {
+  std::string handler;
+  int skip = 0;
+  bool fired = false;
+
+  fault_hook hook() {
+    return [this](const std::string& at) {
+      if (at != handler || fired || skip-- > 0) return;
+      fired = true;
+      throw std::runtime_error{"a fault in " + at};
+    };
+  }
+};
+
+std::size_t most_often(const recording_tool& tool) {
+  std::map<call_id, std::size_t> each;
+  std::size_t most = 0;
+  for (const auto& id : tool.acted) most = std::max(most, ++each[id]);
+  return most;
+}
+
+/// Several calls for each worker, one that breaks, one that is cancelled.
+void begin_busy_run(actor_fixture& x, fault_hook faults = {}) {
+  x.settings.defaults.concurrency = 1;
+  x.settings.defaults.attempts = 3;
+  x.supervision.backoff_base = 1ms;
+  x.begin();
+  x.look->reports = 2;
+  x.look->throw_times = 1;
+  x.provider->answers = {
+      model_calls(0, "look", {{"n", 0}}) + model_calls(1, "look", {{"n", 1}}) +
+          model_calls(2, "look", {{"n", 2}}) + model_calls(3, "act") +
+          model_calls(4, "redo") + model_stops("tool_calls"),
+      model_calls(0, "look", {{"n", 3}}) + model_calls(1, "act") +
+          model_stops("tool_calls"),
+      the_end};
+  auto spec = x.make_spec();
+  spec->faults = std::move(faults);
+  x.start(spec);
+}
+
+/// True if the handler was touched. The run ends well before any call's limit
+/// of waiting in a queue, and its log is whole.
+bool survives(fault& f, const std::string& scenario) {
+  actor_fixture x;
+  x.process_faults = f.hook();
+  if (scenario == "stops") x.settings.defaults.timeout = 2s;
+  begin_busy_run(x);
+  if (scenario == "stops") {
+    x.run_lane = false;  // the first call ignores its stop for a while
+    for (int i = 0; i < 240; ++i) {
+      x.settle();
+      x.advance(50ms);
+    }
+    x.run_lane = true;
+  }
+  if (scenario == "run restarts") {
+    x.settle();
+    x.scheduler().run();
+  }
+  x.run_out(2min);
+  INFO(f.handler << " " << f.skip << " " << scenario);
+  CHECK(x.reader->is_closed);
+  CHECK_FALSE(x.reader->failure);
+  check_log(x.reader->lines);
+  check_requests(x.provider->requests);
+  CHECK(most_often(*x.act) <= 1);
+  return f.fired;
+}
+
+/// One call of a tool in a run of its own; its result.
+json result_of(actor_fixture& x, const std::string& tool,
+               const std::string& run) {
+  x.provider->requests.clear();
+  x.provider->answers = {model_calls(0, tool) + model_stops("tool_calls"),
+                         the_end};
+  x.reader = std::make_shared<recording_subscriber>();
+  x.start(x.make_spec(run));
+  x.run_out(1min);
+  REQUIRE(x.reader->is_closed);
+  check_log(x.reader->lines);
+  return events_of(x.reader->lines, "tool_result").at(0).at("data");
+}
+
+std::string code_of(const json& result) {
+  return result.contains("error") ? result.at("error").at("code") : "ok";
+}
+
+void kill_pool(actor_fixture& x, const std::string& tool) {
+  caf::anon_send_exit(x.pools.at(tool), caf::exit_reason::kill);
+}
+
+}  // namespace
+
+TEST_CASE("an exception in any handler of a pool or worker costs no run") {
+  for (const std::string actor : {"tool_pool", "tool_worker"}) {
+    const auto handlers = handlers_of(actor);
+    CHECK(handlers.size() >= 5);
+    for (const auto& handler : handlers) {
+      if (handler == "tool_pool.abandon") continue;  // below
+      if (handler == "tool_worker.down") continue;   // needs two faults, below
+      bool touched = false;
+      for (const std::string scenario : {"plain", "stops"})
+        for (const int skip : {0, 1, 2, 3}) {
+          fault f{handler, skip};
+          touched = survives(f, scenario) || touched;
+        }
+      INFO(handler);
+      CHECK(touched);
+    }
+  }
+}
+
+TEST_CASE("a pool and its worker that fail together cost no run") {
+  const bool third = GENERATE(false, true);  // and the dispatcher that notices
+  CAPTURE(third);
+  actor_fixture x;
+  fault pool{"tool_pool.stop"};
+  fault worker{"tool_worker.down"};
+  x.process_faults = [a = pool.hook(), b = worker.hook()](const auto& at) {
+    a(at);
+    b(at);
+  };
+  x.settings.defaults.timeout = 2s;
+  fault dispatcher{third ? "dispatcher.orphan_due" : "none"};
+  begin_busy_run(x, dispatcher.hook());
+  x.run_lane = false;
+  for (int i = 0; i < 240; ++i) {
+    x.settle();
+    x.advance(50ms);
+  }
+  x.run_lane = true;
+  x.run_out(2min);
+  CHECK(pool.fired);
+  CHECK(worker.fired);
+  CHECK(dispatcher.fired == third);
+  CHECK(x.reader->is_closed);
+  check_log(x.reader->lines);
+}
+
+TEST_CASE("a run that restarts does not wait for a pool that fails") {
+  actor_fixture x;
+  fault pool{"tool_pool.abandon"};
+  x.process_faults = pool.hook();
+  x.begin();
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
+                         the_end};
+  fault run{"dispatcher.work_done"};
+  auto spec = x.make_spec();
+  spec->faults = run.hook();
+  x.start(spec);
+  x.run_out(1min);
+  CHECK(pool.fired);
+  CHECK(run.fired);
+  CHECK(x.reader->is_closed);
+  check_log(x.reader->lines);
+}
+
+TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
+  for (const std::string tool : {"look", "redo", "act"})
+    for (const bool begun : {false, true}) {
+      CAPTURE(tool, begun);
+      actor_fixture x;
+      x.settings.defaults.attempts = 2;
+      x.supervision.backoff_base = 1ms;
+      x.begin();
+      x.begin_lane = begun;
+      x.run_lane = false;
+      auto& recorder = tool == "look"   ? *x.look
+                       : tool == "redo" ? *x.redo
+                                        : *x.act;
+      recorder.also = [&](tools::tool_context& context) {
+        if (context.stop.stop_requested() && context.attempt == 1)
+          throw std::runtime_error{"stopped"};
+      };
+      x.provider->answers = {model_calls(0, tool) + model_stops("tool_calls"),
+                             the_end};
+      const log_lines log{"error"};
+      x.start(x.make_spec());
+      x.settle();
+      kill_pool(x, tool);
+      x.settle();
+      x.run_lane = true;
+      x.run_out(1min);
+      REQUIRE(x.reader->is_closed);
+      check_log(x.reader->lines);
+      const auto result =
+          events_of(x.reader->lines, "tool_result").at(0).at("data");
+      CHECK(result.at("outcome") == (tool == "act" ? "interrupted" : "ok"));
+      CHECK(recorder.acted.size() ==
+            (tool == "act" ? 0u : 1u) + (begun ? 1u : 0u));
+      CHECK(log.with("the worker pool of `" + tool + "` failed").size() == 1);
+      CHECK(result_of(x, tool, "run_2").at("outcome") == "ok");
+    }
+}
+
+TEST_CASE("a pool that fails again and again is out of service for a while") {
+  actor_fixture x;
+  x.supervision.intensity = 2;
+  x.supervision.cool_down = 30s;
+  x.begin();
+  for (int i = 0; i < 2; ++i) {
+    kill_pool(x, "look");
+    x.settle();
+    CHECK(code_of(result_of(x, "look", "run_" + std::to_string(i))) == "ok");
+  }
+  kill_pool(x, "look");
+  x.settle();
+  CHECK(code_of(result_of(x, "look", "run_3")) == "tool_unavailable");
+  CHECK(code_of(result_of(x, "act", "run_4")) == "ok");
+  CHECK(x.service.back() == "look is out");
+  x.advance(31s);
+  x.settle();
+  CHECK(code_of(result_of(x, "look", "run_5")) == "ok");
+  CHECK(x.service.back() == "look is back");
+}
+
+TEST_CASE(
+    "an exception in any handler of store and desk is their noticed end") {
+  std::set<std::string> handlers = handlers_of("session_store");
+  handlers.merge(handlers_of("proposal_desk"));
+  CHECK(handlers.size() == 11);
+  for (const auto& handler : handlers) {
+    CAPTURE(handler);
+    actor_fixture x;
+    fault f{handler};
+    x.process_faults = f.hook();
+    x.settings.defaults.approval = "ask";
+    x.approval = approval_choice::ask;
+    x.expire_after = 20s;
+    x.begin();
+    bool store_died = false;
+    bool desk_died = false;
+    const auto notice = [](const auto& actor, bool& died) {
+      caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
+          [&died](const caf::error& why) {
+            died = why != caf::exit_reason::user_shutdown;
+          });
+    };
+    notice(x.store, store_died);
+    notice(x.desk, desk_died);
+    x.provider->answers = {model_calls(0, "act") + model_stops("tool_calls"),
+                           model_calls(0, "act") + model_stops("tool_calls"),
+                           the_end};
+    if (handler == "proposal_desk.queued")
+      caf::anon_send(x.desk, queued_cause{});
+    auto spec = x.make_spec();
+    fault again{"dispatcher.turn_over"};  // adopts the run
+    spec->faults = again.hook();
+    x.start(spec);
+    for (int i = 0; i < 100 && x.undecided().empty(); ++i) {
+      x.settle();
+      x.advance(100ms);
+    }
+    for (const auto& p : x.undecided())
+      x.decide(p.what.id, events::decision::approved, {}, false, true);
+    x.run_out(1min);
+    CHECK(f.fired);
+    CHECK(store_died == handler.starts_with("session_store"));
+    CHECK(desk_died == handler.starts_with("proposal_desk"));
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// An actor of the real program dies: a pool is replaced, and the run goes on;
+// without store or desk the program ends and says so.
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using nlohmann::json;
+
+namespace {
+
+/// A read and a command, then the answer.
+http_reply provider(const http_request& request) {
+  if (!tool_messages(request).empty()) return respond_sse(answer("Over."));
+  return respond_sse(calls({{"read", {{"path", "a.txt"}}},
+                            {"bash", {{"command", "echo 1 >> effects"}}}}));
+}
+
+struct ended {
+  finished end;
+  finished again;  ///< of 'sessions resume'
+  std::size_t effects = 0;
+};
+
+ended with_fault(const std::string& handler,
+                 const std::vector<std::string>& more = {"--approve", "all"}) {
+  const work_folder folder;
+  http_server server{provider};
+  folder.write("a.txt", "A\n");
+  folder.configure(server.url("/v1"));
+  std::vector<std::string> arguments{"run", "go",       "--session",
+                                     "s1",  "--output", "jsonl"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  ended x;
+  x.end = program{crashable_riffle(),
+                  folder,
+                  arguments,
+                  {{"RIFFLE_TEST_THROW_IN", handler}}}
+              .wait();
+  x.again = riffle::testing::riffle(
+      folder, {"sessions", "resume", "s1", "--approve", "all"});
+  x.effects = folder.lines("effects").size();
+  if (x.again.status == 0)
+    checked_events(
+        riffle::testing::riffle(folder, {"sessions", "events", "s1"}).out);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a pool that fails costs no run") {
+  for (const std::string handler :
+       {"tool_pool.assignment", "tool_pool.idle", "tool_worker.done"}) {
+    CAPTURE(handler);
+    const auto x = with_fault(handler);
+    INFO(x.end.err);
+    CHECK(x.end.status == 0);
+    CHECK(of_type(checked_events(x.end.out), "run_finished").size() == 1);
+    CHECK(x.effects <= 1);
+    CHECK(x.end.err.find(handler + ": a fault of the test") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("without its store or desk the program ends and says why") {
+  for (const std::string handler :
+       {"session_store.open", "proposal_desk.runs_here", "proposal_desk.tick",
+        "proposal_desk.watch"}) {
+    CAPTURE(handler);
+    const auto x = with_fault(handler, {"--approve", "ask"});
+    INFO(x.end.err);
+    CHECK(x.end.status == 1);
+    const auto what = handler.starts_with("session") ? "the session store"
+                                                     : "the proposal desk";
+    CHECK(x.end.err.find(std::string{"riffle: "} + what +
+                         " failed, so the runtime has ended") !=
+          std::string::npos);
+    INFO(x.again.err);
+    // It never began, or it is finished now.
+    CHECK(x.again.status == (handler.starts_with("session") ? 2 : 0));
+    CHECK(x.effects == (handler.starts_with("session") ? 0 : 1));
+  }
+}
