@@ -32,7 +32,8 @@ using tool_worker_actor =
                                                   // ladder)
                      reacts_to<lane_progress>,    // the lane reports
                      reacts_to<lane_done>,        // the lane is through
-                     reacts_to<progress_ack>>;    // room for one more report
+                     reacts_to<progress_ack>,     // room for one more report
+                     reacts_to<tick>>;  // own timer: a report may leave
 
 /// Supervisor of a tool's workers; queue of what waits for one.
 using tool_pool_actor = caf::typed_actor<

@@ -57,6 +57,9 @@ struct broken_turn {
 
 struct call_fragments {
   std::vector<call_fragment> fragments;
+  /// Credit that goes back to the sender when they are read; 0: none.
+  std::size_t bytes = 0;
+  caf::strong_actor_ptr consumer = nullptr;
 };
 
 struct turn_over {

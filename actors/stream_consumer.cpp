@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/stream_consumer.hpp"
 
+#include <utility>
+
 #include "actors/core/budget.hpp"
 #include "actors/handler.hpp"
 #include "actors/run_log.hpp"
@@ -68,6 +70,21 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
     finish(std::move(delta.failure));
   else if (delta.done)
     finish({});
+  else if (is_too_long())
+    cut_off();
+}
+
+bool stream_consumer_state::is_too_long() const {
+  const auto limit = spec->agent.max_turn_bytes;
+  return limit != 0 && message.received() > limit;
+}
+
+/// What came counts as a turn that ended for its length; the rest of the body
+/// is for nobody.
+void stream_consumer_state::cut_off() {
+  message.cut_off();
+  finish({});
+  self->quit();
 }
 
 void stream_consumer_state::on_end(model_end& x) {
@@ -103,7 +120,12 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
   answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
              delta.usage.has_value();
   if (!delta.fragments.empty()) {
-    self->send(parser, call_fragments{std::move(delta.fragments)});
+    call_fragments more{std::move(delta.fragments)};
+    if (delta.pieces.empty() && bytes > 0) {
+      more.bytes = std::exchange(bytes, 0);
+      more.consumer = caf::actor_cast<caf::strong_actor_ptr>(self);
+    }
+    self->send(parser, std::move(more));
   }
   if (!delta.pieces.empty()) {
     shown = !spec->agent.silent;

@@ -22,6 +22,8 @@ struct stream_consumer_state {
   void on_end(model_end& x);
   void on_stop();
   void pass_on(turn_delta& delta, std::size_t bytes, bool whole);
+  [[nodiscard]] bool is_too_long() const;
+  void cut_off();
   void finish(std::optional<error> failure);
 
   stream_consumer_actor::pointer self;

@@ -14,6 +14,12 @@ using core::assembly_step;
 
 constexpr const char* op = "tool_call_parser";
 
+error too_long_error(std::uint64_t limit) {
+  return {errc::invalid_arguments, op,
+          "the arguments are longer than the " + std::to_string(limit) +
+              " bytes that one call may have; make several smaller calls"};
+}
+
 error spoiled_error() {
   return {errc::invalid_arguments, op,
           "more argument text came after a whole JSON object"};
@@ -24,7 +30,7 @@ error spoiled_error() {
 std::size_t most_calls(std::uint32_t limit) {
   constexpr std::size_t least = 4096;
   constexpr std::size_t factor = 4;
-  if (limit == 0) return core::tool_call_assembler::max_calls;
+  if (limit == 0) return core::assembly_limits{}.most_calls;
   return std::max(least, limit * factor);
 }
 
@@ -33,6 +39,9 @@ void tool_call_parser_state::on_fragments(const call_fragments& x) {
     apply(assembler.on_fragment(fragment));
   send_out();
   if (assembler.too_many() && !cut) cut_turn();
+  if (x.bytes > 0)
+    self->send(caf::actor_cast<stream_consumer_actor>(x.consumer),
+               credit{x.bytes});
 }
 
 /// Not again: the model would only do the same.
@@ -135,6 +144,8 @@ void tool_call_parser_state::make(pending& x) {
                               "ask for it again if it is still needed"};
   else if (x.how == assembly_step::spoiled)
     x.checked->defect = spoiled_error();
+  else if (x.how == assembly_step::too_long)
+    x.checked->defect = too_long_error(spec->agent.max_argument_bytes);
 }
 
 tool_call_parser_actor::behavior_type tool_call_parser(
@@ -144,8 +155,9 @@ tool_call_parser_actor::behavior_type tool_call_parser(
   st.spec = std::move(spec);
   st.step = step;
   st.dispatcher = std::move(dispatcher);
-  st.assembler =
-      core::tool_call_assembler{most_calls(st.spec->agent.max_calls_per_turn)};
+  const auto& agent = st.spec->agent;
+  st.assembler = core::tool_call_assembler{
+      {most_calls(agent.max_calls_per_turn), agent.max_argument_bytes}};
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };

@@ -42,6 +42,13 @@ call_result stopped_before() {
   return result;
 }
 
+/// A call has a thousand events of progress, however often it is tried.
+core::progress_pace pace_of(std::uint32_t attempts) {
+  core::progress_pace out;
+  out.most = std::max(out.most / std::max(attempts, 1U), 2U);
+  return out;
+}
+
 /// One attempt on the lane; its thread's only.
 struct lane_attempt {
   tools::tool_ptr tool;
@@ -101,13 +108,31 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
   return guard_dir / (call.value + "-" + std::to_string(attempt) + ".lock");
 }
 
+progress_relay::progress_relay(tool_worker_actor worker, std::size_t window,
+                               std::uint32_t attempts)
+    : worker_{std::move(worker)}, window_{window, pace_of(attempts)} {}
+
+time_point progress_relay::now() const {
+  return worker_->home_system().clock().now();
+}
+
 void progress_relay::send(std::optional<tool_progress_report> x) {
   if (x) caf::anon_send(worker_, lane_progress{window_.sent(), std::move(*x)});
+  const auto due = window_.due();
+  if (!due || waking_) return;
+  waking_ = true;
+  caf::delayed_anon_send(worker_, std::max(*due - now(), duration{}), tick{});
+}
+
+void progress_relay::on_time() {
+  std::lock_guard lock{mutex_};
+  waking_ = false;
+  send(window_.on_time(now()));
 }
 
 void progress_relay::offer(tool_progress_report x) {
   std::lock_guard lock{mutex_};
-  send(window_.offer(std::move(x)));
+  send(window_.offer(std::move(x), now()));
 }
 
 std::uint64_t progress_relay::close() {
@@ -118,7 +143,7 @@ std::uint64_t progress_relay::close() {
 
 void progress_relay::on_ack() {
   std::lock_guard lock{mutex_};
-  send(window_.on_ack());
+  send(window_.on_ack(now()));
 }
 
 void tool_worker_state::keep_whole_output(tools::tool_context& context) const {
@@ -140,7 +165,8 @@ void tool_worker_state::on_assignment(assignment& x) {
   current = std::move(x);
   stop = std::stop_source{};
   auto me = caf::actor_cast<tool_worker_actor>(self);
-  relay = std::make_shared<progress_relay>(me, setup.progress_window);
+  relay = std::make_shared<progress_relay>(me, setup.progress_window,
+                                           current->call.limits.attempts);
   tools::tool_context context;
   context.call = current->call.id;
   context.attempt = current->attempt;
@@ -236,6 +262,11 @@ tool_worker_actor::behavior_type tool_worker(
       },
       [&st, run](lane_done& x) {
         run("tool_worker.done", [&] { st.on_done(x); });
+      },
+      [&st, run](tick&) {
+        run("tool_worker.tick", [&] {
+          if (st.relay) st.relay->on_time();
+        });
       },
       [&st, run](progress_ack& x) {
         run("tool_worker.ack", [&] {

@@ -38,19 +38,23 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
 /// a time. Shared by both.
 class progress_relay {
  public:
-  progress_relay(tool_worker_actor worker, std::size_t window)
-      : worker_{std::move(worker)}, window_{window} {}
+  /// `attempts`: so many may share the reports of a call.
+  progress_relay(tool_worker_actor worker, std::size_t window,
+                 std::uint32_t attempts);
 
   void offer(tool_progress_report x);  ///< lane
   std::uint64_t close();               ///< lane: the end; number of the last
   void on_ack();                       ///< worker
+  void on_time();                      ///< worker: what is held may be due
 
  private:
   void send(std::optional<tool_progress_report> x);
+  [[nodiscard]] time_point now() const;
 
   std::mutex mutex_;
   tool_worker_actor worker_;
   core::progress_window window_;
+  bool waking_ = false;  ///< the worker's timer runs
 };
 
 struct tool_worker_state {

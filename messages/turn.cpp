@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "messages/turn.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "messages/enum_text.hpp"
 
 namespace riffle {
@@ -12,16 +15,22 @@ constexpr text_table<5> reasons = {
 };
 static_assert(covers(reasons, finish_reason::missing));
 
+double plus(double x, double y) {
+  return std::min(x + y, std::numeric_limits<double>::max());
+}
+
+std::uint64_t plus(std::uint64_t x, std::uint64_t y) { return add_up(x, y); }
+
 template <class T>
 void add_part(std::optional<T>& sum, const std::optional<T>& x) {
-  if (x) sum = sum.value_or(T{}) + *x;
+  if (x) sum = plus(sum.value_or(T{}), *x);
 }
 
 }  // namespace
 
 void add(token_usage& sum, const token_usage& x) {
-  sum.input_tokens += x.input_tokens;
-  sum.output_tokens += x.output_tokens;
+  sum.input_tokens = add_up(sum.input_tokens, x.input_tokens);
+  sum.output_tokens = add_up(sum.output_tokens, x.output_tokens);
   add_part(sum.cached_tokens, x.cached_tokens);
   add_part(sum.reasoning_tokens, x.reasoning_tokens);
   add_part(sum.cost_usd, x.cost_usd);

@@ -18,6 +18,16 @@ struct token_usage {
   bool operator==(const token_usage&) const = default;
 };
 
+/// The sum, or the largest number.
+constexpr std::uint64_t add_up(std::uint64_t x, std::uint64_t y) noexcept {
+  return x + y < x ? ~std::uint64_t{0} : x + y;
+}
+
+/// Of both kinds; stops at the largest number, as all sums of usage do.
+constexpr std::uint64_t total_tokens(const token_usage& x) noexcept {
+  return add_up(x.input_tokens, x.output_tokens);
+}
+
 /// Adds `x` to `sum`; optional parts appear once one of both has them.
 void add(token_usage& sum, const token_usage& x);
 

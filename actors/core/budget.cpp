@@ -44,11 +44,11 @@ std::optional<error> cannot_pay(const run_budget& budget,
   token_usage next;
   next.input_tokens = prompt_tokens;
   next.output_tokens = 1;
-  const auto spent = used.input_tokens + used.output_tokens;
-  if (budget.tokens > 0 && spent + prompt_tokens + 1 > budget.tokens)
+  const auto spent = total_tokens(used);
+  const auto least = add_up(prompt_tokens, 1);
+  if (budget.tokens > 0 && add_up(spent, least) > budget.tokens)
     return too_much(std::to_string(budget.tokens) + " tokens",
-                    std::to_string(spent), std::to_string(prompt_tokens + 1),
-                    "tokens");
+                    std::to_string(spent), std::to_string(least), "tokens");
   const auto paid = used.cost_usd.value_or(0);
   const auto needed = cost_of(price, next).value_or(0);
   const bool over = paid >= budget.cost_usd || paid + needed > budget.cost_usd;

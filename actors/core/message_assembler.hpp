@@ -25,6 +25,12 @@ class message_assembler {
   }
   /// The part of `text` that was sent as a refusal.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
+  /// Bytes of text, reasoning and calls so far.
+  [[nodiscard]] std::uint64_t received() const noexcept {
+    return text_.size() + reasoning_.size() + call_bytes_;
+  }
+  /// Nothing more is read: the answer ends for its length.
+  void cut_off() noexcept { finish_ = finish_reason::length; }
   /// The last one seen; nothing: none yet.
   [[nodiscard]] std::optional<finish_reason> finish() const noexcept {
     return finish_;

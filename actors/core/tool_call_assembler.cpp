@@ -15,6 +15,15 @@ bool is_blank(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), is_space);
 }
 
+/// The first bytes, up to the end of a character.
+std::string head_of(std::string_view text) {
+  auto size = std::min(text.size(), tool_call_assembler::kept_head);
+  while (size > 0 && size < text.size() &&
+         (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
+    --size;
+  return std::string{text.substr(0, size)};
+}
+
 }  // namespace
 
 void object_tracker::feed(std::string_view text) noexcept {
@@ -141,6 +150,13 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
     note_newest(at, x.id);
   }
   if (call.name.empty()) call.name = x.name;  // rule 5
+  if (max_arguments_ != 0 &&
+      call.arguments.size() + x.arguments.size() > max_arguments_) {
+    p.over = true;
+    call.arguments =
+        head_of(call.arguments + x.arguments.substr(0, kept_head + 1));
+    return say(at, assembly_step::too_long, out);
+  }
   call.arguments += x.arguments;
   p.tracker.feed(x.arguments);
   if ((p.said_whole || p.said_closed) && !is_blank(x.arguments)) {

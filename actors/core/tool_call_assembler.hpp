@@ -68,6 +68,9 @@ enum class assembly_step : std::uint8_t {
   spoiled,
   /// The turn ended before the call was complete. Nothing follows.
   cut,
+  /// Its arguments are longer than the limit: of them only the begin was kept.
+  /// Nothing follows.
+  too_long,
 };
 
 struct assembly_event {
@@ -77,15 +80,22 @@ struct assembly_event {
   bool operator==(const assembly_event&) const = default;
 };
 
+struct assembly_limits {
+  /// Fragments of calls beyond the first so many are dropped: a broken server
+  /// must not cost unbounded work, and no sane turn has so many.
+  std::size_t most_calls = 16'384;
+  /// Bytes of one call's arguments; 0: no limit.
+  std::uint64_t max_arguments = 0;
+};
+
 /// The calls of one turn.
 class tool_call_assembler {
  public:
-  /// No sane turn has so many calls.
-  static constexpr std::size_t max_calls = 16'384;
+  /// What is kept of arguments that are too long.
+  static constexpr std::size_t kept_head = 200;
 
-  /// Fragments of calls beyond the first `most` are dropped: a broken server
-  /// must not cost unbounded work.
-  explicit tool_call_assembler(std::size_t most = max_calls) : most_{most} {}
+  explicit tool_call_assembler(assembly_limits limits = {})
+      : limits_{limits} {}
 
   std::vector<assembly_event> on_fragment(const call_fragment& x);
 
@@ -109,7 +119,7 @@ class tool_call_assembler {
     object_tracker tracker;
     bool said_whole = false;
     bool said_closed = false;
-    bool over = false;  ///< spoiled or cut
+    bool over = false;  ///< spoiled, cut or too long
   };
 
   /// Where fragments look for their call: the newest of a choice, of an index
@@ -135,7 +145,7 @@ class tool_call_assembler {
            std::vector<assembly_event>& out) const;
   [[nodiscard]] bool another_began(std::size_t at) const;
 
-  std::size_t most_;
+  assembly_limits limits_;
   bool too_many_ = false;
   std::vector<assembled_call> calls_;
   std::vector<progress> progress_;

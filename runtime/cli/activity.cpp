@@ -107,7 +107,7 @@ void activity::on(const events::approval_resolved& x) {
 }
 
 void activity::on(const events::usage& x) {
-  tokens_ += x.tokens.input_tokens + x.tokens.output_tokens;
+  tokens_ = add_up(tokens_, total_tokens(x.tokens));
   bytes_ = 0;
 }
 

@@ -88,6 +88,11 @@ struct agent_config {
   std::uint32_t max_steps = 30;
   std::uint32_t max_calls_in_flight = 16;
   std::uint32_t max_calls_per_turn = 256;  ///< 0: no limit
+  /// Of one call; 0: no limit. Over it the call fails.
+  std::uint64_t max_argument_bytes = 1u << 20;
+  /// Text, reasoning and arguments of one answer; 0: no limit. There the turn
+  /// ends as if the provider had ended it for its length.
+  std::uint64_t max_turn_bytes = 2u << 20;
   std::uint32_t loop_limit = 5;
   std::uint32_t recovery_attempts = 3;
   budget_config budget{};

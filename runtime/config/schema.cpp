@@ -108,6 +108,8 @@ void visit(visitor& v, agent_config& x) {
   v.field("max_steps", &x.max_steps, from(1, 1e6));
   v.field("max_calls_in_flight", &x.max_calls_in_flight, from(1, 65536));
   v.field("max_calls_per_turn", &x.max_calls_per_turn, from(0, 65536));
+  v.field("max_argument_bytes", &x.max_argument_bytes);
+  v.field("max_turn_bytes", &x.max_turn_bytes);
   v.field("loop_limit", &x.loop_limit);
   v.field("recovery_attempts", &x.recovery_attempts);
   v.field("completion", &x.completion, one_of({"free", "tool"}));

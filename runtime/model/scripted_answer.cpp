@@ -205,7 +205,7 @@ class player {
     const auto& x = *step_.usage;
     json out = {{"prompt_tokens", x.input_tokens},
                 {"completion_tokens", x.output_tokens},
-                {"total_tokens", x.input_tokens + x.output_tokens}};
+                {"total_tokens", add_up(x.input_tokens, x.output_tokens)}};
     if (x.cached_tokens)
       out["prompt_tokens_details"] = {{"cached_tokens", *x.cached_tokens}};
     if (x.reasoning_tokens)

@@ -24,8 +24,9 @@ struct sse_event {
 
 class sse_decoder {
  public:
-  /// Longest line, and most data of one event, in bytes.
-  static constexpr std::size_t default_limit = 16u << 20;
+  /// Longest line, and most data of one event, in bytes. A parser's document
+  /// of it may take twenty times as much.
+  static constexpr std::size_t default_limit = 2u << 20;
   /// What `readable` is at least when an event had to be copied.
   static constexpr std::size_t copy_padding = 64;
 

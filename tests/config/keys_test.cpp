@@ -46,6 +46,8 @@ const std::map<std::string, std::string> others = {
     {"agents.default.max_steps", "5"},
     {"agents.default.max_calls_in_flight", "6"},
     {"agents.default.max_calls_per_turn", "7"},
+    {"agents.default.max_argument_bytes", "4096"},
+    {"agents.default.max_turn_bytes", "8192"},
     {"agents.default.loop_limit", "0"},
     {"agents.default.recovery_attempts", "1"},
     {"agents.default.budget.tool_calls", "10"},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/budget.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -112,4 +114,29 @@ TEST_CASE("never do more calls begin than the budget allows") {
       CHECK(begun.size() <= limit);
     }
   }
+}
+
+TEST_CASE("sums of usage stop at the largest number") {
+  constexpr auto most = ~std::uint64_t{0};
+  token_usage sum{most, 3, most - 1, {}, 1e308, false};
+  add(sum, {1, most, 5, 7, 1e308, false});
+  CHECK(sum.input_tokens == most);
+  CHECK(sum.output_tokens == most);
+  CHECK(sum.cached_tokens == most);
+  CHECK(sum.reasoning_tokens == 7u);
+  CHECK(sum.cost_usd == std::numeric_limits<double>::max());
+  CHECK(total_tokens(sum) == most);
+}
+
+TEST_CASE("no number of tokens is so large that it fits a budget again") {
+  constexpr auto most = ~std::uint64_t{0};
+  const core::run_budget budget{0, 1'000'000, 0};
+  for (const auto& used : {token_usage{most, 1, {}, {}, {}, false},
+                           token_usage{1, most, {}, {}, {}, false},
+                           token_usage{most, most, {}, {}, {}, false}}) {
+    const auto why = core::cannot_pay(budget, {}, used, 1);
+    REQUIRE(why);
+    CHECK(why->code == errc::budget_exceeded);
+  }
+  CHECK(core::cannot_pay(budget, {}, {}, most));
 }

@@ -38,7 +38,8 @@ struct recorder {
   std::string said;
 
   void note(const std::vector<riffle::core::assembly_event>& events) {
-    constexpr std::string_view names[] = {"whole", "closed", "spoiled", "cut"};
+    constexpr std::string_view names[] = {"whole", "closed", "spoiled", "cut",
+                                          "too_long"};
     for (const auto& x : events) {
       if (!said.empty()) said += ' ';
       said += names[static_cast<std::size_t>(x.step)];
@@ -387,4 +388,34 @@ TEST_CASE("a fragment finds the call that a search of all calls finds") {
       CHECK(calls.calls()[k].provider_id == firsts[k].id);
     }
   }
+TEST_CASE("arguments beyond the limit end their call, and are not kept") {
+  recorder r;
+  r.calls = tool_call_assembler{{.max_arguments = 1000}};
+  r.add(0, "a", "write", "{\"x\":\"");
+  for (int i = 0; i < 1000; ++i) {
+    r.add(0, "", "", std::string(100, 'x'));
+    REQUIRE(r.calls.calls()[0].arguments.size() <= 1000);
+  }
+  r.add(1, "b", "read", "{}");
+  r.end();
+  CHECK(r.said == "too_long:0 whole:1 closed:1");
+  CHECK(r.calls.calls()[0].arguments.size() == tool_call_assembler::kept_head);
+  CHECK(r.calls.calls()[0].arguments.starts_with("{\"x\":\"xxx"));
+}
+
+TEST_CASE("white space counts for the limit, one large fragment as well") {
+  recorder r;
+  r.calls = tool_call_assembler{{.max_arguments = 100}};
+  r.add(0, "a", "read", "{}");
+  r.add(0, "", "", std::string(200, ' '));
+  r.add(1, "b", "read", "{" + std::string(200, ' ') + "}");
+  r.end();
+  CHECK(r.said == "whole:0 too_long:0 too_long:1");
+  // Cut between characters.
+  recorder wide;
+  wide.calls = tool_call_assembler{{.max_arguments = 100}};
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "\xE2\x82\xAC";
+  wide.add(0, "a", "read", text);
+  CHECK(wide.calls.calls()[0].arguments.size() == 198);
 }

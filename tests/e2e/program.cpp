@@ -6,6 +6,7 @@
 #include <fstream>
 #include <spawn.h>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -148,10 +149,11 @@ bool program::has_ended() const {
 finished program::wait(std::chrono::milliseconds limit) {
   int status = 0;
   bool ended = false;
+  rusage used{};
   fair_limit over{pid_, patiently(limit)};
   eventually(
       [&] {
-        ended = ::waitpid(pid_, &status, WNOHANG) == pid_;
+        ended = ::wait4(pid_, &status, WNOHANG, &used) == pid_;
         return ended || over.is_over();
       },
       std::chrono::hours{1});
@@ -161,7 +163,7 @@ finished program::wait(std::chrono::milliseconds limit) {
   }
   pid_ = -1;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          slurp(out_), slurp(err_)};
+          slurp(out_), slurp(err_), static_cast<std::size_t>(used.ru_maxrss)};
 }
 
 finished riffle(const work_folder& folder, std::vector<std::string> arguments,

@@ -52,6 +52,7 @@ struct finished {
   int status = -1;  ///< exit status; 128 + signal if killed
   std::string out;
   std::string err;
+  std::size_t peak_kib = 0;  ///< most memory that it had
 };
 
 /// A running program; killed by the destructor.
