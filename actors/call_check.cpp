@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/call_policy.hpp"
 #include "actors/core/control_tools.hpp"
 #include "runtime/base/digest.hpp"
@@ -33,6 +35,21 @@ void take_arguments(tool_call& call, const std::string& text) {
   if (!call.arguments.empty()) call.arguments_text.clear();
 }
 
+/// What it touches as it is written, and where that leads.
+std::vector<std::string> keys_of(const tools::tool& tool,
+                                 const config::tool_config& settings,
+                                 const nlohmann::json& arguments,
+                                 const rule_subject& subject) {
+  const auto workspace = std::filesystem::absolute(settings.workspace);
+  auto keys = tool.keys(arguments, workspace);
+  if (keys.empty() || !subject.place || !subject.known) return keys;
+  auto place = (workspace / subject.text).lexically_normal().string();
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  if (std::ranges::find(keys, place) == keys.end())
+    keys.push_back(std::move(place));
+  return keys;
+}
+
 }  // namespace
 
 error denied_call(const std::string& tool) {
@@ -48,6 +65,19 @@ error doubtful_call(const std::string& tool, const std::string& pattern) {
               "` forbids; use plain commands, without expansions, escapes or "
               "programs that run others"};
 }
+
+namespace {
+
+std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
+                                const call_policy& x) {
+  if (x.policy == core::approval_policy::deny) return denied_call(tool);
+  // Nobody reads what `--approve all` approves.
+  if (!x.in_doubt.empty() && spec.approval == approval_choice::all)
+    return doubtful_call(tool, x.in_doubt);
+  return {};
+}
+
+}  // namespace
 
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text) {
@@ -71,16 +101,42 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   call.arguments = arguments->canonical;
   call.arguments_text.clear();
   call.title = tool->title(arguments->value);
-  call.keys = tool->keys(arguments->value,
-                         std::filesystem::absolute(settings.workspace));
-  const auto judged = judge_call(*tool, settings, arguments->value);
-  call.needs_approval = judged.policy == core::approval_policy::ask;
-  if (judged.policy == core::approval_policy::deny)
-    return denied_call(call.tool);
-  // Nobody reads what `--approve all` approves.
-  if (!judged.in_doubt.empty() && spec.approval == approval_choice::all)
-    return doubtful_call(call.tool, judged.in_doubt);
+  const auto now = policy_of(*tool, spec.tool_settings, arguments->value);
+  call.keys = keys_of(*tool, settings, arguments->value, now.subject);
+  call.needs_approval = now.policy == core::approval_policy::ask;
+  call.judged.reset();
+  // Where it leads may be another place once it begins: then it is judged.
+  if (now.subject.place)
+    call.judged = now.subject.text;
+  else
+    return refusal_of(spec, call.tool, now);
   return {};
+}
+
+core::judged_call judge(const run_spec& spec, const tool_call& call) {
+  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  const auto* tool = spec.registry->find(call.tool);
+  if (tool == nullptr) return out;  // nobody will serve it
+  try {
+    const auto arguments = nlohmann::json::parse(call.arguments);
+    const auto now = policy_of(**tool, spec.tool_settings, arguments);
+    out.place = now.subject.place ? now.subject.text : std::string{};
+    out.keys = keys_of(**tool, spec.tool_settings.of(call.tool), arguments,
+                       now.subject);
+    // What this run is about was approved before it began.
+    out.ask = now.policy == core::approval_policy::ask && !spec.cause;
+    out.denied = refusal_of(spec, call.tool, now);
+  } catch (const std::exception&) {  // of the tool: nobody can tell
+    out.place.clear();
+    out.ask = true;
+  }
+  return out;
+}
+
+bool is_judged(const run_spec& spec, const tool_call& call) {
+  if (call.judged) return true;
+  if (call.control || call.defect) return false;
+  return call.needs_approval || !spec.tool_settings.of(call.tool).rules.empty();
 }
 
 expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
@@ -88,6 +144,8 @@ expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
   auto changed = call;
   if (auto why = check_call(spec, changed, arguments))
     return unexpected{std::move(*why)};
+  if (auto judged = judge(spec, changed); judged.denied)
+    return unexpected{std::move(*judged.denied)};
   if (changed.arguments != call.arguments && changed.edited_from.empty())
     changed.edited_from = call.arguments;
   return changed;

@@ -17,27 +17,33 @@ core::approval_policy policy_named(const std::string& x) {
 
 }  // namespace
 
-core::judgement judge_call(const tools::tool& tool,
-                           const config::tool_config& settings,
-                           const nlohmann::json& arguments) {
-  const auto& about = tool.spec();
-  if (core::is_control_tool(about.name))
-    return {core::approval_policy::allow, {}};
-  const auto base = about.eff == effect::read_only
-                        ? core::approval_policy::allow
-                        : policy_named(settings.approval);
-  if (settings.rules.empty()) return {base, {}};
+std::vector<core::approval_rule> rules_of(const config::tools_config& settings,
+                                          const std::string& tool) {
   std::vector<core::approval_rule> rules;
-  for (const auto& x : settings.rules)
+  for (const auto& x : settings.of(tool).rules)
     rules.push_back({x.match, policy_named(x.approval)});
-  const auto workspace = std::filesystem::absolute(settings.workspace);
-  return core::judge_call(tool.subject(arguments, workspace), base, rules);
+  return rules;
 }
 
-core::approval_policy policy_of(const tools::tool& tool,
-                                const config::tool_config& settings,
-                                const nlohmann::json& arguments) {
-  return judge_call(tool, settings, arguments).policy;
+core::approval_policy otherwise_of(const config::tools_config& settings,
+                                   const std::string& tool, effect eff) {
+  return policy_named(settings.approval_of(tool, eff));
+}
+
+call_policy policy_of(const tools::tool& tool,
+                      const config::tools_config& settings,
+                      const nlohmann::json& arguments) {
+  const auto& about = tool.spec();
+  if (core::is_control_tool(about.name)) return {};
+  const auto base = otherwise_of(settings, about.name, about.eff);
+  const auto rules = rules_of(settings, about.name);
+  // Nobody looks: nobody needs to know what it is about.
+  if (rules.empty() && base != core::approval_policy::ask) return {base, {}, {}};
+  const auto workspace =
+      std::filesystem::absolute(settings.of(about.name).workspace);
+  auto subject = tool.subject(arguments, workspace);
+  auto how = core::judge_call(subject, base, rules);
+  return {how.policy, std::move(how.in_doubt), std::move(subject)};
 }
 
 }  // namespace riffle

@@ -9,17 +9,25 @@
 
 namespace riffle {
 
-/// Whether a call may run, must be asked for, or never runs: the tool's rules
-/// look at every call, `approval` at those that change something. Control
-/// tools need nobody's consent. May look at the file system for a moment
-/// (where a path leads). `arguments` are valid for the tool's schema.
-core::judgement judge_call(const tools::tool& tool,
-                           const config::tool_config& settings,
-                           const nlohmann::json& arguments);
+/// What the configuration says about a call.
+struct call_policy {
+  core::approval_policy policy = core::approval_policy::allow;
+  std::string in_doubt;  ///< see `core::judgement`
+  rule_subject subject;  ///< what was judged
+};
 
-/// Only its policy.
-core::approval_policy policy_of(const tools::tool& tool,
-                                const config::tool_config& settings,
-                                const nlohmann::json& arguments);
+/// Whether a call may run, must be asked for, or never runs: the tool's rules
+/// look at every call, `approval` at the rest (`tools_config::approval_of`).
+/// Control tools need nobody's consent. May look at the file system for a
+/// moment (where a path leads). `arguments` are valid for the tool's schema.
+call_policy policy_of(const tools::tool& tool,
+                      const config::tools_config& settings,
+                      const nlohmann::json& arguments);
+
+/// The rules of a tool, and what holds where none matches.
+std::vector<core::approval_rule> rules_of(const config::tools_config& settings,
+                                          const std::string& tool);
+core::approval_policy otherwise_of(const config::tools_config& settings,
+                                   const std::string& tool, effect eff);
 
 }  // namespace riffle

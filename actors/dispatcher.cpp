@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "actors/call_check.hpp"
 #include "actors/call_records.hpp"
 #include "actors/handler.hpp"
 #include "actors/run_log.hpp"
@@ -47,6 +48,9 @@ void dispatcher_state::on(restored_calls& x) {
   attempts_of = std::move(x.attempts);
   for (auto& [id, all] : attempts_of)
     end_attempt(id, "the runtime that ran it ended");
+  for (auto& open : x.open)
+    if (is_judged(*spec, open.call) && !open.call.judged)
+      open.call.judged.emplace();
   queue.restore(std::move(x.open), std::move(x.finished));
 }
 
@@ -178,6 +182,17 @@ void dispatcher_state::act(core::calls_drained&) {
   self->send(peers.muxer, std::move(entry));
 }
 
+/// Rules may look at the file system, so they do it on the lane.
+void dispatcher_state::act(core::judge_start& x) {
+  auto job = [me = caf::actor_cast<dispatcher_actor>(self), about = spec,
+              call = std::move(x.call)] {
+    caf::anon_send(me, call_judged{call.id, judge(*about, call)});
+  };
+  if (!spec->lane) return job();
+  const auto priority = x.call.limits.priority;
+  spec->lane->submit(std::move(job), {spec->run.value, priority}, {});
+}
+
 void dispatcher_state::schedule_tick() {
   const auto due = queue.due();
   if (!due || (next_tick && *next_tick <= *due)) return;
@@ -254,6 +269,10 @@ void dispatcher_state::on(approval_decision& x) {
                             x.code));
 }
 
+void dispatcher_state::on(call_judged& x) {
+  apply(queue.on_judged(x.id, std::move(x.how), now()));
+}
+
 void dispatcher_state::on(intent_committed& x) {
   apply(queue.on_intent_committed(x.id, x.attempt, now()));
 }
@@ -299,6 +318,7 @@ void dispatcher_state::on(orphan_due& x) {
 
 void dispatcher_state::on(work_done& x) {
   came_back(x.id, x.attempt);
+  if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
   const auto late = queue.late();
   if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
   if (!x.more.events.empty()) more[x.id] = std::move(x.more);
@@ -360,6 +380,7 @@ dispatcher_actor::behavior_type dispatcher(
           handle<step_forgotten>(self, "dispatcher.step_forgotten"),
           handle<approval_decision>(self, "dispatcher.approval_decision"),
           handle<intent_committed>(self, "dispatcher.intent_committed"),
+          handle<call_judged>(self, "dispatcher.call_judged"),
           handle<work_started>(self, "dispatcher.work_started"),
           handle<work_progressed>(self, "dispatcher.work_progressed"),
           handle<work_done>(self, "dispatcher.work_done"),

@@ -27,6 +27,7 @@ struct dispatcher_state {
   void on(step_forgotten& x);
   void on(approval_decision& x);
   void on(intent_committed& x);
+  void on(call_judged& x);
   void on(work_started& x);
   void on(work_progressed& x);
   void on(work_done& x);
@@ -58,6 +59,7 @@ struct dispatcher_state {
   void act(core::retry_call& x);
   void act(core::settle_call& x);
   void act(core::calls_drained& x);
+  void act(core::judge_start& x);
   void schedule_tick();
   void log_late(std::uint64_t before, const call_id& id,
                 std::uint32_t attempt) const;

@@ -96,6 +96,7 @@ using dispatcher_actor =
                      reacts_to<step_forgotten>,     // the next step begins
                      reacts_to<approval_decision>,  // from the proposal tracker
                      reacts_to<intent_committed>,   // from the publisher
+                     reacts_to<call_judged>,        // from the lane
                      reacts_to<work_started>,       // from a worker's thread
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator

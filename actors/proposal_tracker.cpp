@@ -177,6 +177,12 @@ void proposal_tracker_state::ask(undecided_call& x) {
   run_entry entry;
   entry.events.emplace_back(required_event(x.record));
   entry.changes.emplace_back(x.record);
+  if (x.call.judged) {  // an earlier consent was for another place
+    storage::call_record waits;
+    waits.call = x.call;
+    waits.run = spec->run;
+    entry.changes.emplace_back(std::move(waits));
+  }
   entry.notice = request_committed{x.call.id};
   self->send(peers.muxer, std::move(entry));
 }

@@ -173,6 +173,13 @@ struct work_done {
   std::string answer;  ///< of an ok `complete`
   run_entry more;      ///< of a control tool: goes out with the settlement
   tools::state_values state;  ///< what the call set
+  bool moved = false;  ///< it did not act: what was judged has changed
+};
+
+/// lane -> dispatcher.
+struct call_judged {
+  call_id id;
+  core::judged_call how;
 };
 
 /// worker -> dispatcher.
@@ -229,6 +236,7 @@ struct lane_done {
   std::uint64_t last_progress = 0;
   std::optional<std::string> died;
   tools::state_values state;  ///< what it set; of a call that ended well
+  bool moved = false;         ///< see `work_done`
 };
 
 /// publisher -> worker: a report is committed, or was dropped.
@@ -366,6 +374,7 @@ RIFFLE_LOCAL(step_forgotten)
 RIFFLE_LOCAL(restored_calls)
 RIFFLE_LOCAL(control_request)
 RIFFLE_LOCAL(work_done)
+RIFFLE_LOCAL(call_judged)
 RIFFLE_LOCAL(place_rested)
 RIFFLE_LOCAL(work_started)
 RIFFLE_LOCAL(work_lost)

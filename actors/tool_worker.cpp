@@ -58,6 +58,7 @@ struct lane_attempt {
   tool_worker_actor worker;
   std::function<void(const std::function<void()>&)> lend;
   bool began = false;
+  bool moved = false;
 
   /// A call that was stopped while it waited for a thread never acts, nor one
   /// that its dispatcher took back.
@@ -81,6 +82,7 @@ struct lane_attempt {
       done.died = "unknown exception";
     }
     if (done.result.how == outcome::ok) done.state = context.state->changes();
+    done.moved = moved;
     done.last_progress = relay->close();
     tell(worker, std::move(done));
   }
@@ -97,7 +99,9 @@ struct lane_attempt {
       to->offer(std::move(report));
     };
     const auto arguments = nlohmann::json::parse(what.call.arguments);
-    return to_result(tool->run(arguments, context));
+    auto output = tool->run(arguments, context);
+    moved = output.moved && output.err;
+    return to_result(std::move(output));
   }
 };
 
@@ -173,6 +177,7 @@ void tool_worker_state::on_assignment(assignment& x) {
   context.stop = stop.get_token();
   context.workspace = setup.workspace;
   context.kill_grace = setup.kill_grace;
+  context.judged = current->call.judged;
   context.state = std::make_shared<tools::call_state>(current->state);
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock =
@@ -207,7 +212,8 @@ void tool_worker_state::on_done(lane_done& x) {
                                         x.last_progress,
                                         {},
                                         {},
-                                        std::move(x.state)});
+                                         std::move(x.state),
+                                         x.moved});
   if (orphan) return self->quit();
   self->send(pool, worker_idle{x.id});
 }

@@ -68,6 +68,10 @@ struct tool_call {
   /// What it touches; empty for a mutating call: everything.
   std::vector<std::string> keys{};
   call_limits limits{};
+  /// Set if rules or a person judge where the call leads: the place that was
+  /// judged last, relative to the workspace; "" is one that is not known. It is
+  /// judged anew when the call begins, and the tool acts there or nowhere.
+  std::optional<std::string> judged{};
   /// Set if the call can never begin (unknown tool, invalid arguments, cut
   /// off): it settles with this error, as `failed` or `skipped`.
   std::optional<error> defect{};
@@ -76,11 +80,13 @@ struct tool_call {
 };
 
 /// What a call is about, for the rules of the configuration: the command of
-/// `bash`, the file of `write`, else the arguments.
+/// `bash`, the place of file tools and searches, the URL of `fetch`, else the
+/// arguments.
 struct rule_subject {
   std::string text{};
   bool shell = false;  ///< a shell reads the text
   bool known = true;   ///< false: nobody can tell before it runs
+  bool place = false;  ///< a place in the workspace: what leads there may change
 
   bool operator==(const rule_subject&) const = default;
 };

@@ -46,6 +46,10 @@ struct tool_context {
   std::function<void(tool_progress_report)> progress{};
   /// Root of what file tools may touch, absolute.
   std::filesystem::path workspace{};
+  /// For tools whose subject is a place: the one that was judged, where the
+  /// call may act and nowhere else. "": what it leads to is not known, so a
+  /// tool that finds a place there does not act. Nothing: any place will do.
+  std::optional<std::string> judged{};
   /// For guarded tools: the lock file that lives as long as any process of
   /// this attempt. Empty: no crash protection asked for (library, tests).
   std::filesystem::path guard_lock{};
@@ -66,6 +70,9 @@ struct tool_output {
   std::string text{};
   std::optional<error> err{};
   std::string metadata{};  ///< a JSON object, or empty
+  /// With `err`: the call did not act, for what it was judged by has changed;
+  /// it is judged again.
+  bool moved = false;
 };
 
 /// One tool. Stateless between calls or thread-safe: `run` is called from

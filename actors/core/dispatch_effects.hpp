@@ -22,6 +22,21 @@ struct request_approval {
   bool operator==(const request_approval&) const = default;
 };
 
+/// The call is about to begin: judge it by the rules, as things are now; the
+/// answer is `on_judged`.
+struct judge_start {
+  tool_call call;
+  bool operator==(const judge_start&) const = default;
+};
+
+/// What the rules say about a call that is about to begin.
+struct judged_call {
+  std::optional<error> denied;
+  bool ask = false;               ///< somebody has to agree to it
+  std::string place;              ///< see `tool_call::judged`
+  std::vector<std::string> keys;  ///< as things are now
+};
+
 /// The call is known but does not begin yet: store it as waiting.
 struct note_waiting {
   tool_call call;
@@ -97,7 +112,7 @@ struct calls_drained {
 using dispatch_effect =
     std::variant<request_approval, note_waiting, begin_call, start_work,
                  start_control, stop_work, cancel_approval, retry_call,
-                 settle_call, calls_drained>;
+                 settle_call, calls_drained, judge_start>;
 
 using dispatch_effects = std::vector<dispatch_effect>;
 

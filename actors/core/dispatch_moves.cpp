@@ -60,6 +60,7 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
   }
   const auto held = held_back(x);
   if (held == hold::none) advance(x, out, now);
+  x.cleared = false;  // what the rules said was for this moment
   // An open call has limits of its own (a pending approval may take a day);
   // the queue's limit is for a slot, and for work that ignored its stop.
   const bool blocked = (x.at == phase::waiting || x.at == phase::ready) &&
@@ -73,7 +74,7 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
 
 void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   // Recovery: a mutating call that may have run is not run again.
-  if (x.attempt > 0 && !x.working && x.at == phase::ready &&
+  if (x.attempt > 0 && x.moves == 0 && !x.working && x.at == phase::ready &&
       !may_repeat(x.call) && !x.call.control) {
     settle(x,
            failed(outcome::interrupted,
@@ -89,6 +90,7 @@ void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
     set_ready(x, true);
     return;
   }
+  if (x.call.judged && !x.cleared) return ask_rules(x, out, now);
   begin(x, out, now);
 }
 
@@ -195,6 +197,7 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
 bool dispatch_queue::reuse(entry& x, dispatch_effects& out) {
   if (x.call.eff != effect::read_only || x.call.control) return false;
   if (x.call.needs_approval) return false;  // was given to another call
+  if (x.call.judged) return false;          // where it leads may have changed
   const auto i = finished_.find(reuse_key(x.call.tool, x.call.arguments));
   if (i == finished_.end() || i->second.call == x.call.id) return false;
   const auto& read = i->second;

@@ -76,7 +76,9 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
-  if ((x.at == phase::waiting || x.at == phase::ready) && !x.noted) {
+  const bool waits = x.at == phase::waiting || x.at == phase::ready ||
+                     x.at == phase::judging;
+  if (waits && !x.noted) {
     x.noted = true;
     out.emplace_back(note_waiting{x.call});
   }

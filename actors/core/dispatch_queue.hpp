@@ -5,7 +5,8 @@
 // recovering share.
 //
 //   waiting ──► approving ──► ready ──► committing ──► queued ──► running
-//      │            │                  (mutating)                    │
+//      │            │           ▲ ▼     (mutating)                   │
+//      │            │◄────── judging (if `tool_call::judged`)        │
 //      └────────────┴──────────────────────┬─── stopping ◄───────────┤
 //                                          ▼                         ▼
 //                                       settled ◄────────────────────┘
@@ -43,6 +44,9 @@ struct dispatch_limits {
   duration abandon_after = std::chrono::seconds{8};
   /// Pause before attempt n + 1: `retry_base` * 2^(n - 1).
   duration retry_base = std::chrono::milliseconds{100};
+  /// So often a call is judged again because where it leads changed while it
+  /// began; then it fails.
+  std::uint32_t most_moves = 3;
 };
 
 /// Why the open calls of a step must end before their time.
@@ -95,6 +99,12 @@ class dispatch_queue {
   /// under way and touch what it touches now.
   dispatch_effects on_edited(tool_call call, time_point now);
 
+  /// What the rules say now that it is about to begin. Stricter than what was
+  /// decided, or another place than the one that was agreed to: it is denied,
+  /// or asked for anew.
+  dispatch_effects on_judged(const call_id& id, judged_call how,
+                             time_point now);
+
   dispatch_effects on_intent_committed(const call_id& id, std::uint32_t attempt,
                                        time_point now);
 
@@ -110,6 +120,11 @@ class dispatch_queue {
                              call_result result,
                              std::optional<std::uint64_t> last_progress,
                              time_point now);
+
+  /// The work ended without having acted: what was judged is elsewhere now.
+  /// The call is judged again.
+  dispatch_effects on_moved(const call_id& id, std::uint32_t attempt,
+                            time_point now);
 
   /// The worker died (exception, lost process); its work has ended.
   dispatch_effects on_worker_lost(const call_id& id, std::uint32_t attempt,
@@ -151,6 +166,7 @@ class dispatch_queue {
     waiting,
     approving,
     ready,
+    judging,  ///< nothing holds it back; what do the rules say now?
     committing,
     queued,
     running,
@@ -179,6 +195,8 @@ class dispatch_queue {
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
+    bool cleared = false;         ///< judged just now
+    std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
     time_point queued_at{};
@@ -216,6 +234,10 @@ class dispatch_queue {
                 time_point now);
   bool reuse(entry& x, dispatch_effects& out);
   void finish_drain(dispatch_effects& out);
+
+  // What the rules say when a call begins (dispatch_judge.cpp).
+  void ask_rules(entry& x, dispatch_effects& out, time_point now);
+  void obey(entry& x, judged_call how, dispatch_effects& out);
 
   // Who waits for whom (dispatch_order.cpp).
   entry& add(tool_call call);

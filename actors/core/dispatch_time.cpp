@@ -39,6 +39,13 @@ void dispatch_queue::check_limits(entry& x, dispatch_effects& out,
     case phase::ready:
       stop(x, outcome::timed_out, not_started_in_time(x.call), out, now);
       break;
+    case phase::judging:
+      stop(x, outcome::timed_out,
+           {errc::timeout, op,
+            "no thread was free, within the queue's time limit, to look where "
+            "it leads"},
+           out, now);
+      break;
     case phase::queued:
       stop(x, outcome::timed_out, no_worker_in_time(x.call), out, now);
       break;
@@ -75,6 +82,7 @@ std::optional<time_point> dispatch_queue::due(const entry& x) const {
       if (x.blocked_since && limits.queue_timeout > duration{})
         return *x.blocked_since + limits.queue_timeout;
       return {};
+    case phase::judging:
     case phase::queued:
       if (limits.queue_timeout > duration{})
         return x.queued_at + limits.queue_timeout;

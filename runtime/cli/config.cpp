@@ -10,6 +10,8 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/config_text.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/safe_text.hpp"
+#include "runtime/config/rule_warnings.hpp"
 
 namespace riffle::cli {
 
@@ -21,11 +23,16 @@ std::string name_of(const config::config& x) {
 
 int check(const config_command& x, const config::config& settings,
           console& io) {
+  const auto warnings = config::rule_warnings(settings);
   if (x.common.output == output_kind::text) {
+    for (const auto& text : warnings)
+      io.complain("warning: " + name_of(settings) + ": " +
+                  safe_line(text, 2000));
     io.out.write(name_of(settings) + ": no mistakes\n");
   } else {
     const nlohmann::ordered_json out = {{"file", name_of(settings)},
-                                        {"mistakes", 0}};
+                                        {"mistakes", 0},
+                                        {"warnings", warnings}};
     io.out.write(out.dump() + "\n");
   }
   return io.out.good() ? completed : failed;

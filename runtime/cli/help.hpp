@@ -79,6 +79,8 @@ inline constexpr auto tools_call = R"(Examples:
   riffle tools call bash '{"command": "make"}' --set tools.bash.timeout=10m
   echo '{"command": "date"}' | riffle tools call bash -
 
+Rules and approvals are for models: what you call by hand runs at once.
+
 It runs at once, without approval, and no run is stored. Its output goes to
 standard output, traces to standard error. Exit status: 0 it succeeded, 1 it
 failed, 2 no such tool or wrong arguments, 124 time limit, 130 interrupted.)";

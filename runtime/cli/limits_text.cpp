@@ -25,13 +25,15 @@ std::string of_run(const config::config& x, const config::agent_config& agent,
          " calls at once, runs: " + or_none(x.runtime.max_runs) + "\n";
 }
 
-std::string of_tool(const std::string& name, const config::tool_config& x) {
+std::string of_tool(const std::string& name, const config::tools_config& all) {
+  const auto& x = all.of(name);
   auto out = "[LIMITS] " + safe_line(name, 64) + ": " +
              std::to_string(x.concurrency) + " at once, timeout " +
              or_none(x.timeout) + ", idle " + or_none(x.idle_timeout) +
              ", queue " + or_none(x.queue_timeout) + ", attempts " +
              std::to_string(x.attempts) + ", priority " +
-             std::to_string(x.priority) + ", changes: " + x.approval;
+             std::to_string(x.priority) + ", changes: " +
+             all.approval_of(name, effect::mutating);
   if (!x.rules.empty())
     out += " (rules: " + std::to_string(x.rules.size()) + ")";
   return out + ", isolation " + x.isolation + "\n";
@@ -44,7 +46,7 @@ std::string limits_text(const config::config& settings,
   const auto& of = settings.agents.at(agent);
   auto out = of_run(settings, of, choices);
   for (const auto& tool : of.tools)
-    out += of_tool(tool, settings.tools.of(tool));
+    out += of_tool(tool, settings.tools);
   return out;
 }
 

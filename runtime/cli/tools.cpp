@@ -33,7 +33,7 @@ json facts(const tools::tool_spec& x, const config::config& settings) {
   return {{"name", x.name},
           {"effect", to_string(x.eff)},
           {"idempotent", x.idempotent || settings.tools.of(x.name).idempotent},
-          {"approval", settings.tools.of(x.name).approval},
+          {"approval", settings.tools.approval_of(x.name, x.eff)},
           {"description", x.description},
           {"parameters", std::move(parameters)}};
 }
@@ -69,6 +69,15 @@ std::string outage_lines(const std::string& tool, const outages& out) {
                " since " + to_string(o.since) + ": " + safe_line(o.why, 300) +
                "\n";
   return lines;
+}
+
+/// Rules are for models; who calls a tool by hand needs nobody's consent.
+void drop_rules(config::tools_config& x) {
+  x.defaults.rules.clear();
+  for (auto& [name, tool] : x.by_name) {
+    tool.rules.clear();
+    tool.approval = config::tool_config{}.approval;
+  }
 }
 
 int list(const tools_command& x, const tools::registry& tools,
@@ -117,6 +126,7 @@ int execute(const tools_command& x, console& io) {
   auto settings = load_config(x.common, io);
   if (!settings) return usage;
   own_process(*settings);
+  if (x.action == tools_command::what::call) drop_rules(settings->tools);
   const auto tools = make_registry(*settings, {});
   if (!tools) return report(tools.error(), io);
   return x.action == tools_command::what::list

@@ -31,12 +31,27 @@ std::string render(const mistake& x) {
 
 tool_config with_tool_defaults(const std::string& name, tool_config base) {
   if (name == "bash") base.timeout = 2min;
+  base.approval = tool_config{}.approval;  // what [tools] says is no word of it
   return base;
+}
+
+tool_config common_tool_defaults() {
+  tool_config x;
+  x.approval = "ask";
+  return x;
 }
 
 const tool_config& tools_config::of(const std::string& name) const {
   const auto found = by_name.find(name);
   return found == by_name.end() ? defaults : found->second;
+}
+
+std::string tools_config::approval_of(const std::string& name,
+                                      effect of_tool) const {
+  const auto found = by_name.find(name);
+  if (found != by_name.end() && found->second.approval != "default")
+    return found->second.approval;
+  return of_tool == effect::read_only ? "allow" : defaults.approval;
 }
 
 std::vector<std::string> builtin_tools() {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "messages/call.hpp"
 #include "messages/error.hpp"
 #include "messages/time.hpp"
 
@@ -156,7 +157,9 @@ struct tool_config {
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
   std::string workspace = ".";   ///< relative to the working directory
-  std::string approval = "ask";  ///< ask allow deny; only mutating tools ask
+  /// ask allow deny; in a tool's own table also default: as [tools] says for
+  /// calls that change something, and those that only read need no approval.
+  std::string approval = "default";
   std::vector<approval_rule> rules{};  ///< the first that matches decides
 };
 
@@ -164,8 +167,11 @@ struct tool_config {
 /// built-in tool has another default (bash: timeout 2m).
 tool_config with_tool_defaults(const std::string& name, tool_config base);
 
+/// `[tools]` of a file that says nothing.
+tool_config common_tool_defaults();
+
 struct tools_config {
-  tool_config defaults{};
+  tool_config defaults = common_tool_defaults();
   /// `[tools.fetch] allow`: hosts and networks that `fetch` may reach beside
   /// the public internet: "name", "10.0.0.0/8", "[::1]:80".
   std::vector<std::string> fetch_allow{};
@@ -175,6 +181,10 @@ struct tools_config {
 
   /// The settings of a tool: its own table over the defaults.
   [[nodiscard]] const tool_config& of(const std::string& name) const;
+
+  /// ask, allow or deny: what holds for a tool's calls that no rule decides.
+  [[nodiscard]] std::string approval_of(const std::string& name,
+                                        effect of_tool) const;
 };
 
 struct supervision_config {

@@ -121,7 +121,8 @@ void visit(visitor& v, agent_config& x) {
   v.table("budget", [&] { visit(v, x.budget); });
 }
 
-void visit(visitor& v, tool_config& x) {
+/// `own`: a tool's table, not that of all tools.
+void visit(visitor& v, tool_config& x, bool own) {
   v.field("timeout", &x.timeout, time_limit());
   v.field("idle_timeout", &x.idle_timeout, time_limit());
   v.field("kill_grace", &x.kill_grace, from(0, 60));
@@ -138,7 +139,11 @@ void visit(visitor& v, tool_config& x) {
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
   v.field("workspace", &x.workspace, shaped(form::any, false));
-  v.field("approval", &x.approval, one_of({"ask", "allow", "deny"}));
+  if (own)
+    v.field("approval", &x.approval,
+            one_of({"default", "ask", "allow", "deny"}));
+  else
+    v.field("approval", &x.approval, one_of({"ask", "allow", "deny"}));
   v.field("rules", &x.rules, one_of({"ask", "allow", "deny"}));
 }
 
@@ -158,14 +163,14 @@ void visit_command(visitor& v, tool_config& x) {
 }
 
 void visit(visitor& v, tools_config& x) {
-  visit(v, x.defaults);
+  visit(v, x.defaults, false);
   v.rest(names(x.by_name), [&](const std::string& name) {
     const auto [entry, added] =
         x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
     if (name == "fetch")
       v.field("allow", &x.fetch_allow, shaped(form::endpoint, false));
     visit_command(v, entry->second);
-    visit(v, entry->second);
+    visit(v, entry->second, true);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
+#include "actors/call_policy.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/node/control_entries.hpp"
@@ -69,6 +70,12 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
                 "tools.fetch.allow: " + text + " is no host and no network"}};
     options.fetch.allow.push_back(*std::move(allowed));
   }
+  options.fetch.rules = rules_of(config.tools, "fetch");
+  options.fetch.otherwise =
+      otherwise_of(config.tools, "fetch", effect::read_only);
+  options.read.rules = rules_of(config.tools, "read");
+  options.read.otherwise =
+      otherwise_of(config.tools, "read", effect::read_only);
   if (auto done = tools::add_builtin_tools(*registry, options); !done)
     return unexpected{std::move(done.error())};
   for (auto& entry : control_entries())

@@ -121,7 +121,7 @@ call_limits limits_from(const json& from) {
 json to_value(const tool_call& x) {
   const auto& [id, provider_id, tool, title, arguments, arguments_text,
                edited_from, eff, idempotent, control, needs_approval, step,
-               index, keys, limits, defect] = x;
+               index, keys, limits, judged, defect] = x;
   json to{{"id", id.value},
           {"provider_id", provider_id},
           {"tool", tool},
@@ -137,6 +137,7 @@ json to_value(const tool_call& x) {
           {"index", index},
           {"keys", keys},
           {"limits", to_value(limits)}};
+  if (judged) to["judged"] = *judged;
   if (defect) to["defect"] = to_value(*defect);
   return to;
 }
@@ -159,6 +160,8 @@ tool_call tool_call_from(const json& from) {
   get(from, "keys", x.keys);
   if (const auto i = from.find("limits"); i != from.end())
     x.limits = limits_from(*i);
+  if (const auto i = from.find("judged"); i != from.end())
+    x.judged = i->get<std::string>();
   x.defect = error_from(from, "defect");
   return x;
 }

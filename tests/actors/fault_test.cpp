@@ -192,6 +192,8 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
              model_calls(0, "act") + model_stops("tool_calls"),
              model_says("The end.") + model_stops("stop")};
        }},
+      {"a call whose place is judged",
+       [](actor_fixture& x) { x.act->place = "docs/x"; }},
       {"words that wait for the end of a sentence",
        [](actor_fixture& x) { x.advance(std::chrono::milliseconds{1}); }},
   };

@@ -62,7 +62,15 @@ recording_tool::recording_tool(std::string name, effect eff, bool idempotent) {
 
 tools::tool_output recording_tool::run(const json& args,
                                        tools::tool_context& context) {
+  if (moves > 0) {
+    --moves;
+    if (also) also(context);
+    return {.text = "moved",
+            .err = error{errc::tool_execution_error, "test", "moved"},
+            .moved = true};
+  }
   acted.push_back(context.call);
+  judged.push_back(context.judged.value_or("anywhere"));
   arguments.push_back(args.dump());
   for (int i = 1; i <= reports; ++i)
     context.progress({"report " + std::to_string(i), {}, {}, {}, 0});
@@ -72,6 +80,13 @@ tools::tool_output recording_tool::run(const json& args,
     throw std::runtime_error{"the tool broke"};
   }
   return {says.empty() ? spec_.name + " " + args.dump() : says, {}, {}};
+}
+
+rule_subject recording_tool::subject(
+    const json& args, const std::filesystem::path& workspace) const {
+  if (!place) return tool::subject(args, workspace);
+  if (place->empty()) return {.text = {}, .known = false, .place = true};
+  return {.text = *place, .place = true};
 }
 
 std::string recording_tool::preview(const json& args,

@@ -92,12 +92,18 @@ class recording_tool final : public tools::tool {
   tools::tool_output run(const nlohmann::json& args,
                          tools::tool_context& context) override;
 
+  rule_subject subject(const nlohmann::json& arguments,
+                       const std::filesystem::path& workspace) const override;
+
   std::string preview(const nlohmann::json& arguments,
                       const std::filesystem::path&) const override;
 
   std::vector<call_id> acted;          ///< each time it ran …
   std::vector<std::string> arguments;  ///< … and with what
   bool preview_throws = false;
+  std::optional<std::string> place;  ///< what it is about, for rules
+  int moves = 0;  ///< so many calls find another place than the judged one
+  std::vector<std::string> judged;   ///< where the calls that acted were to act
   std::string says;     ///< instead of its name and arguments
   int throw_times = 0;  ///< so many calls end with an exception
   int reports = 0;      ///< progress reports of each call

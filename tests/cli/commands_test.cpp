@@ -126,6 +126,25 @@ TEST_CASE("config check reports all mistakes and exits with 2") {
             "started\n");
 }
 
+TEST_CASE("config check tells of rules that can never match") {
+  const temp_folder folder;
+  config_command x;
+  x.common = with_config(folder.write(
+      "x.toml",
+      "[tools.write]\nrules = [{ match = './a', approval = \"deny\" }]\n"));
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(c.out.text() == x.common.config->string() + ": no mistakes\n");
+  CHECK(c.err.text() ==
+        "riffle: warning: " + x.common.config->string() +
+            ": line 2: tools.write.rules: item 1: \"./a\" can never match: "
+            "rules see paths without \".\" and \"..\"; leave them out\n");
+  test_console as_json;
+  x.common.output = output_kind::json;
+  CHECK(execute(x, as_json.io) == 0);
+  CHECK(nlohmann::json::parse(as_json.out.text())["warnings"].size() == 1);
+}
+
 TEST_CASE("config check and show of a good file") {
   const temp_folder folder;
   config_command x;
@@ -140,6 +159,7 @@ TEST_CASE("config check and show of a good file") {
     x.common.output = output_kind::json;
     CHECK(execute(x, c.io) == 0);
     CHECK(nlohmann::json::parse(c.out.text())["mistakes"] == 0);
+    CHECK(nlohmann::json::parse(c.out.text())["warnings"].empty());
   }
   x.action = config_command::what::show;
   x.common.sets = {"publish.batching=token"};

@@ -150,3 +150,20 @@ TEST_CASE("what cannot be called is a usage mistake") {
   CHECK(control.status == 2);
   CHECK(control.err.find("handled by the run itself") != std::string::npos);
 }
+
+TEST_CASE("rules are for models, not for who calls a tool by hand") {
+  const temp_folder folder;
+  folder.write("a.env", "key = secret\n");
+  tools_command x;
+  x.common.config = folder.write(
+      "riffle.toml", "[tools]\nworkspace = \"" + folder.path().string() +
+                         "\"\n[tools.read]\napproval = \"deny\"\nrules = "
+                         "[{ match = '*.env', approval = \"deny\" }]\n");
+  x.action = tools_command::what::call;
+  x.name = "read";
+  x.arguments = R"({"path": "a.env"})";
+  CHECK(outcome_of(x).out == "key = secret\n");
+  x.name = "grep";
+  x.arguments = R"({"pattern": "secret"})";
+  CHECK(outcome_of(x).out == "a.env:1:key = secret\n");
+}

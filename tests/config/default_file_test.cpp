@@ -103,5 +103,5 @@ TEST_CASE("without a file the built-in defaults hold") {
 TEST_CASE("the demo's configuration has no mistakes") {
   const auto x = load_file(default_file.parent_path() / "demo.toml");
   CHECK(x.models.at("default").dialect == "scripted");
-  CHECK(x.tools.of("bash").approval == "allow");
+  CHECK(x.tools.approval_of("bash", effect::mutating) == "allow");
 }

@@ -163,8 +163,31 @@ attempts = 9
 }
 
 TEST_CASE("mutating tools ask by default") {
-  CHECK(config::config{}.tools.of("bash").approval == "ask");
-  CHECK(config::config{}.tools.of("anything").approval == "ask");
+  const config::config plain;
+  CHECK(plain.tools.approval_of("bash", effect::mutating) == "ask");
+  CHECK(plain.tools.approval_of("anything", effect::mutating) == "ask");
+}
+
+TEST_CASE("a tool that only reads asks when its own table says so") {
+  const testing::temp_folder folder;
+  const auto with = [&](const std::string& text) {
+    const auto x = config::load({folder.write("x.toml", text), {}, {}});
+    REQUIRE(x);
+    return x->tools;
+  };
+  const auto of = [](const config::tools_config& x, const char* name) {
+    return x.approval_of(name, effect::read_only) + " " +
+           x.approval_of(name, effect::mutating);
+  };
+  CHECK(of({}, "read") == "allow ask");
+  CHECK(of(with("[tools]\napproval = \"deny\""), "read") == "allow deny");
+  CHECK(of(with("[tools.read]\ntimeout = \"1s\""), "read") == "allow ask");
+  CHECK(of(with("[tools.read]\napproval = \"ask\""), "read") == "ask ask");
+  CHECK(of(with("[tools.read]\napproval = \"deny\""), "read") == "deny deny");
+  CHECK(of(with("[tools.read]\napproval = \"default\"\n[tools]\napproval = "
+                "\"allow\""),
+           "read") == "allow allow");
+  CHECK(of(with("[tools]\napproval = \"allow\""), "bash") == "allow allow");
 }
 
 TEST_CASE("models and agents are added to the default ones") {

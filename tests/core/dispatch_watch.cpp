@@ -15,7 +15,7 @@ char letter_of(const core::dispatch_effect& x) {
     return "+!0/CIT"[static_cast<std::size_t>(settled->result.how)];
   if (const auto* begun = std::get_if<core::begin_call>(&x))
     return begun->await_commit ? 'c' : 'b';
-  return "anbwkxvrsD"[x.index()];
+  return "anbwkxvrsDj"[x.index()];
 }
 
 const call_id& id_of(const core::dispatch_effect& effect) {
@@ -119,6 +119,16 @@ void dispatch_watch::ended(const call_id& id, std::uint32_t attempt) {
   }
 }
 
+void dispatch_watch::moved(const call_id& id, std::uint32_t attempt) {
+  if (!knows(id)) return;
+  if (at(id).attempt == attempt) at(id).moved = true;
+  ended(id, attempt);
+}
+
+void dispatch_watch::judged(const call_id& id, bool now) {
+  at(id).cleared = now;
+}
+
 void dispatch_watch::next_step() {
   std::erase_if(calls_,
                 [](const seen_call& x) { return x.settled && !x.working; });
@@ -139,7 +149,10 @@ void dispatch_watch::take(const core::dispatch_effects& effects) {
 void dispatch_watch::see(const core::request_approval& x) {
   auto& seen = at(x.call.id);
   REQUIRE(x.call.needs_approval);
-  REQUIRE_FALSE((seen.asked || seen.approved || seen.announced));
+  REQUIRE_FALSE((seen.asked || seen.announced));
+  // Consent was for another place.
+  if (seen.approved) REQUIRE((x.call.judged && seen.cleared));
+  seen.approved = false;
   if (mutates(x.call)) REQUIRE(gate_safe_);
   seen.asked = true;
   seen.was_asked = false;
@@ -158,7 +171,9 @@ void dispatch_watch::see(const core::begin_call& x) {
   REQUIRE(x.await_commit == mutates(x.call));
   const bool repeatable =
       x.call.control || x.call.idempotent || x.call.eff == effect::read_only;
-  REQUIRE((repeatable || seen.attempt == 0));
+  REQUIRE((repeatable || seen.attempt == 0 || seen.moved));
+  if (x.call.judged && x.attempt > 0) REQUIRE(seen.cleared);
+  seen.moved = false;
   if (mutates(x.call) || x.call.control) REQUIRE(gate_safe_);
   if (x.attempt == 0)  // an earlier attempt's result is reused: it reads now
     REQUIRE(x.call.eff == effect::read_only);
@@ -204,7 +219,8 @@ void dispatch_watch::see(const core::cancel_approval& x) {
 
 void dispatch_watch::see(const core::retry_call& x) {
   const auto& seen = at(x.call.id);
-  REQUIRE((x.call.eff == effect::read_only || x.call.idempotent));
+  REQUIRE(
+      (x.call.eff == effect::read_only || x.call.idempotent || seen.moved));
   REQUIRE(seen.attempt == x.failed_attempt);
   REQUIRE(x.failed_attempt < x.max_attempts);
   REQUIRE_FALSE(seen.working);
@@ -228,6 +244,14 @@ void dispatch_watch::see(const core::settle_call& x) {
   if (x.call.control) seen.working = false;
   seen.settled = true;
   seen.how = x.result.how;
+}
+
+void dispatch_watch::see(const core::judge_start& x) {
+  const auto& seen = at(x.call.id);
+  REQUIRE(x.call.judged);
+  REQUIRE_FALSE((seen.asked || seen.working));
+  if (mutates(x.call)) REQUIRE(gate_safe_);
+  check_order(seen);
 }
 
 void dispatch_watch::see(const core::calls_drained&) {

@@ -17,7 +17,8 @@ namespace riffle::testing {
 
 /// One letter for each effect, in order; of one call, or of all if `only` is
 /// empty: a(pproval asked) n(oted) b(egun) c(ommit awaited) w(ork) k (control)
-/// x (stop) v (approval withdrawn) r(etry) D(rained), and for a settlement one
+/// x (stop) v (approval withdrawn) r(etry) D(rained)
+/// j(udge), and for a settlement one
 /// of + (ok) ! (failed) 0 (denied) / (skipped) C(ancelled) I(nterrupted)
 /// T(imed out).
 std::string letters(const core::dispatch_effects& effects,
@@ -42,6 +43,8 @@ class dispatch_watch {
     bool recorded = false;  ///< recovery would know of it
     /// Asked for before the process died, not decided.
     bool was_asked = false;
+    bool cleared = false;  ///< it was just judged
+    bool moved = false;    ///< its last attempt did not act
     /// Later calls that were under way when this one's arguments changed.
     std::set<call_id> beside;
     std::uint32_t attempt = 0;
@@ -59,6 +62,10 @@ class dispatch_watch {
   void committed(const call_id& id, std::uint32_t attempt);
   /// The queue hears that the work ended, whatever the way.
   void ended(const call_id& id, std::uint32_t attempt);
+  /// The same, and that it did not act; before `on_moved`.
+  void moved(const call_id& id, std::uint32_t attempt);
+  /// Around `on_judged`: what was judged holds for that moment.
+  void judged(const call_id& id, bool now);
   void next_step();
 
   void take(const core::dispatch_effects& effects);
@@ -80,6 +87,7 @@ class dispatch_watch {
   void see(const core::retry_call& x);
   void see(const core::settle_call& x);
   void see(const core::calls_drained& x);
+  void see(const core::judge_start& x);
   void check_order(const seen_call& x) const;
 
   std::uint32_t max_in_flight_;

@@ -62,6 +62,7 @@ tool_call dispatch_world::random_call() {
   if (mute_ || chance(50)) x.limits.timeout = 10s;
   if (chance(30)) x.limits.idle_timeout = 5s;
   if (mute_ || chance(50)) x.limits.queue_timeout = 20s;
+  if (!x.control && chance(25)) x.judged = random_place();
   if (chance(8)) x.defect = error{errc::truncated, "parser", "cut off"};
   return x;
 }
@@ -79,6 +80,7 @@ void dispatch_world::begin_attempt() {
   for (auto& x : plan_) {
     x.id = call_id{"call_" + std::to_string(next_id_++)};
     calls_[x.id] = x;
+    if (x.judged) places_[x.id] = *x.judged;
   }
   told_ = 0;
   gated_ = draining_ = false;
@@ -140,6 +142,7 @@ void dispatch_world::store_some() {
 
 void dispatch_world::decide(const call_id& id, bool approved) {
   record x{record::kind::decided, id, 0, approved};
+  x.place = asked_places_[id];
   if (approved && chance(30)) {
     auto edited = calls_.at(id);
     edited.keys = random_call().keys;
@@ -192,6 +195,7 @@ void dispatch_world::check_act(const call_id& id) {
   REQUIRE_FALSE(recorded(record::kind::settled, id, log_.size()));
   if (call.needs_approval)
     REQUIRE(recorded(record::kind::decided, id, stored_));
+  check_judged(call);
   if (!mutates(call)) return;
   REQUIRE(recorded(record::kind::begun, id, stored_));
   const auto message = std::ranges::find_if(log_, [&](const record& x) {
@@ -211,6 +215,7 @@ void dispatch_world::crash() {
   log_.resize(stored_);
   works_.clear();  // a guard has killed what the dead process left behind
   mail_.clear();
+  answers_.clear();
   notices_.clear();
   echoes_.clear();
   asked_.clear();
@@ -274,7 +279,11 @@ core::restored_call dispatch_world::restored(const tool_call& call) const {
       r.begun = r.announced = true;
       r.attempt = std::max(r.attempt, x.attempt);
     }
-    if (x.what == record::kind::asked) r.asked = true;
+    if (x.what == record::kind::asked) {
+      r.asked = r.call.needs_approval = true;
+      r.approved.reset();  // it was for another place
+      if (r.call.judged) r.call.judged = x.place;
+    }
     if (x.what != record::kind::decided) continue;
     r.approved = x.flag;
     if (!x.calls.empty()) r.call = x.calls[0];
@@ -293,8 +302,13 @@ void dispatch_world::take(core::dispatch_effects effects) {
 
 void dispatch_world::see(const core::request_approval& x) {
   // One that was asked for before a crash is known to the tracker.
-  if (!recorded(record::kind::asked, x.call.id, log_.size()))
+  const auto place = x.call.judged.value_or("");
+  if (pending(x.call.id)) REQUIRE(asked_places_[x.call.id] == place);
+  if (!pending(x.call.id)) {
     log_.push_back({record::kind::asked, x.call.id});
+    log_.back().place = place;
+  }
+  asked_places_[x.call.id] = place;
   asked_.insert(x.call.id);
 }
 
@@ -322,10 +336,8 @@ void dispatch_world::see(const core::stop_work& x) {
 }
 
 void dispatch_world::see(const core::cancel_approval& x) {
-  const bool known = asked_.erase(x.call) > 0 ||
-                     recorded(record::kind::asked, x.call, log_.size());
-  if (known && !recorded(record::kind::decided, x.call, log_.size()))
-    withdrawn_.insert(x.call);
+  asked_.erase(x.call);
+  if (pending(x.call)) withdrawn_.insert(x.call);
 }
 
 void dispatch_world::see(const core::settle_call& x) {

@@ -49,6 +49,7 @@ class dispatch_world {
     bool flag = false;  ///< announced, approved, safe
     outcome how = outcome::ok;
     std::vector<tool_call> calls;  ///< of a message; of an edit
+    std::string place;  ///< of what was asked for and decided
   };
   struct work {
     std::uint32_t attempt = 0;
@@ -78,6 +79,11 @@ class dispatch_world {
   void start(const call_id& id);
   void finish(const call_id& id, outcome how);
   void die(const call_id& id);
+  void move(const call_id& id);
+  void answer(const tool_call& call);
+  [[nodiscard]] bool pending(const call_id& id) const;
+  std::string random_place();
+  void check_judged(const tool_call& call) const;
   void crash();
   void recover(const record* message, std::size_t step_begin);
 
@@ -92,6 +98,7 @@ class dispatch_world {
   void see(const core::retry_call&) {}
   void see(const core::settle_call& x);
   void see(const core::calls_drained& x);
+  void see(const core::judge_start& x);
 
   bool recorded(record::kind what, const call_id& id, std::size_t end) const;
   core::restored_call restored(const tool_call& call) const;
@@ -123,11 +130,16 @@ class dispatch_world {
   std::size_t stored_ = 0;
   std::deque<std::function<void()>> notices_;  ///< journal → dispatcher
   std::deque<std::function<void()>> mail_;     ///< workers → dispatcher
+  std::deque<std::function<void()>> answers_;  ///< of judges
   std::vector<std::function<void()>> echoes_;  ///< what may come twice
   std::set<call_id> asked_;
   std::set<call_id> withdrawn_;
   std::map<call_id, work> works_;
   std::map<call_id, int> acts_;
+  /// Where calls lead: "free", "ask 1", "ask 2" or "denied"; changes any time.
+  std::map<call_id, std::string> places_;
+  std::map<call_id, std::string> asked_places_;
+  std::map<call_id, std::string> judged_;  ///< what was answered last
   int crashes_ = 0;
   int reused_ = 0;
 };

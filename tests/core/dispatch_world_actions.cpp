@@ -23,6 +23,12 @@ std::vector<dispatch_world::action> dispatch_world::actions() {
       message();
       echoes_.push_back(std::move(message));
     });
+  if (!answers_.empty())
+    out.emplace_back(6, [this] {
+      const auto judge = std::move(answers_.front());
+      answers_.pop_front();
+      judge();
+    });
   add_time(out);
   // Neither a cancel nor a crash is needed to go on.
   INFO("open: " << queue_.open());
@@ -76,6 +82,8 @@ void dispatch_world::add_work(std::vector<action>& out, const call_id& id,
   if (!x.running) {
     if (!mute_ || x.control || chance(50))
       out.emplace_back(3, [this, id] { start(id); });
+    if (!calm_ && calls_.at(id).judged)
+      out.emplace_back(2, [this, id] { move(id); });
     return;
   }
   if (mute_ && !x.control) return;
@@ -93,7 +101,7 @@ void dispatch_world::add_work(std::vector<action>& out, const call_id& id,
 void dispatch_world::add_time(std::vector<action>& out) {
   // Seconds pass only when everybody who is alive has had the time to answer.
   const bool hurry =
-      !mail_.empty() || !notices_.empty() || stored_ < log_.size() ||
+      !mail_.empty() || !answers_.empty() || !notices_.empty() || stored_ < log_.size() ||
       !withdrawn_.empty() ||
       std::ranges::any_of(
           works_,

@@ -80,6 +80,7 @@ storage::call_record make_call(const std::string& run, const std::string& id) {
   c.keys = {"a", "b"};
   c.limits = {std::chrono::seconds{3}, std::chrono::seconds{2},
               std::chrono::seconds{1}, 4, -5};
+  c.judged = "docs/a";
   c.defect = error{errc::invalid_arguments, "parse", "bad", true, "why"};
   x.run = {run};
   x.stage = storage::call_stage::settled;

@@ -148,7 +148,7 @@ class random_values {
   void fill(tool_call& x) {
     all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.edited_from,
         x.eff, x.idempotent, x.control, x.needs_approval, x.step, x.index,
-        x.keys, x.limits, x.defect);
+        x.keys, x.limits, x.judged, x.defect);
     x.arguments = maybe_object();
   }
   void fill(call_result& x) {

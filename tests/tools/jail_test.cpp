@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/jail.hpp"
+#include "tools/builtin/place.hpp"
 
 #include <atomic>
 #include <cerrno>

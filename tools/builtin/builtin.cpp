@@ -14,8 +14,9 @@ namespace riffle::tools {
 expected<void> add_builtin_tools(registry& tools, builtin_options options) {
   if (auto ok = tools.add(make_bash(std::move(options.bash))); !ok) return ok;
   if (auto ok = tools.add(make_fetch(std::move(options.fetch))); !ok) return ok;
-  for (auto make : {make_read, make_glob, make_grep, make_write, make_edit})
-    if (auto ok = tools.add(make()); !ok) return ok;
+  for (auto tool : {make_read(options.read), make_glob(options.read),
+                    make_grep(options.read), make_write(), make_edit()})
+    if (auto ok = tools.add(std::move(tool)); !ok) return ok;
   return {};
 }
 

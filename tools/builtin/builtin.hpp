@@ -4,6 +4,7 @@
 #include "messages/error.hpp"
 #include "tools/builtin/bash.hpp"
 #include "tools/builtin/fetch.hpp"
+#include "tools/builtin/read_rules.hpp"
 #include "tools/registry.hpp"
 
 namespace riffle::tools {
@@ -11,6 +12,7 @@ namespace riffle::tools {
 struct builtin_options {
   bash_options bash;
   fetch_options fetch;
+  read_rules read;  ///< what searches do not show
 };
 
 /// Adds all tools of this folder. Fails if a name is taken.

@@ -9,6 +9,7 @@
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/path_text.hpp"
+#include "tools/builtin/tree_walk.hpp"
 
 namespace riffle::tools {
 
@@ -16,6 +17,11 @@ diff_format format_of(const write_target& target) {
   return {.before = target.current ? path_text("a/" + target.name)
                                    : std::string{"/dev/null"},
           .after = path_text("b/" + target.name)};
+}
+
+std::string way_of(const write_target& target) {
+  if (without_detours(target.name) == target.where) return {};
+  return path_text(target.name) + " leads to " + path_text(target.where) + "\n";
 }
 
 void add_diff(nlohmann::json& metadata, const diff_text& diff) {

@@ -17,6 +17,9 @@ namespace riffle::tools {
 /// "a/x" and "b/x", or "/dev/null" for a new file.
 diff_format format_of(const write_target& target);
 
+/// A line that says where the target's name leads, if that is elsewhere.
+std::string way_of(const write_target& target);
+
 /// Adds `diff`, `added`, `removed`, and `diff_truncated` if hunks are missing.
 void add_diff(nlohmann::json& metadata, const diff_text& diff);
 

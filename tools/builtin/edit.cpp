@@ -13,6 +13,7 @@
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/near_text.hpp"
 #include "tools/builtin/path_text.hpp"
+#include "tools/builtin/place.hpp"
 #include "tools/builtin/replace_file.hpp"
 #include "tools/builtin/text_places.hpp"
 #include "tools/text.hpp"
@@ -109,8 +110,9 @@ int look(planned& x, const std::stop_token& stop) {
 
 plan_or_failure plan_of(const json& arguments,
                         const std::filesystem::path& workspace,
+                        const std::optional<std::string>& judged,
                         const std::stop_token& stop) {
-  auto target = find_target(op, workspace, text_at(arguments, "path"));
+  auto target = find_target(op, workspace, text_at(arguments, "path"), judged);
   if (!target) return tl::unexpected{std::move(target).error()};
   planned x{.target = std::move(*target),
             .change = {.before = text_at(arguments, "old_string"),
@@ -213,15 +215,17 @@ class edit final : public tool {
   [[nodiscard]] std::string preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
-    const auto x = plan_of(arguments, workspace, {});
+    const auto x = plan_of(arguments, workspace, {}, {});
     if (!x) return "This cannot be done: " + x.error().text;
-    if (const auto diff = diff_of(*x)) return preview_of(*diff);
-    return "Changes " + std::to_string(x->change.places.offsets.size()) +
+    const auto way = way_of(x->target);
+    if (const auto diff = diff_of(*x)) return way + preview_of(*diff);
+    return way + "Changes " + std::to_string(x->change.places.offsets.size()) +
            " places in " + path_text(x->target.name);
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    const auto x = plan_of(arguments, context.workspace, context.stop);
+    const auto x =
+        plan_of(arguments, context.workspace, context.judged, context.stop);
     if (!x) return x.error();
     const auto diff = diff_of(*x);
     const int number = replace_file(

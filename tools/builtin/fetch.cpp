@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/fetch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "tools/fetch/charset.hpp"
 #include "tools/fetch/html_text.hpp"
+#include "tools/fetch/url.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::embedded {
@@ -149,10 +151,58 @@ tool_output result_of(const web_answer& answer, bool raw,
   return out;
 }
 
+/// Whether a redirect may be followed. Who agreed to a URL did so by one rule
+/// and for one host: what lies behind another one was not asked for.
+class redirect_rules {
+ public:
+  redirect_rules(std::vector<core::approval_rule> rules,
+                 core::approval_policy otherwise)
+      : rules_{std::move(rules)} {
+    rules_.push_back({"*", otherwise});
+  }
+
+  [[nodiscard]] std::optional<std::string> refusal(
+      const std::string& from, const std::string& to) const {
+    using core::approval_policy;
+    const auto first = url_spelling(from);
+    const auto next = url_spelling(to);
+    if (!parse_url(to)) return std::nullopt;  // it will not be fetched
+    if (!next)
+      return rules_.back().policy == approval_policy::allow &&
+                     rules_.size() == 1
+                 ? std::nullopt
+                 : std::optional<std::string>{"rules cannot see what it is"};
+    const auto* rule = rule_of(*next);
+    if (rule->policy == approval_policy::allow) return std::nullopt;
+    if (rule->policy == approval_policy::deny)
+      return "the configuration does not allow it";
+    if (first && rule == rule_of(*first) && host_of(*first) == host_of(*next))
+      return std::nullopt;
+    return "this URL needs consent of its own; call fetch with it";
+  }
+
+ private:
+  [[nodiscard]] const core::approval_rule* rule_of(
+      const std::string& url) const {
+    const auto found = std::ranges::find_if(rules_, [&](const auto& x) {
+      return core::matches_pattern(x.pattern, url);
+    });
+    return &*found;  // the last one matches all
+  }
+
+  static std::string host_of(const std::string& url) {
+    const auto parsed = parse_url(url);
+    return parsed ? parsed->host : std::string{};
+  }
+
+  std::vector<core::approval_rule> rules_;
+};
+
 class fetch final : public tool {
  public:
   explicit fetch(fetch_options options)
       : policy_{std::move(options.allow)},
+        rules_{std::move(options.rules), options.otherwise},
         limits_{options.limits},
         resolve_{std::move(options.resolve)} {}
 
@@ -165,12 +215,23 @@ class fetch final : public tool {
     return "Fetching " + std::string{cut_utf8(url, 200)};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    auto url = url_spelling(arguments.at("url").get_ref<const std::string&>());
+    if (!url) return {.text = {}, .known = false};
+    return {.text = std::move(*url)};
+  }
+
   tool_output run(const json& arguments, tool_context& context) override {
     web_request request;
     request.url = arguments.at("url");
     request.limits = limits_;
     request.stop = context.stop;
     request.resolve = resolve_;
+    request.refusal = [&](const std::string& url) {
+      return rules_.refusal(request.url, url);
+    };
     request.wanted = [](std::string_view type) {
       return kind_of(parse_content_type(type).type) != text_kind::binary;
     };
@@ -196,6 +257,7 @@ class fetch final : public tool {
                         .idempotent = true,
                         .guarded = false};
   const address_policy policy_;
+  const redirect_rules rules_;
   const web_limits limits_;
   const std::vector<std::string> resolve_;
 };

@@ -68,10 +68,11 @@ tool_output no_workspace(std::string_view op,
 }
 
 tool_output cannot_open(std::string_view op, int root, const std::string& name,
-                        int number) {
+                        int number, neighbours others) {
   switch (number) {
     case ENOENT: {
-      auto text = "no such file: " + name + "; " + missing(root, name);
+      auto text = "no such file: " + name;
+      if (others == neighbours::named) text += "; " + missing(root, name);
       if (name.starts_with('~'))
         text += "; paths are relative to the workspace, ~ means nothing";
       return file_failure(op, errc::not_found, std::move(text));
@@ -99,6 +100,16 @@ tool_output cannot_open(std::string_view op, int root, const std::string& name,
   }
 }
 
+tool_output place_moved(std::string_view op, const std::string& name) {
+  auto result =
+      file_failure(op, errc::tool_execution_error,
+                   name +
+                       " leads to another place than a moment ago, something "
+                       "changes links on its way; nothing was done");
+  result.moved = true;
+  return result;
+}
+
 tool_output cannot_read(std::string_view op, const std::string& name,
                         int number) {
   return file_failure(op, errc::tool_execution_error,
@@ -106,7 +117,7 @@ tool_output cannot_read(std::string_view op, const std::string& name,
 }
 
 tool_output not_a_file(std::string_view op, int root, const std::string& name,
-                       mode_t mode) {
+                       mode_t mode, neighbours others) {
   if (!S_ISDIR(mode))
     return file_failure(op, errc::tool_execution_error,
                         name +
@@ -114,6 +125,8 @@ tool_output not_a_file(std::string_view op, int root, const std::string& name,
                             "device), which " +
                             std::string{op} + " does not open");
   auto text = name + " is a folder";
+  if (others == neighbours::untold)
+    return file_failure(op, errc::tool_execution_error, std::move(text));
   if (const auto fd = open_beneath(root, name, O_RDONLY | O_DIRECTORY)) {
     const auto names = names_in(fd->get(), most_names_read);
     text += names.empty() ? "; it is empty"

@@ -52,6 +52,7 @@ struct findings {
   std::string text;
   std::uint64_t matches = 0;
   std::uint64_t shown = 0;
+  std::uint64_t denied = 0;  ///< for `read`, so not told
 
   /// Whether it is shown.
   bool add(const std::string& line) {
@@ -73,13 +74,23 @@ tool_output result_of(findings x, const tree_walk& walk) {
     x.text += "[... " + std::to_string(x.matches - x.shown) +
               " more; narrow the pattern or the path, or raise limit]\n";
   }
+  x.text += denied_note(x.denied, metadata);
   x.text += walk_notes(walk, metadata);
   x.text.pop_back();
   return {.text = std::move(x.text), .metadata = metadata.dump()};
 }
 
+/// The pattern without "/" at its end, and the folder that it begins in.
+tl::expected<glob_set, std::string> wanted_of(const json& arguments) {
+  auto pattern = arguments.at("pattern").get<std::string>();
+  while (pattern.size() > 1 && pattern.ends_with('/')) pattern.pop_back();
+  return glob_set::parse(pattern);
+}
+
 class glob final : public tool {
  public:
+  explicit glob(read_rules rules) : rules_{std::move(rules)} {}
+
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
@@ -94,14 +105,22 @@ class glob final : public tool {
     return {path_key(workspace, arguments.value("path", "."))};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    const auto wanted = wanted_of(arguments);
+    return search_subject(workspace, arguments,
+                          wanted ? wanted->stem() : std::string{});
+  }
+
   tool_output run(const json& arguments, tool_context& context) override {
-    auto pattern = arguments.at("pattern").get<std::string>();
-    const bool folders = pattern.ends_with('/');
-    while (pattern.size() > 1 && pattern.ends_with('/')) pattern.pop_back();
-    const auto wanted = glob_set::parse(pattern);
+    const bool folders = arguments.at("pattern")
+                             .get_ref<const std::string&>()
+                             .ends_with('/');
+    const auto wanted = wanted_of(arguments);
     if (!wanted)
       return file_failure(op, errc::invalid_arguments, wanted.error());
-    const auto place = open_place(op, arguments, context, wanted->stem());
+    const auto place = open_place(op, arguments, context, wanted->stem(), rules_);
     if (!place) return place.error();
     findings found{.limit = arguments.value("limit", default_limit),
                    .cap = text_cap(context, room_for_notes)};
@@ -111,23 +130,31 @@ class glob final : public tool {
         {.include_ignored = arguments.value("include_ignored", false)},
         context.stop};
     const auto number = walk.run(
-        place->start,
+        place->where,
         {.enter =
              [&](const std::string& folder) {
                report.tick();
-               return wanted->may_match_in(place->inside(folder));
+               return wanted->may_match_in(
+                   place->inside(place->shown(folder)));
              },
          .visit =
-             [&](const std::string& path, entry_kind kind) {
+             [&](const std::string& found_at, entry_kind kind) {
                const bool folder = kind == entry_kind::folder;
+               const auto path = place->shown(found_at);
                if (folder != folders || !wanted->matches(place->inside(path)))
                  return true;
+               if (rules_.deny(found_at)) {
+                 ++found.denied;
+                 return true;
+               }
                auto line = path_text(folder ? path + '/' : path);
                if (found.add(line)) report.add(line);
                return true;
              }});
     report.flush();
-    if (place->by_stem && (number == ENOENT || number == ENOTDIR))
+    const bool gone = number == ENOENT || number == ENOTDIR ||
+                      (number == ELOOP && !place->judged);
+    if (place->by_stem && gone)
       return result_of(std::move(found), walk);
     if (number != 0) return cannot_walk(op, *place, number);
     return result_of(std::move(found), walk);
@@ -140,10 +167,13 @@ class glob final : public tool {
                         .eff = effect::read_only,
                         .idempotent = true,
                         .guarded = false};
+  const read_rules rules_;
 };
 
 }  // namespace
 
-tool_ptr make_glob() { return std::make_shared<glob>(); }
+tool_ptr make_glob(read_rules rules) {
+  return std::make_shared<glob>(std::move(rules));
+}
 
 }  // namespace riffle::tools

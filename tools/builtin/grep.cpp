@@ -129,6 +129,7 @@ class search {
   }
 
   void unreadable() { ++unreadable_; }
+  void denied() { ++denied_; }
   void finish() { report_.flush(); }
   void tick() { report_.working(files_); }
 
@@ -182,7 +183,7 @@ class search {
       metadata["unreadable_files"] = unreadable_;
       result += "[not readable: " + count(unreadable_, "file", "files") + "]\n";
     }
-    return result;
+    return result + denied_note(denied_, metadata);
   }
 
   match_report report_;
@@ -191,6 +192,7 @@ class search {
   std::uint64_t files_ = 0;
   std::uint64_t binary_ = 0;
   std::uint64_t unreadable_ = 0;
+  std::uint64_t denied_ = 0;
   std::uint64_t cut_ = 0;
   std::string cut_notes_;
   std::uint64_t counted_ = 0;
@@ -199,23 +201,31 @@ class search {
 };
 
 bool is_folder(const search_place& place) {
-  const auto fd = open_beneath(place.root.get(), place.folder, O_PATH);
+  const auto fd = open_beneath(place.root.get(), place.where, O_PATH,
+                               resolver::automatic, links::refused);
   struct stat info{};
   return fd && ::fstat(fd->get(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /// A file found by the walk; not what it was replaced by meanwhile.
 std::optional<unique_fd> open_found(int root, const std::string& path) {
-  auto fd =
-      open_beneath(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  auto fd = open_beneath(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+                         resolver::automatic, links::refused);
   struct stat info{};
   if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode))
     return std::nullopt;
   return std::move(*fd);
 }
 
-tool_output search_file(const search_place& place, search& found) {
-  auto file = open_regular_at(op, place.root.get(), place.folder);
+tool_output search_file(const search_place& place, const read_rules& rules,
+                        search& found) {
+  if (rules.deny(place.where)) {
+    found.denied();
+    return found.result(nullptr);
+  }
+  auto file =
+      open_regular_at(op, place.root.get(), place.folder, place.where,
+                      place.others);
   if (!file) return std::move(file).error();
   found.file(file->name, file->fd.get());
   found.finish();
@@ -223,21 +233,27 @@ tool_output search_file(const search_place& place, search& found) {
 }
 
 tool_output search_folder(const search_place& place, const file_filter& filter,
-                          bool include_ignored, search& found,
+                          const read_rules& rules, bool include_ignored,
+                          search& found,
                           const std::stop_token& stop) {
   tree_walk walk{place.root.get(), {.include_ignored = include_ignored}, stop};
   const auto number = walk.run(
-      place.start,
+      place.where,
       {.enter =
            [&](const std::string& folder) {
              found.tick();
-             return filter.enters(place.inside(folder));
+             return filter.enters(place.inside(place.shown(folder)));
            },
        .visit =
-           [&](const std::string& path, entry_kind kind) {
-             if (kind != entry_kind::file || !filter.takes(place.inside(path)))
+           [&](const std::string& found_at, entry_kind kind) {
+             if (kind != entry_kind::file) return true;
+             const auto path = place.shown(found_at);
+             if (!filter.takes(place.inside(path))) return true;
+             if (rules.deny(found_at)) {
+               found.denied();
                return true;
-             const auto fd = open_found(place.root.get(), path);
+             }
+             const auto fd = open_found(place.root.get(), found_at);
              if (!fd) found.unreadable();
              return !fd || found.file(path, fd->get());
            }});
@@ -248,6 +264,8 @@ tool_output search_folder(const search_place& place, const file_filter& filter,
 
 class grep final : public tool {
  public:
+  explicit grep(read_rules rules) : rules_{std::move(rules)} {}
+
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
@@ -262,6 +280,12 @@ class grep final : public tool {
     return {path_key(workspace, arguments.value("path", "."))};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    return search_subject(workspace, arguments, {});
+  }
+
   tool_output run(const json& arguments, tool_context& context) override {
     const auto pattern = line_matcher::make(
         arguments.at("pattern").get_ref<const std::string&>(),
@@ -272,7 +296,7 @@ class grep final : public tool {
     const auto filter = file_filter::of(arguments);
     if (!filter)
       return file_failure(op, errc::invalid_arguments, filter.error());
-    const auto place = open_place(op, arguments, context, {});
+    const auto place = open_place(op, arguments, context, {}, rules_);
     if (!place) return place.error();
     search found{*pattern,
                  {.mode = mode_of(arguments),
@@ -281,10 +305,10 @@ class grep final : public tool {
                   .bytes = text_cap(context, room_for_notes)},
                  context};
     auto result = is_folder(*place)
-                      ? search_folder(*place, *filter,
+                      ? search_folder(*place, *filter, rules_,
                                       arguments.value("include_ignored", false),
                                       found, context.stop)
-                      : search_file(*place, found);
+                      : search_file(*place, rules_, found);
     if (context.stop.stop_requested())
       return file_failure(op, errc::cancelled, "cancelled");
     return result;
@@ -297,10 +321,13 @@ class grep final : public tool {
                         .eff = effect::read_only,
                         .idempotent = true,
                         .guarded = false};
+  const read_rules rules_;
 };
 
 }  // namespace
 
-tool_ptr make_grep() { return std::make_shared<grep>(); }
+tool_ptr make_grep(read_rules rules) {
+  return std::make_shared<grep>(std::move(rules));
+}
 
 }  // namespace riffle::tools

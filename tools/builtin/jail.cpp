@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "tools/builtin/place.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -33,10 +34,12 @@ opened to_result(int fd) {
   return tl::unexpected{errno};
 }
 
-opened open_by_kernel(int root, const std::string& relative, int flags) {
+opened open_by_kernel(int root, const std::string& relative, int flags,
+                      links through) {
   struct open_how how{};
   how.flags = static_cast<std::uint64_t>(flags);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  if (through == links::refused) how.resolve |= RESOLVE_NO_SYMLINKS;
   // EAGAIN: something was renamed while ".." was resolved.
   for (int tries = 0; tries < 128; ++tries) {
     const auto fd =
@@ -47,23 +50,12 @@ opened open_by_kernel(int root, const std::string& relative, int flags) {
   return tl::unexpected{EAGAIN};
 }
 
-/// The parts of a path, the first one last.
-std::vector<std::string> reversed_parts(std::string_view path) {
-  std::vector<std::string> result;
-  while (!path.empty()) {
-    const auto end = std::min(path.find('/'), path.size());
-    if (end > 0) result.emplace_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  std::reverse(result.begin(), result.end());
-  return result;
-}
-
 /// Resolves a path part by part. Each folder on the way stays open, so ".."
 /// goes back to where we came from; links are read and followed here.
 class walker {
  public:
-  walker(int root, int flags) : root_{root}, flags_{flags} {}
+  walker(int root, int flags, links through)
+      : root_{root}, flags_{flags}, through_{through} {}
 
   opened run(const std::string& relative) {
     if (relative.starts_with('/')) return tl::unexpected{EXDEV};
@@ -114,7 +106,8 @@ class walker {
   }
 
   opened follow(int link) {
-    if (++links_ > 40) return tl::unexpected{ELOOP};
+    if (through_ == links::refused || ++links_ > 40)
+      return tl::unexpected{ELOOP};
     std::array<char, PATH_MAX> target{};
     const auto size = ::readlinkat(link, "", target.data(), target.size());
     if (size < 0) return tl::unexpected{errno};
@@ -127,6 +120,7 @@ class walker {
 
   int root_;
   int flags_;
+  links through_;
   int links_ = 0;
   std::vector<unique_fd> folders_;
   std::vector<std::string> parts_;
@@ -162,32 +156,15 @@ std::string path_key(const std::filesystem::path& workspace,
   return result;
 }
 
-rule_subject path_subject(const std::filesystem::path& workspace,
-                          std::string_view path) {
-  const rule_subject unknown{.text = {}, .known = false};
-  const auto relative = relative_path(workspace, path);
-  if (!relative) return unknown;
-  std::error_code failed;
-  const auto root = std::filesystem::canonical(workspace, failed);
-  if (failed) return unknown;
-  const auto place =
-      std::filesystem::weakly_canonical(root / *relative, failed);
-  if (failed) return unknown;
-  auto name = place.lexically_relative(root).string();
-  while (name.ends_with('/')) name.pop_back();
-  if (name.empty() || name == ".." || name.starts_with("../")) return unknown;
-  return {.text = std::move(name)};
-}
-
 opened open_beneath(int root, const std::string& relative, int flags,
-                    resolver how) {
+                    resolver how, links through) {
   if (how == resolver::automatic) {
-    auto result = open_by_kernel(root, relative, flags | O_CLOEXEC);
+    auto result = open_by_kernel(root, relative, flags | O_CLOEXEC, through);
     const bool lacking =
         !result && (result.error() == ENOSYS || result.error() == EPERM);
     if (!lacking) return result;
   }
-  return walker{root, flags}.run(relative);
+  return walker{root, flags, through}.run(relative);
 }
 
 std::vector<std::string> names_in(int folder, std::size_t limit) {

@@ -29,22 +29,23 @@ expected<std::string> relative_path(const std::filesystem::path& workspace,
 std::string path_key(const std::filesystem::path& workspace,
                      std::string_view path);
 
-/// What rules of the configuration see of a path: where it leads, relative to
-/// the workspace, symbolic links followed as they are now. Not known if it
-/// leads outside, or nowhere that can be told.
-rule_subject path_subject(const std::filesystem::path& workspace,
-                          std::string_view path);
-
 /// Who resolves paths: the kernel (openat2), or this code where the kernel
 /// (before 5.6) or a sandbox does not offer it.
 enum class resolver { automatic, walk };
+
+/// What becomes of symbolic links on the way.
+enum class links {
+  followed,
+  refused,  ///< ELOOP: the path is a place, or nothing
+};
 
 /// Opens `relative` beneath the folder `root`; the error is an errno, EXDEV
 /// for a path that leaves it (through "..", an absolute symbolic link, a
 /// link of /proc), also if a link is swapped while it is resolved.
 tl::expected<unique_fd, int> open_beneath(int root, const std::string& relative,
                                           int flags,
-                                          resolver how = resolver::automatic);
+                                          resolver how = resolver::automatic,
+                                          links through = links::followed);
 
 /// Names in an open folder as valid UTF-8, sorted, folders with a "/" at their
 /// end; at most `limit` are read.

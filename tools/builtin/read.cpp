@@ -14,6 +14,7 @@
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/line_window.hpp"
+#include "tools/builtin/place.hpp"
 #include "tools/builtin/workspace_file.hpp"
 #include "tools/text.hpp"
 
@@ -143,6 +144,8 @@ tool_output result_of(const open_file& file, const line_window& window,
 
 class read final : public tool {
  public:
+  explicit read(read_rules rules) : rules_{std::move(rules)} {}
+
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
@@ -159,10 +162,20 @@ class read final : public tool {
                      arguments.at("path").get_ref<const std::string&>())};
   }
 
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    return path_subject(workspace,
+                        arguments.at("path").get_ref<const std::string&>());
+  }
+
   tool_output run(const json& arguments, tool_context& context) override {
     auto file =
         open_regular(op, context.workspace,
-                     arguments.at("path").get_ref<const std::string&>());
+                     arguments.at("path").get_ref<const std::string&>(),
+                     context.judged,
+                     rules_.deny_some() ? neighbours::untold
+                                        : neighbours::named);
     if (!file) return std::move(file).error();
     if (looks_binary(file->fd.get()))
       return file_failure(op, errc::tool_execution_error,
@@ -186,10 +199,13 @@ class read final : public tool {
                         .eff = effect::read_only,
                         .idempotent = true,
                         .guarded = false};
+  const read_rules rules_;
 };
 
 }  // namespace
 
-tool_ptr make_read() { return std::make_shared<read>(); }
+tool_ptr make_read(read_rules rules) {
+  return std::make_shared<read>(std::move(rules));
+}
 
 }  // namespace riffle::tools

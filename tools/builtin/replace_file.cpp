@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <fcntl.h>
 #include <random>
@@ -13,13 +12,14 @@
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/path_text.hpp"
+#include "tools/builtin/place.hpp"
 #include "tools/builtin/workspace_file.hpp"
 
 namespace riffle::tools {
 
 namespace {
 
-constexpr int most_links = 40;  ///< as the kernel
+constexpr int most_tries = 20;  ///< while links change all the time
 constexpr int most_names = 100;
 constexpr mode_t new_file_mode = 0666;  ///< less the umask
 
@@ -27,7 +27,7 @@ constexpr mode_t new_file_mode = 0666;  ///< less the umask
 std::pair<std::string, std::string> split(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
-  return {path.substr(0, slash + 1), path.substr(slash + 1)};
+  return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
 tl::unexpected<tool_output> refused(std::string_view op, std::string message) {
@@ -35,30 +35,35 @@ tl::unexpected<tool_output> refused(std::string_view op, std::string message) {
       file_failure(op, errc::invalid_arguments, std::move(message))};
 }
 
-/// Where the link `leaf` in `folder` leads to; nothing if it is none.
-std::string link_of(int folder, const std::string& leaf) {
-  std::array<char, PATH_MAX> target{};
-  const auto size =
-      ::readlinkat(folder, leaf.c_str(), target.data(), target.size());
-  return size <= 0 ? std::string{}
-                   : std::string{target.data(), static_cast<std::size_t>(size)};
+/// Opens the folder of the place. 0 or an errno; ENOENT: the folder is not
+/// there (then `place` is empty); ELOOP: a link took the place of a part.
+int open_folder(write_target& x) {
+  auto place = open_beneath(x.root.get(), x.folder, O_PATH | O_DIRECTORY,
+                            resolver::automatic, links::refused);
+  if (!place) return place.error();
+  x.place = std::move(*place);
+  return 0;
 }
 
-/// Follows links of the last part. 0 or an errno; ENOENT: the folder is not
-/// there (then `place` is empty).
-int find_place(write_target& x) {
-  auto path = x.name;
-  for (int links = 0; links <= most_links; ++links) {
-    std::tie(x.folder, x.leaf) = split(path);
-    auto place = open_beneath(x.root.get(), x.folder, O_PATH | O_DIRECTORY);
-    if (!place) return place.error();
-    x.place = std::move(*place);
-    const auto link = link_of(x.place.get(), x.leaf);
-    if (link.empty()) return 0;
-    if (link.starts_with('/')) return EXDEV;
-    path = x.folder + "/" + link;
+/// Where it is to act; `moved` is set if that is not what was judged.
+int find_place(write_target& x, const std::optional<std::string>& judged,
+               bool& moved) {
+  x.place.reset();
+  x.where.clear();
+  if (judged && !judged->empty()) {
+    x.where = *judged;
+  } else {
+    auto found = place_beneath(x.root.get(), x.name);
+    if (!found) return found.error();
+    x.where = std::move(*found);
+    moved = judged.has_value();  // nobody knew that it leads here
+    if (moved) return ELOOP;
   }
-  return ELOOP;
+  if (x.where == ".") return EISDIR;
+  std::tie(x.folder, x.leaf) = split(x.where);
+  const int number = open_folder(x);
+  moved = number == ELOOP;
+  return number;
 }
 
 /// Opens the file as it is; only a regular one that may be written.
@@ -149,7 +154,7 @@ tl::expected<unique_fd, int> open_now(const write_target& target) {
 
 tl::expected<write_target, tool_output> find_target(
     std::string_view op, const std::filesystem::path& workspace,
-    std::string_view path) {
+    std::string_view path, const std::optional<std::string>& judged) {
   const auto name = relative_path(workspace, path);
   if (!name) return refused(op, name.error().message);
   if (*name == "~" || name->starts_with("~/"))
@@ -157,16 +162,23 @@ tl::expected<write_target, tool_output> find_target(
   auto root = open_workspace(op, workspace);
   if (!root) return tl::unexpected{std::move(root).error()};
   write_target x{.root = std::move(*root), .name = *name};
-  const auto last = split(*name).second;
+  const auto last = name->substr(name->rfind('/') + 1);
   if (last.empty() || last == "." || last == "..")
     return refused(op, path_text(*name) + " names a folder, not a file");
-  const auto number = find_place(x);
-  if (number == ENOENT) {
-    x.place.reset();
-    return x;
+  struct stat info{.st_mode = S_IFDIR};
+  bool moved = true;
+  int problem = ELOOP;
+  for (int tries = 0; moved && tries < most_tries; ++tries) {
+    moved = false;
+    problem = find_place(x, judged, moved);
+    if (problem == ENOENT && !x.where.empty()) return x;
+    if (problem == 0) {
+      problem = look(x, info);
+      moved = problem == ELOOP ||
+              (problem == EISDIR && S_ISLNK(info.st_mode));
+    }
+    if (moved && judged) return tl::unexpected{place_moved(op, *name)};
   }
-  struct stat info{};
-  const auto problem = number != 0 ? number : look(x, info);
   if (problem == 0) return x;
   if (problem == EISDIR)
     return tl::unexpected{not_a_file(op, x.root.get(), *name, info.st_mode)};
@@ -179,22 +191,21 @@ tl::expected<write_target, tool_output> find_target(
 
 int make_folders(write_target& target) {
   if (target.place) return 0;
-  for (std::size_t end = 0; end != std::string::npos;) {
-    end = target.folder.find('/', end + 1);
-    const auto path = target.folder.substr(0, end);
-    const auto there =
-        open_beneath(target.root.get(), path, O_PATH | O_DIRECTORY);
-    if (there) continue;
-    if (there.error() != ENOENT) return there.error();
-    auto [above, name] = split(path);
-    if (name.empty() || name == "." || name == "..") continue;
-    const auto folder =
-        open_beneath(target.root.get(), above, O_PATH | O_DIRECTORY);
-    if (!folder) return folder.error();
-    if (::mkdirat(folder->get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+  auto parts = reversed_parts(target.folder);
+  unique_fd here;
+  while (!parts.empty()) {
+    const auto name = std::exchange(parts.back(), {});
+    parts.pop_back();
+    const int above = here ? here.get() : target.root.get();
+    if (::mkdirat(above, name.c_str(), 0777) != 0 && errno != EEXIST)
       return errno;
+    auto next = open_beneath(above, name, O_PATH | O_DIRECTORY,
+                             resolver::automatic, links::refused);
+    if (!next) return next.error();
+    here = std::move(*next);
   }
-  return find_place(target);
+  target.place = std::move(here);
+  return 0;
 }
 
 int replace_file(const write_target& target,

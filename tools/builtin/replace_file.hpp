@@ -4,6 +4,7 @@
 // Files of the workspace, replaced in one step.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -15,26 +16,29 @@
 
 namespace riffle::tools {
 
-/// The place of a file that is written: its folder and its name in it, with
-/// symbolic links of the name followed inside the workspace.
+/// The place of a file that is written: its folder and its name in it, no
+/// symbolic links (place.hpp).
 struct write_target {
   unique_fd root;
   std::string name;    ///< as the model wrote it, relative to the workspace
-  std::string folder;  ///< of the file; "." is the workspace
+  std::string where;   ///< its place
+  std::string folder;  ///< of the place; "." is the workspace
   std::string leaf;    ///< name in the folder
   unique_fd place;     ///< the open folder; none: it does not exist yet
   unique_fd current;   ///< the file as it is, open for reading; none: new
   struct stat info{};  ///< of `current`
 };
 
-/// Finds out what a path stands for; creates nothing. The error is what the
-/// tool `op` tells the model: out of the workspace, a folder, a pipe, not
-/// writable.
+/// Finds out what a path stands for; creates nothing. `judged`: see
+/// `tool_context::judged`; another place is none. The error is what the tool
+/// `op` tells the model: out of the workspace, a folder, a pipe, not writable,
+/// or moved.
 tl::expected<write_target, tool_output> find_target(
     std::string_view op, const std::filesystem::path& workspace,
-    std::string_view path);
+    std::string_view path, const std::optional<std::string>& judged = {});
 
-/// Makes the folders on the way; 0 or an errno.
+/// Makes the folders on the way, none of them through a link; 0 or an errno,
+/// ELOOP: something else is there now.
 int make_folders(write_target& target);
 
 /// Replaces the file, or makes it: what `fill` writes to a temporary file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/search_place.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/path_text.hpp"
+#include "tools/builtin/place.hpp"
 #include "tools/builtin/workspace_file.hpp"
 #include "tools/text.hpp"
 
@@ -17,15 +19,46 @@ namespace riffle::tools {
 
 using nlohmann::json;
 
-std::string_view search_place::inside(std::string_view path) const {
-  if (folder != ".") path.remove_prefix(folder.size() + 1);
-  return path;
+namespace {
+
+std::string beneath(const std::string& folder, const std::string& stem) {
+  if (stem.empty()) return folder;
+  return folder == "." ? stem : folder + "/" + stem;
+}
+
+bool has_detours(const std::string& path) {
+  return std::ranges::any_of(reversed_parts(path),
+                             [](const auto& part) { return part == ".."; });
+}
+
+}  // namespace
+
+std::string search_place::shown(const std::string& found) const {
+  if (start == where) return found;
+  const auto rest =
+      where == "." ? found : found.substr(std::min(found.size(),
+                                                   where.size() + 1));
+  if (rest.empty()) return start;
+  return start == "." ? rest : start + "/" + rest;
+}
+
+std::string_view search_place::inside(std::string_view shown) const {
+  if (folder != ".")
+    shown.remove_prefix(std::min(shown.size(), folder.size() + 1));
+  return shown;
+}
+
+rule_subject search_subject(const std::filesystem::path& workspace,
+                            const json& arguments, const std::string& stem) {
+  return path_subject(workspace,
+                      beneath(arguments.value("path", std::string{"."}), stem));
 }
 
 tl::expected<search_place, tool_output> open_place(std::string_view op,
                                                    const json& arguments,
                                                    const tool_context& context,
-                                                   const std::string& stem) {
+                                                   const std::string& stem,
+                                                   const read_rules& rules) {
   auto name = relative_path(context.workspace,
                             arguments.value("path", std::string{"."}));
   if (!name)
@@ -35,17 +68,32 @@ tl::expected<search_place, tool_output> open_place(std::string_view op,
   if (!root) return tl::unexpected{std::move(root).error()};
   search_place result{.root = std::move(*root),
                       .folder = without_detours(*name)};
-  // Opened as it was written, too: text alone does not see links.
-  const auto place = open_beneath(result.root.get(), *name, O_PATH);
+  if (rules.deny_some()) result.others = neighbours::untold;
+  const int at = result.root.get();
+  const auto folder = place_beneath(at, *name);
+  const auto place = folder ? open_beneath(at, *folder, O_PATH)
+                            : tl::unexpected{folder.error()};
   if (!place)
     return tl::unexpected{
-        cannot_open(op, result.root.get(), *name, place.error())};
-  result.start = result.folder;
-  if (!stem.empty()) {
-    result.start = result.folder == "." ? stem : result.folder + "/" + stem;
-    result.start = without_detours(result.start);
-    result.by_stem = true;
+        cannot_open(op, at, *name, place.error(), result.others)};
+  // What ".." leads to is not what the text alone says, behind a link.
+  if (has_detours(*name)) result.folder = *folder;
+  result.start = without_detours(beneath(result.folder, stem));
+  result.by_stem = !stem.empty();
+  result.judged = context.judged.has_value();
+  if (result.judged && !context.judged->empty()) {
+    result.where = *context.judged;
+    return result;
   }
+  auto where = place_beneath(at, beneath(*folder, stem));
+  if (!where && result.by_stem &&
+      (where.error() == ENOENT || where.error() == ENOTDIR))
+    where = result.start;  // the walk will find nothing there
+  if (!where)
+    return tl::unexpected{
+        cannot_open(op, at, result.start, where.error(), result.others)};
+  if (result.judged) return tl::unexpected{place_moved(op, result.start)};
+  result.where = std::move(*where);
   return result;
 }
 
@@ -53,11 +101,19 @@ tool_output cannot_walk(std::string_view op, const search_place& place,
                         int number) {
   if (number == ECANCELED)
     return file_failure(op, errc::cancelled, "cancelled");
+  if (number == ELOOP && place.judged) return place_moved(op, place.start);
   if (number == ENOTDIR)
     return file_failure(op, errc::invalid_arguments,
                         path_text(place.start) +
                             " is no folder; give the folder that it is in");
-  return cannot_open(op, place.root.get(), place.start, number);
+  return cannot_open(op, place.root.get(), place.start, number, place.others);
+}
+
+std::string denied_note(std::uint64_t count, json& metadata) {
+  if (count == 0) return {};
+  metadata["denied_files"] = count;
+  return "[left out, as reading is not allowed: " + std::to_string(count) +
+         (count == 1 ? " file]\n" : " files]\n");
 }
 
 std::string walk_notes(const tree_walk& walk, json& metadata) {

@@ -9,6 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
+#include "tools/builtin/file_failure.hpp"
+#include "tools/builtin/read_rules.hpp"
 #include "tools/builtin/tree_walk.hpp"
 #include "tools/process/unique_fd.hpp"
 #include "tools/tool.hpp"
@@ -19,20 +21,34 @@ struct search_place {
   unique_fd root;        ///< the workspace
   std::string folder;    ///< the argument `path`, "." by default
   std::string start;     ///< where the walk begins: in `folder`
+  std::string where;     ///< the place of `start`: what is walked
   bool by_stem = false;  ///< `start` is deeper than `folder`
+  bool judged = false;   ///< `where` was judged
+  neighbours others = neighbours::named;  ///< in failures
 
-  /// A path of the workspace, as it is called inside `folder`.
-  [[nodiscard]] std::string_view inside(std::string_view path) const;
+  /// What the walk found, as the model calls it.
+  [[nodiscard]] std::string shown(const std::string& found) const;
+  /// The same, as it is called inside `folder`.
+  [[nodiscard]] std::string_view inside(std::string_view shown) const;
 };
+
+/// What rules see of a search: the place where it begins.
+rule_subject search_subject(const std::filesystem::path& workspace,
+                            const nlohmann::json& arguments,
+                            const std::string& stem);
 
 /// Of the argument `path`. `stem`: a folder beneath it, or "".
 tl::expected<search_place, tool_output> open_place(
     std::string_view op, const nlohmann::json& arguments,
-    const tool_context& context, const std::string& stem);
+    const tool_context& context, const std::string& stem,
+    const read_rules& rules);
 
 /// What the tool says when the walk failed with `number`.
 tool_output cannot_walk(std::string_view op, const search_place& place,
                         int number);
+
+/// A line in brackets about what `read` is denied, the same in `metadata`.
+std::string denied_note(std::uint64_t count, nlohmann::json& metadata);
 
 /// Lines in brackets about what was not looked at, the same in `metadata`.
 std::string walk_notes(const tree_walk& walk, nlohmann::json& metadata);

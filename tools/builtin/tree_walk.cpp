@@ -46,6 +46,12 @@ entry_kind kind_of(int folder, const dirent& x) {
   return kind_of(info.st_mode);
 }
 
+/// A folder of the workspace, no link on the way.
+auto open_here(int root, const std::string& path) {
+  return open_beneath(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
+                      resolver::automatic, links::refused);
+}
+
 /// Rules beneath a folder. As git, not through a symbolic link; of a very
 /// long file its first lines.
 ignore_rules rules_in(int folder, const std::string& name) {
@@ -82,7 +88,7 @@ tree_walk::tree_walk(int root, options x, std::stop_token stop)
 
 int tree_walk::run(const std::string& start, const visitor& visit) {
   if (const auto number = load_above(start); number != 0) return number;
-  if (const auto number = push(start == "." ? "" : start + "/", true))
+  if (const auto number = push(start == "." ? "" : start + "/"))
     return number;
   while (!levels_.empty()) {
     if (seen_ % stop_interval == 0 && stop_.stop_requested()) return ECANCELED;
@@ -102,8 +108,7 @@ int tree_walk::load_above(const std::string& start) {
        end = start.find('/', end + 1)) {
     level here;
     if (end > 0) here.path = start.substr(0, end) + "/";
-    const auto folder = open_beneath(
-        root_, end == 0 ? "." : start.substr(0, end), O_RDONLY | O_DIRECTORY);
+    const auto folder = open_here(root_, end == 0 ? "." : start.substr(0, end));
     if (!folder) return folder.error() == EACCES ? 0 : folder.error();
     load_rules(folder->get(), here);
     above_.push_back(std::move(here));
@@ -111,11 +116,9 @@ int tree_walk::load_above(const std::string& start) {
   return 0;
 }
 
-int tree_walk::push(const std::string& path, bool start) {
-  const int flags =
-      O_RDONLY | O_DIRECTORY | O_NONBLOCK | (start ? 0 : O_NOFOLLOW);
-  const auto folder = open_beneath(
-      root_, path.empty() ? "." : path.substr(0, path.size() - 1), flags);
+int tree_walk::push(const std::string& path) {
+  const auto folder =
+      open_here(root_, path.empty() ? "." : path.substr(0, path.size() - 1));
   if (!folder) return folder.error();
   level here{.path = path};
   if (const auto number = read_names(folder->get(), here)) return number;
@@ -173,9 +176,9 @@ bool tree_walk::visit_next(const visitor& visit) {
   if (ignored(path, folder)) return true;
   if (!visit.visit(path, x.kind)) return false;
   if (!folder || !visit.enter(path)) return true;
-  const auto number = push(path + "/", false);
+  const auto number = push(path + "/");
   if (number == 0 || number == ENOENT || number == ENOTDIR ||
-      number == ECANCELED)
+      number == ELOOP || number == ECANCELED)
     return true;  // gone meanwhile, or the caller sees the stop
   ++unreadable_count_;
   if (unreadable_.size() < most_unreadable) unreadable_.push_back(path);

@@ -18,7 +18,7 @@ namespace riffle::tools {
 enum class entry_kind : std::uint8_t { file, folder, link, other };
 
 /// Walks depth first, the names of a folder in the order of their bytes.
-/// Follows no symbolic links below the start, so that nothing comes twice and
+/// Follows no symbolic links, so that nothing comes twice and
 /// loops do not matter. Leaves out `.git`, and what .gitignore files and
 /// .git/info/exclude in the workspace say (gitignore(5); files outside the
 /// workspace, as the user's own, do not count). Memory: the names of the
@@ -40,9 +40,9 @@ class tree_walk {
   /// `root`: the open workspace; it must outlive this.
   tree_walk(int root, options x, std::stop_token stop);
 
-  /// `start`: relative to the workspace, without "..", "." for all of it. It
-  /// is walked also where a rule would ignore it. 0, ECANCELED (stopped), or
-  /// the errno of opening the start.
+  /// `start`: a place of the workspace (place.hpp). It is walked also where a
+  /// rule would ignore it. 0, ECANCELED (stopped), or the errno of opening the
+  /// start; ELOOP: links have changed, it is no place any more.
   int run(const std::string& start, const visitor& visit);
 
   /// Entries looked at.
@@ -71,7 +71,7 @@ class tree_walk {
   };
 
   int load_above(const std::string& start);
-  int push(const std::string& path, bool start);
+  int push(const std::string& path);
   int read_names(int folder, level& to);
   void load_rules(int folder, level& to) const;
   [[nodiscard]] bool ignored(const std::string& path, bool folder) const;

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/builtin/change_report.hpp"
+#include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/path_text.hpp"
+#include "tools/builtin/place.hpp"
 #include "tools/builtin/replace_file.hpp"
 #include "tools/builtin/text_places.hpp"
 #include "tools/text.hpp"
@@ -94,21 +96,22 @@ class write final : public tool {
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content);
     if (!diff)
-      return "Replaces " + path_text(target->name) + " by " + size_of(content);
+      return way_of(*target) + "Replaces " + path_text(target->name) + " by " + size_of(content);
     if (diff->text.empty())
-      return target->current ? "Leaves the file as it is"
-                             : "Makes an empty file";
-    return preview_of(*diff);
+      return way_of(*target) + (target->current ? "Leaves the file as it is"
+                                                : "Makes an empty file");
+    return way_of(*target) + preview_of(*diff);
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto target =
-        find_target(op, context.workspace, text_at(arguments, "path"));
+    auto target = find_target(op, context.workspace, text_at(arguments, "path"),
+                              context.judged);
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content);
-    if (const int number = make_folders(*target); number != 0)
-      return cannot_write(op, *target, number);
+    const int made = make_folders(*target);
+    if (made == ELOOP && context.judged) return place_moved(op, target->name);
+    if (made != 0) return cannot_write(op, *target, made);
     const int number = replace_file(
         *target, [&](int fd) { return write_all(fd, content); },
         [&](int) { return context.stop.stop_requested() ? ECANCELED : 0; });

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/fetch/url.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <memory>
+#include <vector>
 
 #include <curl/curl.h>
 
@@ -44,6 +47,66 @@ std::string host_of(CURLU* url) {
   return plain_host(host);
 }
 
+bool is_plain(unsigned char c) {
+  return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+/// %41 becomes A, %2f becomes %2F; what may be written in either way is not.
+std::string plain_escapes(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const auto* digits = text.data() + i + 1;
+    const bool escape =
+        text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    if (!escape) {
+      out += text[i];
+      continue;
+    }
+    i += 2;
+    if (is_plain(static_cast<unsigned char>(value))) {
+      out += static_cast<char>(value);
+    } else {
+      constexpr std::string_view hex = "0123456789ABCDEF";
+      out.append({'%', hex[value / 16], hex[value % 16]});
+    }
+  }
+  return out;
+}
+
+/// Without empty parts, "." and ".."; servers take them for the same.
+std::string one_path(std::string_view path) {
+  std::vector<std::string_view> parts;
+  bool folder = true;
+  while (!path.empty()) {
+    const auto end = std::min(path.find('/'), path.size());
+    const auto name = path.substr(0, end);
+    folder = end < path.size() || name.empty() || name == "." || name == "..";
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (name == ".." && !parts.empty()) parts.pop_back();
+    if (!name.empty() && name != "." && name != "..") parts.push_back(name);
+  }
+  std::string out;
+  for (const auto name : parts) out.append("/").append(name);
+  if (folder || out.empty()) out += '/';
+  return out;
+}
+
+/// As it is looked up: ASCII, addresses in their one form.
+std::optional<std::string> one_host(CURLU* url, const std::string& plain) {
+  if (const auto address = parse_ip(plain)) {
+    const auto text = to_text(*address);
+    return text.find(':') == std::string::npos ? text : "[" + text + "]";
+  }
+  if (plain.find_first_of(":%") != std::string::npos) return std::nullopt;
+  const bool ascii = std::ranges::all_of(
+      plain, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  auto host = ascii ? plain : part(url, CURLUPART_HOST, CURLU_PUNYCODE);
+  if (host.empty()) return std::nullopt;
+  return plain_host(host);
+}
+
 }  // namespace
 
 tl::expected<web_url, std::string> parse_url(std::string_view text) {
@@ -79,6 +142,25 @@ tl::expected<web_url, std::string> parse_url(std::string_view text) {
   std::from_chars(port.data(), port.data() + port.size(), out.port);
   curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   out.text = part(url.get(), CURLUPART_URL);
+  return out;
+}
+
+std::optional<std::string> url_spelling(std::string_view text) {
+  const auto parsed = parse_url(text);
+  if (!parsed) return std::nullopt;
+  const url_handle url{curl_url()};
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, parsed->text.c_str(), 0) !=
+                  CURLUE_OK)
+    return std::nullopt;
+  const auto host = one_host(url.get(), parsed->host);
+  if (!host) return std::nullopt;
+  auto out = part(url.get(), CURLUPART_SCHEME) + "://" + *host;
+  // Also what the URL does not say: the same port is the same place.
+  const auto port = part(url.get(), CURLUPART_PORT, CURLU_NO_DEFAULT_PORT);
+  if (!port.empty()) out += ":" + std::to_string(parsed->port);
+  out += one_path(plain_escapes(part(url.get(), CURLUPART_PATH)));
+  const auto query = part(url.get(), CURLUPART_QUERY);
+  if (!query.empty()) out += "?" + plain_escapes(query);
   return out;
 }
 

@@ -284,6 +284,10 @@ expected<web_answer> web_get(const web_request& request,
                     "more than " + std::to_string(redirects) +
                         " redirects, the last one to " + next.location());
     url = next.location();
+    if (!request.refusal) continue;
+    if (auto why = request.refusal(url))
+      return failed(errc::approval_denied,
+                    "redirected to " + url + ": " + *why);
   }
 }
 

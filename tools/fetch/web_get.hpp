@@ -33,6 +33,8 @@ struct web_request {
   std::function<void(std::uint64_t, std::optional<std::uint64_t>)> progress;
   /// Whether a body of this `Content-Type` is worth loading; empty: all.
   std::function<bool(std::string_view)> wanted;
+  /// Why a redirect to this URL is not followed; nothing: it is. Empty: all.
+  std::function<std::optional<std::string>(const std::string&)> refusal;
   /// For tests: names that are not looked up, "name:port:address,address".
   std::vector<std::string> resolve;
 };

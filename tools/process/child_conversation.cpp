@@ -29,13 +29,14 @@ constexpr std::size_t longest_text = 64u << 20;
 constexpr std::size_t longest_tail = 2048;
 
 std::string context_text(const tool_context& x) {
-  return json{{"call", x.call.value},
-              {"attempt", x.attempt},
-              {"workspace", x.workspace.string()},
-              {"kill_grace", x.kill_grace.count()},
-              {"output_file", x.output_file.string()},
-              {"output_cap", x.output_cap}}
-      .dump();
+  json out{{"call", x.call.value},
+           {"attempt", x.attempt},
+           {"workspace", x.workspace.string()},
+           {"kill_grace", x.kill_grace.count()},
+           {"output_file", x.output_file.string()},
+           {"output_cap", x.output_cap}};
+  if (x.judged) out["judged"] = *x.judged;
+  return out.dump();
 }
 
 std::string end_text(const std::optional<guard_report>& report) {
@@ -198,6 +199,7 @@ void child_conversation::on_result(const std::string& text) {
                         e->value("op", std::string{}),
                         e->value("message", std::string{})};
   }
+  output_.moved = x.value("moved", false);
   take_state();
   done_ = true;
 }

@@ -118,6 +118,8 @@ class worker_process {
     context.kill_grace = duration{about.at("kill_grace").get<std::int64_t>()};
     context.output_file = about.at("output_file").get<std::string>();
     context.output_cap = about.at("output_cap");
+    if (about.contains("judged"))
+      context.judged = about.at("judged").get<std::string>();
     {
       const std::lock_guard lock{mutex_};
       context.stop = stop_.get_token();
@@ -171,6 +173,7 @@ class worker_process {
       rest["error"] = {{"code", to_string(x.err->code)},
                        {"op", x.err->op},
                        {"message", cut_utf8(x.err->message, longest_message)}};
+    if (x.moved) rest["moved"] = true;
     tell(packet_kind::result, dumped(rest));
   }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Calls that are judged when they begin: a part of the dispatch queue.
+#include "actors/core/dispatch_detail.hpp"
+#include "actors/core/dispatch_queue.hpp"
+
+namespace riffle::core {
+
+using namespace dispatch_detail;
+
+dispatch_effects dispatch_queue::on_judged(const call_id& id, judged_call how,
+                                           time_point now) {
+  dispatch_effects out;
+  auto* x = find(id);
+  if (x == nullptr || x->at != phase::judging) {
+    ++late_;
+    return out;
+  }
+  obey(*x, std::move(how), out);
+  start_what_can(out, now);
+  finish_drain(out);
+  return out;
+}
+
+dispatch_effects dispatch_queue::on_moved(const call_id& id,
+                                          std::uint32_t attempt,
+                                          time_point now) {
+  dispatch_effects out;
+  auto* x = current(id, attempt);
+  if (x == nullptr) {
+    start_what_can(out, now);
+    return out;
+  }
+  end_work(*x);
+  if (x->at == phase::stopping) {
+    settle(*x, failed(x->stop_as, *x->stop_error, attempt), out);
+  } else if (++x->moves > limits_.most_moves) {
+    settle(*x,
+           failed(outcome::failed,
+                  {errc::tool_execution_error, op,
+                   "where it leads changed " + std::to_string(x->moves) +
+                       " times while it began, so nothing was done; something "
+                       "changes links on its way"},
+                  attempt),
+           out);
+  } else {
+    x->at = phase::ready;
+    fresh_.insert(x->place);
+    set_alarm(*x);
+    const auto most = attempt + limits_.most_moves + 1 - x->moves;
+    out.emplace_back(retry_call{
+        x->call, attempt, most, {}, "where it leads changed while it began"});
+  }
+  start_what_can(out, now);
+  finish_drain(out);
+  return out;
+}
+
+void dispatch_queue::ask_rules(entry& x, dispatch_effects& out,
+                               time_point now) {
+  x.at = phase::judging;
+  x.queued_at = now;
+  set_alarm(x);
+  out.emplace_back(judge_start{x.call});
+}
+
+void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
+  const bool agreed = x.approved && *x.call.judged == how.place;
+  x.at = phase::ready;
+  set_alarm(x);
+  if (how.denied) {
+    settle(x, failed(outcome::denied, std::move(*how.denied), x.attempt), out);
+    return;
+  }
+  if (how.ask && !agreed && x.announced) {  // too late for a question
+    settle(x,
+           failed(outcome::denied,
+                  {errc::approval_denied, op,
+                   "where it leads changed while it began, and nobody agreed "
+                   "to the new place; nothing was done, ask for it again"},
+                  x.attempt),
+           out);
+    return;
+  }
+  x.call.judged = std::move(how.place);
+  if (how.keys != x.call.keys) {
+    auto call = x.call;
+    call.keys = std::move(how.keys);
+    change(x, std::move(call));
+  }
+  if (how.ask && !agreed) {
+    x.approved = false;
+    x.call.needs_approval = true;
+    x.at = phase::approving;
+    out.emplace_back(request_approval{x.call});
+    return;
+  }
+  x.cleared = true;
+  fresh_.insert(x.place);
+}
+
+}  // namespace riffle::core

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/read_rules.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace riffle::tools {
+
+bool read_rules::deny(std::string_view place) const {
+  if (rules.empty()) return otherwise == core::approval_policy::deny;
+  const rule_subject subject{.text = std::string{place}, .place = true};
+  return core::policy_of(subject, otherwise, rules) ==
+         core::approval_policy::deny;
+}
+
+bool read_rules::deny_some() const {
+  return otherwise == core::approval_policy::deny ||
+         std::ranges::any_of(rules, [](const auto& x) {
+           return x.policy == core::approval_policy::deny;
+         });
+}
+
+}  // namespace riffle::tools

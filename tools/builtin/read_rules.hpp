@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "actors/core/approval_rules.hpp"
+
+namespace riffle::tools {
+
+/// What the configuration says about `read`. Searches show nothing of what it
+/// is denied: no line, no name.
+struct read_rules {
+  std::vector<core::approval_rule> rules;  ///< the first that matches decides
+  core::approval_policy otherwise = core::approval_policy::allow;
+
+  /// `place`: relative to the workspace, without links.
+  [[nodiscard]] bool deny(std::string_view place) const;
+  /// Whether they deny anything, so that no failure tells names.
+  [[nodiscard]] bool deny_some() const;
+};
+
+}  // namespace riffle::tools
