@@ -3,8 +3,10 @@
 
 // The subcommands. Each returns the exit status.
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "messages/error.hpp"
 #include "runtime/cli/fd_writer.hpp"
@@ -35,11 +37,23 @@ int execute(const proposals_command& x, console& io);
 int execute(const tools_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
+int execute_trust(const config_command& x, console& io);
 
-/// The configuration of a command; prints all mistakes and returns nothing if
-/// it has any.
+/// What a command does with its configuration.
+enum class config_use : std::uint8_t {
+  acts,   ///< an untrusted file is asked about, or nothing is started
+  looks,  ///< an untrusted file is left out, and that is said
+};
+
+/// The configuration of a command, see config/trust.hpp; prints what is wrong
+/// and returns nothing if anything is. `stdin_is_taken`: a person is asked at
+/// /dev/tty, not at standard input.
 std::optional<config::config> load_config(const common_options& options,
+                                          config_use use, bool stdin_is_taken,
                                           console& io);
+
+/// Prints mistakes of a configuration. Returns the status.
+int report(const std::vector<config::mistake>& mistakes, console& io);
 
 /// Prints why something did not start, and what to do. Returns the status.
 int report(const error& x, console& io);

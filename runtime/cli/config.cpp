@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// riffle config check|show|init
+// riffle config check|show|init; trust: config_trust.cpp
 #include <cerrno>
 #include <fcntl.h>
 #include <system_error>
@@ -7,11 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/clock.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/config_text.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/safe_text.hpp"
 #include "runtime/config/rule_warnings.hpp"
+#include "runtime/config/trust.hpp"
 
 namespace riffle::cli {
 
@@ -22,7 +24,7 @@ std::string name_of(const config::config& x) {
 }
 
 int check(const config_command& x, const config::config& settings,
-          console& io) {
+          const config::judgement& judged, console& io) {
   const auto warnings = config::rule_warnings(settings);
   if (x.common.output == output_kind::text) {
     for (const auto& text : warnings)
@@ -32,6 +34,7 @@ int check(const config_command& x, const config::config& settings,
   } else {
     const nlohmann::ordered_json out = {{"file", name_of(settings)},
                                         {"mistakes", 0},
+                                        {"trusted", judged.trusted},
                                         {"warnings", warnings}};
     io.out.write(out.dump() + "\n");
   }
@@ -50,6 +53,15 @@ int show(const config_command& x, const config::config& settings, console& io) {
   return io.out.good() ? completed : failed;
 }
 
+/// Where that cannot be kept, the person is asked like for any other file.
+void trust_what_is_written(const std::filesystem::path& file,
+                           const std::string& text) {
+  const auto store = config::trust_store::of_user();
+  if (store)
+    static_cast<void>(
+        store->trust(config::trust_name(file), text, system_wall_time()));
+}
+
 int init(const config_command& x, console& io) {
   const auto name = "\"" + x.file.string() + "\"";
   const int how = x.force ? O_TRUNC : O_EXCL;
@@ -63,11 +75,13 @@ int init(const config_command& x, console& io) {
     return usage;
   }
   fd_writer file{fd};
-  const bool written = file.write(commented_defaults());
+  const auto text = commented_defaults();
+  const bool written = file.write(text);
   if (::close(fd) != 0 || !written) {
     io.complain(name + " cannot be written: " + file.problem());
     return failed;
   }
+  trust_what_is_written(x.file, text);
   if (x.common.output == output_kind::text) {
     if (x.common.level != verbosity::quiet) {
       io.complain(name +
@@ -85,10 +99,21 @@ int init(const config_command& x, console& io) {
 int execute(const config_command& x, console& io) {
   using what = config_command::what;
   if (x.action == what::init) return init(x, io);
-  const auto settings = load_config(x.common, io);
-  if (!settings) return usage;
-  return x.action == what::show ? show(x, *settings, io)
-                                : check(x, *settings, io);
+  if (x.action == what::trust) return execute_trust(x, io);
+  // Nothing is started, so nothing needs trust; what lacks it is said.
+  const config::load_request request{x.common.config, x.common.sets,
+                                     config::builtin_tools(), std::nullopt};
+  const auto from = find_source(request).and_then(config::read_source);
+  if (!from) return report({from.error()}, io);
+  const auto settings = load(request, *from);
+  if (!settings) return report(settings.error(), io);
+  const auto judged = judge_trust(*from);
+  if (!judged) return report(judged.error(), io);
+  const int status = x.action == what::show ? show(x, *settings, io)
+                                            : check(x, *settings, *judged, io);
+  if (!judged->trusted && x.common.level != verbosity::quiet)
+    io.complain(name_of(*settings) + " " + trust_problem(*judged));
+  return status;
 }
 
 }  // namespace riffle::cli

@@ -20,24 +20,13 @@ void console::complain_of_output() {
   complain("standard output cannot be written: " + why);
 }
 
-std::optional<config::config> load_config(const common_options& options,
-                                          console& io) {
-  auto x =
-      config::load({options.config, options.sets, config::builtin_tools()});
-  if (x) {
-    // From here on, so that what a store complains of obeys it too.
-    auto log = *x;
-    choose_log_level(options.level, log);
-    init_log(log.runtime.log.level, log.runtime.log.format);
-    return std::move(*x);
-  }
-  for (const auto& mistake : x.error()) {
-    io.err.write(safe_text(config::render(mistake)) + "\n");
-  }
-  const auto n = x.error().size();
+int report(const std::vector<config::mistake>& mistakes, console& io) {
+  for (const auto& x : mistakes)
+    io.err.write(safe_text(config::render(x)) + "\n");
+  const auto n = mistakes.size();
   io.complain((n == 1 ? "1 mistake" : std::to_string(n) + " mistakes") +
               " in the configuration, nothing was started");
-  return std::nullopt;
+  return usage;
 }
 
 int report(const error& x, console& io) {

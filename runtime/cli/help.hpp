@@ -15,7 +15,8 @@ inline constexpr auto main = R"(Examples:
   riffle config init
 
 Configuration: --config FILE, else $RIFFLE_CONFIG, ./riffle.toml,
-$XDG_CONFIG_HOME/riffle/riffle.toml, else the built-in defaults. The default
+$XDG_CONFIG_HOME/riffle/riffle.toml, else the built-in defaults. What lies in
+./riffle.toml counts once you trusted it: 'riffle config trust'. The default
 model wants its key in $OPENAI_API_KEY. Without a network:
   riffle run --config configs/demo.toml "What is in this folder?"
 
@@ -103,6 +104,17 @@ inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml
   riffle config show --set publish.batching=token
   riffle config init
-  riffle config init --force ~/.config/riffle/riffle.toml)";
+  riffle config init --force ~/.config/riffle/riffle.toml
+  riffle config trust
+  riffle config trust --list
+  riffle config trust --revoke ../clone/riffle.toml
+
+A riffle.toml that was found in the working folder may come from a stranger.
+Limits that it lowers count; all else only after you looked at it and trusted
+it, as it is: a change is asked about again, with what changed. Without a
+terminal that is exit status 2. A file that you name (--config, $RIFFLE_CONFIG)
+and your own one are trusted, and so is what 'config init' wrote. 'check' and
+'show' start nothing and need no trust; commands that only look leave an
+untrusted file out. What you trust is kept in $XDG_STATE_HOME/riffle/trust.)";
 
 }  // namespace riffle::cli::help

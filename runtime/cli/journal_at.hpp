@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "runtime/config/config.hpp"
@@ -8,9 +9,14 @@
 
 namespace riffle::cli {
 
+enum class journal_use : std::uint8_t {
+  reads,    ///< also in a folder that cannot be written
+  changes,  ///< deletes, decides, cancels
+};
+
 /// The journal of the data folder, or null if there is none yet: looking must
 /// not make one, nor start a runtime.
 expected<std::unique_ptr<storage::journal>> journal_at(
-    const config::config& settings);
+    const config::config& settings, journal_use use);
 
 }  // namespace riffle::cli

@@ -106,11 +106,14 @@ struct events_check_command {
 };
 
 struct config_command {
-  enum class what : std::uint8_t { check, show, init };
+  enum class what : std::uint8_t { check, show, init, trust };
   common_options common;
   what action = what::check;
-  std::filesystem::path file = "riffle.toml";  ///< of init
+  std::filesystem::path file = "riffle.toml";  ///< of init and trust
   bool force = false;                          ///< of init
+  bool yes = false;                            ///< of trust
+  bool list = false;                           ///< of trust
+  bool revoke = false;                         ///< of trust
 };
 
 /// Nothing to do but to print something and to leave.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +34,13 @@ std::string check_duration(const std::string& text) {
 
 }  // namespace
 
+CLI::Validator not_empty() {
+  return CLI::Validator{[](const std::string& text) -> std::string {
+                          return text.empty() ? "must not be empty" : "";
+                        },
+                        ""};
+}
+
 parser::parser() {
   app.set_version_flag("--version", "riffle " + std::string{version});
   app.require_subcommand(1);
@@ -46,7 +54,9 @@ parser::parser() {
 }
 
 void parser::add_common(CLI::App& x) {
-  x.add_option("--config", raw.config, "Configuration file")->type_name("FILE");
+  x.add_option("--config", raw.config, "Configuration file")
+      ->type_name("FILE")
+      ->check(not_empty());
   x.add_option("--set", common.sets,
                "Set one key of the configuration; may be repeated")
       ->type_name("KEY=VALUE")
@@ -73,15 +83,18 @@ void parser::add_run() {
   x->add_option("EXTRA", raw.extra)->group("");
   x->add_option("--session", raw.session,
                 "Go on with a session, or name a new one")
-      ->type_name("ID");
+      ->type_name("ID")
+      ->check(not_empty());
   x->add_option("--agent", run.agent, "An agent of the configuration")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(not_empty());
   auto* context = x->add_option("--context", run.context,
                                 "What the model is told beside the task")
                       ->type_name("TEXT");
   x->add_option("--context-file", raw.context_file,
                 "The same, from a file (at most 8 MiB)")
       ->type_name("FILE")
+      ->check(not_empty())
       ->excludes(context);
   add_choices(*x);
   add_common(*x);
@@ -91,7 +104,8 @@ void parser::add_run() {
 void parser::add_choices(CLI::App& x) {
   x.add_option("--model", raw.model,
                "A model of the configuration, instead of the agent's")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(not_empty());
   x.add_option("--max-steps", raw.max_steps, "Most model calls")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
@@ -227,6 +241,33 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
   return e.what();
 }
 
+/// All options of all commands that take a value, as "--name".
+void add_value_options(const CLI::App& app, std::set<std::string>& out) {
+  for (const auto* x : app.get_options())
+    if (x->get_items_expected_max() > 0)
+      for (const auto& name : x->get_lnames()) out.insert("--" + name);
+  for (const auto* x : app.get_subcommands({})) add_value_options(*x, out);
+}
+
+/// The library takes "--session= a b" for "--session a b": the word behind an
+/// empty value would be swallowed. The option that is given so, or "".
+std::string empty_value(const CLI::App& app,
+                        const std::vector<std::string>& arguments) {
+  std::set<std::string> options;
+  add_value_options(app, options);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& x = arguments[i];
+    if (x == "--") break;
+    if (!x.starts_with("--")) continue;
+    const auto equals = x.find('=');
+    if (equals + 1 == x.size()) return x.substr(0, equals);
+    const bool value_follows =
+        equals == std::string::npos && options.contains(x);
+    if (value_follows) ++i;
+  }
+  return {};
+}
+
 leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
@@ -257,6 +298,11 @@ command parse(std::vector<std::string> arguments) {
   parser p;
   auto reversed = arguments;
   std::ranges::reverse(reversed);
+  if (const auto name = empty_value(p.app, arguments); !name.empty())
+    return leave_command{usage_error, "",
+                         "riffle: " + name +
+                             ": nothing stands behind \"=\"\nSee: riffle "
+                             "--help\n"};
   try {
     p.app.parse(std::move(reversed));
     return p.result;

@@ -80,7 +80,8 @@ void parser::add_proposals() {
       add("list", "What waits for a decision, newest first", what::list);
   list->add_flag("--all", proposals.all, "Also what was decided");
   list->add_option("--session", raw.session, "Of this session only")
-      ->type_name("ID");
+      ->type_name("ID")
+      ->check(not_empty());
   list->add_option("--limit", proposals.limit, "At most")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
@@ -95,7 +96,8 @@ void parser::add_proposals() {
       ->add_option("--arguments", raw.arguments,
                    "The arguments, an object; '-' reads standard input; "
                    "without it $VISUAL or $EDITOR is opened")
-      ->type_name("JSON");
+      ->type_name("JSON")
+      ->check(not_empty());
 }
 
 void parser::add_events() {
@@ -151,8 +153,17 @@ void parser::add_config() {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::config);
     if (action == what::init) {
-      sub->add_option("FILE", config.file, "Where to (default: riffle.toml)");
+      sub->add_option("FILE", config.file, "Where to (default: riffle.toml)")
+          ->check(not_empty());
       sub->add_flag("--force", config.force, "Replace a file that is there");
+    }
+    if (action == what::trust) {
+      sub->add_option("FILE", config.file, "Which (default: riffle.toml)")
+          ->check(not_empty());
+      sub->add_flag("--yes", config.yes, "Trust it without being asked");
+      auto* list = sub->add_flag("--list", config.list, "What is trusted");
+      sub->add_flag("--revoke", config.revoke, "Trust it no more")
+          ->excludes(list);
     }
     add_common(*sub);
     sub->final_callback([this, action] {
@@ -165,6 +176,7 @@ void parser::add_config() {
   add("show", "Print every key with its value and where it comes from",
       what::show);
   add("init", "Write a riffle.toml that explains every key", what::init);
+  add("trust", "Look at a folder's riffle.toml, and let it count", what::trust);
 }
 
 }  // namespace riffle::cli

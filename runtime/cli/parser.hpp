@@ -32,6 +32,9 @@ struct raw_options {
   std::vector<std::string> extra;
 };
 
+/// Of texts that name something.
+CLI::Validator not_empty();
+
 struct parser {
   parser();
 

@@ -173,9 +173,12 @@ int decide(const proposals_command& x, const proposal& about, runtime& rt,
 }  // namespace
 
 int execute(const proposals_command& x, console& io) {
-  auto settings = load_config(x.common, io);
+  const bool looks = x.action == what::list || x.action == what::show;
+  auto settings =
+      load_config(x.common, looks ? config_use::looks : config_use::acts,
+                  x.arguments == "-", io);
   if (!settings) return usage;
-  auto journal = journal_at(*settings);
+  auto journal = journal_at(*settings, journal_use::reads);
   if (!journal) return report(journal.error(), io);
   if (x.action == what::list) return list(x, journal->get(), io);
   const auto about = find(x.id, journal->get());

@@ -12,7 +12,7 @@ namespace riffle::cli {
 /// Fails with `invalid_request`, also if nothing is there but white space.
 expected<std::string> read_stdin(const std::string& what);
 
-/// The same of a file; "-" is no special name here.
+/// The same of a file, within 5 s; "-" is no special name here.
 expected<std::string> read_file(const std::filesystem::path& file,
                                 const std::string& what);
 

@@ -61,7 +61,7 @@ std::optional<error> elsewhere(const storage::run_record& run,
 }  // namespace
 
 int execute(const resume_command& x, console& io) {
-  auto settings = load_config(x.common, io);
+  auto settings = load_config(x.common, config_use::acts, false, io);
   if (!settings) return usage;
   const auto known = check_model(x.choices.model, *settings);
   if (!known) return report(known.error(), io);

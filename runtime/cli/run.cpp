@@ -39,7 +39,7 @@ std::optional<tools::unique_fd> keyboard_for(const run_command& x) {
 }  // namespace
 
 int execute(const run_command& x, console& io) {
-  auto settings = load_config(x.common, io);
+  auto settings = load_config(x.common, config_use::acts, x.task == "-", io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(x.agent, *settings),
                             check_model(x.choices.model, *settings)}) {

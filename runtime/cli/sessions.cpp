@@ -9,6 +9,7 @@
 #include "runtime/cli/journal_at.hpp"
 #include "runtime/cli/output_text.hpp"
 #include "runtime/cli/session_text.hpp"
+#include "runtime/config/home.hpp"
 #include "tools/kept_file.hpp"
 
 namespace riffle::cli {
@@ -95,7 +96,8 @@ int print_all(const storage::session_snapshot& session,
 }
 
 std::filesystem::path outputs_of(const config::config& settings) {
-  return config::expand_home(settings.runtime.data_dir) / "outputs";
+  const auto folder = config::data_folder(settings.runtime);
+  return folder ? *folder / "outputs" : std::filesystem::path{};
 }
 
 /// A long output is in a file; else the journal has it.
@@ -160,11 +162,14 @@ int remove(const sessions_command& x, const config::config& settings,
 }  // namespace
 
 int execute(const sessions_command& x, console& io) {
-  const auto settings = load_config(x.common, io);
-  if (!settings) return usage;
-  const auto journal = journal_at(*settings);
-  if (!journal) return report(journal.error(), io);
   using what = sessions_command::what;
+  const bool changes = x.action == what::remove || x.action == what::cancel;
+  const auto settings = load_config(
+      x.common, changes ? config_use::acts : config_use::looks, false, io);
+  if (!settings) return usage;
+  const auto journal = journal_at(
+      *settings, changes ? journal_use::changes : journal_use::reads);
+  if (!journal) return report(journal.error(), io);
   if (x.action == what::list) return list(x, journal->get(), io);
   if (x.action == what::output) return output(x, *settings, journal->get(), io);
   const auto session = load(*journal, x.id);

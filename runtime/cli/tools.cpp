@@ -11,6 +11,7 @@
 #include "runtime/cli/safe_text.hpp"
 #include "runtime/cli/text_width.hpp"
 #include "runtime/cli/tool_call_view.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/storage/service_board.hpp"
 
@@ -24,8 +25,8 @@ using outages = std::vector<storage::tool_outage>;
 
 /// Tools that a running process has taken out of service.
 outages find_outages(const config::config& settings) {
-  return storage::read_service_boards(
-      config::expand_home(settings.runtime.data_dir) / "service");
+  const auto folder = config::data_folder(settings.runtime);
+  return folder ? storage::read_service_boards(*folder / "service") : outages{};
 }
 
 json facts(const tools::tool_spec& x, const config::config& settings) {
@@ -123,7 +124,10 @@ int call(const tools_command& x, const tools::registry& tools,
 }  // namespace
 
 int execute(const tools_command& x, console& io) {
-  auto settings = load_config(x.common, io);
+  const bool looks = x.action == tools_command::what::list;
+  auto settings =
+      load_config(x.common, looks ? config_use::looks : config_use::acts,
+                  x.arguments == "-", io);
   if (!settings) return usage;
   own_process(*settings);
   if (x.action == tools_command::what::call) drop_rules(settings->tools);

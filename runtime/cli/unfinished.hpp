@@ -22,9 +22,6 @@ std::optional<storage::run_record> left_behind(
 /// ago)."
 std::string unfinished_text(const storage::run_record& x, wall_time now);
 
-/// What a line of the keyboard says: true for yes, false for no.
-std::optional<bool> yes_or_no(std::string_view line);
-
 /// Before `run` starts its task: a run that a crash interrupted in this folder
 /// is offered at a terminal, and finished first if the person wants it; else
 /// one line says how to finish it. Returns the exit status of what was

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/base/endpoint.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
 
 namespace riffle::config {
@@ -268,7 +269,8 @@ std::string assign(const slot& target, const value& x, const rule& allowed,
   if (is_relative(*text)) {
     *text = (folder / *text).lexically_normal().string();
   }
-  return {};
+  const auto whole = resolve_home(*text);
+  return whole ? "" : whole.error().message;
 }
 
 std::string in_quotes(std::string_view text) {

@@ -6,6 +6,7 @@
 
 #include "runtime/config/assign.hpp"
 #include "runtime/config/command_checks.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/config/near.hpp"
 
 namespace riffle::config {
@@ -191,7 +192,8 @@ class checker {
 
   void check_file(const path& at, const std::string& file) {
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(expand_home(file), ignored)) {
+    const auto whole = resolve_home(file);  // if not, the reader said why
+    if (whole && !std::filesystem::is_regular_file(*whole, ignored)) {
       add(at, "there is no file " + in_quotes(file));
     }
   }

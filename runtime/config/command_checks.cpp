@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/config/assign.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/config/near.hpp"
 #include "tools/schema.hpp"
 
@@ -47,8 +48,9 @@ class command_checker {
                   const fs::path& file_folder, const tool_mistake& report)
       : x_{x},
         table_{table},
-        folder_{x.program.cwd.empty() ? file_folder
-                                      : expand_home(x.program.cwd)},
+        folder_{x.program.cwd.empty()
+                    ? file_folder
+                    : resolve_home(x.program.cwd).value_or(x.program.cwd)},
         report_{report} {}
 
   void run() {

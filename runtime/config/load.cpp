@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "runtime/config/checks.hpp"
 #include "runtime/config/document.hpp"
 #include "runtime/config/reader.hpp"
+#include "runtime/config/source.hpp"
+#include "runtime/config/trust.hpp"
 
 namespace riffle::config {
 
 namespace {
-
-constexpr std::uintmax_t largest_file = 4u << 20;
-
-tl::expected<std::string, std::string> read_text(
-    const std::filesystem::path& file) {
-  std::error_code error;
-  const auto type = std::filesystem::status(file, error).type();
-  if (type == std::filesystem::file_type::directory) {
-    return tl::unexpected{std::string{"is a folder, not a file"}};
-  }
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  if (!in) {
-    const int why = errno != 0 ? errno : EIO;
-    return tl::unexpected{std::string{"cannot be read: "} +
-                          std::generic_category().message(why)};
-  }
-  std::string text;
-  std::string piece(64u << 10, '\0');
-  while (in && text.size() <= largest_file) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    text.append(piece, 0, static_cast<std::size_t>(in.gcount()));
-  }
-  if (text.size() > largest_file) {
-    return tl::unexpected{std::string{"is larger than 4 MiB"}};
-  }
-  return text;
-}
 
 value parse(const std::string& text, const std::string& name,
             mistake_list& mistakes) {
@@ -48,16 +18,6 @@ value parse(const std::string& text, const std::string& name,
   if (document) return std::move(*document);
   mistakes.add(std::move(document.error()));
   return {};
-}
-
-/// The file's tables; an empty document after a mistake.
-value read_file(const std::filesystem::path& file, mistake_list& mistakes) {
-  const auto text = read_text(file);
-  if (!text) {
-    mistakes.add(mistake{file.string(), 0, 0, text.error()});
-    return {};
-  }
-  return parse(*text, file.string(), mistakes);
 }
 
 void apply_sets(const std::vector<std::string>& sets, value& document,
@@ -86,32 +46,46 @@ void add_origins(const value& x, const std::string& path,
 
 }  // namespace
 
-tl::expected<config, std::vector<mistake>> load(const load_request& request) {
+tl::expected<config, std::vector<mistake>> load(const load_request& request,
+                                                const source& from) {
   std::error_code ignored;
   config out;
-  const auto file = request.text ? std::nullopt : find_file(request);
-  if (file) out.file = std::filesystem::absolute(*file, ignored);
+  const bool is_file = !from.file.empty();
+  if (is_file) out.file = std::filesystem::absolute(from.file, ignored);
   out.base_dir =
-      file ? out.file.parent_path() : std::filesystem::current_path(ignored);
+      is_file ? out.file.parent_path() : std::filesystem::current_path(ignored);
 
-  mistake_list mistakes{file ? file->string() : "built-in defaults"};
-  value document;
-  if (file) document = read_file(*file, mistakes);
-  if (request.text) document = parse(*request.text, "text", mistakes);
+  const auto name = is_file        ? from.file.string()
+                    : request.text ? "text"
+                                   : "built-in defaults";
+  mistake_list mistakes{name};
+  auto document = parse(from.text, name, mistakes);
   apply_sets(request.sets, document, mistakes);
 
   reader r{document, out.base_dir, mistakes};
   out.tools.by_name.clear();  // comes back below, over the file's [tools]
   visit(r, out);
   r.finish();
-  for (const auto& [name, unused] : tools_config{}.by_name) {
-    out.tools.by_name.try_emplace(name,
-                                  with_tool_defaults(name, out.tools.defaults));
+  for (const auto& [tool, unused] : tools_config{}.by_name) {
+    out.tools.by_name.try_emplace(tool,
+                                  with_tool_defaults(tool, out.tools.defaults));
   }
   check(out, document, request, mistakes);
   add_origins(document, {}, out.origins);
   if (!mistakes.empty()) return tl::unexpected{mistakes.take()};
   return out;
+}
+
+tl::expected<config, std::vector<mistake>> load(const load_request& request) {
+  const auto from = find_source(request).and_then(read_source);
+  if (!from) return tl::unexpected{std::vector{from.error()}};
+  auto out = load(request, *from);
+  if (!out) return out;
+  const auto judged = judge_trust(*from);
+  if (judged && judged->trusted) return out;
+  return tl::unexpected{std::vector{
+      mistake{from->file.string(), 0, 0,
+              judged ? trust_problem(*judged) : judged.error().message}}};
 }
 
 }  // namespace riffle::config

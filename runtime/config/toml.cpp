@@ -6,6 +6,7 @@
 
 #include <toml++/toml.h>
 
+#include "runtime/base/toml_bounds.hpp"
 #include "runtime/config/document.hpp"
 
 namespace riffle::config {
@@ -88,7 +89,9 @@ void mark_as_set(value& x) {
 mistake set_mistake(std::string_view argument, std::string_view why) {
   mistake out;
   out.file = "--set";
-  out.message.append("\"").append(argument).append("\": ").append(why);
+  constexpr std::size_t most = 200;
+  out.message.append("\"").append(argument.substr(0, most));
+  out.message.append(argument.size() > most ? "…\": " : "\": ").append(why);
   return out;
 }
 
@@ -120,14 +123,20 @@ value set_value(const std::string& text) {
 
 tl::expected<value, mistake> parse_toml(std::string_view text,
                                         const std::string& file) {
+  const auto look = look_at_toml(text);
+  if (look.excess)
+    return tl::unexpected{mistake{file, look.excess->line, look.excess->column,
+                                  look.excess->message}};
   try {
-    const toml::table table = toml::parse(text);
-    return convert_table(table);
+    const toml::table table = toml::parse(text.substr(0, look.understood));
+    if (look.understood == text.size()) return convert_table(table);
   } catch (const toml::parse_error& e) {
     const auto at = e.source().begin;
     return tl::unexpected{
         mistake{file, at.line, at.column, std::string{e.description()}}};
   }
+  const auto at = toml_place(text, look.understood - 1, "is not TOML");
+  return tl::unexpected{mistake{file, at.line, at.column, at.message}};
 }
 
 tl::expected<value, mistake> parse_set(std::string_view argument) {
@@ -138,6 +147,13 @@ tl::expected<value, mistake> parse_set(std::string_view argument) {
                                       "agents.default.max_steps=5")};
   }
   const std::string key{argument.substr(0, equals)};
+  // Else what is too deep would be taken for a text, as all that is no TOML.
+  for (const auto& text :
+       {key + " = 0", "x = " + std::string{argument.substr(equals + 1)}}) {
+    const auto look = look_at_toml(text);
+    if (look.excess)
+      return tl::unexpected{set_mistake(argument, look.excess->message)};
+  }
   auto tree = parse_toml(key + " = 0", "--set");
   auto* leaf = tree ? only_leaf(*tree) : nullptr;
   if (!leaf) {

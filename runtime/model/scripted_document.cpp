@@ -10,6 +10,7 @@
 #include <toml++/toml.h>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/toml_bounds.hpp"
 #include "runtime/model/scripted_reference.hpp"
 
 namespace riffle::model {
@@ -17,6 +18,10 @@ namespace riffle::model {
 namespace {
 
 using nlohmann::json;
+
+/// Scripts hold what models say, which may be long.
+constexpr toml_limits script_limits{
+    .bytes = largest_script, .depth = 128, .items = 1u << 20};
 
 std::string to_place(const toml::source_region& x) {
   return std::to_string(x.begin.line) + ":" + std::to_string(x.begin.column);
@@ -51,6 +56,29 @@ json convert(const toml::node& node, const std::string& pointer,
 unexpected invalid(std::string message) {
   return unexpected{
       {errc::invalid_config, "script", std::move(message), false, {}}};
+}
+
+unexpected invalid(const std::string& name, const toml_excess& x) {
+  return invalid(name +
+                 (x.line > 0 ? ":" + std::to_string(x.line) + ":" +
+                                   std::to_string(x.column)
+                             : "") +
+                 ": " + x.message);
+}
+
+expected<void> parse_toml_document(std::string_view text,
+                                   script_document& out) {
+  const auto look = look_at_toml(text, script_limits);
+  if (look.excess) return invalid(out.name, *look.excess);
+  try {
+    out.root = convert(toml::parse(text.substr(0, look.understood)), "", out);
+  } catch (const toml::parse_error& e) {
+    return invalid(out.name + ":" + to_place(e.source()) + ": " +
+                   std::string{e.description()});
+  }
+  if (look.understood == text.size()) return {};
+  return invalid(out.name,
+                 toml_place(text, look.understood - 1, "is not TOML"));
 }
 
 // Whole milliseconds as a number, or "20ms", "1.5s", "2m".
@@ -96,6 +124,8 @@ expected<script_document> parse_document(std::string_view text,
                                          const std::string& name) {
   script_document out;
   out.name = name;
+  if (text.size() > largest_script)
+    return invalid(name + ": is larger than 64 MiB");
   if (format == script_format::json) {
     // For its parser a NUL byte is the end of the text.
     if (text.find('\0') != text.npos || nests_deeper(text, deepest_json))
@@ -108,12 +138,8 @@ expected<script_document> parse_document(std::string_view text,
       return invalid(name + ": " + e.what());
     }
   } else {
-    try {
-      out.root = convert(toml::parse(text), "", out);
-    } catch (const toml::parse_error& e) {
-      return invalid(name + ":" + to_place(e.source()) + ": " +
-                     std::string{e.description()});
-    }
+    if (auto read = parse_toml_document(text, out); !read)
+      return unexpected{std::move(read.error())};
   }
   if (!out.root.is_object()) return invalid(name + ": not an object");
   return out;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "runtime/base/read_within.hpp"
 #include "runtime/model/scripted_document.hpp"
 #include "runtime/model/scripted_reference.hpp"
 #include "runtime/model/scripted_script.hpp"
@@ -218,21 +217,16 @@ expected<script> parse_script(std::string_view text, script_format format,
 }
 
 expected<script> load_script(const std::filesystem::path& path) {
-  const auto unreadable = [&] {
+  const auto text = read_within(path, {.bytes = largest_script});
+  if (!text)
     return unexpected{{errc::not_found,
                        "script",
-                       "cannot read the script " + path.string(),
+                       "the script " + path.string() + " " + text.error(),
                        false,
                        {}}};
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return unreadable();
-  std::ifstream file{path, std::ios::binary};
-  if (!file) return unreadable();
-  std::string text{std::istreambuf_iterator<char>{file}, {}};
   const auto format =
       path.extension() == ".json" ? script_format::json : script_format::toml;
-  return parse_script(text, format, path.string());
+  return parse_script(*text, format, path.string());
 }
 
 }  // namespace riffle::model

@@ -90,6 +90,9 @@ struct script {
   bool whole_session = false;
 };
 
+/// A longer script is refused.
+inline constexpr std::size_t largest_script = std::size_t{64} << 20;
+
 /// Reads a script file; TOML, or JSON if its name ends in ".json". Errors are
 /// `invalid_config` (`not_found` if it cannot be read), all at once, each with
 /// file and, for TOML, line and column.

@@ -4,6 +4,7 @@
 #include "actors/call_policy.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/node/worker_tool.hpp"
@@ -34,7 +35,9 @@ tools::tool_ptr command_tool(const std::string& name,
                              const config::tool_config& x,
                              const std::filesystem::path& file_folder) {
   auto folder =
-      x.program.cwd.empty() ? file_folder : config::expand_home(x.program.cwd);
+      x.program.cwd.empty()
+          ? file_folder
+          : config::resolve_home(x.program.cwd).value_or(x.program.cwd);
   if (folder.empty()) folder = ".";  // of a configuration without a file
   return tools::make_command_tool(
       {.name = name,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a run needs, from the configuration.
 #include <algorithm>
-#include <fstream>
 #include <random>
-#include <sstream>
 
+#include "runtime/base/read_within.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/node/node.hpp"
 #include "tools/process/guard.hpp"
 
@@ -20,11 +20,26 @@ bool is_loopback(const std::string& url) {
          url.starts_with("http://localhost") || url.starts_with("http://[::1]");
 }
 
+/// It becomes a line of a request: with another line in it, a server would
+/// see a header that nobody set. The key is not repeated.
+expected<std::string> check_key(std::string key, const std::string& variable) {
+  const bool plain = std::ranges::none_of(key, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (plain) return key;
+  return unexpected{error{
+      errc::invalid_config, op,
+      "the API key in the environment variable " + variable +
+          " holds a line end or another control character: set it without "
+          "(often it is the last one: $(cat FILE) leaves it out)"}};
+}
+
 /// The key from the environment; a server on this machine may need none, and
 /// an application that brings its own transport (`lent`) may have its own way.
 expected<std::string> find_key(const config::model_config& model, bool lent) {
   if (model.api_key_env.empty() || model.dialect == "scripted") return "";
-  if (auto key = read_key(model.api_key_env)) return *std::move(key);
+  if (auto key = read_key(model.api_key_env))
+    return check_key(*std::move(key), model.api_key_env);
   if (lent || is_loopback(model.base_url)) return "";
   return unexpected{error{
       errc::invalid_config, op,
@@ -35,13 +50,12 @@ expected<std::string> find_key(const config::model_config& model, bool lent) {
 }
 
 expected<std::string> read_prompt(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in)
-    return unexpected{error{errc::invalid_config, op,
-                            "cannot read the system prompt " + file.string()}};
-  return text.str();
+  auto text = read_within(file);
+  if (!text)
+    return unexpected{
+        error{errc::invalid_config, op,
+              "the system prompt " + file.string() + " " + text.error()}};
+  return std::move(*text);
 }
 
 /// Without its call in `main`, a guard would be the whole program once more.
@@ -119,8 +133,8 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->context = choice.context;
   if (choice.max_steps) spec->agent.max_steps = *choice.max_steps;
   if (!spec->agent.system_prompt_file.empty()) {
-    auto prompt =
-        read_prompt(config_.base_dir / spec->agent.system_prompt_file);
+    auto prompt = config::named_path(config_, spec->agent.system_prompt_file)
+                      .and_then(read_prompt);
     if (!prompt) return unexpected{std::move(prompt.error())};
     spec->agent.system_prompt = std::move(*prompt);
   }

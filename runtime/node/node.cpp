@@ -11,11 +11,13 @@
 #include "runtime/base/file_limit.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/local_first.hpp"
 #include "runtime/node/worker_tool.hpp"
+#include "runtime/storage/owner.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/orphans.hpp"
 
@@ -171,11 +173,13 @@ expected<void> node::compose(node_parts parts) {
                             "tools.workspace: the working folder of this "
                             "process cannot be used: " +
                                 gone.message()}};
-  const auto data_dir = config::expand_home(config_.runtime.data_dir);
   journal_ = std::move(parts.journal);
   std::filesystem::path guard_dir;
   std::filesystem::path output_dir;
   if (!journal_) {
+    const auto named = config::data_folder(config_.runtime);
+    if (!named) return unexpected{named.error()};
+    const auto& data_dir = *named;
     const auto mode = config_.runtime.durability == "disk"
                           ? storage::durability::disk
                           : storage::durability::process;
@@ -185,15 +189,9 @@ expected<void> node::compose(node_parts parts) {
     board_ = std::make_shared<storage::service_board>(data_dir / "service");
     guard_dir = data_dir / "guards";
     output_dir = data_dir / "outputs";
-    for (const auto& folder : {guard_dir, output_dir}) {
-      std::error_code failure;
-      std::filesystem::create_directories(folder, failure);
-      if (failure)
-        return unexpected{
-            error{errc::storage_unavailable, op,
-                  folder.string() + ": " + failure.message(),
-                  failure.value() == ENOSPC || failure.value() == EDQUOT}};
-    }
+    for (const auto& folder : {guard_dir, output_dir})
+      if (auto made = storage::make_private_folder(folder); !made)
+        return unexpected{std::move(made.error())};
   }
   auto registry = make_registry(config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
@@ -277,7 +275,8 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
     const auto given = scripts_.find(name);
     auto script =
         given == scripts_.end()
-            ? model::load_script(config_.base_dir / model.script)
+            ? config::named_path(config_, model.script)
+                  .and_then(model::load_script)
             : model::parse_script(given->second, model::script_format::toml,
                                   "the script of model " + name);
     if (!script) return unexpected{std::move(script.error())};

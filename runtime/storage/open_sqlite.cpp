@@ -2,6 +2,7 @@
 // Opening: folder, mark of life, write-ahead log, connection, tables.
 #include <utility>
 
+#include "runtime/storage/private_files.hpp"
 #include "runtime/storage/schema.hpp"
 #include "runtime/storage/sqlite_journal.hpp"
 #include "runtime/storage/storage_error.hpp"
@@ -73,6 +74,8 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
   // One at a time: who sweeps or checks must not meet one who begins.
   auto lock = lock_folder(folder, options.patience);
   if (!lock) return unexpected{lock.error()};
+  create_private_file(file);
+  make_files_private(folder);
   auto owner = owner_lock::create(folder / "owners");
   if (!owner) return unexpected{owner.error()};
   const bool others = sweep_owners(folder / "owners", owner->id());

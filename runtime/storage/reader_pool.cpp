@@ -8,8 +8,9 @@ namespace riffle::storage {
 namespace {
 
 sqlite::database open_reader(const std::filesystem::path& file,
-                             std::chrono::milliseconds patience) {
-  sqlite::database db{file, patience};
+                             std::chrono::milliseconds patience,
+                             sqlite::access how) {
+  sqlite::database db{file, patience, how};
   db.execute("PRAGMA query_only = ON; PRAGMA cell_size_check = ON");
   return db;
 }
@@ -17,12 +18,13 @@ sqlite::database open_reader(const std::filesystem::path& file,
 }  // namespace
 
 read_connection::read_connection(const std::filesystem::path& file,
-                                 std::chrono::milliseconds patience)
-    : db{open_reader(file, patience)}, transactions{db}, rows{db} {}
+                                 std::chrono::milliseconds patience,
+                                 sqlite::access how)
+    : db{open_reader(file, patience, how)}, transactions{db}, rows{db} {}
 
 reader_pool::reader_pool(std::filesystem::path file, std::size_t limit,
-                         std::chrono::milliseconds patience)
-    : file_{std::move(file)}, limit_{limit}, patience_{patience} {}
+                         std::chrono::milliseconds patience, sqlite::access how)
+    : file_{std::move(file)}, limit_{limit}, patience_{patience}, how_{how} {}
 
 std::unique_ptr<read_connection> reader_pool::take() {
   std::unique_lock lock{mutex_};
@@ -38,7 +40,7 @@ std::unique_ptr<read_connection> reader_pool::take() {
   ++open_;
   lock.unlock();
   try {
-    return std::make_unique<read_connection>(file_, patience_);
+    return std::make_unique<read_connection>(file_, patience_, how_);
   } catch (...) {
     give_back(nullptr);
     throw;

@@ -17,7 +17,7 @@ namespace riffle::storage {
 /// A reading connection with its statements.
 struct read_connection {
   read_connection(const std::filesystem::path& file,
-                  std::chrono::milliseconds patience);
+                  std::chrono::milliseconds patience, sqlite::access how);
 
   sqlite::database db;
   sqlite::transactions transactions;
@@ -29,7 +29,8 @@ struct read_connection {
 class reader_pool {
  public:
   reader_pool(std::filesystem::path file, std::size_t limit,
-              std::chrono::milliseconds patience);
+              std::chrono::milliseconds patience,
+              sqlite::access how = sqlite::access::write);
 
   /// Calls `f(row_reader&)` within one read transaction and returns what it
   /// returns. Throws what it throws, and `sqlite::failure`.
@@ -57,6 +58,7 @@ class reader_pool {
   const std::filesystem::path file_;
   const std::size_t limit_;
   const std::chrono::milliseconds patience_;
+  const sqlite::access how_;
   std::mutex mutex_;
   std::condition_variable free_;
   std::vector<std::unique_ptr<read_connection>> idle_;

@@ -73,7 +73,28 @@ void check_tables(sqlite::database& db, std::size_t present) {
     throw unusable_schema{true, "it holds a table that is not Riffle's"};
 }
 
+unusable_schema newer(std::int64_t version) {
+  return {false, "it was written by a newer Riffle (version " +
+                     std::to_string(version) + ", this program knows " +
+                     std::to_string(schema_version) +
+                     "): use that program, or another data_dir"};
+}
+
 }  // namespace
+
+void check_schema(sqlite::database& db) {
+  if (db.integer("PRAGMA application_id") != application_id)
+    throw unusable_schema{
+        true, "it is no database of Riffle's: use another data_dir"};
+  const auto version = db.integer("PRAGMA user_version");
+  if (version > schema_version) throw newer(version);
+  if (version < schema_version)
+    throw unusable_schema{
+        false,
+        "it was written by an older Riffle and cannot be written, so it cannot "
+        "be brought up to date: look at it as its owner, or at a copy"};
+  check_tables(db, tables.size());
+}
 
 void prepare_schema(sqlite::database& db) {
   sqlite::transactions begin{db};
@@ -89,11 +110,7 @@ void prepare_schema(sqlite::database& db) {
                           "it is a database, but not Riffle's: use "
                           "another data_dir"};
   } else if (version > schema_version) {
-    throw unusable_schema{
-        false, "it was written by a newer Riffle (version " +
-                   std::to_string(version) + ", this program knows " +
-                   std::to_string(schema_version) +
-                   "): use that program, or another data_dir"};
+    throw newer(version);
   } else if (version < 1) {
     throw unusable_schema{true, "its version is damaged"};
   } else if (version < schema_version) {

@@ -27,4 +27,7 @@ class unusable_schema : public std::runtime_error {
 /// damaged schema.
 void prepare_schema(sqlite::database& db);
 
+/// The same for a file that must not be changed: an older one is refused.
+void check_schema(sqlite::database& db);
+
 }  // namespace riffle::storage

@@ -21,14 +21,33 @@ int wait_for_lock(void* patience, int tries) noexcept {
   return 1;
 }
 
+/// The name as a URI that says so; only "%", "?" and "#" mean something in it.
+std::string frozen_name(const std::string& file) {
+  std::string out = "file:";
+  for (const char c : file) {
+    switch (c) {
+      case '%': out += "%25"; break;
+      case '?': out += "%3f"; break;
+      case '#': out += "%23"; break;
+      default: out += c;
+    }
+  }
+  return out + "?immutable=1";
+}
+
 }  // namespace
 
 database::database(const std::filesystem::path& file,
-                   std::chrono::milliseconds patience) {
+                   std::chrono::milliseconds patience, access how) {
   sqlite3* raw = nullptr;
+  const int mode = how == access::write
+                       ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                       : SQLITE_OPEN_READONLY;
+  const bool frozen = how == access::frozen;
+  const auto name = frozen ? frozen_name(file.string()) : file.string();
   const int code =
-      sqlite3_open_v2(file.c_str(), &raw,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+      sqlite3_open_v2(name.c_str(), &raw,
+                      mode | (frozen ? SQLITE_OPEN_URI : 0) |
                           SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                       nullptr);
   handle_.reset(raw);

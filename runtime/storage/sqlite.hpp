@@ -33,12 +33,18 @@ class failure : public std::runtime_error {
   int code_;
 };
 
+enum class access : std::uint8_t {
+  write,   ///< the file is made if it is not there
+  read,    ///< nothing is made or changed
+  frozen,  ///< the same, and nobody else writes: no lock, no log is looked at
+};
+
 /// One connection, for one thread at a time. Waits at most `patience` for
 /// the locks of other processes.
 class database {
  public:
   database(const std::filesystem::path& file,
-           std::chrono::milliseconds patience);
+           std::chrono::milliseconds patience, access how = access::write);
 
   /// Runs one or more statements that return nothing of interest.
   void execute(const std::string& sql);

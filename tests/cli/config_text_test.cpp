@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "runtime/cli/commands.hpp"
+#include "runtime/config/trust_store.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -70,6 +71,7 @@ TEST_CASE("passwords in addresses are not shown") {
 
 TEST_CASE("config init writes a file that changes nothing and shows all") {
   const temp_folder folder;
+  const testing::scoped_env state{"XDG_STATE_HOME", folder.path() / "state"};
   config_command x;
   x.action = config_command::what::init;
   x.file = folder.path() / "riffle.toml";
@@ -85,6 +87,10 @@ TEST_CASE("config init writes a file that changes nothing and shows all") {
   auto text = content(x.file);
   CHECK(text.find("\n# threads = 0 ") != std::string::npos);
   CHECK(text.find("\n[models.default]\n") != std::string::npos);
+  // Who wrote it trusts it.
+  const auto kept =
+      config::trust_store::of_user()->find(config::trust_name(x.file));
+  CHECK((kept && *kept && (*kept)->text == text));
   // Never over a file that is there, unless forced.
   std::ofstream{x.file} << "mine";
   {

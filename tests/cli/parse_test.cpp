@@ -345,6 +345,14 @@ TEST_CASE("tools, outputs, deletion and context arrive") {
   const auto init = parsed<config_command>({"config", "init"});
   CHECK(init.action == config_command::what::init);
   CHECK(init.file == "riffle.toml");
+  const auto trust = parsed<config_command>({"config", "trust"});
+  CHECK(trust.action == config_command::what::trust);
+  CHECK(trust.file == "riffle.toml");
+  CHECK_FALSE((trust.yes || trust.list || trust.revoke));
+  CHECK(parsed<config_command>({"config", "trust", "x", "--yes"}).yes);
+  CHECK(parsed<config_command>({"config", "trust", "--list"}).list);
+  CHECK(parsed<config_command>({"config", "trust", "--revoke"}).revoke);
+  CHECK(has(refused({"config", "trust", "--list", "--revoke"}), "excludes"));
   CHECK_FALSE(init.force);
   const auto forced =
       parsed<config_command>({"config", "init", "f", "--force"});

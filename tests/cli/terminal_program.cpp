@@ -51,6 +51,9 @@ terminal_program::terminal_program(const std::filesystem::path& folder,
   ::setenv("TERM", term.c_str(), 1);
   ::unsetenv("NO_COLOR");
   if (::chdir(folder.c_str()) != 0) ::_exit(120);
+  // Named, and so trusted, unless the test says otherwise.
+  if (::access("riffle.toml", F_OK) == 0)
+    ::setenv("RIFFLE_CONFIG", "riffle.toml", 0);
   ::execv(argv[0], argv.data());
   ::_exit(121);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/config/config.hpp"
+#include "runtime/config/source.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -7,6 +7,17 @@ using namespace riffle;
 using testing::scoped_directory;
 using testing::scoped_env;
 using testing::temp_folder;
+
+namespace {
+
+/// Empty: none.
+std::filesystem::path found(const config::load_request& request) {
+  const auto x = find_source(request);
+  REQUIRE(x);
+  return x->file;
+}
+
+}  // namespace
 
 TEST_CASE("the configuration is found in the order of the contract") {
   const temp_folder folder;
@@ -19,20 +30,20 @@ TEST_CASE("the configuration is found in the order of the contract") {
   folder.write("xdg/riffle/riffle.toml", "");
   home.write(".config/riffle/riffle.toml", "");
 
-  CHECK(config::find_file({"given.toml", {}, {}}) == "given.toml");
-  CHECK(config::find_file({}) == folder.path() / "named.toml");
+  CHECK(found({"given.toml", {}, {}}) == "given.toml");
+  CHECK(found({}) == folder.path() / "named.toml");
   {
     const scoped_env none{"RIFFLE_CONFIG", {}};
-    CHECK(config::find_file({}) == "riffle.toml");
+    CHECK(found({}) == "riffle.toml");
     std::filesystem::remove("riffle.toml");
-    CHECK(config::find_file({}) == folder.path() / "xdg/riffle/riffle.toml");
+    CHECK(found({}) == folder.path() / "xdg/riffle/riffle.toml");
     const scoped_env no_xdg{"XDG_CONFIG_HOME", {}};
-    CHECK(config::find_file({}) == home.path() / ".config/riffle/riffle.toml");
+    CHECK(found({}) == home.path() / ".config/riffle/riffle.toml");
     const scoped_env elsewhere{"HOME", folder.path() / "nobody"};
-    CHECK_FALSE(config::find_file({}));
+    CHECK(found({}).empty());
   }
   const scoped_env empty{"RIFFLE_CONFIG", ""};
-  CHECK(config::find_file({}) == folder.path() / "xdg/riffle/riffle.toml");
+  CHECK(found({}) == folder.path() / "xdg/riffle/riffle.toml");
 }
 
 TEST_CASE("a named file that is not there is a mistake, not the defaults") {
@@ -52,12 +63,53 @@ TEST_CASE("a folder is no configuration") {
   CHECK(x.error()[0].message == "is a folder, not a file");
 }
 
-TEST_CASE("a tilde at the front is the home directory") {
-  const scoped_env home{"HOME", "/home/someone"};
-  CHECK(config::expand_home("~") == "/home/someone");
-  CHECK(config::expand_home("~/a/b") == "/home/someone/a/b");
-  CHECK(config::expand_home("~other/a") == "~other/a");
-  CHECK(config::expand_home("/a/~") == "/a/~");
-  const scoped_env none{"HOME", {}};
-  CHECK(config::expand_home("~/a") == "~/a");
+TEST_CASE("only the file of the working folder is one that nobody named") {
+  const temp_folder folder;
+  const temp_folder home;
+  const scoped_directory there{folder.path()};
+  const scoped_env variable{"RIFFLE_CONFIG", {}};
+  const scoped_env xdg{"XDG_CONFIG_HOME", {}};
+  const scoped_env at_home{"HOME", home.path()};
+  home.write(".config/riffle/riffle.toml", "");
+  CHECK_FALSE(config::find_source({})->found_in_folder);
+  folder.write("riffle.toml", "");
+  CHECK(config::find_source({})->found_in_folder);
+  CHECK_FALSE(config::find_source({"riffle.toml", {}, {}})->found_in_folder);
+  CHECK(config::find_own_source({})->file ==
+        home.path() / ".config/riffle/riffle.toml");
+  {
+    const scoped_env named{"RIFFLE_CONFIG", "riffle.toml"};
+    CHECK_FALSE(config::find_source({})->found_in_folder);
+  }
+  // Who works in the folder of the own file finds the own file.
+  const scoped_directory at{home.path() / ".config/riffle"};
+  CHECK_FALSE(config::find_source({})->found_in_folder);
+}
+
+TEST_CASE("without a home nothing is looked for in a folder named ~") {
+  const temp_folder folder;
+  const scoped_directory there{folder.path()};
+  const scoped_env variable{"RIFFLE_CONFIG", {}};
+  const scoped_env xdg{"XDG_CONFIG_HOME", {}};
+  const scoped_env home{"HOME", {}};
+  folder.write("~/.config/riffle/riffle.toml", "");
+  folder.write(".config/riffle/riffle.toml", "");
+  CHECK(found({}).empty());
+  {
+    const scoped_env relative{"HOME", "."};
+    CHECK(found({}).empty());
+    const scoped_env also{"XDG_CONFIG_HOME", ".config"};
+    CHECK(found({}).empty());
+  }
+  const scoped_env named{"RIFFLE_CONFIG", "~/.config/riffle/riffle.toml"};
+  const auto x = config::find_source({});
+  REQUIRE_FALSE(x);
+  CHECK(x.error().file == "$RIFFLE_CONFIG");
+  CHECK_THAT(x.error().message, Catch::Matchers::Contains("$HOME"));
+}
+
+TEST_CASE("an empty name names no file") {
+  const auto x = config::load({"", {}, {}});
+  REQUIRE_FALSE(x);
+  CHECK(render(x.error()[0]) == "--config: names no file");
 }

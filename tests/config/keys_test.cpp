@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Every key: what is written in a file arrives in the struct.
+#include <algorithm>
 #include <map>
 
 #include "runtime/config/config.hpp"
+#include "runtime/config/trust.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 
@@ -238,4 +240,64 @@ TEST_CASE("temperature can be left to the provider") {
   const auto x = config::load({{}, {"models.default.temperature=none"}, {}});
   REQUIRE(x);
   CHECK_FALSE(x->models.at("default").temperature);
+}
+
+namespace {
+
+/// Values that a folder's file may set without trust. A key that is not here
+/// needs trust: whoever adds one decides, by the rules of config/README.md.
+const std::map<std::string, std::string> without_trust = {
+    {"agents.default.max_steps", "30"},
+    {"agents.default.max_calls_in_flight", "16"},
+    {"agents.default.max_calls_per_turn", "256"},
+    {"agents.default.loop_limit", "5"},
+    {"agents.default.budget.tool_calls", "10"},
+    {"agents.default.budget.tokens", "1000"},
+    {"agents.default.budget.cost_usd", "0.5"},
+    {"publish.batching", R"("token")"},
+    {"publish.flush_delay", R"("50ms")"},
+};
+
+/// Of a tool that is a command, too.
+std::vector<config::setting> all_keys() {
+  config::config x;
+  x.tools.by_name["own"].type = "command";
+  return config::settings(x);
+}
+
+}  // namespace
+
+TEST_CASE("every key needs trust but for those of a short table") {
+  for (const auto& s : all_keys()) {
+    const auto key = s.section + "." + s.key;
+    const auto harmless = without_trust.find(key);
+    const auto value =
+        harmless == without_trust.end() ? s.value : harmless->second;
+    const auto needs = config::keys_that_need_trust("[" + s.section + "]\n" +
+                                                    s.key + " = " + value);
+    CAPTURE(key, value);
+    if (harmless != without_trust.end())
+      CHECK(needs.empty());
+    else
+      CHECK((needs.size() == 1 && needs[0].key == key));
+  }
+}
+
+TEST_CASE("every key of the table of harmless ones exists") {
+  std::vector<std::string> patterns;
+  for (const auto& x : config::harmless_keys()) {
+    std::string pattern{x.pattern};
+    if (const auto star = pattern.find('*'); star != std::string::npos)
+      pattern.replace(star, 1, "default");
+    CHECK(without_trust.contains(pattern));
+    patterns.push_back(std::move(pattern));
+  }
+  CHECK(patterns.size() == without_trust.size());
+  const auto all = all_keys();
+  for (const auto& [key, value] : without_trust) {
+    CAPTURE(key);
+    CHECK(std::ranges::any_of(all, [&key = key](const config::setting& s) {
+      return s.section + "." + s.key == key;
+    }));
+  }
 }

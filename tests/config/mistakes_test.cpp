@@ -275,5 +275,5 @@ TEST_CASE("mistakes of --set say so") {
 
 TEST_CASE("a file that is too large is refused") {
   CHECK_THAT(mistakes_of(std::string((4u << 20) + 1, '#')),
-             Catch::Matchers::Contains("larger than 4 MiB"));
+             Catch::Matchers::Contains("larger than 1 MiB"));
 }

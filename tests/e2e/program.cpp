@@ -113,6 +113,10 @@ program::program(const fs::path& binary, const work_folder& folder,
   argv.push_back(nullptr);
   auto variables = env;
   variables.emplace("OPENAI_API_KEY", "test-key");
+  // Named, and so trusted; "" for who wants it to be found.
+  if (fs::exists(folder.path() / "riffle.toml"))
+    variables.emplace("RIFFLE_CONFIG", "riffle.toml");
+  variables.emplace("XDG_STATE_HOME", (folder.path() / "state").string());
   pid_ = ::fork();
   REQUIRE(pid_ >= 0);
   if (pid_ != 0) return;

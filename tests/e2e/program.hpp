@@ -42,6 +42,7 @@ class work_folder {
   /// Lines of a file.
   [[nodiscard]] std::vector<std::string> lines(const std::string& name) const;
   /// Writes a riffle.toml for a provider at `url`; `more` is appended.
+  /// `program` names it in $RIFFLE_CONFIG.
   void configure(const std::string& url, std::string_view more = {}) const;
 
  private:

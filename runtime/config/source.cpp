@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/config/source.hpp"
+
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/read_within.hpp"
+#include "runtime/config/home.hpp"
+
+namespace riffle::config {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& x) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(x, ignored));
+}
+
+/// The person's own file, or nothing. A folder that cannot be known has none.
+fs::path own_file() {
+  const auto base = user_folder("XDG_CONFIG_HOME", "~/.config");
+  if (!base) return {};
+  auto file = *base / "riffle" / "riffle.toml";
+  return is_there(file) ? file : fs::path{};
+}
+
+}  // namespace
+
+tl::expected<source, mistake> find_own_source(const load_request& request) {
+  source out;
+  if (request.text) {
+    out.text = *request.text;
+  } else if (request.file) {
+    if (request.file->empty())
+      return tl::unexpected{mistake{"--config", 0, 0, "names no file"}};
+    out.file = *request.file;
+  } else if (const char* named = std::getenv("RIFFLE_CONFIG");
+             named != nullptr && *named != '\0') {
+    auto file = resolve_home(named);
+    if (!file)
+      return tl::unexpected{
+          mistake{"$RIFFLE_CONFIG", 0, 0, file.error().message}};
+    out.file = std::move(*file);
+  } else {
+    out.file = own_file();
+  }
+  return out;
+}
+
+tl::expected<source, mistake> find_source(const load_request& request) {
+  const char* named = std::getenv("RIFFLE_CONFIG");
+  const bool asked =
+      request.text || request.file || (named != nullptr && *named != '\0');
+  const fs::path here{"riffle.toml"};
+  if (asked || !is_there(here)) return find_own_source(request);
+  source out;
+  out.file = here;
+  std::error_code different;
+  out.found_in_folder = !fs::equivalent(here, own_file(), different);
+  return out;
+}
+
+std::optional<std::filesystem::path> find_file(const load_request& request) {
+  const auto found = find_source(request);
+  if (!found || found->file.empty()) return std::nullopt;
+  return found->file;
+}
+
+tl::expected<source, mistake> read_source(source from) {
+  if (from.file.empty()) return from;
+  auto text = read_within(from.file);
+  if (!text)
+    return tl::unexpected{
+        mistake{from.file.string(), 0, 0, std::move(text.error())}};
+  from.text = std::move(*text);
+  return from;
+}
+
+}  // namespace riffle::config

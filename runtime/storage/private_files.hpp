@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+
+namespace riffle::storage {
+
+/// What sessions hold is nobody else's: files of a data folder get mode 0600,
+/// the folders in it 0700. Warns if others can look into the folder itself,
+/// which is left as it is: somebody made it so. Costs what there is to change.
+/// Nobody may have the database open by a descriptor of this process that is
+/// not SQLite's: see the .cpp.
+void make_files_private(const std::filesystem::path& data_dir);
+
+/// An empty database file with mode 0600, unless one is there: SQLite gives
+/// its other files the mode of this one.
+void create_private_file(const std::filesystem::path& file);
+
+}  // namespace riffle::storage

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A person at a terminal is asked about the folder's configuration.
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using testing::scoped_env;
+using testing::temp_folder;
+using testing::terminal_program;
+
+namespace {
+
+/// A cloned folder, and the home of the person who works there.
+struct place {
+  place() {
+    folder.write("s.toml", "[[steps]]\ntext = \"The answer.\"\n");
+    configure("model = \"one\"");
+  }
+  void configure(const std::string& line) const {
+    folder.write("riffle.toml",
+                 "[models.default]\ndialect = \"scripted\"\nscript = "
+                 "\"s.toml\"\n" +
+                     line + "\n");
+  }
+  temp_folder folder;
+  temp_folder home;
+  scoped_env at_home{"HOME", home.path()};
+  scoped_env state{"XDG_STATE_HOME", {}};
+  scoped_env config{"XDG_CONFIG_HOME", {}};
+  scoped_env named{"RIFFLE_CONFIG", ""};
+};
+
+constexpr auto question = "Trust it as it is? [y]es, [n]o > ";
+
+}  // namespace
+
+TEST_CASE("a folder's file is asked about once, and again when it changed") {
+  const place x;
+  terminal_program first{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(first.read_until(question));
+  CHECK(first.written().find("models.default.script = \"s.toml\"") !=
+        std::string::npos);
+  first.type("y\n");
+  REQUIRE(first.read_until("The answer."));
+  CHECK(first.finish() == 0);
+
+  terminal_program second{x.folder.path(), {"run", "say it"}, 100};
+  CHECK(second.finish() == 0);
+  CHECK(second.written().find("Trust it") == std::string::npos);
+
+  x.configure("model = \"two\"");
+  terminal_program third{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(third.read_until("Trust it as it is now? [y]es, [n]o > "));
+  CHECK(third.written().find("-model = \"one\"") != std::string::npos);
+  CHECK(third.written().find("+model = \"two\"") != std::string::npos);
+  third.type("n\n");
+  CHECK(third.finish() == 2);
+  CHECK(third.written().find("nothing was started") != std::string::npos);
+  // What was trusted still is.
+  x.configure("model = \"one\"");
+  terminal_program fourth{x.folder.path(), {"run", "say it"}, 100};
+  CHECK(fourth.finish() == 0);
+}
+
+TEST_CASE("who says no, or goes away, starts nothing") {
+  const place x;
+  for (const std::string keys : {"n\n", "maybe\nno\n", "\x04"}) {
+    terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+    REQUIRE(run.read_until(question));
+    run.type(keys);
+    CHECK(run.finish() == 2);
+    CHECK(run.written().find("The answer.") == std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(x.home.path() / ".local/share/riffle"));
+}
+
+TEST_CASE("config trust asks, and forgets again") {
+  const place x;
+  terminal_program trust{x.folder.path(), {"config", "trust"}, 100};
+  REQUIRE(trust.read_until(question));
+  trust.type("yes\n");
+  CHECK(trust.finish() == 0);
+  CHECK(trust.written().find("is trusted from now on") != std::string::npos);
+  terminal_program revoke{
+      x.folder.path(), {"config", "trust", "--revoke"}, 100};
+  CHECK(revoke.finish() == 0);
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(run.read_until(question));
+}
