@@ -9,7 +9,6 @@
 
 #include "actors/call_policy.hpp"
 #include "actors/core/control_tools.hpp"
-#include "runtime/base/digest.hpp"
 
 namespace riffle {
 
@@ -149,13 +148,6 @@ expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
   if (changed.arguments != call.arguments && changed.edited_from.empty())
     changed.edited_from = call.arguments;
   return changed;
-}
-
-std::optional<error> find_other_call(const tool_call& call,
-                                     const std::string& digest) {
-  if (proposal_digest(call.tool, call.arguments) == digest) return {};
-  return error{errc::approval_denied, op,
-               "what was approved is not what would run"};
 }
 
 }  // namespace riffle

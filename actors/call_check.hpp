@@ -39,9 +39,4 @@ bool is_judged(const run_spec& spec, const tool_call& call);
 expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
                               const std::string& arguments);
 
-/// Why this is not what was approved, or nothing: a decision holds for the one
-/// tool and arguments that its digest says.
-std::optional<error> find_other_call(const tool_call& call,
-                                     const std::string& digest);
-
 }  // namespace riffle

@@ -114,4 +114,16 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   return entry;
 }
 
+storage::call_record decided_record(const run_spec& spec, const tool_call& call,
+                                    bool approved, const std::string& reason,
+                                    errc code) {
+  storage::call_record record;
+  record.call = call;
+  record.run = spec.run;
+  record.approved = approved;
+  record.decision_reason = reason;
+  if (!approved) record.err = error{code, "proposal_tracker", reason};
+  return record;
+}
+
 }  // namespace riffle

@@ -35,4 +35,9 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
                            std::uint32_t attempt, std::string answer,
                            std::vector<storage::attempt_record> attempts);
 
+/// Of a call about which was decided; `reason` and `code`: of a denial.
+storage::call_record decided_record(const run_spec& spec, const tool_call& call,
+                                    bool approved, const std::string& reason,
+                                    errc code);
+
 }  // namespace riffle

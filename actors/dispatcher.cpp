@@ -72,7 +72,14 @@ void dispatcher_state::act(core::note_waiting& x) {
   self->send(peers.muxer, std::move(entry));
 }
 
+/// With every attempt, and stored with it.
+void dispatcher_state::add_basis(tool_call& call) const {
+  if (const auto i = basis_of.find(call.id); i != basis_of.end())
+    call.basis = i->second;
+}
+
 void dispatcher_state::act(core::begin_call& x) {
+  add_basis(x.call);
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
   budget.on_begun(x.call.id);
@@ -87,6 +94,7 @@ void dispatcher_state::act(core::begin_call& x) {
 }
 
 void dispatcher_state::act(core::start_work& x) {
+  add_basis(x.call);
   const auto pool = peers.pools.find(x.call.tool);
   const auto id = x.call.id;
   const auto attempt = x.attempt;
@@ -147,6 +155,7 @@ void dispatcher_state::act(core::settle_call& x) {
                                 : std::vector<storage::attempt_record>{});
   std::ranges::move(values.changes, std::back_inserter(entry.changes));
   budget.on_settled(id);
+  basis_of.erase(id);
   if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
   self->send(peers.muxer,
              call_settled{id, x.attempt, x.last_progress, std::move(entry)});
@@ -262,6 +271,7 @@ void dispatcher_state::on(step_forgotten&) {
 }
 
 void dispatcher_state::on(approval_decision& x) {
+  if (!x.basis.empty()) basis_of.insert_or_assign(x.id, std::move(x.basis));
   if (x.edited)
     apply(queue.on_edited(std::move(*x.edited), now()));
   else

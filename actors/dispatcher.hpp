@@ -78,6 +78,9 @@ struct dispatcher_state {
   void add_state(const call_id& id, const call_result& result,
                  run_entry& entry);
 
+  /// `tool_call::basis` of approved calls, until they are settled.
+  std::map<call_id, std::string> basis_of;
+  void add_basis(tool_call& call) const;
   /// What calls set in the session's state, until they are settled.
   std::map<call_id, tools::state_values> state_of;
   std::map<call_id, std::vector<storage::attempt_record>> attempts_of;

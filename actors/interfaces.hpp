@@ -112,8 +112,8 @@ using proposal_tracker_actor =
                      reacts_to<approval_withdrawn>,  // from the dispatcher
                      reacts_to<standing_proposal>,   // from the orchestrator
                      reacts_to<request_committed>,   // from the publisher
-                     reacts_to<preview_ready>,       // from the lane
-                     reacts_to<preview_overdue>,     // own timer
+                     reacts_to<call_inspected>,      // from the lane
+                     reacts_to<inspection_overdue>,  // own timer
                      reacts_to<expiry_due>,          // own timer
                      reacts_to<decision_known>>;     // from the desk
 

@@ -87,14 +87,12 @@ void orchestrator_state::begin_cause() {
       !decided->arguments.empty() && decided->arguments != what.arguments;
   call.defect =
       check_call(*spec, call, edited ? decided->arguments : what.arguments);
-  if (!call.defect) call.defect = find_other_call(call, decided->digest);
   if (edited) call.edited_from = what.arguments;
-  call.needs_approval = false;  // it was given, for exactly this
+  // It was given: the tracker looks whether it was for exactly this.
+  call.needs_approval = true;
   storage::call_record record;
   record.call = call;
   record.run = spec->run;
-  record.approved = true;
-  record.decision_reason = "approved by " + decided->by;
   prelude->changes.emplace_back(std::move(record));
   core::asked_call asked{call.id, call.tool + " " + call.arguments};
   only_call = std::move(call);

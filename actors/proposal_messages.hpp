@@ -8,6 +8,7 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include "actors/call_inspection.hpp"
 #include "messages/call.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
@@ -32,6 +33,7 @@ struct approval_decision {
   std::string reason;                    ///< of a denial, for the model
   errc code = errc::approval_denied;     ///< of a denial
   std::optional<tool_call> edited = {};  ///< approved in this form instead
+  std::string basis = {};                ///< of an approval: `tool_call::basis`
 };
 
 /// publisher -> proposal tracker: the request is durable.
@@ -39,15 +41,18 @@ struct request_committed {
   call_id id;
 };
 
-/// lane -> proposal tracker: what the call would do.
-struct preview_ready {
+/// lane -> proposal tracker: what the call is and would do. `round`: which
+/// look it was.
+struct call_inspected {
   call_id id;
-  std::string text;
+  std::uint32_t round = 0;
+  call_inspection what;
 };
 
-/// proposal tracker's own: the preview takes too long, ask without it.
-struct preview_overdue {
+/// proposal tracker's own: the look takes too long, go on without it.
+struct inspection_overdue {
   call_id id;
+  std::uint32_t round = 0;
 };
 
 /// proposal tracker's own.
@@ -93,8 +98,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::approval_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::approval_withdrawn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::approval_decision)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::request_committed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::preview_ready)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::preview_overdue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_inspected)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::inspection_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::expiry_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::standing_proposal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::proposal_made)

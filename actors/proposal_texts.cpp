@@ -13,7 +13,7 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-std::string denial_text(const core::decided_proposal& x) {
+std::string denial_text(const storage::decision_record& x) {
   switch (x.how) {
     case events::decision::approved: return {};
     case events::decision::denied:
@@ -32,6 +32,21 @@ std::string proposed(const storage::proposal_record& x) {
          ": it was not executed and waits for a person's decision. Go on "
          "without it; if it is approved, it is executed then, and you are "
          "told the result later. Do not ask for it again";
+}
+
+std::string stale(const storage::proposal_record& x) {
+  return "what was approved has changed since it was shown, so nothing was "
+         "executed; proposal " +
+         x.id.value + " shows it as it is now and waits for a decision";
+}
+
+std::string grant_text(const storage::grant_record& x) {
+  const auto from = " (" + x.proposal.value + ")";
+  switch (x.scope) {
+    case always_scope::call: return "always for this call" + from;
+    case always_scope::pattern: return "always for " + x.what + from;
+    default: return "always for " + x.tool + from;
+  }
 }
 
 std::string bad_approval(const error& why) {
@@ -88,8 +103,8 @@ std::string edit_note(const tool_call& call) {
 }
 
 events::approval_required required_event(const storage::proposal_record& x) {
-  return {x.id,        x.call,    x.tool,   x.title,
-          x.arguments, x.preview, x.reason, x.expires};
+  return {x.id,     x.call,    x.tool,   x.title,      x.arguments, x.preview,
+          x.reason, x.expires, x.digest, x.can_always, x.pattern};
 }
 
 events::proposal proposal_event(const storage::proposal_record& x,

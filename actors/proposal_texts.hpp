@@ -14,16 +14,28 @@ namespace riffle {
 inline constexpr const char* nobody_there =
     "a call that changes something needs approval, and nobody was there to "
     "approve it; do what is possible without it, or say what you would do";
+inline constexpr const char* not_allowed =
+    "a call that changes something needs approval, and this run approves "
+    "none; do what is possible without it, or say what you would do";
+inline constexpr const char* stale_reason =
+    "stale: what was shown has changed since; it is asked for again";
 inline constexpr const char* withdrawn = "the run needs no decision any more";
 inline constexpr const char* expired =
     "nobody decided about this call in time; go on without it, or say what "
     "you would do";
 
 /// Why the call was not executed, for the model; empty if it was approved.
-std::string denial_text(const core::decided_proposal& x);
+std::string denial_text(const storage::decision_record& x);
 
 /// Of a call whose proposal stays open.
 std::string proposed(const storage::proposal_record& x);
+
+/// Of an approved call whose tool, or what its preview was made from, is
+/// another one now; `x` takes the place of its proposal.
+std::string stale(const storage::proposal_record& x);
+
+/// What a consent once and for all covers.
+std::string grant_text(const storage::grant_record& x);
 
 /// Of an approval that cannot be followed.
 std::string bad_approval(const error& why);

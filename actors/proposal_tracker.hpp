@@ -19,6 +19,10 @@ struct undecided_call {
   bool asked = false;      ///< its request is on its way to the journal …
   bool stored = false;     ///< … and there
   bool withdrawn = false;  ///< the dispatcher needs no decision any more
+  /// Approved by this; it is looked whether what was shown is still so.
+  std::optional<storage::decision_record> approved = {};
+  std::uint32_t round = 0;  ///< looks so far
+  bool looking = false;     ///< the last one goes on
 };
 
 /// What a tracker starts from.
@@ -27,16 +31,21 @@ struct tracker_start {
   std::map<call_id, undecided_call> open;
   /// Of this run; nothing waits for them.
   std::vector<storage::proposal_record> standing;
-  /// Tools whose calls a person approved once and for all, and who.
-  std::map<std::string, std::string> always;
 };
 
 /// From records. Pure.
 tracker_start plan_tracker(const storage::run_snapshot& snapshot);
 
+/// Whether an approval is of what was shown, and that is still so. What nobody
+/// could look at when it was shown is not compared. Pure.
+bool still_holds(const storage::proposal_record& shown,
+                 const storage::decision_record& approval,
+                 const call_inspection& now);
+
 /// The proposals of a run. A decision is durable before it comes here
 /// (`proposal_desk`), so every tracker of the run, also after a crash, acts on
-/// the same one.
+/// the same one. An approval of something that has changed since it was shown
+/// is stale: it is acted on by asking again, with a proposal that replaces it.
 struct proposal_tracker_state {
   static inline const char* name = "proposal_tracker";
   explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
@@ -47,24 +56,31 @@ struct proposal_tracker_state {
   void on_withdrawn(const approval_withdrawn& x);
   void on_standing(standing_proposal& x);
   void on_committed(const request_committed& x);
-  void on_preview(preview_ready& x);
-  void on_overdue(const preview_overdue& x);
+  void on_inspected(call_inspected& x);
+  void on_overdue(const inspection_overdue& x);
   void on_expiry(const expiry_due& x);
   void on_decision(decision_known& x);
 
   [[nodiscard]] storage::proposal_record make_record(
-      const tool_call& call) const;
+      const tool_call& call, const call_inspection& seen) const;
   /// Request and decision in one commit.
-  void decide_at_once(const tool_call& call, events::decision how,
-                      const std::string& by, const std::string& reason);
-  void want_preview(const tool_call& call);
-  void ask(undecided_call& x);
-  void propose(undecided_call& x);
+  void decide_at_once(const tool_call& call, const call_inspection& seen,
+                      events::decision how, const std::string& by,
+                      const std::string& reason, bool unasked = false);
+  /// Of the call that this run executes, which was approved in another one.
+  void check_cause(const tool_call& call);
+  void look(undecided_call& x);
+  void on_first_look(undecided_call x, const call_inspection& seen);
+  void on_second_look(undecided_call x, const call_inspection& seen);
+  void ask(undecided_call& x, std::vector<events::body> before = {});
+  void propose(const undecided_call& x, const std::string& reason);
   void await(const undecided_call& x);
   void settle(const storage::proposal_record& what, events::decision how,
               std::string reason);
-  void resolve(undecided_call x, const core::decided_proposal& decided,
-               const std::string& digest);
+  /// The call is asked for anew.
+  void replace(undecided_call x, const call_inspection& seen);
+  void resolve(undecided_call x, const storage::decision_record& decided);
+  void resolve_cause(const undecided_call& x);
   void answer(approval_decision x);
   void tell_standing(const storage::decision_record& x);
 

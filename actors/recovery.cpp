@@ -147,18 +147,16 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
       undecided.emplace(x.call.id, &x);
   for (const auto& x : snapshot.session.proposals) {
     const auto& what = x.what;
-    if (x.decided && x.decided->always &&
-        x.decided->how == events::decision::approved)
-      out.always.insert_or_assign(what.tool, x.decided->by);
     if (what.run != snapshot.run.id) continue;
     if (!what.waits) {
       if (!x.decided) out.standing.push_back(what);
       continue;
     }
-    // Decided, but nothing was made of it: as if it came just now.
+    // Decided, but nothing was made of it: as if it came just now. The newest
+    // of a call takes the place of those before it.
     if (const auto call = undecided.find(what.call); call != undecided.end())
-      out.open.try_emplace(what.call, undecided_call{call->second->call, what,
-                                                     true, true, false});
+      out.open.insert_or_assign(
+          what.call, undecided_call{call->second->call, what, true, true});
   }
   return out;
 }

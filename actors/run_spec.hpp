@@ -29,9 +29,10 @@ using fault_hook = std::function<void(const std::string& handler)>;
 
 /// Who decides about calls that need approval.
 enum class approval_choice : std::uint8_t {
-  none,  ///< all are denied
-  all,   ///< all are approved
-  ask,   ///< a person, by a proposal
+  none,    ///< all are denied
+  all,     ///< all are approved
+  ask,     ///< a person, by a proposal
+  nobody,  ///< as `none`, for nobody is there: that is not what was chosen
 };
 
 /// Everything that the actors of one run share and never change. Made by the
@@ -56,6 +57,7 @@ struct run_spec {
   std::optional<storage::proposal_state> cause;
   std::shared_ptr<executor> lane;  ///< for previews; null: there are none
   duration time_limit{};           ///< of the run; 0: none
+  std::string folder;              ///< where it works; of its proposals, too
   std::string settings;  ///< JSON; stored with the run, enough to resume it
 
   std::string url;

@@ -175,6 +175,7 @@ void tool_worker_state::on_assignment(assignment& x) {
   context.call = current->call.id;
   context.attempt = current->attempt;
   context.stop = stop.get_token();
+  context.basis = current->call.basis;
   context.workspace = setup.workspace;
   context.kill_grace = setup.kill_grace;
   context.judged = current->call.judged;

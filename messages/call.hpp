@@ -75,6 +75,10 @@ struct tool_call {
   /// Set if the call can never begin (unknown tool, invalid arguments, cut
   /// off): it settles with this error, as `failed` or `skipped`.
   std::optional<error> defect{};
+  /// What the preview was made from that a person approved
+  /// (tools::call_preview): the call acts on nothing else. Empty: nobody saw
+  /// one.
+  std::string basis = {};
 
   bool operator==(const tool_call&) const = default;
 };

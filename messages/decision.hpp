@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace riffle {
 
@@ -12,5 +14,33 @@ enum class decision_verdict : std::uint8_t {
   stale,     ///< made for other arguments; the proposal stays open
   unknown,   ///< no such proposal
 };
+
+/// How far an approval reaches beyond its call, from the narrowest to the
+/// widest. It counts in one session and one folder, and while the tool's
+/// definition is what it was.
+enum class always_scope : std::uint8_t {
+  none,
+  call,     ///< calls with exactly these arguments
+  pattern,  ///< calls whose subject matches a pattern that was shown
+  tool,     ///< every call of the tool
+};
+
+constexpr std::string_view to_string(always_scope x) noexcept {
+  switch (x) {
+    case always_scope::none: break;
+    case always_scope::call: return "call";
+    case always_scope::pattern: return "pattern";
+    case always_scope::tool: return "tool";
+  }
+  return "none";
+}
+
+constexpr std::optional<always_scope> parse_always_scope(
+    std::string_view text) noexcept {
+  for (const auto x : {always_scope::none, always_scope::call,
+                       always_scope::pattern, always_scope::tool})
+    if (to_string(x) == text) return x;
+  return std::nullopt;
+}
 
 }  // namespace riffle

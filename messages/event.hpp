@@ -111,6 +111,13 @@ struct approval_required {
   std::string preview{};    ///< left out if empty
   std::string reason{};
   std::optional<wall_time> expires_at{};
+  /// What a decision is bound to: the call, its tool's definition, and what
+  /// the preview was made from. Left out if empty.
+  std::string digest = {};
+  /// A person may approve further calls with this one (left out if not) …
+  bool always = false;
+  /// … also all that match this. Left out if empty.
+  std::string pattern = {};
   bool operator==(const approval_required&) const = default;
 };
 
@@ -123,6 +130,8 @@ struct approval_resolved {
   std::string by{};
   std::string reason{};     ///< left out if empty
   std::string arguments{};  ///< JSON object; left out if empty
+  /// Denied since nobody could be asked. Left out if not.
+  bool unasked = false;
   bool operator==(const approval_resolved&) const = default;
 };
 

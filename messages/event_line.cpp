@@ -105,6 +105,9 @@ void put(json_members& m, const events::approval_required& x) {
   m.text_unless_empty("preview", x.preview);
   m.text("reason", x.reason);
   if (x.expires_at) m.text("expires_at", to_string(*x.expires_at));
+  m.text_unless_empty("digest", x.digest);
+  if (x.always) m.flag("always", true);
+  m.text_unless_empty("pattern", x.pattern);
 }
 
 void put(json_members& m, const events::approval_resolved& x) {
@@ -114,6 +117,7 @@ void put(json_members& m, const events::approval_resolved& x) {
   m.text("by", x.by);
   m.text_unless_empty("reason", x.reason);
   m.object_or_nothing("arguments", x.arguments);
+  if (x.unasked) m.flag("unasked", true);
 }
 
 void put(json_members& m, const events::proposal& x) {

@@ -129,6 +129,9 @@ void get(json_reader& m, events::approval_required& x) {
   x.preview = m.text_or_empty("preview");
   x.reason = m.text("reason");
   x.expires_at = m.maybe_time("expires_at");
+  x.digest = m.text_or_empty("digest");
+  x.always = m.flag_or_false("always");
+  x.pattern = m.text_or_empty("pattern");
 }
 
 void get(json_reader& m, events::approval_resolved& x) {
@@ -138,6 +141,7 @@ void get(json_reader& m, events::approval_resolved& x) {
   x.by = m.text("by");
   x.reason = m.text_or_empty("reason");
   x.arguments = m.object_or_empty("arguments");
+  x.unasked = m.flag_or_false("unasked");
 }
 
 void get(json_reader& m, events::proposal& x) {

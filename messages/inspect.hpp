@@ -174,7 +174,7 @@ typename Inspector::result_type inspect(Inspector& f, tool_call& x) {
   return wire::all(f, "tool_call", x.id, x.provider_id, x.tool, x.title,
                    x.arguments, x.arguments_text, x.edited_from, x.eff,
                    x.idempotent, x.control, x.needs_approval, x.step, x.index,
-                   x.keys, x.limits, x.judged, x.defect);
+                   x.keys, x.limits, x.judged, x.defect, x.basis);
 }
 
 template <class Inspector>
@@ -286,13 +286,14 @@ typename Inspector::result_type inspect(Inspector& f, plan_updated& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, approval_required& x) {
   return wire::all(f, "approval_required", x.proposal, x.id, x.tool, x.title,
-                   x.arguments, x.preview, x.reason, x.expires_at);
+                   x.arguments, x.preview, x.reason, x.expires_at, x.digest,
+                   x.always, x.pattern);
 }
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, approval_resolved& x) {
   return wire::all(f, "approval_resolved", x.proposal, x.id, x.how, x.by,
-                   x.reason, x.arguments);
+                   x.reason, x.arguments, x.unasked);
 }
 
 template <class Inspector>

@@ -16,9 +16,19 @@ rule_subject tool::subject(const nlohmann::json& arguments,
   return {.text = arguments.dump()};
 }
 
-std::string tool::preview(const nlohmann::json& /*arguments*/,
-                          const std::filesystem::path& /*workspace*/) const {
+call_preview tool::preview(const nlohmann::json& /*arguments*/,
+                           const std::filesystem::path& /*workspace*/) const {
   return {};
+}
+
+std::string tool::definition() const {
+  const auto& x = spec();
+  return nlohmann::json{{"name", x.name},
+                        {"description", x.description},
+                        {"parameters", x.parameters},
+                        {"effect", to_string(x.eff)},
+                        {"idempotent", x.idempotent}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace riffle::tools

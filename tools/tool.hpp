@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -33,6 +34,20 @@ struct tool_spec {
   bool guarded = false;
 };
 
+/// What a call would do, for a person who decides about it.
+struct call_preview {
+  call_preview() = default;
+  call_preview(std::string shown, std::string from = {})   // NOLINT: a text is
+      : text{std::move(shown)}, basis{std::move(from)} {}  // a preview
+  call_preview(const char* shown) : text{shown} {}         // NOLINT
+
+  /// Bounded valid UTF-8, may have many lines.
+  std::string text;
+  /// What it was made from, e.g. a digest of a file's content: the call runs
+  /// only while this is the same. Empty: the text itself is compared.
+  std::string basis;
+};
+
 /// What a running tool may use. Owned by the caller of `run`, valid during it.
 struct tool_context {
   call_id call{};
@@ -44,6 +59,10 @@ struct tool_context {
   /// Reports progress. Never blocks; drops older reports when the run cannot
   /// take more (the newest wins). Thread-safe.
   std::function<void(tool_progress_report)> progress{};
+  /// `call_preview::basis` of what a person approved: a tool that gives one
+  /// compares it with what it acts on, and acts on nothing else. Empty: nobody
+  /// saw a preview.
+  std::string basis = {};
   /// Root of what file tools may touch, absolute.
   std::filesystem::path workspace{};
   /// For tools whose subject is a place: the one that was judged, where the
@@ -102,11 +121,17 @@ class tool {
 
   /// What the call would do, for a person who decides about it: a diff, a
   /// command. Acts on nothing; may read files, so it blocks for a moment.
-  /// Bounded valid UTF-8, may have many lines. Default: empty, nothing to
+  /// Made once more before an approved call runs: whoever wants it to be the
+  /// same must not put the time of day into it. Default: empty, nothing to
   /// show beside the arguments. `arguments` are valid for the schema.
-  [[nodiscard]] virtual std::string preview(
+  [[nodiscard]] virtual call_preview preview(
       const nlohmann::json& arguments,
       const std::filesystem::path& workspace) const;
+
+  /// What an approval of its calls relies on beside their arguments, as text:
+  /// it changes when the tool is another one. May read files, so it blocks.
+  /// Default: the spec.
+  [[nodiscard]] virtual std::string definition() const;
 
   /// Runs one call. `arguments` are valid for the schema. Blocks. An
   /// exception costs the worker; expected failures go to `err`.

@@ -4,7 +4,6 @@
 
 #include "runtime/api/riffle.hpp"
 #include "runtime/api/runtime_impl.hpp"
-#include "runtime/base/digest.hpp"
 
 namespace riffle {
 
@@ -17,7 +16,7 @@ storage::decision_record to_record(const proposal_id& id, decision x) {
   out.by = std::move(x.by);
   out.reason = std::move(x.reason);
   out.arguments = std::move(x.arguments).value_or("");
-  out.always = x.approved && x.always;
+  out.always = x.approved ? x.always : always_scope::none;
   out.at = system_wall_time();
   return out;
 }
@@ -30,10 +29,6 @@ bool must_start(const proposal& x) {
 }
 
 }  // namespace
-
-std::string digest_of(std::string_view tool, std::string_view arguments) {
-  return proposal_digest(tool, arguments);
-}
 
 expected<decided> runtime::decide(const proposal_id& id, decision x) {
   if (x.arguments && !x.approved)
@@ -72,6 +67,15 @@ expected<void> runtime::start_cause(decided& out) {
   owner.queue_cause(*out.now);
   out.queued = true;
   return {};
+}
+
+expected<std::vector<grant_record>> runtime::grants(
+    const std::optional<session_id>& of) {
+  return impl_->owner->journal().grants(of);
+}
+
+expected<bool> runtime::revoke(const proposal_id& grant) {
+  return impl_->owner->journal().revoke(grant);
 }
 
 expected<std::vector<proposal>> runtime::proposals(

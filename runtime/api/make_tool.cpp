@@ -33,8 +33,9 @@ class function_tool final : public tools::tool {
     return traits_.subject(arguments, workspace);
   }
 
-  std::string preview(const nlohmann::json& arguments,
-                      const std::filesystem::path& workspace) const override {
+  tools::call_preview preview(
+      const nlohmann::json& arguments,
+      const std::filesystem::path& workspace) const override {
     if (!traits_.preview) return tool::preview(arguments, workspace);
     return traits_.preview(arguments, workspace);
   }

@@ -11,6 +11,7 @@
 #include "runtime/api/readers.hpp"
 #include "runtime/api/runtime_impl.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/run_folder.hpp"
 
 namespace riffle {
 
@@ -53,6 +54,7 @@ approval_choice to_choice(approve x) {
   switch (x) {
     case approve::all: return approval_choice::all;
     case approve::ask: return approval_choice::ask;
+    case approve::nobody: return approval_choice::nobody;
     case approve::none: break;
   }
   return approval_choice::none;
@@ -174,6 +176,8 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
   auto record = owner->journal().load_run(id);
   if (!record) return unexpected{std::move(record.error())};
   auto choice = choice_from_json(record->settings);
+  if (auto ok = check_folder(choice.folder, "run " + id.value); !ok)
+    return unexpected{std::move(ok.error())};
   if (options.approval) choice.approval = to_choice(*options.approval);
   if (options.model) choice.model = options.model;
   if (options.max_steps) choice.max_steps = options.max_steps;

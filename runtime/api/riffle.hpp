@@ -44,6 +44,10 @@ enum class approve : std::uint8_t {
   /// "propose" the model is told that the call needs approval, the run goes
   /// on, and an approval starts a run of its own (see `decided`).
   ask,
+  /// As `none`, but not by choice: nobody is there to ask. What was approved
+  /// once and for all still counts; each call that is denied says `unasked` in
+  /// its `approval_resolved`.
+  nobody,
 };
 
 /// A task to run.
@@ -133,21 +137,20 @@ struct decision {
   /// Approves with these arguments (a JSON object) in the place of those of
   /// the proposal. The model is told which ones really ran.
   std::optional<std::string> arguments{};
-  /// Approves further calls of this tool in this session too. Calls that
-  /// wait already are not decided by it: nobody was shown them.
-  bool always = false;
-  /// `proposal_digest` of what the person was shown: a decision about
-  /// anything else is `stale`. Empty: not checked.
+  /// Approves further calls too; rules of the configuration that ask or deny
+  /// stand above it. Calls that wait already are not decided by it: nobody was
+  /// shown them. `runtime::grants` lists these, `runtime::revoke` takes one
+  /// back.
+  always_scope always = always_scope::none;
+  /// `digest` of the proposal, or of the event, that the person was shown: a
+  /// decision about anything else is `stale`. Empty: not checked.
   std::string digest{};
 };
 
-/// SHA-256 of a tool's name and its arguments, however they are written; the
-/// same as `storage::proposal_record::digest`.
-[[nodiscard]] std::string digest_of(std::string_view tool,
-                                    std::string_view arguments);
-
 /// A proposal with its decision, if there is one.
 using proposal = storage::proposal_state;
+/// What was approved once and for all.
+using storage::grant_record;
 /// A run that has not ended: its record (id, session, task, since when) and
 /// whether its owner lives.
 using storage::proposal_filter;
@@ -321,7 +324,8 @@ class runtime {
 
   /// Finishes an active run whose owner is gone. Fails with `not_found`,
   /// `session_busy` (the owner lives), `invalid_request` (the run has
-  /// finished), or as `start`. `on_events` gets all its events, from the first.
+  /// finished, or works in another folder than this process), or as `start`.
+  /// `on_events` gets all its events, from the first.
   [[nodiscard]] expected<run> resume(const run_id& id,
                                      event_handler on_events = {},
                                      resume_options options = {});
@@ -356,10 +360,19 @@ class runtime {
   /// it: that one acts on it within 250 ms. Blocks until it is stored. May be
   /// called in a handler (then a new run is `queued`). Fails with
   /// `invalid_request` (arguments with a denial, or for a proposal that is no
-  /// tool call), `invalid_arguments` and `approval_denied` (the arguments are
+  /// tool call; further calls that cannot be approved; an approval that starts
+  /// a run, in another folder than the one where it was proposed),
+  /// `invalid_arguments` and `approval_denied` (the arguments are
   /// not valid, or a rule denies them: the proposal stays open),
   /// `storage_unavailable`; for a new run as `start`.
   [[nodiscard]] expected<decided> decide(const proposal_id& id, decision x);
+
+  /// What was approved once and for all, oldest first: of a session, or all.
+  [[nodiscard]] expected<std::vector<grant_record>> grants(
+      const std::optional<session_id>& of = {});
+  /// Takes one back, for all processes at once: the next call that it covered
+  /// is asked for. False: there is none.
+  [[nodiscard]] expected<bool> revoke(const proposal_id& grant);
 
   /// Proposals, newest first. Those whose time is over count as decided.
   [[nodiscard]] expected<std::vector<proposal>> proposals(

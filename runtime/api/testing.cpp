@@ -43,7 +43,7 @@ expected<tool_trial> run_tool(const tools::tool_ptr& tool,
     trial.title = tool->title(checked->value);
     trial.keys = tool->keys(checked->value, context.workspace);
     trial.subject = tool->subject(checked->value, context.workspace);
-    trial.preview = tool->preview(checked->value, context.workspace);
+    trial.preview = tool->preview(checked->value, context.workspace).text;
     trial.output = tool->run(checked->value, context);
   } catch (const std::exception& e) {
     return threw(name, e.what());

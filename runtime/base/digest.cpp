@@ -9,11 +9,26 @@
 
 namespace riffle {
 
-std::string sha256(std::string_view bytes) {
+namespace {
+
+EVP_MD_CTX* md(void* x) { return static_cast<EVP_MD_CTX*>(x); }
+
+}  // namespace
+
+sha256_stream::sha256_stream() : context_{EVP_MD_CTX_new()} {
+  EVP_DigestInit_ex(md(context_), EVP_sha256(), nullptr);
+}
+
+sha256_stream::~sha256_stream() { EVP_MD_CTX_free(md(context_)); }
+
+void sha256_stream::add(std::string_view bytes) {
+  EVP_DigestUpdate(md(context_), bytes.data(), bytes.size());
+}
+
+std::string sha256_stream::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned int size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), hash.data(), &size, EVP_sha256(),
-             nullptr);
+  EVP_DigestFinal_ex(md(context_), hash.data(), &size);
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   text.reserve(2 * std::size_t{size});
@@ -24,15 +39,24 @@ std::string sha256(std::string_view bytes) {
   return text;
 }
 
-std::string proposal_digest(std::string_view tool, std::string_view arguments) {
-  std::string text{tool};
-  text += '\n';
+std::string sha256(std::string_view bytes) {
+  sha256_stream x;
+  x.add(bytes);
+  return x.finish();
+}
+
+/// Each part with its length, so that none can pass for another.
+std::string proposal_digest(std::string_view tool, std::string_view arguments,
+                            std::string_view definition,
+                            std::string_view basis) {
+  std::string canonical{arguments};
   if (const auto value = parse_strict(arguments))
-    text +=
+    canonical =
         value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  else
-    text += arguments;
-  return sha256(text);
+  sha256_stream x;
+  for (const auto part : {tool, std::string_view{canonical}, definition, basis})
+    x.add(std::to_string(part.size()).append(":").append(part));
+  return x.finish();
 }
 
 }  // namespace riffle

@@ -9,10 +9,27 @@ namespace riffle {
 /// SHA-256 (FIPS 180-4) in lower-case hex.
 std::string sha256(std::string_view bytes);
 
-/// What a decision about a call is bound to: the SHA-256 of the tool's name
-/// and the canonical text of its arguments (compact, keys sorted), so that who
-/// shows a proposal can compute it from what was shown. Arguments that are no
-/// JSON are taken as they are.
-std::string proposal_digest(std::string_view tool, std::string_view arguments);
+/// The same of text that comes in pieces.
+class sha256_stream {
+ public:
+  sha256_stream();
+  ~sha256_stream();
+  sha256_stream(const sha256_stream&) = delete;
+  sha256_stream& operator=(const sha256_stream&) = delete;
+
+  void add(std::string_view bytes);
+  /// Once, last.
+  std::string finish();
+
+ private:
+  void* context_;
+};
+
+/// What a decision about a call is bound to: the SHA-256 of the tool's name,
+/// the canonical text of its arguments (compact, keys sorted; what is no JSON
+/// is taken as it is), what the tool is, and what the preview was made from.
+std::string proposal_digest(std::string_view tool, std::string_view arguments,
+                            std::string_view definition,
+                            std::string_view basis);
 
 }  // namespace riffle

@@ -95,19 +95,27 @@ std::string approval_dialog::begin() const {
 std::string approval_dialog::prompt() const {
   if (for_ == waiting::reason)
     return "Why not? The model is told (Enter: no reason) > ";
+  if (for_ == waiting::scope) {
+    auto out = std::string{
+        "Always, in this session and folder, for\n"
+        "  c  calls with exactly these arguments\n"};
+    if (has_pattern())
+      out += "  p  calls that match " + safe_line(about_.pattern, 200) + "\n";
+    return out + "  t  every call of " + safe_line(about_.tool, 64) +
+           "\nWhich? [c]all, " + (has_pattern() ? "[p]attern, " : "") +
+           "[t]ool, [b]ack > ";
+  }
   const std::string changed = edited_ ? " with your arguments" : "";
   return "Run it" + changed +
          "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top, [?] > ";
 }
 
 std::string approval_dialog::help() const {
-  const auto tool = safe_line(about_.tool, 64);
   return "  y  runs this call with exactly these arguments\n"
          "  n  does not; 'n REASON' tells the model why\n"
          "  e  lets you change the arguments ($VISUAL or $EDITOR)\n"
-         "  a  runs it, and all further calls of " +
-         tool +
-         " in this session without asking\n"
+         "  a  runs it, and further calls like it without asking: you are "
+         "asked which\n"
          "  v  shows the arguments and what they do, all of it\n"
          "  s  does not run it and ends the run\n";
 }
@@ -117,6 +125,31 @@ dialog_step approval_dialog::decide(kind what) const {
   out.what = what;
   if (what == kind::yes || what == kind::always) out.arguments = edited_;
   return {{}, std::move(out), false};
+}
+
+bool approval_dialog::has_pattern() const {
+  return !about_.pattern.empty() && !edited_;
+}
+
+dialog_step approval_dialog::choose_scope(std::string_view word) {
+  for_ = waiting::scope;
+  if (!about_.always) {
+    for_ = waiting::choice;
+    return {"A rule of the configuration asks for each call like this one.\n" +
+                prompt(),
+            {},
+            false};
+  }
+  auto scope = always_scope::none;
+  if (is_one_of(word, "c", "call")) scope = always_scope::call;
+  if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
+  if (has_pattern() && is_one_of(word, "p", "pattern"))
+    scope = always_scope::pattern;
+  if (is_one_of(word, "b", "back")) for_ = waiting::choice;
+  if (scope == always_scope::none) return {prompt(), {}, false};
+  auto out = decide(kind::always);
+  out.decided->scope = scope;
+  return out;
 }
 
 dialog_step approval_dialog::choose(std::string_view word,
@@ -130,10 +163,10 @@ dialog_step approval_dialog::choose(std::string_view word,
     out.decided->reason = rest;
     return out;
   }
+  if (is_one_of(word, "a", "always")) return choose_scope(lower(rest));
   if (!rest.empty())
     return {"Only [n]o takes words behind it.\n" + prompt(), {}, false};
   if (is_one_of(word, "y", "yes")) return decide(kind::yes);
-  if (is_one_of(word, "a", "always")) return decide(kind::always);
   if (is_one_of(word, "s", "stop")) return decide(kind::stop);
   if (is_one_of(word, "e", "edit")) return {{}, {}, true};
   if (is_one_of(word, "v", "view"))
@@ -145,7 +178,9 @@ dialog_step approval_dialog::choose(std::string_view word,
 
 dialog_step approval_dialog::on_line(std::string_view line) {
   const auto text = trimmed(line.substr(0, longest_line));
-  if (std::exchange(for_, waiting::choice) == waiting::reason) {
+  const auto was = std::exchange(for_, waiting::choice);
+  if (was == waiting::scope) return choose_scope(lower(text));
+  if (was == waiting::reason) {
     auto out = decide(kind::no);
     out.decided->reason = text;
     return out;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/decision.hpp"
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 
@@ -21,7 +22,9 @@ struct approval_answer {
   kind what = kind::no;
   std::string reason;  ///< of a no
   /// Of a yes or always: run with these instead; a JSON object.
-  std::optional<std::string> arguments;
+  std::optional<std::string> arguments = {};
+  /// Of always: how far it reaches.
+  always_scope scope = always_scope::none;
 
   bool operator==(const approval_answer&) const = default;
 };
@@ -69,13 +72,16 @@ class approval_dialog {
   }
 
  private:
-  enum class waiting : std::uint8_t { choice, reason };
+  enum class waiting : std::uint8_t { choice, reason, scope };
 
   [[nodiscard]] std::string prompt() const;
   [[nodiscard]] std::string what_it_does(bool whole) const;
   [[nodiscard]] std::string help() const;
   dialog_step choose(std::string_view word, std::string_view rest);
   [[nodiscard]] dialog_step decide(approval_answer::kind what) const;
+  dialog_step choose_scope(std::string_view word);
+  /// The pattern for further calls; arguments that the person wrote have none.
+  [[nodiscard]] bool has_pattern() const;
 
   events::approval_required about_;
   dialog_options options_;

@@ -83,6 +83,7 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n <= 0) {
     around_.show("\n");
+    ++unanswered_;
     return decide({approval_answer::kind::no, "nobody is there to decide", {}});
   }
   typed_.append(piece.data(), static_cast<std::size_t>(n));
@@ -115,11 +116,11 @@ void approval_prompt::decide(const approval_answer& answer) {
   const auto& about = open_->about();
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
-  x.always = answer.what == kind::always;
+  x.always = answer.scope;
   x.reason =
       answer.what == kind::stop ? "the user stopped the run" : answer.reason;
   x.arguments = answer.arguments;
-  x.digest = digest_of(about.tool, about.arguments);
+  x.digest = about.digest;
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.of.cancel("stopped by the user");
   if (!result) return around_.show(open_->refused(result.error().message));

@@ -39,6 +39,9 @@ class approval_prompt {
   /// A question is open, or waits to be asked.
   [[nodiscard]] bool busy() const { return !waiting_.empty(); }
 
+  /// Questions that were denied since the terminal went away.
+  [[nodiscard]] std::uint32_t unanswered() const { return unanswered_; }
+
   /// Asks the oldest question, unless it stands there, and takes what was
   /// typed; returns within about `limit` if nobody types, later if a person
   /// edits. Call it while `busy`.
@@ -59,6 +62,7 @@ class approval_prompt {
   std::optional<approval_dialog> open_;  ///< about the first that waits
   std::string typed_;                    ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
+  std::uint32_t unanswered_ = 0;
 };
 
 }  // namespace riffle::cli

@@ -41,7 +41,7 @@ run_request request_of(const run_command& x, std::string task) {
   out.context = x.context;
   out.max_steps = x.choices.max_steps;
   out.timeout = x.choices.timeout;
-  out.approval = x.choices.approval.value_or(approve::none);
+  out.approval = x.choices.approval.value_or(approve::nobody);
   return out;
 }
 

@@ -3,17 +3,17 @@
 
 namespace riffle::cli {
 
-exit_status status_of(events::run_status status,
-                      std::optional<errc> failure) noexcept {
+exit_status status_of(events::run_status status, std::optional<errc> failure,
+                      bool nobody_asked) noexcept {
   switch (status) {
-    case events::run_status::completed: return completed;
+    case events::run_status::completed:
+      return nobody_asked ? unasked : completed;
     case events::run_status::cancelled:
       return failure == errc::timeout ? out_of_time : interrupted_by_user;
     case events::run_status::failed: break;
   }
   switch (failure.value_or(errc::internal)) {
     case errc::timeout: return out_of_time;
-    case errc::approval_denied: return denied;
     case errc::cancelled: return interrupted_by_user;
     case errc::invalid_config: return usage;
     default: return failed;

@@ -13,14 +13,15 @@ enum exit_status : int {
   completed = 0,
   failed = 1,
   usage = 2,
-  denied = 3,
+  unasked = 3,
   out_of_time = 124,
   interrupted_by_user = 130,
 };
 
 /// For a run that ended, by its status and the error it ended with.
-exit_status status_of(events::run_status status,
-                      std::optional<errc> failure) noexcept;
+/// `nobody_asked`: calls were denied since nobody could be asked.
+exit_status status_of(events::run_status status, std::optional<errc> failure,
+                      bool nobody_asked = false) noexcept;
 
 /// For something that never became a run.
 exit_status status_of(errc failure) noexcept;

@@ -21,8 +21,8 @@ model wants its key in $OPENAI_API_KEY. Without a network:
   riffle run --config configs/demo.toml "What is in this folder?"
 
 Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
-3 an approval was denied and the task failed for it, 124 time limit,
-130 interrupted.)";
+3 completed, but calls were denied since nobody could be asked, 124 time
+limit, 130 interrupted.)";
 
 inline constexpr auto run = R"(Examples:
   riffle run "Which files here are larger than 1 MB?"
@@ -39,9 +39,12 @@ The answer goes to standard output, tool traces to standard error. Before a
 call changes something you are asked at the terminal; without one it is denied
 unless the configuration allows it or --approve all is given. With --approve
 ask and no terminal the run waits for 'riffle proposals'. Ctrl-C, SIGTERM
-and SIGHUP cancel and settle what runs (130); a second Ctrl-C stops at once.
-A run that was stopped hard is finished by
-'riffle sessions resume SESSION'.)";
+and SIGHUP cancel and settle what runs; a second Ctrl-C stops at once. A run
+that was stopped hard is finished by 'riffle sessions resume SESSION'.
+
+Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
+3 completed, but calls were denied since nobody could be asked (with an
+explicit --approve none: 0), 124 time limit, 130 interrupted.)";
 
 inline constexpr auto sessions = R"(Examples:
   riffle sessions list
@@ -63,12 +66,21 @@ inline constexpr auto proposals = R"(Examples:
   riffle proposals approve prop_01j9
   riffle proposals deny prop_01j9 --reason "Use a branch."
   riffle proposals edit prop_01j9 --arguments '{"command": "make -n"}'
+  riffle proposals approve prop_01j9 --always pattern
+  riffle proposals always
+  riffle proposals always --revoke prop_01j9
 
 A call that needs approval is a proposal. Its run waits for the decision, in
 whatever process, or goes on without it (approvals.mode = "propose"): then an
 approval starts a run of the session that executes exactly this call, and its
-outcome is shown here. The first decision holds. Exit status: 0 decided as
-asked, 1 somebody decided before, 2 no such proposal.)";
+outcome is shown here. It is executed in the folder where it was proposed,
+with the configuration of that folder, wherever it is approved. The first
+decision holds, for what was shown: if the tool or the file has changed since,
+nothing is executed and a new proposal takes its place. 'always' lists what was
+approved for further calls too, and takes it back; rules of the configuration
+that ask or deny stand above it. Exit status: 0 decided as asked, 1 somebody
+decided before, or what was shown has changed, 2 no such proposal, or its
+folder is gone.)";
 
 inline constexpr auto tools = R"(Examples:
   riffle tools list
@@ -94,7 +106,8 @@ inline constexpr auto resume =
 Takes over the session's unfinished run after a crash: settled calls stay,
 read-only ones run again, a changing call whose outcome is unknown is reported
 to the model as interrupted. The run keeps its agent, and what it was started
-with unless an option says otherwise. Its events are shown from the beginning.)";
+with unless an option says otherwise. Its events are shown from the beginning.
+Exit status: as 'riffle run'.)";
 
 inline constexpr auto events = R"(Examples:
   riffle events check run.jsonl

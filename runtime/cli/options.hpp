@@ -79,16 +79,16 @@ struct sessions_command {
 };
 
 struct proposals_command {
-  enum class what : std::uint8_t { list, show, approve, deny, edit };
+  enum class what : std::uint8_t { list, show, approve, deny, edit, always };
   common_options common;
   what action = what::list;
-  std::string id;                        ///< not of list
-  std::optional<std::string> session;    ///< of list
-  bool all = false;                      ///< of list: also what is decided
-  std::size_t limit = 100;               ///< of list
-  std::string reason;                    ///< of deny
-  bool always = false;                   ///< of approve
-  std::optional<std::string> arguments;  ///< of edit; "-": standard input
+  std::string id;                      ///< not of list; of always: to revoke
+  std::optional<std::string> session;  ///< of list and always
+  bool all = false;                    ///< of list: also what is decided
+  std::size_t limit = 100;             ///< of list
+  std::string reason;                  ///< of deny
+  always_scope always = always_scope::none;  ///< of approve and edit
+  std::optional<std::string> arguments;      ///< of edit; "-": standard input
 };
 
 struct tools_command {

@@ -64,7 +64,7 @@ void parser::add_proposals() {
   const auto add = [&](const char* name, const char* about, what action) {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::proposals);
-    if (action != what::list)
+    if (action != what::list && action != what::always)
       sub->add_option("ID", proposals.id, "The proposal")->required();
     add_common(*sub);
     sub->final_callback([this, action] {
@@ -72,6 +72,8 @@ void parser::add_proposals() {
       proposals.action = action;
       if (!raw.session.empty()) proposals.session = raw.session;
       if (!raw.arguments.empty()) proposals.arguments = raw.arguments;
+      proposals.always =
+          parse_always_scope(raw.always).value_or(always_scope::none);
       result = proposals;
     });
     return sub;
@@ -86,12 +88,24 @@ void parser::add_proposals() {
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
   add("show", "All of one proposal: what would be done", what::show);
-  add("approve", "Let it be done", what::approve)
-      ->add_flag("--always", proposals.always,
-                 "Also approve all further calls of its tool in its session");
+  const auto add_always = [this](CLI::App* sub) {
+    sub->add_option("--always", raw.always,
+                    "Also approve further calls in its session and folder: "
+                    "this very call, those that match its pattern (see "
+                    "'show'), or all of its tool")
+        ->type_name("call|pattern|tool")
+        ->check(CLI::IsMember({"call", "pattern", "tool"}));
+  };
+  add_always(add("approve", "Let it be done", what::approve));
   add("deny", "Do not let it be done", what::deny)
       ->add_option("--reason", proposals.reason, "Why; the model is told")
       ->type_name("TEXT");
+  auto* always =
+      add("always", "What was approved for further calls too", what::always);
+  always->add_option("--revoke", proposals.id, "Take this one back")
+      ->type_name("ID");
+  always->add_option("--session", raw.session, "Of this session only")
+      ->type_name("ID");
   add("edit", "Let it be done with other arguments", what::edit)
       ->add_option("--arguments", raw.arguments,
                    "The arguments, an object; '-' reads standard input; "

@@ -46,7 +46,10 @@ std::string summary_text(const proposal& x, wall_time now) {
   auto state = standing_text(x, now);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
   return safe_line(x.what.id.value, 64) + "  " + state + "  " + about(x, 100) +
-         "  (session " + safe_line(x.what.session.value, 64) + ")\n";
+         "  (session " + safe_line(x.what.session.value, 64) +
+         (x.what.folder.empty() ? ""
+                                : ", in " + safe_line(x.what.folder, 200)) +
+         ")\n";
 }
 
 std::string whole_text(const proposal& x, wall_time now) {
@@ -56,6 +59,15 @@ std::string whole_text(const proposal& x, wall_time now) {
   append_lines(out, is_call(x) ? x.what.preview : x.what.summary);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
   append_member(out, "session:  ", safe_line(x.what.session.value, 128));
+  append_member(out, "folder:   ", safe_line(x.what.folder, 500));
+  if (x.what.can_always)
+    append_member(out, "always:   ",
+                  "call" +
+                      (x.what.pattern.empty()
+                           ? std::string{}
+                           : ", pattern " + safe_line(x.what.pattern, 200)) +
+                      ", tool");
+  append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
   append_member(out, "made:     ", to_string(x.what.made));
   if (x.what.expires)
     append_member(out, "expires:  ", to_string(*x.what.expires));
@@ -92,6 +104,11 @@ json to_json(const proposal& x, wall_time now) {
   add("summary", x.what.summary);
   add("preview", x.what.preview);
   add("reason", x.what.reason);
+  add("folder", x.what.folder);
+  add("digest", x.what.digest);
+  if (x.what.can_always) out["always"] = true;
+  add("pattern", x.what.pattern);
+  add("replaces", x.what.replaces.value);
   out["made"] = to_string(x.what.made);
   if (x.what.expires) out["expires_at"] = to_string(*x.what.expires);
   if (!x.decided) return out;
@@ -101,9 +118,38 @@ json to_json(const proposal& x, wall_time now) {
   if (!x.decided->reason.empty()) decision["reason"] = x.decided->reason;
   if (!x.decided->arguments.empty())
     decision["arguments"] = value_of(x.decided->arguments);
-  if (x.decided->always) decision["always"] = true;
+  if (x.decided->always != always_scope::none)
+    decision["always"] = to_string(x.decided->always);
   out["decided"] = std::move(decision);
   add("executed_by", x.executed_by.value);
+  return out;
+}
+
+std::string grant_text(const grant_record& x) {
+  std::string covers;
+  switch (x.scope) {
+    case always_scope::tool: covers = "every call"; break;
+    case always_scope::pattern:
+      covers = "calls that match " + safe_line(x.what, 200);
+      break;
+    default: covers = "the call " + safe_line(x.what, 200); break;
+  }
+  return safe_line(x.proposal.value, 64) + "  " + safe_line(x.tool, 64) + ": " +
+         covers + "  (by " + safe_line(x.by, 64) + " at " + to_string(x.at) +
+         ", session " + safe_line(x.session.value, 64) + ", in " +
+         safe_line(x.folder, 200) + ")\n";
+}
+
+json to_json(const grant_record& x) {
+  json out = {{"proposal_id", x.proposal.value},
+              {"session_id", x.session.value},
+              {"folder", x.folder},
+              {"tool", x.tool},
+              {"scope", to_string(x.scope)}};
+  if (x.scope == always_scope::pattern) out["pattern"] = x.what;
+  if (x.scope == always_scope::call) out["arguments"] = value_of(x.what);
+  out["by"] = x.by;
+  out["at"] = to_string(x.at);
   return out;
 }
 

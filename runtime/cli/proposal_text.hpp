@@ -23,4 +23,8 @@ std::string whole_text(const proposal& x, wall_time now);
 
 nlohmann::ordered_json to_json(const proposal& x, wall_time now);
 
+/// A line about what was approved once and for all.
+std::string grant_text(const grant_record& x);
+nlohmann::ordered_json to_json(const grant_record& x);
+
 }  // namespace riffle::cli

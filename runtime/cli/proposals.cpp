@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// riffle proposals list|show|approve|deny|edit
+// riffle proposals list|show|approve|deny|edit|always
 #include <unistd.h>
 #include <utility>
 
@@ -10,6 +10,7 @@
 #include "runtime/cli/editor.hpp"
 #include "runtime/cli/exit_status.hpp"
 #include "runtime/cli/journal_at.hpp"
+#include "runtime/cli/proposal_folder.hpp"
 #include "runtime/cli/proposal_text.hpp"
 #include "runtime/cli/read_text.hpp"
 #include "runtime/cli/safe_text.hpp"
@@ -78,6 +79,41 @@ expected<proposal> find(const std::string& id, storage::journal* journal) {
                               "\"; 'riffle proposals list' shows what waits"}};
 }
 
+/// What was approved once and for all: lists it, or takes one back.
+int always(const proposals_command& x, storage::journal* journal, console& io) {
+  if (!x.id.empty()) {
+    const auto done =
+        journal ? journal->revoke(proposal_id{x.id}) : expected<bool>{false};
+    if (!done) return report(done.error(), io);
+    if (!*done)
+      return report({errc::not_found, "proposals",
+                     "nothing was approved for further calls by \"" + x.id +
+                         "\"; 'riffle proposals always' lists what was"},
+                    io);
+    if (x.common.level != verbosity::quiet)
+      io.complain(x.id + " covers no further call");
+    return completed;
+  }
+  std::optional<session_id> of;
+  if (x.session) of = session_id{*x.session};
+  const auto found =
+      journal ? journal->grants(of) : expected<std::vector<grant_record>>{};
+  if (!found) return report(found.error(), io);
+  auto all = json::array();
+  for (const auto& one : *found) {
+    switch (x.common.output) {
+      case output_kind::text: io.out.write(grant_text(one)); break;
+      case output_kind::jsonl: io.out.write(dump(to_json(one))); break;
+      case output_kind::json: all.push_back(to_json(one)); break;
+    }
+  }
+  if (x.common.output == output_kind::json) io.out.write(dump(all));
+  const bool told = x.common.output == output_kind::text && found->empty() &&
+                    x.common.level != verbosity::quiet;
+  if (told) io.complain("nothing was approved for further calls");
+  return io.out.good() ? completed : failed;
+}
+
 /// The arguments that are to run instead: of the option, of standard input, or
 /// of the editor.
 expected<std::string> edited_arguments(const proposals_command& x,
@@ -112,8 +148,9 @@ std::string verdict_text(const decided& x, const std::string& id) {
   const bool waited =
       x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
   if (waited)
-    out += "; its run goes on ('riffle sessions resume " +
-           x.now->what.session.value + "' if no process runs it)";
+    out += "; its run goes on ('" + go_there(x.now->what.folder) +
+           "riffle sessions resume " + x.now->what.session.value +
+           "' if no process runs it)";
   if (x.queued)
     out +=
         "; its session is busy: when that run has ended, 'riffle proposals "
@@ -132,6 +169,24 @@ std::string_view name_of(decision_verdict x) {
   return "unknown";
 }
 
+/// What was approved had changed since it was shown.
+bool was_stale(const proposals_command& x, const run& by, runtime& rt,
+               console& io) {
+  proposal_filter filter;
+  filter.session = by.session();
+  const auto all = rt.proposals(filter);
+  if (!all) return false;
+  for (const auto& one : *all) {
+    if (one.what.replaces.value != x.id) continue;
+    io.complain(
+        "what was shown has changed since, so nothing was executed: 'riffle "
+        "proposals show " +
+        one.what.id.value + "' shows it as it is now");
+    return true;
+  }
+  return false;
+}
+
 /// What came of it; a run that it started is shown as 'riffle run' does.
 int tell(const proposals_command& x, const decided& done, runtime& rt,
          interrupts& signals, console& io) {
@@ -140,8 +195,9 @@ int tell(const proposals_command& x, const decided& done, runtime& rt,
     io.complain(verdict_text(done, x.id));
   if (done.started) {
     room_wait room{{}, signals, io};
-    return watch({rt, *done.started, open_keyboard(false)}, x.common, {},
-                 signals, room, io);
+    const int status = watch({rt, *done.started, open_keyboard(false)},
+                             x.common, {}, signals, room, io);
+    return was_stale(x, *done.started, rt, io) ? failed : status;
   }
   if (!text) {
     json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
@@ -181,15 +237,29 @@ int execute(const proposals_command& x, console& io) {
   auto journal = journal_at(*settings, journal_use::reads);
   if (!journal) return report(journal.error(), io);
   if (x.action == what::list) return list(x, journal->get(), io);
+  if (x.action == what::always) return always(x, journal->get(), io);
   const auto about = find(x.id, journal->get());
   if (!about) return report(about.error(), io);
   if (x.action == what::show) return show(x, *about, io);
+  auto there = x;
+  const auto moved = go_where_it_runs(there, *about, **journal);
+  if (!moved) return report(moved.error(), io);
   journal->reset();
+  if (*moved) {
+    if (x.common.level != verbosity::quiet)
+      io.complain("it is executed in " + about->what.folder +
+                  ", where it was proposed");
+    settings = load_config(there.common, config_use::acts,
+                           x.arguments == "-", io);
+    if (!settings) return usage;
+    if (const auto known = is_known_here(there, *about, *settings); !known)
+      return report(known.error(), io);
+  }
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   auto rt = runtime::create(std::move(*settings), {.owns_process = true});
   if (!rt) return report(rt.error(), io);
-  return decide(x, *about, *rt, signals, io);
+  return decide(there, *about, *rt, signals, io);
 }
 
 }  // namespace riffle::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // riffle sessions resume ID
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -9,7 +8,9 @@
 #include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/proposal_folder.hpp"
 #include "runtime/cli/watch.hpp"
+#include "runtime/node/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -45,17 +46,23 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
 std::optional<error> elsewhere(const storage::run_record& run,
                                const session_id& session) {
   const auto folder = folder_of(run);
-  std::error_code gone;
-  if (folder.empty() || !std::filesystem::is_directory(folder, gone) ||
-      std::filesystem::equivalent(folder, ".", gone))
-    return std::nullopt;
-  return error{errc::invalid_request,
-               "sessions",
-               "the run was started in " + folder +
-                   ", where its tools work; finish it there: cd '" + folder +
-                   "' && riffle sessions resume " + session.value,
-               false,
-               {}};
+  std::string why;
+  switch (find_folder(folder)) {
+    case folder_state::here: return std::nullopt;
+    case folder_state::elsewhere:
+      why = "; finish it there: " + go_there(folder) +
+            "riffle sessions resume " + session.value;
+      break;
+    case folder_state::gone:
+      why =
+          ", and that folder is not there any more: make it again, or end the "
+          "run by 'riffle sessions cancel " +
+          session.value + "'";
+      break;
+  }
+  return error{
+      errc::invalid_request, "sessions",
+      "the run was started in " + folder + ", where its tools work" + why};
 }
 
 }  // namespace

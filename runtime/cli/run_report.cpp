@@ -51,6 +51,8 @@ void run_report::on(const event& x, std::string_view line) {
   } else if (const auto* result = std::get_if<events::tool_result>(&x.body)) {
     tools_.push_back(tool_json(*result, titles_[result->id]));
     titles_.erase(result->id);
+  } else if (const auto* r = std::get_if<events::approval_resolved>(&x.body)) {
+    if (r->unasked) ++unasked_;
   } else if (const auto* f = std::get_if<events::failure>(&x.body)) {
     failure_ = f->err;
   } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {
@@ -76,6 +78,7 @@ std::string run_report::to_json() const {
   out["usage"] = usage_;
   out["steps"] = end.steps;
   out["tool_calls"] = end.tool_calls;
+  if (unasked_ > 0) out["unasked"] = unasked_;
   out["tools"] = tools_;
   out["duration_ms"] = end.duration_ms;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);

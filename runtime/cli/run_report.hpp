@@ -30,8 +30,11 @@ class run_report {
   /// The error that the run ended with.
   [[nodiscard]] std::optional<error> failure() const;
 
+  /// Calls that were denied since nobody could be asked.
+  [[nodiscard]] std::uint32_t unasked() const noexcept { return unasked_; }
+
   /// One object: run_id, session_id, status, answer, error?, usage, steps,
-  /// tool_calls, tools, duration_ms.
+  /// tool_calls, unasked?, tools, duration_ms.
   [[nodiscard]] std::string to_json() const;
 
  private:
@@ -40,6 +43,7 @@ class run_report {
   std::string answer_;
   std::optional<error> failure_;
   std::optional<events::run_finished> finished_;
+  std::uint32_t unasked_ = 0;
   nlohmann::ordered_json usage_ = nlohmann::ordered_json::object();
   nlohmann::ordered_json tools_ = nlohmann::ordered_json::array();
   std::unordered_map<call_id, std::string> titles_;  ///< of open calls

@@ -53,11 +53,25 @@ class watcher {
   std::optional<std::chrono::steady_clock::time_point> give_up_;
 };
 
-int final_status(const run_output& output, const console& io) {
+int final_status(const run_output& output, std::uint32_t unasked,
+                 const console& io) {
   const auto& end = output.report().finished();
   if (!end || !io.out.good()) return failed;
   const auto why = output.report().failure();
-  return status_of(end->status, why ? std::optional{why->code} : std::nullopt);
+  return status_of(end->status, why ? std::optional{why->code} : std::nullopt,
+                   unasked > 0);
+}
+
+/// What a person who was not there can do about it.
+void tell_unasked(std::uint32_t calls, const common_options& options,
+                  console& io) {
+  if (calls == 0 || options.level == verbosity::quiet) return;
+  io.complain(
+      (calls == 1 ? std::string{"a call was"}
+                  : std::to_string(calls) + " calls were") +
+      " denied since nobody could be asked: run it at a terminal, choose by "
+      "--approve ask|all|none, or allow such calls by rules of the "
+      "configuration");
 }
 
 std::optional<approval_prompt> prompt_for(watched_run& x,
@@ -179,7 +193,10 @@ int watch(watched_run x, const common_options& options, show_options show,
   if (!output.report().finished()) return set_aside(x.of, io);
   output.finish();
   watching.go_on();  // says so if the answer could not be written
-  return final_status(output, io);
+  const auto unasked =
+      output.report().unasked() + (prompt ? prompt->unanswered() : 0);
+  tell_unasked(unasked, options, io);
+  return final_status(output, unasked, io);
 }
 
 }  // namespace riffle::cli

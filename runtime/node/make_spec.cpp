@@ -145,6 +145,7 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   set_approvals(*spec, config_.approvals, choice.approval);
   spec->lane = lane_;
   spec->time_limit = choice.time_limit;
+  spec->folder = choice.folder;
   spec->settings = to_json(choice);
   if (auto ok = find_cause(*spec, choice); !ok)
     return unexpected{std::move(ok.error())};

@@ -143,6 +143,7 @@ class node {
   expected<std::shared_ptr<model::transport>> transport_of(
       const std::string& name, const config::model_config& model);
   expected<run_opened> ask_registry(caf::message request);
+  expected<void> check_approval(const storage::decision_record& x);
   /// Puts the canonical text of edited arguments in their place.
   expected<void> check_edit(storage::decision_record& x);
 

@@ -5,6 +5,7 @@
 #include "actors/call_check.hpp"
 #include "actors/call_policy.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/run_folder.hpp"
 
 namespace riffle {
 
@@ -52,9 +53,34 @@ expected<void> node::check_edit(storage::decision_record& x) {
   return {};
 }
 
+/// What cannot be done with this proposal is said before anything is stored.
+expected<void> node::check_approval(const storage::decision_record& x) {
+  if (x.how != events::decision::approved) return {};
+  auto found = find_proposal(*journal_, x.proposal);
+  if (!found) return unexpected{std::move(found.error())};
+  if (!*found || (*found)->decided) return {};  // `decide` says it
+  const auto& what = (*found)->what;
+  const auto refused = [&](const std::string& why) {
+    return unexpected{error{errc::invalid_request, op,
+                            "proposal " + what.id.value + " " + why}};
+  };
+  if (x.always != always_scope::none && !what.can_always)
+    return refused(
+        "cannot be approved for further calls: a rule of the configuration "
+        "asks for each of them, or it is no tool call");
+  if (x.always == always_scope::pattern && what.pattern.empty())
+    return refused("has no pattern for further calls: approve this call alone");
+  const bool here =
+      what.source == events::proposal_source::tool_call && !what.waits;
+  return here ? check_folder(what.folder, "proposal " + what.id.value)
+              : expected<void>{};
+}
+
 expected<storage::decision_answer> node::decide(storage::decision_record x,
                                                 const std::string& digest) {
   if (auto why = failure()) return unexpected{std::move(*why)};
+  if (auto ok = check_approval(x); !ok)
+    return unexpected{std::move(ok.error())};
   if (!x.arguments.empty())
     if (auto ok = check_edit(x); !ok) return unexpected{std::move(ok.error())};
   auto answer = journal_->decide(std::move(x), digest);
@@ -72,6 +98,9 @@ expected<run_spec_ptr> node::make_cause_spec(
   auto made_by = journal_->load_run(cause.what.run);
   if (!made_by) return unexpected{std::move(made_by.error())};
   auto choice = choice_from_json(made_by->settings);
+  if (auto ok = check_folder(choice.folder, "proposal " + cause.what.id.value);
+      !ok)
+    return unexpected{std::move(ok.error())};
   choice.cause = cause.what.id;
   return make_spec(ids_->next<run_id>(), cause.what.session, cause_task(cause),
                    choice);

@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 /// In the order of `approval_choice`.
-constexpr std::array<std::string_view, 3> words{"none", "all", "ask"};
+constexpr std::array<std::string_view, 4> words{"none", "all", "ask", "nobody"};
 
 }  // namespace
 

@@ -285,6 +285,15 @@ class journal {
   virtual expected<std::vector<decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) = 0;
 
+  /// What was approved once and for all, oldest first; of one session, or of
+  /// all. `decide` adds them.
+  virtual expected<std::vector<grant_record>> grants(
+      const std::optional<session_id>& of) = 0;
+
+  /// Takes one back, for every process at once; false: there is none. Blocks
+  /// until it is stored.
+  virtual expected<bool> revoke(const proposal_id& grant) = 0;
+
   /// Asks the owner of a run to cancel it; the first request stays, until the
   /// run has ended. Blocks until it is stored.
   virtual expected<cancel_verdict> ask_cancel(const run_id& run,

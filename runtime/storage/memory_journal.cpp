@@ -90,6 +90,18 @@ class memory_journal final : public journal {
     return store_.decisions_of(ids);
   }
 
+  expected<std::vector<grant_record>> grants(
+      const std::optional<session_id>& of) override {
+    std::lock_guard lock{mutex_};
+    return store_.grants(of);
+  }
+
+  expected<bool> revoke(const proposal_id& grant) override {
+    std::lock_guard lock{mutex_};
+    if (failure_) return unexpected{*failure_};
+    return store_.revoke(grant);
+  }
+
   expected<cancel_verdict> ask_cancel(const run_id& run,
                                       const std::string&) override {
     std::lock_guard lock{mutex_};

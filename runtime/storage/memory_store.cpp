@@ -94,6 +94,9 @@ decision_answer memory_store::decide(const decision_record& x,
       run != runs_.end() && run->second.record.state == run_state::active;
   auto judged = judge(*found, x, digest, active);
   if (judged.store)
+    if (auto grant = grant_of(found->what, *judged.store))
+      grants_.push_back(std::move(*grant));
+  if (judged.store)
     proposals_[proposal_places_.at(x.proposal)].decided =
         std::move(judged.store);
   return {judged.verdict, *found};
@@ -111,6 +114,18 @@ std::vector<decision_record> memory_store::decisions_of(
     if (const auto* x = find(id); x != nullptr && x->decided)
       all.push_back(*x->decided);
   return all;
+}
+
+std::vector<grant_record> memory_store::grants(
+    const std::optional<session_id>& of) const {
+  auto all = grants_;
+  if (of) std::erase_if(all, [&](const auto& x) { return x.session != *of; });
+  return all;
+}
+
+bool memory_store::revoke(const proposal_id& grant) {
+  return std::erase_if(grants_,
+                       [&](const auto& x) { return x.proposal == grant; }) > 0;
 }
 
 void memory_store::drop_old_logs() {
@@ -303,6 +318,7 @@ expected<void> memory_store::delete_session(const session_id& id) {
   }
   std::erase_if(proposals_,
                 [&](const auto& x) { return x.what.session == id; });
+  std::erase_if(grants_, [&](const auto& x) { return x.session == id; });
   proposal_places_.clear();
   for (std::size_t i = 0; i < proposals_.size(); ++i)
     proposal_places_.emplace(proposals_[i].what.id, i);

@@ -39,6 +39,9 @@ class memory_store {
       const proposal_filter& filter) const;
   std::vector<decision_record> decisions_of(
       const std::vector<proposal_id>& ids) const;
+  [[nodiscard]] std::vector<grant_record> grants(
+      const std::optional<session_id>& of) const;
+  bool revoke(const proposal_id& grant);
   /// Every run is this process's.
   [[nodiscard]] cancel_verdict ask_cancel(const run_id& run) const;
   expected<void> set_state(const state_value& x);
@@ -87,6 +90,7 @@ class memory_store {
   std::unordered_map<call_id, std::string> outputs_;
   std::vector<proposal_state> proposals_;  ///< in order of arrival
   std::unordered_map<proposal_id, std::size_t> proposal_places_;
+  std::vector<grant_record> grants_;
 };
 
 }  // namespace riffle::storage

@@ -11,7 +11,8 @@ namespace {
 
 judged_decision void_by(const decision_record& x, events::decision how,
                         const char* reason) {
-  decision_record mine{x.proposal, how, "riffle", reason, {}, false, x.at, {}};
+  decision_record mine{x.proposal,         how,  "riffle", reason, {},
+                       always_scope::none, x.at, {}};
   return {decision_verdict::too_late, std::move(mine)};
 }
 
@@ -41,8 +42,24 @@ judged_decision judge(const proposal_state& now, const decision_record& x,
   if (x.how == decision::approved)
     out.store->digest = x.arguments.empty()
                             ? now.what.digest
-                            : proposal_digest(now.what.tool, x.arguments);
+                            : proposal_digest(now.what.tool, x.arguments,
+                                              now.what.definition, {});
   return out;
+}
+
+std::optional<grant_record> grant_of(const proposal_record& what,
+                                     const decision_record& x) {
+  if (x.how != events::decision::approved || x.always == always_scope::none ||
+      !what.can_always)
+    return std::nullopt;
+  grant_record out{
+      what.id,  what.session, what.folder, what.tool, what.definition,
+      x.always, {},           x.by,        x.at};
+  if (x.always == always_scope::pattern) out.what = what.pattern;
+  if (x.always == always_scope::call)
+    out.what = x.arguments.empty() ? what.arguments : x.arguments;
+  const bool named = x.always == always_scope::tool || !out.what.empty();
+  return named ? std::optional{std::move(out)} : std::nullopt;
 }
 
 std::vector<proposal_state> select_proposals(std::vector<proposal_state> all,

@@ -19,6 +19,7 @@
 
 namespace riffle::storage {
 
+using riffle::always_scope;
 using riffle::decision_verdict;
 
 /// An action that waits for a person's decision.
@@ -33,12 +34,23 @@ struct proposal_record {
   std::string tool{};       ///< of a tool call
   std::string title{};      ///< what a person reads
   std::string arguments{};  ///< canonical; of a tool call
-  std::string digest{};     ///< `proposal_digest(tool, arguments)`
+  std::string digest{};     ///< `proposal_digest` of all of it
   std::string summary{};    ///< one line, or what the model wrote
   std::string preview{};    ///< a diff, a command; may be empty
   std::string reason{};     ///< why it needs a decision
   wall_time made{};
   std::optional<wall_time> expires{};
+  /// Where its run works, and so what was approved.
+  std::string folder = {};
+  /// SHA-256 of what the tool was when it was shown (tools::tool::definition).
+  std::string definition = {};
+  /// What the preview was made from (tools::call_preview).
+  std::string basis = {};
+  bool can_always = false;   ///< further calls may be approved with this one …
+  std::string pattern = {};  ///< … also those that match this
+  /// The proposal of the same call whose approval came too late: what it had
+  /// shown has changed.
+  proposal_id replaces = {};
 
   bool operator==(const proposal_record&) const = default;
 };
@@ -50,7 +62,7 @@ struct decision_record {
   std::string by{};
   std::string reason{};
   std::string arguments{};  ///< approved with these instead; else empty
-  bool always = false;      ///< further calls of this tool in this session too
+  always_scope always = always_scope::none;  ///< further calls too
   wall_time at{};
   /// Of an approval: `proposal_digest` of what was approved. The journal fills
   /// it in; nothing else runs.
@@ -58,6 +70,28 @@ struct decision_record {
 
   bool operator==(const decision_record&) const = default;
 };
+
+/// What a person approved once and for all ("always"). It counts in its
+/// session, in its folder, and while the tool is what it was; it is taken back
+/// by taking it away.
+struct grant_record {
+  proposal_id proposal{};  ///< whose approval gave it; its name
+  session_id session{};
+  std::string folder{};
+  std::string tool{};
+  std::string definition{};  ///< SHA-256, as in `proposal_record`
+  always_scope scope = always_scope::none;
+  std::string
+      what{};  ///< canonical arguments, or the pattern; of a tool: empty
+  std::string by{};
+  wall_time at{};
+
+  bool operator==(const grant_record&) const = default;
+};
+
+/// What follows from an approval that says "always", or nothing.
+std::optional<grant_record> grant_of(const proposal_record& what,
+                                     const decision_record& x);
 
 /// A proposal as it stands.
 struct proposal_state {

@@ -151,7 +151,7 @@ proposal_writer::proposal_writer(sqlite::database& db)
                     "INSERT INTO decisions(proposal, run, crc, data) "
                     "VALUES(?, '', ?, ?) ON CONFLICT(proposal) DO NOTHING"},
       note_execution_{db,
-                      "UPDATE decisions SET run = ?, crc = ? "
+                      "UPDATE decisions SET run = ?, crc = ?, data = ? "
                       "WHERE proposal = ?"},
       delete_decisions_{db,
                         "DELETE FROM decisions WHERE proposal IN (SELECT id "
@@ -172,7 +172,8 @@ void proposal_writer::add(const decision_record& x) {
 
 void proposal_writer::note_execution(const decision_record& x,
                                      const std::string& run) {
-  note_execution_.run(run, crc_of_decision(x.proposal.value, run, to_json(x)),
+  const auto data = to_json(x);
+  note_execution_.run(run, crc_of_decision(x.proposal.value, run, data), data,
                       x.proposal.value);
 }
 

@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/record_json.hpp"
 
-#include <stdexcept>
-
-#include <nlohmann/json.hpp>
+#include "runtime/storage/record_detail.hpp"
 
 namespace riffle::storage {
 
+using namespace record_detail;
+
 namespace {
-
-using nlohmann::json;
-
-std::string dump(const json& x) {
-  return x.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-template <class T>
-void get(const json& from, const char* key, T& to) {
-  if (const auto i = from.find(key); i != from.end()) i->get_to(to);
-}
-
-template <class Tag>
-void get(const json& from, const char* key, strong_id<Tag>& to) {
-  get(from, key, to.value);
-}
-
-template <class T>
-void get(const json& from, const char* key, std::optional<T>& to) {
-  if (const auto i = from.find(key); i != from.end()) to = i->get<T>();
-}
-
-void get(const json& from, const char* key, duration& to) {
-  std::int64_t count = to.count();
-  get(from, key, count);
-  to = duration{count};
-}
-
-template <class T>
-void put(json& to, const char* key, const std::optional<T>& x) {
-  if (x) to[key] = *x;
-}
-
-/// Enums whose texts are listed by `to_string` from the first to `last`.
-template <class Enum>
-void get_enum(const json& from, const char* key, Enum last, Enum& to) {
-  const auto i = from.find(key);
-  if (i == from.end()) return;
-  const auto& text = i->get_ref<const std::string&>();
-  for (int k = 0; k <= static_cast<int>(last); ++k) {
-    to = static_cast<Enum>(k);
-    if (to_string(to) == text) return;
-  }
-  throw std::invalid_argument{"unknown " + std::string{key} + ": " + text};
-}
 
 // Each writer names all members by a structured binding, so that a record
 // that grows does not compile before its new member is stored.
@@ -121,7 +76,7 @@ call_limits limits_from(const json& from) {
 json to_value(const tool_call& x) {
   const auto& [id, provider_id, tool, title, arguments, arguments_text,
                edited_from, eff, idempotent, control, needs_approval, step,
-               index, keys, limits, judged, defect] = x;
+               index, keys, limits, judged, defect, basis] = x;
   json to{{"id", id.value},
           {"provider_id", provider_id},
           {"tool", tool},
@@ -139,6 +94,7 @@ json to_value(const tool_call& x) {
           {"limits", to_value(limits)}};
   if (judged) to["judged"] = *judged;
   if (defect) to["defect"] = to_value(*defect);
+  if (!basis.empty()) to["basis"] = basis;
   return to;
 }
 
@@ -163,6 +119,7 @@ tool_call tool_call_from(const json& from) {
   if (const auto i = from.find("judged"); i != from.end())
     x.judged = i->get<std::string>();
   x.defect = error_from(from, "defect");
+  get(from, "basis", x.basis);
   return x;
 }
 
@@ -298,75 +255,6 @@ call_record call_from_json(std::string_view text) {
   x.err = error_from(from, "err");
   if (const auto i = from.find("attempts"); i != from.end())
     for (const auto& one : *i) x.attempts.push_back(attempt_from(one));
-  return x;
-}
-
-std::string to_json(const proposal_record& x) {
-  const auto& [id, session, run, call, source, waits, tool, title, arguments,
-               digest, summary, preview, reason, made, expires] = x;
-  json to{{"id", id.value},
-          {"session", session.value},
-          {"run", run.value},
-          {"call", call.value},
-          {"source", to_string(source)},
-          {"waits", waits},
-          {"tool", tool},
-          {"title", title},
-          {"arguments", arguments},
-          {"digest", digest},
-          {"summary", summary},
-          {"preview", preview},
-          {"reason", reason},
-          {"made", made.us}};
-  if (expires) to["expires"] = expires->us;
-  return dump(to);
-}
-
-proposal_record proposal_from_json(std::string_view text) {
-  const auto from = json::parse(text);
-  proposal_record x;
-  get(from, "id", x.id);
-  get(from, "session", x.session);
-  get(from, "run", x.run);
-  get(from, "call", x.call);
-  get_enum(from, "source", events::proposal_source::tool_call, x.source);
-  get(from, "waits", x.waits);
-  get(from, "tool", x.tool);
-  get(from, "title", x.title);
-  get(from, "arguments", x.arguments);
-  get(from, "digest", x.digest);
-  get(from, "summary", x.summary);
-  get(from, "preview", x.preview);
-  get(from, "reason", x.reason);
-  get(from, "made", x.made.us);
-  if (const auto i = from.find("expires"); i != from.end())
-    x.expires = wall_time{i->get<std::int64_t>()};
-  return x;
-}
-
-std::string to_json(const decision_record& x) {
-  const auto& [proposal, how, by, reason, arguments, always, at, digest] = x;
-  return dump({{"proposal", proposal.value},
-               {"how", to_string(how)},
-               {"by", by},
-               {"reason", reason},
-               {"arguments", arguments},
-               {"always", always},
-               {"at", at.us},
-               {"digest", digest}});
-}
-
-decision_record decision_from_json(std::string_view text) {
-  const auto from = json::parse(text);
-  decision_record x;
-  get(from, "proposal", x.proposal);
-  get_enum(from, "how", events::decision::cancelled, x.how);
-  get(from, "by", x.by);
-  get(from, "reason", x.reason);
-  get(from, "arguments", x.arguments);
-  get(from, "always", x.always);
-  get(from, "at", x.at.us);
-  get(from, "digest", x.digest);
   return x;
 }
 

@@ -24,6 +24,8 @@ std::string to_json(const proposal_record& x);
 std::string to_json(const decision_record& x);
 proposal_record proposal_from_json(std::string_view text);
 decision_record decision_from_json(std::string_view text);
+std::string to_json(const grant_record& x);
+grant_record grant_from_json(std::string_view text);
 call_record call_from_json(std::string_view text);
 
 }  // namespace riffle::storage

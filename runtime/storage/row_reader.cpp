@@ -34,6 +34,7 @@ std::int64_t limit_of(std::size_t limit) {
 
 row_reader::row_reader(sqlite::database& db)
     : proposals_{db},
+      grants_{db},
       state_{db},
       run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
       run_by_id_again_{db,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/storage/grant_rows.hpp"
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/rows.hpp"
 #include "runtime/storage/sqlite.hpp"
@@ -49,6 +50,7 @@ class row_reader {
   std::optional<std::string> find_output(const call_id& id);
 
   proposal_reader& proposals() noexcept { return proposals_; }
+  grant_reader& grants() noexcept { return grants_; }
   state_reader& state() noexcept { return state_; }
 
  private:
@@ -61,6 +63,7 @@ class row_reader {
                          std::uint64_t last_seq);
 
   proposal_reader proposals_;
+  grant_reader grants_;
   state_reader state_;
   sqlite::statement run_by_id_;
   sqlite::statement run_by_id_again_;

@@ -10,7 +10,7 @@ namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 26> tables{
+constexpr std::array<std::string_view, 29> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -47,10 +47,15 @@ constexpr std::array<std::string_view, 26> tables{
     "CREATE TABLE commands(n INTEGER PRIMARY KEY, run TEXT, crc INTEGER,"
     " reason TEXT)",
     "CREATE UNIQUE INDEX commands_by_run ON commands(run)",
+    // Version 4:
+    "CREATE TABLE grants(n INTEGER PRIMARY KEY, proposal TEXT, session TEXT,"
+    " crc INTEGER, data TEXT)",
+    "CREATE UNIQUE INDEX grants_by_proposal ON grants(proposal)",
+    "CREATE INDEX grants_by_session ON grants(session)",
 };
 
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 3> tables_of{14, 21, 26};
+constexpr std::array<std::size_t, 4> tables_of{14, 21, 26, 29};
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());
 

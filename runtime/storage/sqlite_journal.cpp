@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/storage/sqlite_guarded.hpp"
 #include "runtime/storage/storage_error.hpp"
 #include "runtime/storage/wal_check.hpp"
 
@@ -99,31 +100,6 @@ void sqlite_journal::note(const std::string& text) const {
     options_.on_note(text);
   else
     log_warn("journal", text);
-}
-
-template <class F>
-auto sqlite_journal::guarded(const char* op, F f) -> decltype(f()) {
-  try {
-    return f();
-  } catch (const std::exception& problem) {
-    return unexpected{describe_problem(op, file_, problem)};
-  }
-}
-
-template <class T, class F>
-expected<T> sqlite_journal::write(const char* op, F f) {
-  expected<T> result{};
-  auto failure = queue_.run([&] {
-    result = guarded(op, [&]() -> expected<T> {
-      if (auto why = halted_.find_end()) return unexpected{*why};
-      auto scope = writer_->transactions.begin_write();
-      auto x = f();
-      if (x) scope.commit();
-      return x;
-    });
-  });
-  if (failure) return unexpected{std::move(*failure)};
-  return result;
 }
 
 expected<run_snapshot> sqlite_journal::open_run(run_record run) {
@@ -278,79 +254,6 @@ expected<std::string> sqlite_journal::load_output(const call_id& id) {
         readers_.read([&](row_reader& rows) { return rows.find_output(id); });
     if (!text) return missing("load_output", "output of call " + id.value);
     return std::move(*text);
-  });
-}
-
-expected<decision_answer> sqlite_journal::decide(decision_record x,
-                                                 const std::string& digest) {
-  return write<decision_answer>("decide", [&]() -> expected<decision_answer> {
-    return decide_in_transaction(x, digest);
-  });
-}
-
-decision_answer sqlite_journal::decide_in_transaction(
-    const decision_record& x, const std::string& digest) {
-  auto& rows = writer_->units.reader();
-  auto found = rows.proposals().find(x.proposal.value);
-  if (!found) return {};
-  const auto run = rows.find_run(found->what.run);
-  const bool active = run && run->state == run_state::active;
-  auto judged = judge(*found, x, digest, active);
-  if (judged.store) {
-    writer_->units.proposals().add(*judged.store);
-    found->decided = std::move(judged.store);
-  }
-  return {judged.verdict, std::move(found)};
-}
-
-expected<std::vector<proposal_state>> sqlite_journal::list_proposals(
-    const proposal_filter& filter) {
-  using list = std::vector<proposal_state>;
-  return guarded("list_proposals", [&]() -> expected<list> {
-    return readers_.read(
-        [&](row_reader& rows) { return rows.proposals().list(filter); });
-  });
-}
-
-expected<std::vector<decision_record>> sqlite_journal::decisions_of(
-    const std::vector<proposal_id>& ids) {
-  using list = std::vector<decision_record>;
-  return guarded("decisions_of", [&]() -> expected<list> {
-    return readers_.read([&](row_reader& rows) {
-      list all;
-      for (const auto& id : ids)
-        if (auto x = rows.proposals().decision(id.value))
-          all.push_back(std::move(*x));
-      return all;
-    });
-  });
-}
-
-expected<cancel_verdict> sqlite_journal::ask_cancel(const run_id& run,
-                                                    const std::string& reason) {
-  return write<cancel_verdict>("ask_cancel", [&]() -> expected<cancel_verdict> {
-    return ask_cancel_in_transaction(run, reason);
-  });
-}
-
-cancel_verdict sqlite_journal::ask_cancel_in_transaction(
-    const run_id& run, const std::string& reason) {
-  const auto row = writer_->units.reader().find_run(run);
-  if (!row) return cancel_verdict::unknown;
-  if (row->state != run_state::active) return cancel_verdict::finished;
-  const auto owner = owner_of(*row);
-  if (owner == run_owner::here) return cancel_verdict::here;
-  writer_->units.state().add(cancel_request{run, reason});
-  return owner == run_owner::gone ? cancel_verdict::gone
-                                  : cancel_verdict::asked;
-}
-
-expected<std::vector<cancel_request>> sqlite_journal::cancels() {
-  using list = std::vector<cancel_request>;
-  return guarded("cancels", [&]() -> expected<list> {
-    return readers_.read([&](row_reader& rows) {
-      return rows.state().cancels_for(owner_.id());
-    });
   });
 }
 

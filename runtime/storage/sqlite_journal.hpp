@@ -61,6 +61,9 @@ class sqlite_journal final : public journal {
       const proposal_filter& filter) override;
   expected<std::vector<decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) override;
+  expected<std::vector<grant_record>> grants(
+      const std::optional<session_id>& of) override;
+  expected<bool> revoke(const proposal_id& grant) override;
   expected<cancel_verdict> ask_cancel(const run_id& run,
                                       const std::string& reason) override;
   expected<std::vector<cancel_request>> cancels() override;

@@ -12,6 +12,7 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
     : owner_{std::move(owner)},
       reader_{db},
       proposals_{db},
+      grants_{db},
       state_{db},
       insert_run_{db,
                   "INSERT INTO runs(n, id, session, ordinal, state, owner, "
@@ -139,6 +140,7 @@ void unit_writer::remove(const run_row& run) {
   delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   proposals_.remove_session(run.session);
+  grants_.remove_session(run.session);
   state_.remove_cancel(run.id);
   delete_head_.run(run.n);
   delete_run_.run(run.n);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/storage/grant_rows.hpp"
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/row_reader.hpp"
 #include "runtime/storage/rows.hpp"
@@ -42,6 +43,7 @@ class unit_writer {
 
   row_reader& reader() noexcept { return reader_; }
   proposal_writer& proposals() noexcept { return proposals_; }
+  grant_writer& grants() noexcept { return grants_; }
   state_writer& state() noexcept { return state_; }
   [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
 
@@ -65,6 +67,7 @@ class unit_writer {
   std::string owner_;
   row_reader reader_;
   proposal_writer proposals_;
+  grant_writer grants_;
   state_writer state_;
   std::unordered_map<std::string, known_run> runs_;
   std::vector<known_run*> dirty_;

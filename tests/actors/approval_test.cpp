@@ -43,7 +43,7 @@ TEST_CASE("a call waits for its decision, and nothing else does") {
     CHECK(x.outcomes() == std::vector<std::string>{"ok", "ok"});
   }
   SECTION("approved by this process: it runs at once") {
-    x.decide(what.id, decision::approved, {}, false, true);
+    x.decide(what.id, decision::approved, {}, always_scope::none, true);
     x.settle();
     CHECK(x.act->acted == std::vector{what.call});
     x.run_out();
@@ -228,7 +228,7 @@ TEST_CASE("edited arguments that cannot run are a denial") {
   x.check();
 }
 
-TEST_CASE("an approval of anything else than what would run is a denial") {
+TEST_CASE("an approval of anything else than what would run is asked again") {
   approval_scene x;
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.pass(1s);
@@ -236,10 +236,13 @@ TEST_CASE("an approval of anything else than what would run is a denial") {
   auto wrong = *x.decide(id, decision::approved).now->decided;
   wrong.digest = std::string(64, '0');
   caf::anon_send(x.desk, decision_known{wrong});
-  x.run_out();
+  x.pass(1s);
   CHECK(x.act->acted.empty());
-  CHECK(x.only("approval_resolved").at("decision") == "denied");
-  CHECK(x.told(0).find("not what would run") != std::string::npos);
+  CHECK(x.only("approval_resolved").at("decision") == "cancelled");
+  REQUIRE(x.undecided().size() == 1);
+  CHECK(x.undecided()[0].what.replaces == id);
+  x.decide(x.undecided()[0].what.id, decision::denied);
+  x.run_out();
   x.check();
 }
 
@@ -253,7 +256,8 @@ TEST_CASE("always holds for the tool and the session, also after a restart") {
                 model_calls(1, "redo", {{"n", 3}}) +
                 model_stops("tool_calls")});
     x.pass(1s);
-    x.decide(x.undecided().at(0).what.id, decision::approved, {}, true);
+    x.decide(x.undecided().at(0).what.id, decision::approved, {},
+             always_scope::tool);
     x.pass(1s);
     CHECK(x.act->acted.size() == 2);
     REQUIRE(x.undecided().size() == 1);  // of another tool

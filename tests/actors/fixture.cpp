@@ -71,6 +71,7 @@ tools::tool_output recording_tool::run(const json& args,
   }
   acted.push_back(context.call);
   judged.push_back(context.judged.value_or("anywhere"));
+  bases.push_back(context.basis);
   arguments.push_back(args.dump());
   for (int i = 1; i <= reports; ++i)
     context.progress({"report " + std::to_string(i), {}, {}, {}, 0});
@@ -89,9 +90,10 @@ rule_subject recording_tool::subject(
   return {.text = *place, .place = true};
 }
 
-std::string recording_tool::preview(const json& args,
-                                    const std::filesystem::path&) const {
+tools::call_preview recording_tool::preview(
+    const json& args, const std::filesystem::path&) const {
   if (preview_throws) throw std::runtime_error{"no preview"};
+  if (!shows.empty() || !from.empty()) return {shows, from};
   return spec_.eff == effect::mutating ? "would act on " + args.dump() : "";
 }
 
@@ -245,7 +247,7 @@ std::vector<storage::proposal_state> actor_fixture::undecided() {
 storage::decision_answer actor_fixture::decide(const proposal_id& id,
                                                events::decision how,
                                                const std::string& arguments,
-                                               bool always, bool told) {
+                                               always_scope always, bool told) {
   auto answer = journal->decide(
       {id, how, "ann", "because", arguments, always, wall_time{1'000'000}}, {});
   REQUIRE(answer);

@@ -95,18 +95,24 @@ class recording_tool final : public tools::tool {
   rule_subject subject(const nlohmann::json& arguments,
                        const std::filesystem::path& workspace) const override;
 
-  std::string preview(const nlohmann::json& arguments,
-                      const std::filesystem::path&) const override;
+  tools::call_preview preview(const nlohmann::json& arguments,
+                              const std::filesystem::path&) const override;
 
   std::vector<call_id> acted;          ///< each time it ran …
   std::vector<std::string> arguments;  ///< … and with what
+  std::string definition() const override { return spec_.name + is; }
+
   bool preview_throws = false;
   std::optional<std::string> place;  ///< what it is about, for rules
   int moves = 0;  ///< so many calls find another place than the judged one
-  std::vector<std::string> judged;   ///< where the calls that acted were to act
-  std::string says;     ///< instead of its name and arguments
-  int throw_times = 0;  ///< so many calls end with an exception
-  int reports = 0;      ///< progress reports of each call
+  std::vector<std::string> judged;  ///< where the calls that acted were to act
+  std::string is;                  ///< changes its definition
+  std::string shows;               ///< instead of its preview
+  std::string from;                ///< basis of its preview
+  std::vector<std::string> bases;  ///< that its calls were given
+  std::string says;                ///< instead of its name and arguments
+  int throw_times = 0;             ///< so many calls end with an exception
+  int reports = 0;                 ///< progress reports of each call
   std::function<void(tools::tool_context&)> also;  ///< what else a call does
 
  private:
@@ -152,7 +158,8 @@ class actor_fixture {
   /// tells its desk too.
   storage::decision_answer decide(const proposal_id& id, events::decision how,
                                   const std::string& arguments = {},
-                                  bool always = false, bool told = false);
+                                  always_scope always = always_scope::none,
+                                  bool told = false);
 
   /// Runs everything that can run without time passing: actors, lane jobs,
   /// acknowledgements. False: nothing moved.

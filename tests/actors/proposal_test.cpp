@@ -36,7 +36,8 @@ struct propose_scene : approval_scene {
 
   /// The desk is told of an approval, as by the library.
   void approve(const proposal_id& id, const std::string& arguments = {}) {
-    auto answer = decide(id, decision::approved, arguments, false, true);
+    auto answer =
+        decide(id, decision::approved, arguments, always_scope::none, true);
     CHECK(answer.verdict == storage::decision_verdict::accepted);
     caf::anon_send(desk, queued_cause{*answer.now});
   }
@@ -261,7 +262,7 @@ TEST_CASE("a decision that comes with the run's end adds nothing behind it") {
       journal->release_one();
       x.settle();
     }
-    x.decide(id, decision::approved, {}, false, true);
+    x.decide(id, decision::approved, {}, always_scope::none, true);
     x.settle();
     x.release_acks = true;
     x.run_out();
@@ -275,6 +276,8 @@ TEST_CASE("what was approved has a moment to act when the process closes") {
   x.run_out();
   x.run_lane = false;
   x.approve(x.undecided().at(0).what.id);
+  x.pass(1s);
+  REQUIRE(x.lane->run_one());  // it is looked whether the approval still holds
   x.pass(1s);
   REQUIRE_FALSE(x.lane->jobs.empty());
   caf::anon_send(x.registry, shut_down{});

@@ -110,12 +110,12 @@ TEST_CASE("an application approves, denies and edits calls") {
   const auto going = x.start();
   const auto open = x.await_one();
   CHECK(open.what.tool == "change");
-  CHECK(open.what.digest == digest_of("change", "{ \"at\" : \"a\" }"));
+  CHECK(open.what.digest.size() == 64);
   CHECK(open.what.expires.has_value());
   const auto& id = open.what.id;
   SECTION("approved") {
     auto yes = approved();
-    yes.digest = digest_of("change", R"({"at":"a"})");
+    yes.digest = open.what.digest;
     const auto done = x.rt->decide(id, yes);
     REQUIRE(done);
     CHECK(done->verdict == decision_verdict::accepted);
@@ -145,7 +145,7 @@ TEST_CASE("an application approves, denies and edits calls") {
   }
   SECTION("what cannot hold changes nothing") {
     auto other = approved();
-    other.digest = digest_of("change", R"({"at":"b"})");
+    other.digest = std::string(64, '0');
     CHECK(x.rt->decide(id, other)->verdict == decision_verdict::stale);
     CHECK(x.rt->decide({"prop_x"}, approved())->verdict ==
           decision_verdict::unknown);
@@ -176,7 +176,7 @@ TEST_CASE("a handler may decide about what it is shown") {
       const auto asked = line.parse();
       const auto& body = std::get<events::approval_required>(asked->body);
       auto yes = approved();
-      yes.digest = digest_of(body.tool, body.arguments);
+      yes.digest = body.digest;
       verdict = x.rt->decide(body.proposal, yes)->verdict;
     });
   });
@@ -189,7 +189,7 @@ TEST_CASE("always holds for the next run of the session") {
   application x;
   auto first = x.start();
   auto always = approved();
-  always.always = true;
+  always.always = always_scope::tool;
   REQUIRE(x.rt->decide(x.await_one().what.id, always));
   end_of(first);
   end_of(x.start());
@@ -209,8 +209,8 @@ TEST_CASE("a row that another process wrote is acted on") {
     application x{one_change, "wait", std::move(*mine)};
     const auto going = x.start();
     const auto id = x.await_one().what.id;
-    storage::decision_record row{
-        id, events::decision::approved, "ann", {}, {}, false, {1}};
+    storage::decision_record row{id, events::decision::approved, "ann", {},
+                                 {}, always_scope::none,         {1}};
     CHECK((*other)->decide(row, {})->verdict == decision_verdict::accepted);
     end_of(going);
     CHECK(x.seen() == std::vector<std::string>{"a"});
@@ -219,6 +219,47 @@ TEST_CASE("a row that another process wrote is acted on") {
 }
 
 // -- approvals.mode = "propose" -----------------------------------------------
+
+TEST_CASE("what was proposed in another folder is not executed in this one") {
+  application x{one_change, "propose"};
+  end_of(x.start());
+  const auto id = x.await_one().what.id;
+  const auto home = std::filesystem::current_path();
+  CHECK(x.await_one().what.folder == home.string());
+  std::filesystem::current_path("/");
+  const auto done = x.rt->decide(id, approved());
+  const auto denied = x.rt->proposals({.undecided = true});
+  std::filesystem::current_path(home);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code == errc::invalid_request);
+  CHECK(done.error().message.find(home.string()) != std::string::npos);
+  CHECK(denied->size() == 1);  // nothing was decided
+  CHECK(x.seen().empty());
+  REQUIRE(x.rt->decide(id, approved())->started);
+}
+
+TEST_CASE("further calls are approved as far as was shown, and taken back") {
+  application x;
+  const auto first = x.start();
+  const auto id = x.await_one().what.id;
+  auto always = approved();
+  always.always = always_scope::pattern;  // its arguments have none
+  const auto none = x.rt->decide(id, always);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == errc::invalid_request);
+  always.always = always_scope::call;
+  REQUIRE(x.rt->decide(id, always));
+  end_of(first);
+  end_of(x.start());
+  CHECK(x.seen().size() == 2);
+  REQUIRE(x.rt->grants()->size() == 1);
+  CHECK(x.rt->grants(first.session())->at(0).proposal == id);
+  CHECK(x.rt->revoke(id).value());
+  const auto again = x.start();
+  REQUIRE(x.rt->decide(x.await_one().what.id, {.approved = false}));
+  end_of(again);
+  CHECK(x.seen().size() == 2);
+}
 
 TEST_CASE("an approval of what a finished run proposed starts a run") {
   application x{one_change, "propose"};
@@ -275,8 +316,8 @@ TEST_CASE("what was approved and never executed is executed later") {
     id = x.await_one().what.id;
   }
   // As if the process had died right behind the decision.
-  storage::decision_record row{
-      id, events::decision::approved, "ann", {}, {}, false, {1}};
+  storage::decision_record row{id, events::decision::approved, "ann", {},
+                               {}, always_scope::none,         {1}};
   REQUIRE(stored->decide(row, {}));
   application x{one_change, "propose", stored};
   const auto again = x.rt->decide(id, {.approved = false});

@@ -13,7 +13,7 @@ TEST_CASE("what was chosen for a run comes back") {
   x.max_steps = 7;
   x.time_limit = std::chrono::seconds{9};
   x.approval = GENERATE(approval_choice::none, approval_choice::all,
-                        approval_choice::ask);
+                        approval_choice::ask, approval_choice::nobody);
   x.cause = proposal_id{"prop_1"};
   x.folder = "/some/where";
   const auto y = choice_from_json(to_json(x));

@@ -22,6 +22,7 @@ events::approval_required a_write() {
   x.arguments = R"({"content":"two\n","path":"notes.md"})";
   x.preview = "--- notes.md\n+++ notes.md\n@@ -1 +1 @@\n-one\n+two\n";
   x.reason = "`write` changes something";
+  x.always = true;
   return x;
 }
 
@@ -63,14 +64,69 @@ TEST_CASE("each answer has a letter and a word, in any case") {
   };
   for (const auto* line : {"y", "yes", "Y", " YES "})
     CHECK(decided(line) == approval_answer{kind::yes, "", {}});
-  for (const auto* line : {"a", "always"})
-    CHECK(decided(line) == approval_answer{kind::always, "", {}});
+  for (const auto* line : {"a c", "always call"})
+    CHECK(decided(line) ==
+          approval_answer{kind::always, "", {}, always_scope::call});
   for (const auto* line : {"s", "stop"})
     CHECK(decided(line) == approval_answer{kind::stop, "", {}});
   CHECK(decided("n too dangerous") ==
         approval_answer{kind::no, "too dangerous", {}});
   CHECK(decided("No  use a Copy ") ==
         approval_answer{kind::no, "use a Copy", {}});
+}
+
+TEST_CASE("always is asked for its scope, which it names") {
+  auto about = a_write();
+  about.pattern = "docs/*";
+  auto x = plain(about);
+  const auto asked = x.on_line("a");
+  CHECK_FALSE(asked.decided);
+  CHECK(asked.show ==
+        "Always, in this session and folder, for\n"
+        "  c  calls with exactly these arguments\n"
+        "  p  calls that match docs/*\n"
+        "  t  every call of write\n"
+        "Which? [c]all, [p]attern, [t]ool, [b]ack > ");
+  SECTION("one of them") {
+    for (const auto& [line, scope] :
+         {std::pair{"c", always_scope::call},
+          std::pair{"Pattern", always_scope::pattern},
+          std::pair{"tool", always_scope::tool}}) {
+      auto y = x;
+      CHECK(y.on_line(line).decided ==
+            approval_answer{kind::always, "", {}, scope});
+    }
+  }
+  SECTION("yes is none of them") {
+    for (const auto* line : {"", "y", "a", "all", "*"}) {
+      const auto step = x.on_line(line);
+      CHECK_FALSE(step.decided);
+      CHECK_THAT(step.show, Catch::Matchers::EndsWith("[b]ack > "));
+    }
+  }
+  SECTION("back") {
+    CHECK(x.on_line("b").show == prompt);
+    CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
+  }
+  SECTION("of edited arguments there is no pattern") {
+    x.on_line("b");
+    x.on_edited(R"({"path": "x", "content": ""})");
+    CHECK_THAT(x.on_line("a").show, !Contains("[p]attern"));
+    CHECK_FALSE(x.on_line("p").decided);
+  }
+}
+
+TEST_CASE("always is refused where a rule asks each time") {
+  auto about = a_write();
+  about.always = false;
+  about.pattern = "docs/*";
+  auto x = plain(about);
+  for (const auto* line : {"a", "a t", "always pattern"}) {
+    const auto step = x.on_line(line);
+    CHECK_FALSE(step.decided);
+    CHECK_THAT(step.show, Contains("A rule of the configuration asks"));
+    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+  }
 }
 
 TEST_CASE("nothing but an answer is one") {
@@ -116,8 +172,8 @@ TEST_CASE("edited arguments are shown before they are asked about") {
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", arguments});
   }
   SECTION("always") {
-    CHECK(x.on_line("a").decided ==
-          approval_answer{kind::always, "", arguments});
+    CHECK(x.on_line("a t").decided ==
+          approval_answer{kind::always, "", arguments, always_scope::tool});
   }
   SECTION("no: they are dropped") {
     CHECK(x.on_line("n x").decided == approval_answer{kind::no, "x", {}});
@@ -181,6 +237,6 @@ TEST_CASE("help says what each answer does") {
     const auto text = x.on_line(line).show;
     for (const auto* word : {"  y ", "  n ", "  e ", "  a ", "  v ", "  s "})
       CHECK_THAT(text, Contains(word));
-    CHECK_THAT(text, Contains("all further calls of write"));
+    CHECK_THAT(text, Contains("further calls like it"));
   }
 }

@@ -110,9 +110,30 @@ TEST_CASE("always is asked once") {
   terminal_program riffle{at.folder.path(), {"run", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
   riffle.type("a\n");
+  REQUIRE(riffle.read_next("[b]ack > "));
+  CHECK(at.text_of("notes.md") == "one\n");
+  CHECK(has(picture_of(riffle), "p  calls that match notes.md\n"));
+  riffle.type("t\n");
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "two\n");
   CHECK(at.text_of("second.md") == "more\n");
+}
+
+TEST_CASE("a file that changes behind a question is asked about again") {
+  const place at;
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  at.folder.write("notes.md", "mine\n");
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next("-mine"));
+  REQUIRE(riffle.read_next(prompt));
+  CHECK(at.text_of("notes.md") == "mine\n");
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next("Writing second.md"));
+  REQUIRE(riffle.read_next(prompt));
+  CHECK(at.text_of("notes.md") == "two\n");
+  riffle.type("n no\n");
+  CHECK(riffle.finish() == 0);
 }
 
 TEST_CASE("stop ends the run, and nothing was changed") {

@@ -206,7 +206,7 @@ TEST_CASE("what was chosen is asked of the runtime") {
   CHECK(plain.agent == "default");
   CHECK_FALSE(plain.max_steps);
   CHECK(plain.timeout == duration{});
-  CHECK(plain.approval == approve::none);
+  CHECK(plain.approval == approve::nobody);
   x.session = "notes";
   x.agent = "writer";
   x.choices.max_steps = 7;

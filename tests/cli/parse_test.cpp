@@ -198,8 +198,11 @@ TEST_CASE("proposals are listed, shown and decided") {
   const auto yes = read({"proposals", "approve", "p2"});
   CHECK(yes.action == what::approve);
   CHECK(yes.id == "p2");
-  CHECK_FALSE(yes.always);
-  CHECK(read({"proposals", "approve", "p2", "--always"}).always);
+  CHECK(yes.always == always_scope::none);
+  CHECK(read({"proposals", "approve", "p2", "--always", "pattern"}).always ==
+        always_scope::pattern);
+  CHECK(read({"proposals", "always"}).id.empty());
+  CHECK(read({"proposals", "always", "--revoke", "p3"}).id == "p3");
   const auto no = read({"proposals", "deny", "p3", "--reason", "too risky"});
   CHECK(no.action == what::deny);
   CHECK(no.reason == "too risky");

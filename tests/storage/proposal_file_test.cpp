@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/storage/record_json.hpp"
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -63,7 +64,7 @@ TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
   }
   for (const auto* sql :
        {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
-        "DROP TABLE commands", "PRAGMA user_version = 1"})
+        "DROP TABLE commands", "DROP TABLE grants", "PRAGMA user_version = 1"})
     change_file(folder.path(), sql);
   const auto journal = open_store(folder.path());
   const auto found = journal->adopt_run({"run_1"});
@@ -77,6 +78,62 @@ TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
         decision_verdict::accepted);
 }
 
+TEST_CASE("a file of version 3 is brought up to date, with its decisions") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(
+        store(*journal, {run.id, {}, {make_proposal(run, "prop_1")}}));
+    auto said = make_decision("prop_1");
+    said.always = always_scope::none;
+    REQUIRE(journal->decide(said, {}));
+  }
+  for (const auto* sql : {"DROP TABLE grants", "PRAGMA user_version = 3"})
+    change_file(folder.path(), sql);
+  const auto journal = open_store(folder.path());
+  CHECK(journal->decisions_of({{"prop_1"}})->size() == 1);
+  // What was approved for good in version 3 is not bound to a tool's
+  // definition: it counts no more.
+  CHECK(journal->grants({})->empty());
+  const auto found = journal->adopt_run({"run_1"});
+  REQUIRE(found);
+  REQUIRE_FALSE(
+      store(*journal, {{"run_1"}, {}, {make_proposal(found->run, "prop_2")}}));
+  REQUIRE(journal->decide(make_decision("prop_2"), {}));
+  CHECK(journal->grants({})->size() == 1);
+}
+
+TEST_CASE("a decision as version 3 wrote it is read, and can be executed") {
+  const auto old = decision_from_json(
+      R"({"proposal":"p","how":"approved","by":"ann","always":true,"at":1})");
+  CHECK(old.always == always_scope::tool);
+  CHECK(decision_from_json(to_json(old)) == old);
+  CHECK(decision_from_json(R"({"proposal":"p","always":false})").always ==
+        always_scope::none);
+}
+
+TEST_CASE("a grant that changed is damage, and what is revoked stays away") {
+  scratch_folder folder;
+  {
+    const auto journal = open_store(folder.path());
+    const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+    REQUIRE_FALSE(store(*journal, {run.id,
+                                   {},
+                                   {make_proposal(run, "prop_1"),
+                                    make_proposal(run, "prop_2")}}));
+    for (const auto* id : {"prop_1", "prop_2"})
+      REQUIRE(journal->decide(make_decision(id), {}));
+    REQUIRE(journal->revoke({"prop_2"}));
+  }
+  CHECK(open_store(folder.path())->grants({})->size() == 1);
+  change_file(folder.path(),
+              "UPDATE grants SET data = replace(data, 'pattern', 'tool')");
+  const auto found = open_store(folder.path())->grants({});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == errc::storage_corrupt);
+}
+
 TEST_CASE("a file of version 1 that lacks a table is damaged") {
   scratch_folder folder;
   {
@@ -84,7 +141,8 @@ TEST_CASE("a file of version 1 that lacks a table is damaged") {
   }
   for (const auto* sql :
        {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
-        "DROP TABLE commands", "DROP TABLE outputs", "PRAGMA user_version = 1"})
+        "DROP TABLE commands", "DROP TABLE grants", "DROP TABLE outputs",
+        "PRAGMA user_version = 1"})
     change_file(folder.path(), sql);
   const auto journal = sqlite_journal::open(folder.path(), {});
   REQUIRE_FALSE(journal);

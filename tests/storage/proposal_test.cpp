@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("a proposal comes back whole, and with its decision", "",
   auto said = make_decision("prop_1");
   const auto answer = k.j->decide(said, "d1");
   REQUIRE(answer);
-  said.digest = proposal_digest("bash", R"({"command":"make all"})");
+  said.digest =
+      proposal_digest("bash", R"({"command":"make all"})", "def1", {});
   const proposal_state now{made, said, {}};
   CHECK(*answer == decision_answer{decision_verdict::accepted, now});
   CHECK(find(*k.j, "prop_1") == now);
@@ -256,4 +257,48 @@ TEST_CASE("how a proposal stands follows from its decision and the time") {
   x.decided.reset();
   x.what.expires.reset();
   CHECK_FALSE(standing(x, {2000}));
+}
+
+// -- what is approved once and for all ----------------------------------------
+
+TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
+                   "", EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  auto plain = make_proposal(run, "prop_3");
+  plain.can_always = false;
+  put(k, run,
+      {make_proposal(run, "prop_1"), make_proposal(run, "prop_2"), plain});
+  CHECK(k.j->grants({})->empty());
+  REQUIRE(k.j->decide(make_decision("prop_1"), {}));
+  auto call = make_decision("prop_2");
+  call.always = always_scope::call;
+  REQUIRE(k.j->decide(call, {}));
+  REQUIRE(k.j->decide(make_decision("prop_3"), {}));
+  // A decision that comes too late gives nothing.
+  auto late = make_decision("prop_2");
+  late.always = always_scope::tool;
+  REQUIRE(k.j->decide(late, {}));
+  const grant_record one{{"prop_1"}, {"ses_1"}, "/home/me/project",
+                         "bash",     "def1",    always_scope::pattern,
+                         "make *",   "ann",     {200}};
+  auto two = one;
+  two.proposal = {"prop_2"};
+  two.scope = always_scope::call;
+  two.what = R"({"command":"make all"})";
+  CHECK(*k.j->grants({}) == std::vector{one, two});
+  CHECK(*k.j->grants(session_id{"ses_1"}) == std::vector{one, two});
+  CHECK(k.j->grants(session_id{"ses_2"})->empty());
+  CHECK(*k.j->revoke({"prop_1"}));
+  CHECK_FALSE(*k.j->revoke({"prop_1"}));
+  CHECK(*k.j->grants({}) == std::vector{two});
+  finish(k, run);
+  REQUIRE(k.j->delete_session({"ses_1"}));
+  CHECK(k.j->grants({})->empty());
+}
+
+TEST_CASE("a denial gives nothing, whatever it says") {
+  const auto run = make_run("ses_1", "run_1");
+  CHECK_FALSE(grant_of(make_proposal(run, "prop_1"),
+                       make_decision("prop_1", decision::denied)));
 }

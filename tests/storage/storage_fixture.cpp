@@ -124,14 +124,25 @@ storage::proposal_record make_proposal(const storage::run_record& run,
   x.preview = "make";
   x.reason = "`bash` changes something";
   x.made = {100};
+  x.folder = "/home/me/project";
+  x.definition = "def1";
+  x.basis = "basis1";
+  x.can_always = true;
+  x.pattern = "make *";
+  x.replaces = {"prop_0"};
   x.expires = wall_time{1000};
   return x;
 }
 
 storage::decision_record make_decision(const std::string& id,
                                        events::decision how) {
-  return {{id}, how,  "ann", "because", R"({"command":"make all"})",
-          true, {200}};
+  return {{id},
+          how,
+          "ann",
+          "because",
+          R"({"command":"make all"})",
+          always_scope::pattern,
+          {200}};
 }
 
 std::optional<error> store(storage::journal& to, storage::commit_unit unit) {

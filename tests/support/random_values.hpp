@@ -148,7 +148,7 @@ class random_values {
   void fill(tool_call& x) {
     all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.edited_from,
         x.eff, x.idempotent, x.control, x.needs_approval, x.step, x.index,
-        x.keys, x.limits, x.judged, x.defect);
+        x.keys, x.limits, x.judged, x.defect, x.basis);
     x.arguments = maybe_object();
   }
   void fill(call_result& x) {
@@ -200,11 +200,12 @@ class random_values {
     x.plan = json_value();
   }
   void fill(events::approval_required& x) {
-    all(x.proposal, x.id, x.tool, x.title, x.preview, x.reason, x.expires_at);
+    all(x.proposal, x.id, x.tool, x.title, x.preview, x.reason, x.expires_at,
+        x.digest, x.always, x.pattern);
     x.arguments = maybe_object();
   }
   void fill(events::approval_resolved& x) {
-    all(x.proposal, x.id, x.how, x.by, x.reason);
+    all(x.proposal, x.id, x.how, x.by, x.reason, x.unasked);
     x.arguments = maybe_object();
   }
   void fill(events::proposal& x) { all(x.id, x.source, x.summary, x.status); }

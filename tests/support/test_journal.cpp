@@ -223,6 +223,18 @@ expected<storage::decision_answer> test_journal::decide(
   return store_.decide(x, digest);
 }
 
+expected<std::vector<storage::grant_record>> test_journal::grants(
+    const std::optional<session_id>& of) {
+  std::lock_guard lock{mutex_};
+  return store_.grants(of);
+}
+
+expected<bool> test_journal::revoke(const proposal_id& grant) {
+  std::lock_guard lock{mutex_};
+  if (auto why = find_failure()) return unexpected{*why};
+  return store_.revoke(grant);
+}
+
 expected<std::vector<storage::proposal_state>> test_journal::list_proposals(
     const storage::proposal_filter& filter) {
   std::lock_guard lock{mutex_};

@@ -61,6 +61,9 @@ class test_journal final : public storage::journal,
       const storage::proposal_filter& filter) override;
   expected<std::vector<storage::decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) override;
+  expected<std::vector<storage::grant_record>> grants(
+      const std::optional<session_id>& of) override;
+  expected<bool> revoke(const proposal_id& grant) override;
   expected<storage::cancel_verdict> ask_cancel(
       const run_id& run, const std::string& reason) override;
   expected<std::vector<storage::cancel_request>> cancels() override;

@@ -322,8 +322,8 @@ TEST_CASE("the built-in tools are in the registry, with usable schemas") {
 
 TEST_CASE("a person who decides about a command sees all of it, or how much") {
   const auto bash = make_bash({});
-  CHECK(bash->preview({{"command", "one\ntwo"}}, "/ws") == "one\ntwo");
+  CHECK(bash->preview({{"command", "one\ntwo"}}, "/ws").text == "one\ntwo");
   const auto cut =
-      bash->preview({{"command", std::string(20'000, 'x')}}, "/ws");
+      bash->preview({{"command", std::string(20'000, 'x')}}, "/ws").text;
   CHECK(cut == std::string(16'384, 'x') + "\n[... 3616 more bytes]");
 }

@@ -213,7 +213,45 @@ TEST_CASE("what a command is, is in its spec") {
   CHECK(spec.idempotent);
   CHECK(spec.guarded);
   x.options.command = {"a", "b"};
-  CHECK(make_command_tool(x.options)->preview({}, "/") == "a b");
+  CHECK(make_command_tool(x.options)->preview({}, "/").text == "a b");
+}
+
+TEST_CASE("the definition of a command changes with all that it is") {
+  fixture x;
+  const auto definition = [&](const std::string& text = "echo 1") {
+    return x.script(text)->definition();
+  };
+  x.options.command = {"bash", "--rcfile=rc", "./tool.sh", "plain"};
+  x.folder.write("rc", "1");
+  const auto before = definition();
+  CHECK(definition() == before);
+  SECTION("a file that a word names") { CHECK(definition("echo 2") != before); }
+  SECTION("behind an equals sign") {
+    x.folder.write("rc", "2");
+    CHECK(definition() != before);
+  }
+  SECTION("a file that was not there") {
+    x.folder.write("plain", "");
+    CHECK(definition() != before);
+  }
+  SECTION("its words") {
+    x.options.command.emplace_back("-x");
+    CHECK(definition() != before);
+  }
+  SECTION("what it sees") {
+    x.options.env = {"SECRET"};
+    CHECK(definition() != before);
+  }
+  SECTION("what it says of itself") {
+    x.options.eff = effect::read_only;
+    CHECK(definition() != before);
+  }
+  SECTION("its program, wherever it is found") {
+    x.options.command[0] = "./tool.sh";
+    const auto named = definition();
+    CHECK(named != before);
+    CHECK(definition("echo 2") != named);
+  }
 }
 
 TEST_CASE("a million reports and one endless line cost bounded memory") {

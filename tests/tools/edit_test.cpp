@@ -243,13 +243,30 @@ TEST_CASE("a person sees the diff before a file is edited") {
   fixture x;
   x.folder.write("f", "a\nb\n");
   const auto preview = [&](const std::string& before) {
-    return x.edit->preview(
-        {{"path", "f"}, {"old_string", before}, {"new_string", "x"}},
-        x.folder.path());
+    return x.edit
+        ->preview({{"path", "f"}, {"old_string", before}, {"new_string", "x"}},
+                  x.folder.path())
+        .text;
   };
   CHECK(preview("b") == "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+x\n");
   CHECK(preview("c").starts_with("This cannot be done: old_string is not"));
   CHECK(testing::slurp(x.folder.path() / "f") == "a\nb\n");
+}
+
+TEST_CASE("an approved edit changes what was shown, and nothing else") {
+  fixture x;
+  x.folder.write("f", "a\nb\n");
+  const json arguments = {
+      {"path", "f"}, {"old_string", "b"}, {"new_string", "x"}};
+  x.context.basis = x.edit->preview(arguments, x.folder.path()).basis;
+  REQUIRE_FALSE(x.context.basis.empty());
+  // The place is still there, but what is around it is not what was shown.
+  const bool changed = GENERATE(false, true);
+  if (changed) x.folder.write("f", "rm -rf /\nb\n");
+  const auto result = x.change("b", "x");
+  CHECK(result.err.has_value() == changed);
+  CHECK(testing::slurp(x.folder.path() / "f") ==
+        (changed ? "rm -rf /\nb\n" : "a\nx\n"));
 }
 
 TEST_CASE("edit tells what it does and what it touches") {

@@ -159,8 +159,9 @@ TEST_CASE("a person sees the diff before a file is written") {
   fixture x;
   x.folder.write("f", "old\n");
   const auto preview = [&](const std::string& path, const std::string& text) {
-    return x.write->preview({{"path", path}, {"content", text}},
-                            x.folder.path());
+    return x.write
+        ->preview({{"path", path}, {"content", text}}, x.folder.path())
+        .text;
   };
   CHECK(preview("f", "new\n") == "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+new\n");
   CHECK(preview("f", "old\n") == "Leaves the file as it is");
@@ -177,6 +178,67 @@ TEST_CASE("a person sees the diff before a file is written") {
   CHECK(cut.ends_with("[... more changes; in all +5000 -1 lines]\n"));
   CHECK(x.content("f") == "old\n");
   CHECK_FALSE(x.folder.has("g"));
+}
+
+TEST_CASE("an approved write replaces what was shown, and nothing else") {
+  fixture x;
+  x.folder.write("f", "old\n");
+  const json arguments = {{"path", "f"}, {"content", "new\n"}};
+  const auto look = [&] {
+    return x.write->preview(arguments, x.folder.path());
+  };
+  x.context.basis = look().basis;
+  REQUIRE_FALSE(x.context.basis.empty());
+  SECTION("as it was shown") {
+    CHECK_FALSE(x.put("f", "new\n").err);
+    CHECK(x.content("f") == "new\n");
+  }
+  SECTION("written again with the same content") {
+    x.folder.write("f", "old\n");
+    CHECK_FALSE(x.put("f", "new\n").err);
+  }
+  SECTION("changed") {
+    x.folder.write("f", "other\n");
+    CHECK(look().basis != x.context.basis);
+    const auto result = x.put("f", "new\n");
+    REQUIRE(result.err);
+    CHECK(result.text.find("changed by something else") != std::string::npos);
+    CHECK(x.content("f") == "other\n");
+    CHECK(x.count() == 1);
+  }
+  SECTION("gone") {
+    fs::remove(x.folder.path() / "f");
+    REQUIRE(x.put("f", "new\n").err);
+    CHECK_FALSE(x.folder.has("f"));
+  }
+  SECTION("written by an attempt before this one") {
+    x.folder.write("f", "new\n");
+    CHECK(x.put("f", "new\n").err);
+    x.context.attempt = 2;
+    CHECK_FALSE(x.put("f", "new\n").err);
+  }
+}
+
+TEST_CASE("an approved write of a new file makes one, or does nothing") {
+  fixture x;
+  const json arguments = {{"path", "g/f"}, {"content", "new\n"}};
+  x.context.basis = x.write->preview(arguments, x.folder.path()).basis;
+  const bool there = GENERATE(false, true);
+  if (there) x.folder.write("g/f", "mine\n");
+  CHECK(x.put("g/f", "new\n").err.has_value() == there);
+  CHECK(x.content("g/f") == (there ? "mine\n" : "new\n"));
+}
+
+TEST_CASE("what was shown to fail does nothing, also if it could by now") {
+  fixture x;
+  fs::create_directory(x.folder.path() / "f");
+  const json arguments = {{"path", "f"}, {"content", "new\n"}};
+  const auto seen = x.write->preview(arguments, x.folder.path());
+  CHECK(seen.text.starts_with("This cannot be done: "));
+  x.context.basis = seen.basis;
+  fs::remove(x.folder.path() / "f");
+  CHECK(x.put("f", "new\n").err);
+  CHECK_FALSE(x.folder.has("f"));
 }
 
 TEST_CASE("write tells what it does and what it touches") {

@@ -172,7 +172,7 @@ class bash final : public tool {
     return {.text = arguments.at("command"), .shell = true};
   }
 
-  [[nodiscard]] std::string preview(
+  [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& /*workspace*/) const override {
     const auto& command = arguments.at("command").get_ref<const std::string&>();
@@ -180,6 +180,10 @@ class bash final : public tool {
     if (shown.size() == command.size()) return command;
     return std::string{shown} + "\n[... " +
            std::to_string(command.size() - shown.size()) + " more bytes]";
+  }
+
+  [[nodiscard]] std::string definition() const override {
+    return tool::definition() + shell_;
   }
 
   tool_output run(const json& arguments, tool_context& context) override {

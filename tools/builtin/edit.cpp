@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/builtin/change_report.hpp"
+#include "tools/builtin/file_basis.hpp"
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/near_text.hpp"
@@ -212,21 +213,28 @@ class edit final : public tool {
     return path_subject(workspace, text_at(arguments, "path"));
   }
 
-  [[nodiscard]] std::string preview(
+  [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
     const auto x = plan_of(arguments, workspace, {}, {});
-    if (!x) return "This cannot be done: " + x.error().text;
-    const auto way = way_of(x->target);
-    if (const auto diff = diff_of(*x)) return way + preview_of(*diff);
-    return way + "Changes " + std::to_string(x->change.places.offsets.size()) +
-           " places in " + path_text(x->target.name);
+    if (!x) return cannot_preview(x.error());
+    auto basis = basis_of(x->target);
+    auto text = way_of(x->target) + shown(*x);
+    // What was planned and is shown is of one content.
+    const auto again = plan_of(arguments, workspace, {}, {});
+    const bool same =
+        again && again->change.places.offsets == x->change.places.offsets &&
+        basis_of(again->target) == basis;
+    if (!same) return {};
+    return {std::move(text), std::move(basis)};
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
     const auto x =
         plan_of(arguments, context.workspace, context.judged, context.stop);
     if (!x) return x.error();
+    if (const int number = check_basis(x->target, context.basis); number != 0)
+      return cannot_write(op, x->target, number);
     const auto diff = diff_of(*x);
     const int number = replace_file(
         x->target,
@@ -244,6 +252,12 @@ class edit final : public tool {
   }
 
  private:
+  static std::string shown(const planned& x) {
+    if (const auto diff = diff_of(x)) return preview_of(*diff);
+    return "Changes " + std::to_string(x.change.places.offsets.size()) +
+           " places in " + path_text(x.target.name);
+  }
+
   static tool_output result_of(const planned& x,
                                const std::optional<diff_text>& diff) {
     const auto count = x.change.places.offsets.size();

@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/digest.hpp"
 #include "tools/builtin/change_report.hpp"
+#include "tools/builtin/file_basis.hpp"
 #include "tools/builtin/file_failure.hpp"
 #include "tools/builtin/jail.hpp"
 #include "tools/builtin/path_text.hpp"
@@ -88,19 +90,17 @@ class write final : public tool {
     return path_subject(workspace, text_at(arguments, "path"));
   }
 
-  [[nodiscard]] std::string preview(
+  [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
     const auto target = find_target(op, workspace, text_at(arguments, "path"));
-    if (!target) return "This cannot be done: " + target.error().text;
-    const auto& content = text_at(arguments, "content");
-    const auto diff = diff_of(*target, content);
-    if (!diff)
-      return way_of(*target) + "Replaces " + path_text(target->name) + " by " + size_of(content);
-    if (diff->text.empty())
-      return way_of(*target) + (target->current ? "Leaves the file as it is"
-                                                : "Makes an empty file");
-    return way_of(*target) + preview_of(*diff);
+    if (!target) return cannot_preview(target.error());
+    // Before and after it is read: what is shown is of one content.
+    auto basis = basis_of(*target);
+    auto text =
+        way_of(*target) + shown(*target, text_at(arguments, "content"));
+    if (basis != basis_of(*target)) return {};
+    return {std::move(text), std::move(basis)};
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
@@ -109,17 +109,43 @@ class write final : public tool {
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content);
+    const auto basis = basis_for(*target, content, context);
+    if (const int number = check_basis(*target, basis); number != 0)
+      return cannot_write(op, *target, number);
     const int made = make_folders(*target);
     if (made == ELOOP && context.judged) return place_moved(op, target->name);
     if (made != 0) return cannot_write(op, *target, made);
     const int number = replace_file(
         *target, [&](int fd) { return write_all(fd, content); },
-        [&](int) { return context.stop.stop_requested() ? ECANCELED : 0; });
+        [&](int) {
+          if (context.stop.stop_requested()) return ECANCELED;
+          return check_basis_now(*target, basis);
+        });
     if (number != 0) return cannot_write(op, *target, number);
     return result_of(*target, content, diff);
   }
 
  private:
+  /// An attempt before this one may have written it already.
+  static std::string basis_for(const write_target& target,
+                               const std::string& content,
+                               const tool_context& context) {
+    const bool done =
+        context.attempt > 1 && basis_of(target) == "sha256 " + sha256(content);
+    return done ? std::string{} : context.basis;
+  }
+
+  static std::string shown(const write_target& target,
+                           std::string_view content) {
+    const auto diff = diff_of(target, content);
+    if (!diff)
+      return "Replaces " + path_text(target.name) + " by " + size_of(content);
+    if (diff->text.empty())
+      return target.current ? "Leaves the file as it is"
+                            : "Makes an empty file";
+    return preview_of(*diff);
+  }
+
   static tool_output result_of(const write_target& target,
                                std::string_view content,
                                const std::optional<diff_text>& diff) {

@@ -11,6 +11,7 @@
 
 #include "runtime/base/secrets.hpp"
 #include "tools/builtin/kept_output.hpp"
+#include "tools/command/command_definition.hpp"
 #include "tools/command/command_result.hpp"
 #include "tools/command/stderr_lines.hpp"
 #include "tools/process/process.hpp"
@@ -161,13 +162,18 @@ class command_tool final : public tool {
     return result;
   }
 
-  [[nodiscard]] std::string preview(
+  [[nodiscard]] call_preview preview(
       const json& /*arguments*/,
       const std::filesystem::path& /*workspace*/) const override {
     std::string result;
     for (const auto& word : options_.command)
       result += (result.empty() ? "" : " ") + word;
     return result;
+  }
+
+  [[nodiscard]] std::string definition() const override {
+    return tool::definition() +
+           definition_of(options_.command, options_.folder, options_.env);
   }
 
   tool_output run(const json& arguments, tool_context& context) override {

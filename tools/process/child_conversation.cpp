@@ -31,6 +31,7 @@ constexpr std::size_t longest_tail = 2048;
 std::string context_text(const tool_context& x) {
   json out{{"call", x.call.value},
            {"attempt", x.attempt},
+           {"basis", x.basis},
            {"workspace", x.workspace.string()},
            {"kill_grace", x.kill_grace.count()},
            {"output_file", x.output_file.string()},

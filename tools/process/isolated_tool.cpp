@@ -95,9 +95,12 @@ class isolated final : public isolated_tool {
                                      const fs::path& workspace) const override {
     return inner_->subject(arguments, workspace);
   }
-  [[nodiscard]] std::string preview(const json& arguments,
-                                    const fs::path& workspace) const override {
+  [[nodiscard]] call_preview preview(const json& arguments,
+                                     const fs::path& workspace) const override {
     return inner_->preview(arguments, workspace);
+  }
+  [[nodiscard]] std::string definition() const override {
+    return inner_->definition();
   }
 
   void warm_up(fs::path guard_dir) override {

@@ -114,6 +114,7 @@ class worker_process {
     const auto& about = x.context;
     context.call = call_id{about.at("call").get<std::string>()};
     context.attempt = about.at("attempt");
+    context.basis = about.at("basis");
     context.workspace = about.at("workspace").get<std::string>();
     context.kill_grace = duration{about.at("kill_grace").get<std::int64_t>()};
     context.output_file = about.at("output_file").get<std::string>();

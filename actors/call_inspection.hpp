@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A look at a call that a person decides about: what its tool is, what it would
+// do, and whether it was approved once and for all.
+
+#include <optional>
+#include <string>
+
+#include "messages/call.hpp"
+#include "runtime/storage/journal.hpp"
+#include "tools/tool.hpp"
+
+namespace riffle {
+
+struct run_spec;
+
+struct call_inspection {
+  std::string definition;  ///< SHA-256; empty: nobody could look
+  tools::call_preview preview;
+  /// No rule of the configuration wants this call to be asked for each time.
+  bool can_always = false;
+  std::string pattern;  ///< that "always" offers, or empty
+  std::optional<storage::grant_record> granted;  ///< covers the call
+};
+
+/// Blocks (files, the journal): on the lane. Whatever goes wrong, less is known
+/// and somebody is asked. `grants`: whether to look for them.
+call_inspection inspect_call(const run_spec& spec, const tool_call& call,
+                             bool grants);
+
+/// Whether it covers a call of this tool.
+bool covers(const storage::grant_record& grant, const std::string& folder,
+            const std::string& definition, const tool_call& call,
+            const rule_subject& subject);
+
+}  // namespace riffle

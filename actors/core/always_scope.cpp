@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/always_scope.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "actors/core/approval_rules.hpp"
+#include "actors/core/plain_command.hpp"
+
+namespace riffle::core {
+
+namespace {
+
+/// Their first word says nothing about what is run.
+constexpr std::array<std::string_view, 32> runners{
+    "bash", "busybox", "chroot", "command", "dash",   "doas",   "docker",
+    "env",  "eval",    "exec",   "find",    "flock",  "ionice", "ksh",
+    "nice", "node",    "nohup",  "perl",    "podman", "python", "python3",
+    "ruby", "setsid",  "sh",     "ssh",     "stdbuf", "sudo",   "su",
+    "time", "timeout", "xargs",  "zsh"};
+
+bool has_wildcard(std::string_view x) {
+  return x.find_first_of("*?") != std::string_view::npos;
+}
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string pattern_of_command(std::string_view line) {
+  const auto plain = plain_command(line);
+  // A quoted word may hold anything, also a command.
+  if (!plain || has_wildcard(*plain) || plain->find('\'') != plain->npos)
+    return {};
+  const std::string_view text = *plain;
+  const auto end = std::min(text.find(' '), text.size());
+  const auto first = text.substr(0, end);
+  if (std::ranges::find(runners, base_name(first)) != runners.end()) return {};
+  const auto rest = text.substr(std::min(end + 1, text.size()));
+  const auto second = rest.substr(0, rest.find(' '));
+  const bool named = !second.empty() && !second.starts_with('-');
+  std::string out{first};
+  if (named) out.append(" ").append(second);
+  return out + " *";
+}
+
+/// The folder of a file, the host of an address.
+std::string pattern_of_text(const std::string& text) {
+  if (text.empty() || text.front() == '{' || has_wildcard(text)) return {};
+  const auto scheme = text.find("://");
+  if (scheme != std::string::npos) {
+    const auto end = text.find_first_of("/?#", scheme + 3);
+    if (end == std::string::npos || text[end] != '/') return {};
+    return text.substr(0, end) + "/*";
+  }
+  const auto slash = text.rfind('/');
+  if (slash == std::string::npos) return text;
+  return text.substr(0, slash) + "/*";
+}
+
+}  // namespace
+
+std::string always_pattern(const rule_subject& subject) {
+  if (!subject.known) return {};
+  auto pattern = subject.shell ? pattern_of_command(subject.text)
+                               : pattern_of_text(subject.text);
+  // What is offered covers at least the call that it is offered for.
+  return always_matches(pattern, subject) ? pattern : std::string{};
+}
+
+bool always_matches(std::string_view pattern, const rule_subject& subject) {
+  if (pattern.empty()) return false;
+  std::vector<approval_rule> rules{
+      {std::string{pattern}, approval_policy::allow}};
+  if (subject.shell && pattern.ends_with(" *"))
+    rules.push_back({std::string{pattern.substr(0, pattern.size() - 2)},
+                     approval_policy::allow});
+  return policy_of(subject, approval_policy::ask, rules) ==
+         approval_policy::allow;
+}
+
+}  // namespace riffle::core

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// "Always": a person's consent that also covers later calls, and how far it
+// reaches.
+
+#include <string>
+#include <string_view>
+
+#include "messages/call.hpp"
+#include "messages/decision.hpp"
+
+namespace riffle::core {
+
+using riffle::always_scope;
+
+/// The pattern that is offered for a call like this, or empty:
+///
+///     git status -s       git status *     (also "git status" alone)
+///     docs/plan.md        docs/*
+///     notes.md            notes.md
+///     https://a.org/x     https://a.org/*
+///
+/// None for a command that has more than one reading or whose first word runs
+/// others, for a subject that is not known, and for one that holds a wildcard.
+std::string always_pattern(const rule_subject& subject);
+
+/// Whether `policy_of` would allow the call for a rule with this pattern; a
+/// pattern that ends with " *" is also one without words behind it.
+bool always_matches(std::string_view pattern, const rule_subject& subject);
+
+}  // namespace riffle::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/run_folder.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace riffle {
+
+namespace fs = std::filesystem;
+
+folder_state find_folder(const std::string& folder) {
+  if (folder.empty()) return folder_state::here;
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed)) return folder_state::gone;
+  const bool same = fs::equivalent(folder, ".", failed);
+  return same && !failed ? folder_state::here : folder_state::elsewhere;
+}
+
+expected<void> check_folder(const std::string& folder,
+                            const std::string& what) {
+  const auto fail = [&](const std::string& why) {
+    return unexpected{error{errc::invalid_request, "folder",
+                            what + " is of the folder " + folder + why}};
+  };
+  switch (find_folder(folder)) {
+    case folder_state::here: break;
+    case folder_state::elsewhere:
+      return fail(
+          ", and its tools work nowhere else: use a process whose working "
+          "directory that is");
+    case folder_state::gone:
+      return fail(
+          ", which is not there any more, and its tools work nowhere else: "
+          "make it again, or deny or cancel it");
+  }
+  return {};
+}
+
+}  // namespace riffle

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How calls of the SQLite journal meet its exceptions; for its sources alone.
+
+#include "runtime/storage/sqlite_journal.hpp"
+#include "runtime/storage/storage_error.hpp"
+
+namespace riffle::storage {
+
+template <class F>
+auto sqlite_journal::guarded(const char* op, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::exception& problem) {
+    return unexpected{describe_problem(op, file_, problem)};
+  }
+}
+
+template <class T, class F>
+expected<T> sqlite_journal::write(const char* op, F f) {
+  expected<T> result{};
+  auto failure = queue_.run([&] {
+    result = guarded(op, [&]() -> expected<T> {
+      if (auto why = halted_.find_end()) return unexpected{*why};
+      auto scope = writer_->transactions.begin_write();
+      auto x = f();
+      if (x) scope.commit();
+      return x;
+    });
+  });
+  if (failure) return unexpected{std::move(*failure)};
+  return result;
+}
+
+}  // namespace riffle::storage

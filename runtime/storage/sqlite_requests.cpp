@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What persons and other processes say to runs: the half of the SQLite journal
+// about proposals, decisions, grants and cancels.
+#include <utility>
+
+#include "runtime/storage/sqlite_guarded.hpp"
+
+namespace riffle::storage {
+
+expected<decision_answer> sqlite_journal::decide(decision_record x,
+                                                 const std::string& digest) {
+  return write<decision_answer>("decide", [&]() -> expected<decision_answer> {
+    return decide_in_transaction(x, digest);
+  });
+}
+
+decision_answer sqlite_journal::decide_in_transaction(
+    const decision_record& x, const std::string& digest) {
+  auto& rows = writer_->units.reader();
+  auto found = rows.proposals().find(x.proposal.value);
+  if (!found) return {};
+  const auto run = rows.find_run(found->what.run);
+  const bool active = run && run->state == run_state::active;
+  auto judged = judge(*found, x, digest, active);
+  if (judged.store) {
+    writer_->units.proposals().add(*judged.store);
+    if (const auto grant = grant_of(found->what, *judged.store))
+      writer_->units.grants().add(*grant);
+    found->decided = std::move(judged.store);
+  }
+  return {judged.verdict, std::move(found)};
+}
+
+expected<std::vector<proposal_state>> sqlite_journal::list_proposals(
+    const proposal_filter& filter) {
+  using list = std::vector<proposal_state>;
+  return guarded("list_proposals", [&]() -> expected<list> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.proposals().list(filter); });
+  });
+}
+
+expected<std::vector<decision_record>> sqlite_journal::decisions_of(
+    const std::vector<proposal_id>& ids) {
+  using list = std::vector<decision_record>;
+  return guarded("decisions_of", [&]() -> expected<list> {
+    return readers_.read([&](row_reader& rows) {
+      list all;
+      for (const auto& id : ids)
+        if (auto x = rows.proposals().decision(id.value))
+          all.push_back(std::move(*x));
+      return all;
+    });
+  });
+}
+
+expected<std::vector<grant_record>> sqlite_journal::grants(
+    const std::optional<session_id>& of) {
+  using list = std::vector<grant_record>;
+  return guarded("grants", [&]() -> expected<list> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.grants().list(of); });
+  });
+}
+
+expected<bool> sqlite_journal::revoke(const proposal_id& grant) {
+  return write<bool>("revoke", [&]() -> expected<bool> {
+    return writer_->units.grants().remove(grant.value);
+  });
+}
+
+expected<cancel_verdict> sqlite_journal::ask_cancel(const run_id& run,
+                                                    const std::string& reason) {
+  return write<cancel_verdict>("ask_cancel", [&]() -> expected<cancel_verdict> {
+    return ask_cancel_in_transaction(run, reason);
+  });
+}
+
+cancel_verdict sqlite_journal::ask_cancel_in_transaction(
+    const run_id& run, const std::string& reason) {
+  const auto row = writer_->units.reader().find_run(run);
+  if (!row) return cancel_verdict::unknown;
+  if (row->state != run_state::active) return cancel_verdict::finished;
+  const auto owner = owner_of(*row);
+  if (owner == run_owner::here) return cancel_verdict::here;
+  writer_->units.state().add(cancel_request{run, reason});
+  return owner == run_owner::gone ? cancel_verdict::gone
+                                  : cancel_verdict::asked;
+}
+
+expected<std::vector<cancel_request>> sqlite_journal::cancels() {
+  using list = std::vector<cancel_request>;
+  return guarded("cancels", [&]() -> expected<list> {
+    return readers_.read([&](row_reader& rows) {
+      return rows.state().cancels_for(owner_.id());
+    });
+  });
+}
+
+}  // namespace riffle::storage

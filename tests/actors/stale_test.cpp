@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// What was shown is what runs: what has changed since is asked for again.
+#include "tests/actors/approval_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using events::decision;
+using nlohmann::json;
+
+namespace {
+
+const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
+
+/// The only proposal without a decision.
+storage::proposal_record open_one(approval_scene& x) {
+  const auto all = x.undecided();
+  REQUIRE(all.size() == 1);
+  return all[0].what;
+}
+
+}  // namespace
+
+TEST_CASE("what has changed since it was shown is shown and asked for again") {
+  approval_scene x;
+  x.act->shows = "one";
+  x.act->from = "content 1";
+  x.play({wants_act});
+  x.pass(1s);
+  const auto old = open_one(x);
+  SECTION("the tool") { x.act->is = " of another kind"; }
+  SECTION("what the preview was made from") {
+    x.act->shows = "two";
+    x.act->from = "content 2";
+  }
+  SECTION("the preview, if it does not say from what it was made") {
+    x.act->from.clear();
+    x.act->shows = "two";
+  }
+  SECTION("whether there is a preview") { x.act->preview_throws = true; }
+  x.decide(old.id, decision::approved);
+  x.pass(1s);
+  CHECK(x.act->acted.empty());
+  const auto now = open_one(x);
+  CHECK(now.replaces == old.id);
+  CHECK(now.call == old.call);
+  CHECK(now.digest != old.digest);
+  const auto asked = events_of(x.reader->lines, "approval_required");
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[0].at("data").at("digest") == old.digest);
+  CHECK(asked[1].at("data").at("digest") == now.digest);
+  const auto resolved = x.only("approval_resolved");
+  CHECK(resolved.at("proposal_id") == old.id.value);
+  CHECK(resolved.at("decision") == "cancelled");
+  CHECK(resolved.at("by") == "riffle");
+  CHECK(resolved.at("reason").get<std::string>().starts_with("stale"));
+  x.check(true);
+  const bool yes = GENERATE(true, false);
+  x.decide(now.id, yes ? decision::approved : decision::denied);
+  x.run_out();
+  CHECK(x.act->acted.size() == (yes ? 1 : 0));
+  if (yes) CHECK(x.act->bases == std::vector{now.basis});
+  CHECK(x.undecided().empty());
+  x.check();
+}
+
+TEST_CASE("what changes all the while is asked for each time, and ends") {
+  approval_scene x;
+  x.act->from = "0";
+  x.play({wants_act});
+  x.pass(1s);
+  for (int i = 1; i <= 20; ++i) {
+    const auto id = open_one(x).id;
+    x.act->from = std::to_string(i);
+    x.decide(id, decision::approved);
+    x.pass(1s);
+  }
+  CHECK(x.act->acted.empty());
+  SECTION("when it stands still") {
+    x.decide(open_one(x).id, decision::approved);
+    x.run_out();
+    CHECK(x.act->acted.size() == 1);
+  }
+  SECTION("or is cancelled") {
+    x.cancel();
+    x.run_out();
+    CHECK(x.act->acted.empty());
+    CHECK(x.outcomes() == std::vector<std::string>{"cancelled"});
+  }
+  x.check();
+}
+
+TEST_CASE("a cancel while an approval is looked at again leaves no call open") {
+  approval_scene x;
+  x.play({wants_act});
+  x.pass(1s);
+  const auto id = open_one(x).id;
+  x.act->is = " of another kind";
+  x.run_lane = x.begin_lane = false;
+  x.decide(id, decision::approved, {}, always_scope::none, true);
+  x.pass(1s);
+  x.cancel();
+  x.settle();
+  x.run_lane = true;
+  x.run_out();
+  CHECK(x.act->acted.empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"cancelled"});
+  CHECK(x.undecided().empty());
+  x.check();
+}
+
+TEST_CASE("edited arguments are bound to the tool, not to the old preview") {
+  approval_scene x;
+  x.act->from = "content 1";
+  x.play({wants_act});
+  x.pass(1s);
+  const auto id = open_one(x).id;
+  const bool other_tool = GENERATE(false, true);
+  x.act->from = "content 2";
+  if (other_tool) x.act->is = " of another kind";
+  x.decide(id, decision::approved, R"({"n":8})");
+  x.pass(1s);
+  if (other_tool) {
+    CHECK(x.act->acted.empty());
+    x.decide(open_one(x).id, decision::denied);
+  } else {
+    CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
+    CHECK(x.act->bases == std::vector<std::string>{""});
+  }
+  x.run_out();
+  x.check();
+}
+
+TEST_CASE("a run that is killed between stale and asked again asks once") {
+  for (std::size_t acks = 0; acks < 8; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    {
+      approval_scene x{journal};
+      x.act->from = "content 1";
+      x.play({wants_act});
+      x.pass(1s);
+      x.act->from = "content 2";
+      x.release_acks = false;
+      x.decide(open_one(x).id, decision::approved, {}, always_scope::none,
+               true);
+      x.settle();
+      for (std::size_t i = 0; i < acks; ++i) {
+        journal->release_one();
+        x.settle();
+      }
+    }
+    auto next = journal->crash(acks);
+    next_life x{next};
+    x.act->from = "content 2";
+    x.go_on();
+    x.pass(2s);
+    CHECK(x.act->acted.empty());
+    x.decide(open_one(x).id, decision::approved);
+    x.run_out();
+    CHECK(x.act->acted.size() == 1);
+    check_log(log_of(*next, "run_1"));
+    CHECK(x.undecided().empty());
+  }
+}
+
+TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
+  approval_scene x;
+  x.propose = true;
+  x.act->from = "content 1";
+  x.play({wants_act});
+  x.run_out();
+  const auto old = open_one(x);
+  const auto cause = *x.decide(old.id, decision::approved).now;
+  const bool stale = GENERATE(true, false);
+  if (stale) x.act->from = "content 2";
+  auto spec = x.make_spec("run_2");
+  spec->cause = cause;
+  x.start(spec);
+  x.pass(5s);
+  const auto lines = log_of(*x.journal, "run_2");
+  check_log(lines);
+  const auto result = events_of(lines, "tool_result").at(0).at("data");
+  CHECK(result.at("outcome") == (stale ? "denied" : "ok"));
+  CHECK(x.act->acted.size() == (stale ? 0 : 1));
+  if (!stale) {
+    CHECK(x.act->bases == std::vector<std::string>{"content 1"});
+    return;
+  }
+  const auto now = open_one(x);
+  CHECK(now.replaces == old.id);
+  CHECK_FALSE(now.waits);
+  CHECK(events_of(lines, "final_answer")
+            .at(0)
+            .at("data")
+            .at("content")
+            .get<std::string>()
+            .find(now.id.value) != std::string::npos);
+  auto again = x.make_spec("run_3");
+  again->cause = *x.decide(now.id, decision::approved).now;
+  x.start(again);
+  x.pass(5s);
+  CHECK(x.act->bases == std::vector<std::string>{"content 2"});
+}

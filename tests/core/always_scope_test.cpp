@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/always_scope.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using core::always_matches;
+using core::always_pattern;
+
+namespace {
+
+rule_subject command(const std::string& text) {
+  return {.text = text, .shell = true};
+}
+
+rule_subject place(const std::string& text) { return {.text = text}; }
+
+}  // namespace
+
+TEST_CASE("the pattern of a command is its first words") {
+  CHECK(always_pattern(command("git status -s")) == "git status *");
+  CHECK(always_pattern(command("git status")) == "git status *");
+  CHECK(always_pattern(command("make")) == "make *");
+  CHECK(always_pattern(command("ls -la docs")) == "ls *");
+  CHECK(always_pattern(command("./build.sh fast now")) == "./build.sh fast *");
+}
+
+TEST_CASE("no pattern is offered where it would say nothing") {
+  for (const auto* text :
+       {"sudo rm x", "sh -c ls", "/bin/sh x.sh", "env A=1 make", "xargs rm",
+        "find . -name x", "python3 x.py", "time make", "git status; rm x",
+        "echo $(date)", "rm *", "echo 'a b'", "A=1 make", ""}) {
+    CAPTURE(text);
+    CHECK(always_pattern(command(text)).empty());
+  }
+  CHECK(always_pattern({.text = "a", .known = false}).empty());
+  CHECK(always_pattern(place(R"({"n":1})")).empty());
+  CHECK(always_pattern(place("docs/a*b.md")).empty());
+  CHECK(always_pattern(place("")).empty());
+}
+
+TEST_CASE("the pattern of a file is its folder, of an address its host") {
+  CHECK(always_pattern(place("docs/a/plan.md")) == "docs/a/*");
+  CHECK(always_pattern(place("notes.md")) == "notes.md");
+  CHECK(always_pattern(place("https://a.org/x/y?z")) == "https://a.org/*");
+  CHECK(always_pattern(place("https://a.org?x=/y")).empty());
+}
+
+TEST_CASE("a pattern matches as a rule does, and never in doubt") {
+  const std::string git = "git status *";
+  CHECK(always_matches(git, command("git status")));
+  CHECK(always_matches(git, command("git  'status' -s")));
+  for (const auto* text :
+       {"git statusx", "git push", "git status; rm x", "git status $(rm x)",
+        "git status > f", "git status && rm x", "git status `rm x`", ""}) {
+    CAPTURE(text);
+    CHECK_FALSE(always_matches(git, command(text)));
+  }
+  CHECK(always_matches("docs/*", place("docs/a/b")));
+  CHECK_FALSE(always_matches("docs/*", place("docs")));
+  CHECK_FALSE(always_matches("docs/*", {.text = "docs/a", .known = false}));
+  CHECK_FALSE(always_matches("", place("")));
+}

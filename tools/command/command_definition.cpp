@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "tools/command/command_definition.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/process/content_digest.hpp"
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// Where the program is found, as `process_request::command` has it.
+fs::path find_program(const std::string& name, const fs::path& folder) {
+  if (name.find('/') != std::string::npos) return folder / name;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    auto file = folder / std::string{rest.substr(0, end)} / name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+void add_file(json& files, const std::string& word, const fs::path& file) {
+  if (auto digest = content_digest(file); !digest.empty())
+    files.push_back({word, file.string(), std::move(digest)});
+}
+
+}  // namespace
+
+std::string definition_of(const std::vector<std::string>& command,
+                          const std::filesystem::path& folder,
+                          const std::vector<std::string>& env) {
+  auto files = json::array();
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const auto& word = command[i];
+    if (i == 0) {
+      add_file(files, word, find_program(word, folder));
+      continue;
+    }
+    add_file(files, word, folder / word);
+    if (const auto sign = word.find('='); sign != std::string::npos)
+      add_file(files, word, folder / word.substr(sign + 1));
+  }
+  return json{{"command", command},
+              {"folder", folder.string()},
+              {"env", env},
+              {"files", std::move(files)}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace riffle::tools
