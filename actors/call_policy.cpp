@@ -38,7 +38,8 @@ call_policy policy_of(const tools::tool& tool,
   const auto base = otherwise_of(settings, about.name, about.eff);
   const auto rules = rules_of(settings, about.name);
   // Nobody looks: nobody needs to know what it is about.
-  if (rules.empty() && base != core::approval_policy::ask) return {base, {}, {}};
+  if (rules.empty() && base != core::approval_policy::ask)
+    return {base, {}, {}};
   const auto workspace =
       std::filesystem::absolute(settings.of(about.name).workspace);
   auto subject = tool.subject(arguments, workspace);

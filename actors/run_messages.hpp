@@ -19,6 +19,7 @@
 #include "actors/core/progress_merge.hpp"
 #include "actors/core/step_effects.hpp"
 #include "actors/proposal_messages.hpp"
+#include "actors/registry_messages.hpp"
 #include "actors/run_spec.hpp"
 #include "actors/subscriber.hpp"
 #include "messages/call.hpp"
@@ -173,7 +174,7 @@ struct work_done {
   std::string answer;  ///< of an ok `complete`
   run_entry more;      ///< of a control tool: goes out with the settlement
   tools::state_values state;  ///< what the call set
-  bool moved = false;  ///< it did not act: what was judged has changed
+  bool moved = false;         ///< it did not act: what was judged has changed
 };
 
 /// lane -> dispatcher.
@@ -263,81 +264,6 @@ struct attach_subscriber {
   subscriber_ptr who;
 };
 
-// -- front door ---------------------------------------------------------------
-
-struct start_run {
-  run_spec_ptr spec;
-  subscriber_ptr who;  ///< may be null
-};
-
-struct resume_run {
-  run_spec_ptr spec;
-  subscriber_ptr who;
-  std::optional<core::end_request> end;  ///< it ends at once, by this
-};
-
-struct run_opened {
-  run_id run;
-  session_id session;
-  std::optional<error> failure;  ///< then nothing was started
-};
-
-struct cancel_run {
-  run_id run;
-  error why;
-  bool cancelled = true;  ///< false: the time limit
-};
-
-/// Ends one call of a run; passed on to its dispatcher.
-struct cancel_call {
-  run_id run;
-  call_id id;
-};
-
-/// cancel_run for the run's own orchestrator.
-struct end_run {
-  core::end_request request;
-};
-
-/// orchestrator -> registry.
-struct run_ended {
-  run_id run;
-};
-
-/// publisher -> registry: the journal refused; the run cannot go on.
-struct run_broken {
-  run_id run;
-  error why;
-};
-
-/// registry -> desk: whether a run of this process has not ended.
-struct runs_here {
-  bool any = false;
-};
-
-/// registry's own: ask whether the journal takes a parked run again.
-struct probe_journal {};
-
-/// registry -> session store.
-struct open_run_request {
-  storage::run_record run;
-};
-
-struct adopt_run_request {
-  run_id run;
-};
-
-/// session store -> registry.
-struct opened_run {
-  std::shared_ptr<storage::run_snapshot> snapshot;  ///< null: `failure` is set
-  std::optional<error> failure;
-};
-
-/// anyone -> registry: cancel all runs and answer when they have ended.
-struct shut_down {};
-
-struct all_ended {};
-
 /// A timer of the actor itself.
 struct tick {};
 
@@ -390,20 +316,5 @@ RIFFLE_LOCAL(commit_done)
 RIFFLE_LOCAL(flush_due)
 RIFFLE_LOCAL(status_due)
 RIFFLE_LOCAL(attach_subscriber)
-RIFFLE_LOCAL(start_run)
-RIFFLE_LOCAL(resume_run)
-RIFFLE_LOCAL(run_opened)
-RIFFLE_LOCAL(cancel_run)
-RIFFLE_LOCAL(cancel_call)
-RIFFLE_LOCAL(end_run)
-RIFFLE_LOCAL(run_ended)
-RIFFLE_LOCAL(run_broken)
-RIFFLE_LOCAL(runs_here)
-RIFFLE_LOCAL(probe_journal)
-RIFFLE_LOCAL(open_run_request)
-RIFFLE_LOCAL(adopt_run_request)
-RIFFLE_LOCAL(opened_run)
-RIFFLE_LOCAL(shut_down)
-RIFFLE_LOCAL(all_ended)
 RIFFLE_LOCAL(tick)
 RIFFLE_LOCAL(pause_over)

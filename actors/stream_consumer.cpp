@@ -89,15 +89,15 @@ void stream_consumer_state::cut_off() {
 
 void stream_consumer_state::on_end(model_end& x) {
   transfer = 0;
+  if (spec->request.streaming && x.end.content_type == "application/json" &&
+      !x.end.failure)
+    log_run(log_level::info, spec->run,
+            "the model server did not stream, it sent one whole document");
   if (over) {
     self->quit();
     return;
   }
   retry_after = x.end.retry_after;
-  if (spec->request.streaming && x.end.content_type == "application/json" &&
-      !x.end.failure)
-    log_run(log_level::info, spec->run,
-            "the model server did not stream, it sent one whole document");
   turn_delta delta;
   if (!x.end.failure) decoder->end(delta);
   pass_on(delta, 0, true);

@@ -213,8 +213,8 @@ void tool_worker_state::on_done(lane_done& x) {
                                         x.last_progress,
                                         {},
                                         {},
-                                         std::move(x.state),
-                                         x.moved});
+                                        std::move(x.state),
+                                        x.moved});
   if (orphan) return self->quit();
   self->send(pool, worker_idle{x.id});
 }

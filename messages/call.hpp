@@ -90,7 +90,8 @@ struct rule_subject {
   std::string text{};
   bool shell = false;  ///< a shell reads the text
   bool known = true;   ///< false: nobody can tell before it runs
-  bool place = false;  ///< a place in the workspace: what leads there may change
+  bool place =
+      false;  ///< a place in the workspace: what leads there may change
 
   bool operator==(const rule_subject&) const = default;
 };

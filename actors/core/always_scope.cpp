@@ -46,13 +46,15 @@ std::string pattern_of_command(std::string_view line) {
 
 /// The folder of a file, the host of an address.
 std::string pattern_of_text(const std::string& text) {
-  if (text.empty() || text.front() == '{' || has_wildcard(text)) return {};
+  if (text.empty() || text.front() == '{') return {};
   const auto scheme = text.find("://");
   if (scheme != std::string::npos) {
     const auto end = text.find_first_of("/?#", scheme + 3);
     if (end == std::string::npos || text[end] != '/') return {};
-    return text.substr(0, end) + "/*";
+    const auto host = text.substr(0, end);
+    return has_wildcard(host) ? std::string{} : host + "/*";
   }
+  if (has_wildcard(text)) return {};
   const auto slash = text.rfind('/');
   if (slash == std::string::npos) return text;
   return text.substr(0, slash) + "/*";

@@ -76,8 +76,8 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
-  const bool waits = x.at == phase::waiting || x.at == phase::ready ||
-                     x.at == phase::judging;
+  const bool waits =
+      x.at == phase::waiting || x.at == phase::ready || x.at == phase::judging;
   if (waits && !x.noted) {
     x.noted = true;
     out.emplace_back(note_waiting{x.call});

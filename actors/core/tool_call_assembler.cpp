@@ -114,7 +114,7 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
   if (!at || is_new(*at, x)) {
     const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
     if (empty) return out;
-    if (calls_.size() >= most_) {
+    if (calls_.size() >= limits_.most_calls) {
       too_many_ = true;
       return out;
     }
@@ -150,8 +150,8 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
     note_newest(at, x.id);
   }
   if (call.name.empty()) call.name = x.name;  // rule 5
-  if (max_arguments_ != 0 &&
-      call.arguments.size() + x.arguments.size() > max_arguments_) {
+  if (limits_.max_arguments != 0 &&
+      call.arguments.size() + x.arguments.size() > limits_.max_arguments) {
     p.over = true;
     call.arguments =
         head_of(call.arguments + x.arguments.substr(0, kept_head + 1));

@@ -94,8 +94,7 @@ class tool_call_assembler {
   /// What is kept of arguments that are too long.
   static constexpr std::size_t kept_head = 200;
 
-  explicit tool_call_assembler(assembly_limits limits = {})
-      : limits_{limits} {}
+  explicit tool_call_assembler(assembly_limits limits = {}) : limits_{limits} {}
 
   std::vector<assembly_event> on_fragment(const call_fragment& x);
 

@@ -32,8 +32,8 @@ std::string of_tool(const std::string& name, const config::tools_config& all) {
              or_none(x.timeout) + ", idle " + or_none(x.idle_timeout) +
              ", queue " + or_none(x.queue_timeout) + ", attempts " +
              std::to_string(x.attempts) + ", priority " +
-             std::to_string(x.priority) + ", changes: " +
-             all.approval_of(name, effect::mutating);
+             std::to_string(x.priority) +
+             ", changes: " + all.approval_of(name, effect::mutating);
   if (!x.rules.empty())
     out += " (rules: " + std::to_string(x.rules.size()) + ")";
   return out + ", isolation " + x.isolation + "\n";
@@ -45,8 +45,7 @@ std::string limits_text(const config::config& settings,
                         const std::string& agent, const run_choices& choices) {
   const auto& of = settings.agents.at(agent);
   auto out = of_run(settings, of, choices);
-  for (const auto& tool : of.tools)
-    out += of_tool(tool, settings.tools);
+  for (const auto& tool : of.tools) out += of_tool(tool, settings.tools);
   return out;
 }
 

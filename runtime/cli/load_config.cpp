@@ -5,6 +5,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/approval_prompt.hpp"
+#include "runtime/cli/choose.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/confirm.hpp"
 #include "runtime/cli/exit_status.hpp"
@@ -15,8 +16,7 @@ namespace riffle::cli {
 
 namespace {
 
-using config::config;
-using loaded = tl::expected<config, std::vector<riffle::config::mistake>>;
+using loaded = tl::expected<config::config, std::vector<riffle::config::mistake>>;
 
 riffle::config::load_request request_of(const common_options& x) {
   return {x.config, x.sets, riffle::config::builtin_tools(), std::nullopt};
@@ -58,7 +58,7 @@ loaded load_own(const common_options& x) {
   return load(request, *from);
 }
 
-std::optional<config> settle(loaded x, const common_options& options,
+std::optional<config::config> settle(loaded x, const common_options& options,
                              console& io) {
   if (x) {
     // From here on, so that what a store complains of obeys it too.
@@ -73,7 +73,7 @@ std::optional<config> settle(loaded x, const common_options& options,
 
 }  // namespace
 
-std::optional<config> load_config(const common_options& options, config_use use,
+std::optional<config::config> load_config(const common_options& options, config_use use,
                                   bool stdin_is_taken, console& io) {
   const auto request = request_of(options);
   const auto found = find_source(request);
@@ -82,7 +82,8 @@ std::optional<config> load_config(const common_options& options, config_use use,
     io.complain("left out: " + render(from.error()));
     return settle(load_own(options), options, io);
   }
-  if (!from) return settle(tl::unexpected{std::vector{from.error()}}, options, io);
+  if (!from)
+    return settle(tl::unexpected{std::vector{from.error()}}, options, io);
   const auto judged = judge_trust(*from);
   if (!judged) {
     report(judged.error(), io);

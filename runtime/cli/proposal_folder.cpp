@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runtime/cli/journal_at.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/node/run_folder.hpp"
 
 namespace riffle::cli {
@@ -35,7 +36,9 @@ void keep_configuration(common_options& x) {
   if (!x.config) {
     const char* named = std::getenv("RIFFLE_CONFIG");
     if (named == nullptr || *named == '\0') return;
-    x.config = config::expand_home(named);
+    auto file = config::resolve_home(named);
+    if (!file) return;  // reading it says why
+    x.config = std::move(*file);
   }
   x.config = fs::absolute(*x.config);
 }
@@ -78,7 +81,7 @@ expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
 
 expected<void> is_known_here(const proposals_command& x, const proposal& about,
                              const config::config& settings) {
-  auto journal = journal_at(settings);
+  auto journal = journal_at(settings, journal_use::reads);
   if (!journal) return unexpected{std::move(journal.error())};
   storage::proposal_filter filter;
   filter.id = about.what.id;

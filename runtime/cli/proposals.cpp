@@ -249,8 +249,8 @@ int execute(const proposals_command& x, console& io) {
     if (x.common.level != verbosity::quiet)
       io.complain("it is executed in " + about->what.folder +
                   ", where it was proposed");
-    settings = load_config(there.common, config_use::acts,
-                           x.arguments == "-", io);
+    settings =
+        load_config(there.common, config_use::acts, x.arguments == "-", io);
     if (!settings) return usage;
     if (const auto known = is_known_here(there, *about, *settings); !known)
       return report(known.error(), io);

@@ -76,7 +76,8 @@ int execute(const resume_command& x, console& io) {
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
   room.finish_with("riffle sessions resume " + x.session);
-  auto rt = with_room(room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  auto rt = with_room(
+      room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
   const auto session = rt->journal().load_session(session_id{x.session});

@@ -55,7 +55,8 @@ int execute(const run_command& x, console& io) {
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
-  auto rt = with_room(room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  auto rt = with_room(
+      room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
   const auto first = finish_first(*rt, x, signals, room, io);

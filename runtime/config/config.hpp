@@ -90,10 +90,10 @@ struct agent_config {
   std::uint32_t max_calls_in_flight = 16;
   std::uint32_t max_calls_per_turn = 256;  ///< 0: no limit
   /// Of one call; 0: no limit. Over it the call fails.
-  std::uint64_t max_argument_bytes = 1u << 20;
+  std::uint64_t max_argument_bytes = 512u << 10;
   /// Text, reasoning and arguments of one answer; 0: no limit. There the turn
   /// ends as if the provider had ended it for its length.
-  std::uint64_t max_turn_bytes = 2u << 20;
+  std::uint64_t max_turn_bytes = 1u << 20;
   std::uint32_t loop_limit = 5;
   std::uint32_t recovery_attempts = 3;
   budget_config budget{};
@@ -156,7 +156,7 @@ struct tool_config {
   std::string pid_namespace = "auto";  ///< auto none
   std::uint32_t abandoned_limit = 4;
   std::vector<std::string> nodes = {"*"};
-  std::string workspace = ".";   ///< relative to the working directory
+  std::string workspace = ".";  ///< relative to the working directory
   /// ask allow deny; in a tool's own table also default: as [tools] says for
   /// calls that change something, and those that only read need no approval.
   std::string approval = "default";
@@ -297,8 +297,5 @@ std::optional<duration> parse_duration(std::string_view text);
 /// The shortest such text that parses to the same and is at least one unit
 /// ("100ms", not "0.1s").
 std::string to_text(duration x);
-
-/// Replaces a leading "~" by the home directory.
-std::filesystem::path expand_home(const std::string& path);
 
 }  // namespace riffle::config

@@ -33,9 +33,8 @@ bool has_part(std::string_view path, std::string_view part) {
 std::string absolute_problem(std::string_view pattern,
                              const std::string& workspace) {
   std::error_code ignored;
-  auto prefix = std::filesystem::absolute(workspace, ignored)
-                    .lexically_normal()
-                    .string();
+  auto prefix =
+      std::filesystem::absolute(workspace, ignored).lexically_normal().string();
   while (prefix.ends_with('/')) prefix.pop_back();
   prefix += '/';
   const std::string said = "rules see paths relative to the workspace";
@@ -59,13 +58,14 @@ std::string path_problem(std::string_view pattern,
   return {};
 }
 
+/// What is quoted counts as one letter.
 std::string outside_quotes(std::string_view pattern) {
   std::string out;
   bool quoted = false;
   for (const char c : pattern) {
-    if (c == '\'')
-      quoted = !quoted;
-    else if (!quoted)
+    if (c == '\'' && (quoted = !quoted))
+      out += 'q';  // stands for the quoted word
+    else if (c != '\'' && !quoted)
       out += c;
   }
   return out;

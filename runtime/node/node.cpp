@@ -161,6 +161,9 @@ service_listener node::service_listener_for() const {
 expected<void> node::compose(node_parts parts) {
   faults_ = parts.faults ? std::move(parts.faults) : faults_for_tests;
   scripts_ = std::move(parts.scripts);
+  // One for all; an application sets the default one.
+  for (auto& [name, tool] : config_.tools.by_name)
+    tool.workspace = config_.tools.defaults.workspace;
   if (parts.transport)
     lent_ = model::make_lent_transport(std::move(parts.transport));
   init_log(config_.runtime.log.level, config_.runtime.log.format);

@@ -46,8 +46,8 @@ expected<void> node::check_edit(storage::decision_record& x) {
   auto checked = registry_->check(what.tool, x.arguments);
   if (!checked) return unexpected{std::move(checked.error())};
   x.arguments = std::move(checked->canonical);
-  const auto how = policy_of(**registry_->find(what.tool), config_.tools,
-                             checked->value);
+  const auto how =
+      policy_of(**registry_->find(what.tool), config_.tools, checked->value);
   if (how.policy == core::approval_policy::deny)
     return unexpected{denied_call(what.tool)};
   return {};

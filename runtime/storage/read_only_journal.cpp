@@ -57,6 +57,9 @@ class read_only_journal final : public journal {
                                       const std::string&) override {
     return unexpected{refused("ask_cancel")};
   }
+  expected<bool> revoke(const proposal_id&) override {
+    return unexpected{refused("revoke")};
+  }
   expected<void> set_state(const state_value&) override {
     return unexpected{refused("set_state")};
   }
@@ -138,6 +141,11 @@ class read_only_journal final : public journal {
           all.push_back(std::move(*x));
       return all;
     });
+  }
+  expected<std::vector<grant_record>> grants(
+      const std::optional<session_id>& of) override {
+    return read("grants",
+                [&](row_reader& rows) { return rows.grants().list(of); });
   }
   expected<std::map<std::string, std::string>> load_state(
       const session_id& id) override {

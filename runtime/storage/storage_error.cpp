@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/storage_error.hpp"
 
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
 #include "runtime/storage/rows.hpp"
 #include "runtime/storage/schema.hpp"
 #include "runtime/storage/sqlite.hpp"
@@ -26,9 +30,13 @@ std::string advice(const sqlite::failure& problem) {
 }
 
 /// There may be room later, or the lock free: a full disk, a quota (which is a
-/// failing write to SQLite) and a disk that fails cannot be told apart.
+/// failing write to SQLite) and a disk that fails cannot be told apart. A limit
+/// of this process on the size of files does not pass.
 bool may_pass(const sqlite::failure& problem) {
   const int kind = problem.code() & 0xFF;
+  const auto limit = std::generic_category().message(EFBIG);
+  if (std::string_view{problem.what()}.find(limit) != std::string_view::npos)
+    return false;
   return kind == SQLITE_BUSY || kind == SQLITE_FULL ||
          (kind == SQLITE_IOERR && problem.code() != SQLITE_IOERR_NOMEM);
 }

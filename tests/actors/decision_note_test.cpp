@@ -17,8 +17,8 @@ storage::proposal_state proposal(const std::string& id, wall_time at,
   x.what.id = proposal_id{id};
   x.what.summary = "may I?\nPlease.";
   x.what.source = events::proposal_source::seek_approval;
-  x.decided = storage::decision_record{x.what.id, how,   "ann", "because",
-                                       {},        false, at,    {}};
+  x.decided = storage::decision_record{
+      x.what.id, how, "ann", "because", {}, always_scope::none, at, {}};
   return x;
 }
 

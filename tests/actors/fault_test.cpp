@@ -202,6 +202,9 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       // Recovery's own message is tested below; so is the timer of limits.
       "dispatcher.restored_calls",
       "dispatcher.tick",
+      // Turns of very many calls: many_calls_test.cpp.
+      "dispatcher.more_calls",
+      "stream_consumer.broken_turn",
       // A pool and its worker that fail together: supervision_test.cpp.
       "dispatcher.orphan_due",
       // Only a report that is lost on its way from another node is given up.

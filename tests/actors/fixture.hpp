@@ -106,13 +106,13 @@ class recording_tool final : public tools::tool {
   std::optional<std::string> place;  ///< what it is about, for rules
   int moves = 0;  ///< so many calls find another place than the judged one
   std::vector<std::string> judged;  ///< where the calls that acted were to act
-  std::string is;                  ///< changes its definition
-  std::string shows;               ///< instead of its preview
-  std::string from;                ///< basis of its preview
-  std::vector<std::string> bases;  ///< that its calls were given
-  std::string says;                ///< instead of its name and arguments
-  int throw_times = 0;             ///< so many calls end with an exception
-  int reports = 0;                 ///< progress reports of each call
+  std::string is;                   ///< changes its definition
+  std::string shows;                ///< instead of its preview
+  std::string from;                 ///< basis of its preview
+  std::vector<std::string> bases;   ///< that its calls were given
+  std::string says;                 ///< instead of its name and arguments
+  int throw_times = 0;              ///< so many calls end with an exception
+  int reports = 0;                  ///< progress reports of each call
   std::function<void(tools::tool_context&)> also;  ///< what else a call does
 
  private:
@@ -198,7 +198,7 @@ class actor_fixture {
   std::vector<std::string> service;  ///< what pools told of their tools
   /// Puts others in their place; set before `begin`.
   std::function<void(std::map<std::string, tool_pool_actor>&)> change_pools;
-  fault_hook process_faults;         ///< of pools, store and desk
+  fault_hook process_faults;  ///< of pools, store and desk
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

@@ -161,7 +161,8 @@ TEST_CASE("room that is made in the context is logged, and a status") {
   std::size_t told = 0;
   for (const auto& e : events_of(x.reader->lines, "status"))
     told += e.at("data").at("text").get<std::string>().starts_with("made room");
-  CHECK(told == lines.size());
+  // Of several at once people are told the newest.
+  CHECK(told >= 1);
 }
 
 TEST_CASE("answers that come too late are counted and logged") {
@@ -172,7 +173,7 @@ TEST_CASE("answers that come too late are counted and logged") {
   x.run_lane = false;  // the call never ends in time
   x.look->reports = 3;
   const log_lines log{"info"};
-  x.provider->answers = {one_call("look"), the_end};
+  x.provider->answers = {one_call("look"), scripted_model::hold};
   x.start(x.make_spec());
   for (int i = 0; i < 400 && events_of(x.reader->lines, "tool_result").empty();
        ++i) {
@@ -180,7 +181,6 @@ TEST_CASE("answers that come too late are counted and logged") {
     x.advance(50ms);
   }
   REQUIRE(events_of(x.reader->lines, "tool_result").size() == 1);
-  x.provider->answers = {scripted_model::hold};
   x.run_lane = true;
   x.run_out(1s);
   check_line(log, "info run: run_1 call call_", "came too late and is dropped");
@@ -202,7 +202,7 @@ TEST_CASE("a worker that died, its tool's trial and its way back are logged") {
   x.look->throw_times = 2;
   play(x, {one_call("look"), one_call("look"), the_end});
   CHECK(log.with("info tool_pool: `look`: a worker died").size() == 1);
-  CHECK(log.with("was lost: ").size() == 2);
+  CHECK(log.with(": attempt 1 was lost: ").size() == 2);
   CHECK(log.with("error tool_pool: ").size() == 1);  // out of service
   x.advance(30s);
   play(x, {one_call("look"), the_end}, {}, "run_2");

@@ -102,6 +102,7 @@ TEST_CASE("a cancel gets in while a large turn is taken in") {
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 0;
   x.start(spec);
+  x.settle();
   x.cancel();
   x.run_lane = true;
   x.run_out();

@@ -33,7 +33,8 @@ void decide_something(actor_fixture& x, std::mt19937& random) {
       random() % 4 == 0 ? events::decision::denied : events::decision::approved;
   const bool edits = how == events::decision::approved && random() % 3 == 0 &&
                      what.source == events::proposal_source::tool_call;
-  x.decide(what.id, how, edits ? R"({"n":100})" : "", false, random() % 2 == 0);
+  x.decide(what.id, how, edits ? R"({"n":100})" : "", always_scope::none,
+           random() % 2 == 0);
 }
 
 /// Moves one thing at random; false if nothing could move.

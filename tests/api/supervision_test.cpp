@@ -124,6 +124,11 @@ TEST_CASE("a run ends with an error when the desk fails, and goes on later") {
   auto runtime = make_runtime(folder);
   auto run = runtime.resume(*id, {}, {.approval = approve::all});
   REQUIRE(run);
+  // It was asked before, so a person answers.
+  const auto open = runtime.proposals({.undecided = true});
+  REQUIRE(open);
+  REQUIRE(open->size() == 1);
+  REQUIRE(runtime.decide(open->front().what.id, {.approved = true}));
   auto end = run->wait(60s);
   REQUIRE(end);
   CHECK(end->status == events::run_status::completed);

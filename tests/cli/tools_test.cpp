@@ -165,5 +165,5 @@ TEST_CASE("rules are for models, not for who calls a tool by hand") {
   CHECK(outcome_of(x).out == "key = secret\n");
   x.name = "grep";
   x.arguments = R"({"pattern": "secret"})";
-  CHECK(outcome_of(x).out == "a.env:1:key = secret\n");
+  CHECK(outcome_of(x).out == "a.env:1:key = secret");
 }

@@ -3,6 +3,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace riffle;
 using testing::scoped_env;
@@ -36,6 +37,8 @@ constexpr auto question = "Trust it as it is? [y]es, [n]o > ";
 }  // namespace
 
 TEST_CASE("a folder's file is asked about once, and again when it changed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place x;
   terminal_program first{x.folder.path(), {"run", "say it"}, 100};
   REQUIRE(first.read_until(question));
@@ -64,6 +67,8 @@ TEST_CASE("a folder's file is asked about once, and again when it changed") {
 }
 
 TEST_CASE("who says no, or goes away, starts nothing") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place x;
   for (const std::string keys : {"n\n", "maybe\nno\n", "\x04"}) {
     terminal_program run{x.folder.path(), {"run", "say it"}, 100};
@@ -76,6 +81,8 @@ TEST_CASE("who says no, or goes away, starts nothing") {
 }
 
 TEST_CASE("config trust asks, and forgets again") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
   const place x;
   terminal_program trust{x.folder.path(), {"config", "trust"}, 100};
   REQUIRE(trust.read_until(question));

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "runtime/cli/confirm.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"

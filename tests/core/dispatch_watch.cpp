@@ -219,8 +219,7 @@ void dispatch_watch::see(const core::cancel_approval& x) {
 
 void dispatch_watch::see(const core::retry_call& x) {
   const auto& seen = at(x.call.id);
-  REQUIRE(
-      (x.call.eff == effect::read_only || x.call.idempotent || seen.moved));
+  REQUIRE((x.call.eff == effect::read_only || x.call.idempotent || seen.moved));
   REQUIRE(seen.attempt == x.failed_attempt);
   REQUIRE(x.failed_attempt < x.max_attempts);
   REQUIRE_FALSE(seen.working);

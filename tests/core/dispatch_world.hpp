@@ -49,7 +49,7 @@ class dispatch_world {
     bool flag = false;  ///< announced, approved, safe
     outcome how = outcome::ok;
     std::vector<tool_call> calls;  ///< of a message; of an edit
-    std::string place;  ///< of what was asked for and decided
+    std::string place;             ///< of what was asked for and decided
   };
   struct work {
     std::uint32_t attempt = 0;

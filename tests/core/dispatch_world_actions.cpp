@@ -101,8 +101,8 @@ void dispatch_world::add_work(std::vector<action>& out, const call_id& id,
 void dispatch_world::add_time(std::vector<action>& out) {
   // Seconds pass only when everybody who is alive has had the time to answer.
   const bool hurry =
-      !mail_.empty() || !answers_.empty() || !notices_.empty() || stored_ < log_.size() ||
-      !withdrawn_.empty() ||
+      !mail_.empty() || !answers_.empty() || !notices_.empty() ||
+      stored_ < log_.size() || !withdrawn_.empty() ||
       std::ranges::any_of(
           works_,
           [](const auto& w) { return w.second.stop && !w.second.running; });

@@ -8,8 +8,8 @@
 namespace riffle::testing {
 
 std::string dispatch_world::random_place() {
-  static const std::vector<std::string> all = {"free", "free", "free", "ask 1",
-                                               "ask 2", "denied"};
+  static const std::vector<std::string> all = {"free",  "free",  "free",
+                                               "ask 1", "ask 2", "denied"};
   return all[below(static_cast<unsigned>(all.size()))];
 }
 
@@ -52,13 +52,12 @@ void dispatch_world::check_judged(const tool_call& call) const {
   REQUIRE(last != judged_.end());
   REQUIRE(last->second != "denied");
   if (last->second == "free") return;
-  REQUIRE(std::any_of(log_.begin(),
-                      log_.begin() + static_cast<std::ptrdiff_t>(stored_),
-                      [&](const record& x) {
-                        return x.what == record::kind::decided &&
-                               x.id == call.id && x.flag &&
-                               x.place == last->second;
-                      }));
+  REQUIRE(std::any_of(
+      log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(stored_),
+      [&](const record& x) {
+        return x.what == record::kind::decided && x.id == call.id && x.flag &&
+               x.place == last->second;
+      }));
 }
 
 void dispatch_world::see(const core::judge_start& x) {

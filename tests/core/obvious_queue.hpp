@@ -15,38 +15,39 @@
 
 namespace riffle::testing {
 
-using namespace core;
-
 class obvious_queue {
  public:
   obvious_queue() = default;
-  explicit obvious_queue(dispatch_limits limits);
-  dispatch_effects on_call(tool_call call, time_point now);
-  dispatch_effects on_gate(bool safe, time_point now);
-  dispatch_effects on_decision(const call_id& id, bool approved,
-                               std::string reason, time_point now,
-                               errc code = errc::approval_denied);
-  dispatch_effects on_edited(tool_call call, time_point now);
+  explicit obvious_queue(core::dispatch_limits limits);
+  core::dispatch_effects on_call(tool_call call, time_point now);
+  core::dispatch_effects on_gate(bool safe, time_point now);
+  core::dispatch_effects on_decision(const call_id& id, bool approved,
+                                     std::string reason, time_point now,
+                                     errc code = errc::approval_denied);
+  core::dispatch_effects on_edited(tool_call call, time_point now);
 
-  dispatch_effects on_intent_committed(const call_id& id, std::uint32_t attempt,
-                                       time_point now);
-  dispatch_effects on_started(const call_id& id, std::uint32_t attempt,
-                              time_point now);
+  core::dispatch_effects on_intent_committed(const call_id& id,
+                                             std::uint32_t attempt,
+                                             time_point now);
+  core::dispatch_effects on_started(const call_id& id, std::uint32_t attempt,
+                                    time_point now);
   void on_progress(const call_id& id, std::uint32_t attempt, time_point now);
-  dispatch_effects on_result(const call_id& id, std::uint32_t attempt,
-                             call_result result,
-                             std::optional<std::uint64_t> last_progress,
-                             time_point now);
-  dispatch_effects on_worker_lost(const call_id& id, std::uint32_t attempt,
-                                  std::string reason, time_point now);
-  dispatch_effects on_spoiled(const call_id& id, error why, time_point now);
-  dispatch_effects on_cancel(const call_id& id, time_point now);
-  dispatch_effects on_drain(drain_reason why, time_point now);
-  void restore(std::vector<restored_call> open,
-               std::vector<finished_read> finished);
+  core::dispatch_effects on_result(const call_id& id, std::uint32_t attempt,
+                                   call_result result,
+                                   std::optional<std::uint64_t> last_progress,
+                                   time_point now);
+  core::dispatch_effects on_worker_lost(const call_id& id,
+                                        std::uint32_t attempt,
+                                        std::string reason, time_point now);
+  core::dispatch_effects on_spoiled(const call_id& id, error why,
+                                    time_point now);
+  core::dispatch_effects on_cancel(const call_id& id, time_point now);
+  core::dispatch_effects on_drain(core::drain_reason why, time_point now);
+  void restore(std::vector<core::restored_call> open,
+               std::vector<core::finished_read> finished);
   void on_next_step();
 
-  dispatch_effects tick(time_point now);
+  core::dispatch_effects tick(time_point now);
   [[nodiscard]] std::optional<time_point> due() const;
   [[nodiscard]] std::size_t open() const noexcept { return open_; }
   [[nodiscard]] std::size_t abandoned() const noexcept;
@@ -100,25 +101,26 @@ class obvious_queue {
   entry* current(const call_id& id, std::uint32_t attempt);
   [[nodiscard]] hold held_back(std::size_t position) const;
   [[nodiscard]] bool may_start(const entry& x) const;
-  void start_what_can(dispatch_effects& out, time_point now);
-  void consider(std::size_t position, dispatch_effects& out, time_point now);
-  void advance(entry& x, dispatch_effects& out, time_point now);
-  void hand_over(entry& x, dispatch_effects& out, time_point now);
-  void begin(entry& x, dispatch_effects& out, time_point now);
-  void settle(entry& x, call_result result, dispatch_effects& out,
-              std::optional<std::uint64_t> last_progress = {});
-  void stop(entry& x, outcome how, error why, dispatch_effects& out,
-            time_point now);
-  void stop_for(entry& x, drain_reason why, dispatch_effects& out,
+  void start_what_can(core::dispatch_effects& out, time_point now);
+  void consider(std::size_t position, core::dispatch_effects& out,
                 time_point now);
-  bool reuse(entry& x, dispatch_effects& out);
-  void check_limits(entry& x, dispatch_effects& out, time_point now);
+  void advance(entry& x, core::dispatch_effects& out, time_point now);
+  void hand_over(entry& x, core::dispatch_effects& out, time_point now);
+  void begin(entry& x, core::dispatch_effects& out, time_point now);
+  void settle(entry& x, call_result result, core::dispatch_effects& out,
+              std::optional<std::uint64_t> last_progress = {});
+  void stop(entry& x, outcome how, error why, core::dispatch_effects& out,
+            time_point now);
+  void stop_for(entry& x, core::drain_reason why, core::dispatch_effects& out,
+                time_point now);
+  bool reuse(entry& x, core::dispatch_effects& out);
+  void check_limits(entry& x, core::dispatch_effects& out, time_point now);
   [[nodiscard]] std::optional<time_point> due(const entry& x) const;
-  void finish_drain(dispatch_effects& out);
+  void finish_drain(core::dispatch_effects& out);
 
-  dispatch_limits limits_;
+  core::dispatch_limits limits_;
   std::deque<entry> calls_;  ///< in the model's order
-  std::vector<finished_read> finished_;
+  std::vector<core::finished_read> finished_;
   std::size_t open_ = 0;
   std::uint32_t in_flight_ = 0;
   bool gate_open_ = false;

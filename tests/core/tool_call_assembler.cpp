@@ -297,7 +297,7 @@ TEST_CASE("nothing comes after the turn's end") {
 
 TEST_CASE("a broken server cannot make calls without end") {
   const std::size_t limit = 100;
-  tool_call_assembler calls{limit};
+  tool_call_assembler calls{{.most_calls = limit}};
   for (std::uint32_t i = 0; i < limit + 10; ++i) {
     CHECK(calls.too_many() == (i > limit));
     calls.on_fragment({0, i, "", "read", "{"});
@@ -346,48 +346,6 @@ TEST_CASE("any split of the arguments gives the same call and steps") {
   }
 }
 
-TEST_CASE("a fragment finds the call that a search of all calls finds") {
-  const unsigned seed = std::random_device{}();
-  CAPTURE(seed);
-  std::mt19937 random{seed};
-  static const std::string ids[] = {"", "", "a", "b", "c", "d"};
-  for (int round = 0; round < 300; ++round) {
-    tool_call_assembler calls;
-    std::vector<call_fragment> firsts;  // of each call
-    std::vector<std::string> texts;
-    for (int i = 0; i < 40; ++i) {
-      call_fragment x;
-      x.choice = random() % 2;
-      if (random() % 3 != 0) x.index = random() % 3;
-      x.id = ids[random() % 6];
-      x.arguments = "x";  // never whole, so that only ids begin a call
-      // The newest of its choice and index with its id, else the newest.
-      std::optional<std::size_t> at;
-      std::optional<std::size_t> newest;
-      for (auto k = firsts.size(); k-- > 0 && !at;) {
-        const auto& y = firsts[k];
-        if (y.choice != x.choice || (x.index && y.index != x.index)) continue;
-        if (x.id.empty() || y.id == x.id) at = k;
-        if (!newest && x.index) newest = k;
-      }
-      if (!at) at = newest;
-      const bool another = at && !x.id.empty() && !firsts[*at].id.empty() &&
-                           x.id != firsts[*at].id;
-      if (!at || another) {
-        at = firsts.size();
-        firsts.push_back(x);
-        texts.emplace_back();
-      }
-      if (firsts[*at].id.empty()) firsts[*at].id = x.id;
-      texts[*at] += "x";
-      calls.on_fragment(x);
-      REQUIRE(calls.calls().size() == firsts.size());
-    }
-    for (std::size_t k = 0; k < firsts.size(); ++k) {
-      CHECK(calls.calls()[k].arguments == texts[k]);
-      CHECK(calls.calls()[k].provider_id == firsts[k].id);
-    }
-  }
 TEST_CASE("arguments beyond the limit end their call, and are not kept") {
   recorder r;
   r.calls = tool_call_assembler{{.max_arguments = 1000}};

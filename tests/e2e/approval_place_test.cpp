@@ -87,7 +87,20 @@ TEST_CASE("the configuration of the folder where it was proposed applies") {
   const two_folders x;
   x.home.write("riffle.toml", x.home.read("riffle.toml") +
                                   "[tools.bash]\napproval = \"deny\"\n");
-  run(x.other, {"proposals", "approve", x.id});
+  // Found in the folder, not named.
+  const std::map<std::string, std::string> found{{"RIFFLE_CONFIG", ""}};
+  for (const auto* folder : {&x.home, &x.other}) {
+    const auto file = (folder->path() / "riffle.toml").string();
+    const auto trust = riffle::testing::riffle(
+        x.other, {"config", "trust", "--yes", file}, found);
+    INFO(trust.err);
+    REQUIRE(trust.status == 0);
+  }
+  const auto end =
+      riffle::testing::riffle(x.other, {"proposals", "approve", x.id}, found);
+  INFO(end.err);
+  CHECK(end.err.find("executed in") != std::string::npos);
+  CHECK(end.err.find("trust") == std::string::npos);
   CHECK(x.home.lines("effects").empty());
   CHECK(x.other.lines("effects").empty());
 }

@@ -108,8 +108,10 @@ TEST_CASE("recorded streams are understood through real sockets") {
       std::vector<std::pair<std::string, json>> calls;
       for (const auto& c : want.at("tool_calls")) {
         const std::string raw = c.at("arguments_raw");
-        const auto object = json::parse(raw.empty() ? "{}" : raw, nullptr, false);
-        calls.emplace_back(c.at("name"), object.is_object() ? object : json(raw));
+        const auto object =
+            json::parse(raw.empty() ? "{}" : raw, nullptr, false);
+        calls.emplace_back(c.at("name"),
+                           object.is_object() ? object : json(raw));
       }
       CHECK(got.calls == calls);
       if (want.at("usage").is_object()) {

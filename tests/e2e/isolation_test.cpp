@@ -178,7 +178,9 @@ std::map<prey, std::vector<pid_t>> find_prey() {
   std::map<prey, std::vector<pid_t>> found;
   for (const auto pid : riffle::tools::descendants()) {
     std::ifstream in{"/proc/" + std::to_string(pid) + "/cmdline"};
-    const std::string line{std::istreambuf_iterator<char>{in}, {}};
+    std::ostringstream text;
+    text << in.rdbuf();  // of one that is gone: nothing
+    const auto line = text.str();
     if (line.find("--riffle-guard") != std::string::npos)
       found[prey::guard].push_back(pid);
     else if (line.find("--riffle-worker") != std::string::npos)

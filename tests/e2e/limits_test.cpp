@@ -327,7 +327,9 @@ TEST_CASE("the log has the configured level and format") {
   };
   const auto text = log_of("info", "text");
   REQUIRE_FALSE(text.empty());
-  CHECK(text[0].find("broken") != std::string::npos);
+  CHECK(std::ranges::any_of(text, [](const std::string& line) {
+    return line.find("broken") != std::string::npos;
+  }));
   const auto lines = log_of("error", "json");
   REQUIRE_FALSE(lines.empty());
   for (const auto& line : lines) CHECK(json::accept(line));

@@ -12,6 +12,7 @@
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -26,7 +27,8 @@ const std::vector<std::string> run_command{
     "--session", "s1",
     "--approve", "all",
     "--output",  "jsonl",
-    "--set",     "agents.default.max_calls_per_turn=0"};
+    "--set",     "agents.default.max_calls_per_turn=0",
+    "--set",     "models.default.context_window=0"};
 
 std::string turn_of(int n, const std::string& tool, const json& arguments) {
   std::string out;
@@ -166,8 +168,7 @@ TEST_CASE("a provider that never stops sending calls ends the run") {
 
 TEST_CASE("a turn of ten thousand calls that is killed is finished by resume",
           "[torture]") {
-  const auto seed = std::random_device{}();
-  WARN("seed " << seed);
+  const unsigned seed = riffle::testing::fresh_seed();
   std::mt19937 random{seed};
   for (int round = 0; round < 3; ++round) {
     const work_folder folder;
@@ -181,7 +182,8 @@ TEST_CASE("a turn of ten thousand calls that is killed is finished by resume",
     const auto published = running.wait().out;
     const auto again = riffle::testing::riffle(
         folder, {"sessions", "resume", "s1", "--output", "jsonl", "--set",
-                 "agents.default.max_calls_per_turn=0"});
+                 "agents.default.max_calls_per_turn=0", "--set",
+                 "models.default.context_window=0"});
     INFO(again.err);
     CHECK(again.status == 0);
     const auto log =

@@ -32,9 +32,9 @@ struct command {
 
 const std::vector<command>& commands() {
   static const std::vector<command> all{
-      {{"run", "go"}},
-      {{"run", "go", "--output", "json"}},
-      {{"run", "go", "--output", "jsonl"}},
+      {{"run", "go", "--approve", "none"}},
+      {{"run", "go", "--approve", "none", "--output", "json"}},
+      {{"run", "go", "--approve", "none", "--output", "jsonl"}},
       {{"sessions", "list"}},
       {{"sessions", "list", "--output", "json"}},
       {{"sessions", "show", "s1"}},
@@ -131,7 +131,10 @@ void for_each_command(F f) {
 }
 
 void check_ended(const finished& end) {
-  CHECK(end.status < 126);  // no signal, no shell
+  // No signal, no shell; with very few files the loader gives up first.
+  const bool loads =
+      end.err.find("error while loading shared libraries") == std::string::npos;
+  CHECK((end.status < 126 || (end.status == 127 && !loads)));
   CHECK(end.err.find("terminate") == std::string::npos);
   CHECK(end.err.find("something went wrong inside") == std::string::npos);
 }
@@ -167,6 +170,8 @@ TEST_CASE("the table has every command that the program has") {
     if (x.arguments.size() > 1)
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
+  // Tried by trust_test.cpp and approval_place_test.cpp.
+  known.insert({"config trust", "proposals always"});
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {

@@ -37,6 +37,13 @@ ended with_fault(const std::string& handler,
                   arguments,
                   {{"RIFFLE_TEST_THROW_IN", handler}}}
               .wait();
+  // What was asked before waits for its answer, whatever resumes the run.
+  const auto open = riffle::testing::riffle(
+      folder, {"proposals", "list", "--output", "json"});
+  if (open.status == 0)
+    for (const auto& proposal : json::parse(open.out))
+      riffle::testing::riffle(
+          folder, {"proposals", "approve", proposal.at("proposal_id")});
   x.again = riffle::testing::riffle(
       folder, {"sessions", "resume", "s1", "--approve", "all"});
   x.effects = folder.lines("effects").size();

@@ -33,7 +33,7 @@ struct cloned_folder {
                                     "description = \"Looks.\"\n"
                                     "parameters = { type = \"object\" }\n"
                                     "effect = \"read_only\"\n"
-                                    "env = [\"OPENAI_API_KEY\"]\n");
+                                    "env = [\"SOME_TOKEN\"]\n");
   }
 
   finished riffle(std::vector<std::string> arguments) const {

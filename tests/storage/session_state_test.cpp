@@ -168,7 +168,8 @@ TEST_CASE("a file of version 2 is brought up to date, with all that it has") {
     REQUIRE_FALSE(store(*journal, {run.id, make_block("run_1", 1, 9), {run}}));
   }
   change_file(folder.path(),
-              "DROP TABLE state; DROP TABLE commands; PRAGMA user_version = 2");
+              "DROP TABLE state; DROP TABLE commands; DROP TABLE grants; "
+              "PRAGMA user_version = 2");
   const auto journal = open_store(folder.path());
   CHECK(journal->adopt_run({"run_1"})->last_seq == 9);
   REQUIRE(journal->set_state({{"ses_2"}, "a", "1"}));

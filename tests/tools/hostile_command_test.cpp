@@ -236,9 +236,10 @@ TEST_CASE("no command of a plain user can trace its guard or look into it") {
 TEST_CASE("a namespace that cannot be made is said, with what to do") {
   const guard_report report{guard_report::what::no_space, ENOSPC,
                             static_cast<int>(space_step::fork)};
-  CHECK(to_text({static_cast<space_step>(report.step), report.value}) ==
+  CHECK(to_text(space_failure{static_cast<space_step>(report.step),
+                              report.value}) ==
         "cannot make a PID namespace: No space left on device");
-  CHECK(to_text({}).empty());
+  CHECK(to_text(space_failure{}).empty());
   const auto none = supported_space("/bin/false");
   CHECK_FALSE(none.usable);
   CHECK_FALSE(none.why.empty());

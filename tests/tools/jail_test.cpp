@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/jail.hpp"
-#include "tools/builtin/place.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/place.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -142,26 +142,38 @@ TEST_CASE("no path gets past a rule about folders") {
   const auto write = make_write();
   const auto edit = make_edit();
   const auto read = make_read();
-  for (const std::string& path :
-       {std::string{"docs/note.md"}, std::string{"docs/link"},
-        std::string{"docs/twice"}, std::string{"docs/dangling"},
-        std::string{"docs/in/f"}, std::string{"docs/in/new"},
-        std::string{"docs/in/new/deep"}, std::string{"docs/up/src/f"},
-        std::string{"docs/../src/f"}, std::string{"docs/new/../../src/new"},
-        std::string{"docs/in/../src/new"}, std::string{"docs-other/f"},
-        std::string{"docs"}, std::string{"docs/"}, std::string{"docs/."},
-        std::string{"DOCS/new"}, std::string{"d\xc3\xb3" "cs/new"},
-        std::string{"~/docs/f"}, x.at("src/f").string(),
-        x.at("docs/../src/f").string(), std::string{"docs/magic/etc/passwd"},
-        std::string{"docs/here/src/f"}, std::string{"/proc/self/root/etc"},
-        "docs/magic" + x.at("src/f").string(),
-        std::string("docs/\0/../../src/f", 18)}) {
+  for (const std::string& path : {std::string{"docs/note.md"},
+                                  std::string{"docs/link"},
+                                  std::string{"docs/twice"},
+                                  std::string{"docs/dangling"},
+                                  std::string{"docs/in/f"},
+                                  std::string{"docs/in/new"},
+                                  std::string{"docs/in/new/deep"},
+                                  std::string{"docs/up/src/f"},
+                                  std::string{"docs/../src/f"},
+                                  std::string{"docs/new/../../src/new"},
+                                  std::string{"docs/in/../src/new"},
+                                  std::string{"docs-other/f"},
+                                  std::string{"docs"},
+                                  std::string{"docs/"},
+                                  std::string{"docs/."},
+                                  std::string{"DOCS/new"},
+                                  std::string{"d\xc3\xb3"
+                                              "cs/new"},
+                                  std::string{"~/docs/f"},
+                                  x.at("src/f").string(),
+                                  x.at("docs/../src/f").string(),
+                                  std::string{"docs/magic/etc/passwd"},
+                                  std::string{"docs/here/src/f"},
+                                  std::string{"/proc/self/root/etc"},
+                                  "docs/magic" + x.at("src/f").string(),
+                                  std::string("docs/\0/../../src/f", 18)}) {
     CAPTURE(path);
     CHECK(x.act(*write, {{"path", path}, {"content", "broken"}}).err);
-    CHECK(x.act(*edit, {{"path", path},
-                        {"old_string", "src"},
-                        {"new_string", "broken"}})
-              .err);
+    CHECK(
+        x.act(*edit,
+              {{"path", path}, {"old_string", "src"}, {"new_string", "broken"}})
+            .err);
     CHECK(x.act(*read, {{"path", path}}).err);
   }
   CHECK(x.moved == 0);
@@ -197,10 +209,10 @@ TEST_CASE("a judged call acts at its place, or says that it moved") {
                                {"new_string", "broken"}})
               .moved);
     CHECK(x.run(*make_read(), {{"path", "docs/swap/f"}}).moved);
-    CHECK(x.run(*make_grep(), {{"path", "docs/swap/f"}, {"pattern", "s"}})
-              .moved);
-    CHECK(x.run(*make_glob(), {{"path", "docs/swap/f"}, {"pattern", "*"}})
-              .moved);
+    CHECK(
+        x.run(*make_grep(), {{"path", "docs/swap/f"}, {"pattern", "s"}}).moved);
+    CHECK(
+        x.run(*make_glob(), {{"path", "docs/swap/f"}, {"pattern", "*"}}).moved);
   }
   SECTION("the file became a link") {
     fs::remove(x.at("docs/swap/f"));
@@ -254,10 +266,11 @@ void swap_and_act(int tries) {
   for (int i = 0; i < tries; ++i) {
     const auto& path = paths[static_cast<std::size_t>(i) % paths.size()];
     const auto result =
-        i % 8 < 4 ? x.act(*write, {{"path", path}, {"content", "docs"}})
-                  : x.act(*edit, {{"path", path},
-                                  {"old_string", i % 16 < 8 ? "docs" : "d0cs"},
-                                  {"new_string", i % 16 < 8 ? "d0cs" : "docs"}});
+        i % 8 < 4
+            ? x.act(*write, {{"path", path}, {"content", "docs"}})
+            : x.act(*edit, {{"path", path},
+                            {"old_string", i % 16 < 8 ? "docs" : "d0cs"},
+                            {"new_string", i % 16 < 8 ? "d0cs" : "docs"}});
     worked += result.err ? 0 : 1;
     if (i % 64 == 0 && !x.intact()) ++escaped;
   }

@@ -43,9 +43,7 @@ struct fixture : testing::tool_fixture {
     metadata = result.metadata.empty() ? json{} : json::parse(result.metadata);
     return (result.err ? "failed: " : "") + result.text;
   }
-  std::string glob(json arguments) {
-    return say(*make_glob(rules), arguments);
-  }
+  std::string glob(json arguments) { return say(*make_glob(rules), arguments); }
   std::string grep(json arguments) {
     arguments["pattern"] = "key";
     return say(*make_grep(rules), arguments);

@@ -76,7 +76,9 @@ TEST_CASE("URLs that mean the same have one spelling") {
   }
   CHECK(spelled("http://[2001:DB8:0::0:1]/") == "http://[2001:db8::1]/");
   // Where curl cannot tell, nobody says that it is known.
-  const auto umlaut = spelled("http://b\xc3\xbc" "cher/");
+  const auto umlaut = spelled(
+      "http://b\xc3\xbc"
+      "cher/");
   CHECK((umlaut == "http://xn--bcher-kva/" || umlaut == "none"));
   for (const auto* none :
        {"https://me@internal/a", "https://internal@other/", "ftp://internal/",
@@ -128,9 +130,9 @@ TEST_CASE("a redirect is judged by what it means, not how it is written") {
                            "/%73ecret/x", "/a/%2e%2e/secret/x"}) {
     CAPTURE(path);
     detour x{path};
-    const auto out = x.get(
-        {{detour::address(x.there) + "secret/*", approval_policy::deny}},
-        approval_policy::allow);
+    const auto out =
+        x.get({{detour::address(x.there) + "secret/*", approval_policy::deny}},
+              approval_policy::allow);
     CHECK(out.err);
     CHECK(x.there.requests().empty());
   }

@@ -114,13 +114,13 @@ class glob final : public tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    const bool folders = arguments.at("pattern")
-                             .get_ref<const std::string&>()
-                             .ends_with('/');
+    const bool folders =
+        arguments.at("pattern").get_ref<const std::string&>().ends_with('/');
     const auto wanted = wanted_of(arguments);
     if (!wanted)
       return file_failure(op, errc::invalid_arguments, wanted.error());
-    const auto place = open_place(op, arguments, context, wanted->stem(), rules_);
+    const auto place =
+        open_place(op, arguments, context, wanted->stem(), rules_);
     if (!place) return place.error();
     findings found{.limit = arguments.value("limit", default_limit),
                    .cap = text_cap(context, room_for_notes)};
@@ -134,8 +134,7 @@ class glob final : public tool {
         {.enter =
              [&](const std::string& folder) {
                report.tick();
-               return wanted->may_match_in(
-                   place->inside(place->shown(folder)));
+               return wanted->may_match_in(place->inside(place->shown(folder)));
              },
          .visit =
              [&](const std::string& found_at, entry_kind kind) {
@@ -154,8 +153,7 @@ class glob final : public tool {
     report.flush();
     const bool gone = number == ENOENT || number == ENOTDIR ||
                       (number == ELOOP && !place->judged);
-    if (place->by_stem && gone)
-      return result_of(std::move(found), walk);
+    if (place->by_stem && gone) return result_of(std::move(found), walk);
     if (number != 0) return cannot_walk(op, *place, number);
     return result_of(std::move(found), walk);
   }

@@ -223,9 +223,8 @@ tool_output search_file(const search_place& place, const read_rules& rules,
     found.denied();
     return found.result(nullptr);
   }
-  auto file =
-      open_regular_at(op, place.root.get(), place.folder, place.where,
-                      place.others);
+  auto file = open_regular_at(op, place.root.get(), place.folder, place.where,
+                              place.others);
   if (!file) return std::move(file).error();
   found.file(file->name, file->fd.get());
   found.finish();
@@ -234,29 +233,28 @@ tool_output search_file(const search_place& place, const read_rules& rules,
 
 tool_output search_folder(const search_place& place, const file_filter& filter,
                           const read_rules& rules, bool include_ignored,
-                          search& found,
-                          const std::stop_token& stop) {
+                          search& found, const std::stop_token& stop) {
   tree_walk walk{place.root.get(), {.include_ignored = include_ignored}, stop};
-  const auto number = walk.run(
-      place.where,
-      {.enter =
-           [&](const std::string& folder) {
-             found.tick();
-             return filter.enters(place.inside(place.shown(folder)));
-           },
-       .visit =
-           [&](const std::string& found_at, entry_kind kind) {
-             if (kind != entry_kind::file) return true;
-             const auto path = place.shown(found_at);
-             if (!filter.takes(place.inside(path))) return true;
-             if (rules.deny(found_at)) {
-               found.denied();
-               return true;
-             }
-             const auto fd = open_found(place.root.get(), found_at);
-             if (!fd) found.unreadable();
-             return !fd || found.file(path, fd->get());
-           }});
+  const auto number =
+      walk.run(place.where,
+               {.enter =
+                    [&](const std::string& folder) {
+                      found.tick();
+                      return filter.enters(place.inside(place.shown(folder)));
+                    },
+                .visit =
+                    [&](const std::string& found_at, entry_kind kind) {
+                      if (kind != entry_kind::file) return true;
+                      const auto path = place.shown(found_at);
+                      if (!filter.takes(place.inside(path))) return true;
+                      if (rules.deny(found_at)) {
+                        found.denied();
+                        return true;
+                      }
+                      const auto fd = open_found(place.root.get(), found_at);
+                      if (!fd) found.unreadable();
+                      return !fd || found.file(path, fd->get());
+                    }});
   found.finish();
   if (number != 0) return cannot_walk(op, place, number);
   return found.result(&walk);

@@ -54,8 +54,7 @@ class finder {
 
   [[nodiscard]] tl::expected<std::string, int> place() const {
     std::string result;
-    for (const auto& x : steps_)
-      result += (result.empty() ? "" : "/") + x.name;
+    for (const auto& x : steps_) result += (result.empty() ? "" : "/") + x.name;
     if (result.size() >= PATH_MAX) return tl::unexpected{ENAMETOOLONG};
     return result.empty() ? "." : result;
   }
@@ -78,8 +77,7 @@ class finder {
 
   int enter(const std::string& part) {
     const int here = steps_.empty() ? root_ : steps_.back().fd.get();
-    unique_fd fd{
-        ::openat(here, part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    unique_fd fd{::openat(here, part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
     if (!fd && errno != ENOENT) return errno;
     if (!fd) {
       if (on_the_way()) return ENOENT;

@@ -174,8 +174,7 @@ tl::expected<write_target, tool_output> find_target(
     if (problem == ENOENT && !x.where.empty()) return x;
     if (problem == 0) {
       problem = look(x, info);
-      moved = problem == ELOOP ||
-              (problem == EISDIR && S_ISLNK(info.st_mode));
+      moved = problem == ELOOP || (problem == EISDIR && S_ISLNK(info.st_mode));
     }
     if (moved && judged) return tl::unexpected{place_moved(op, *name)};
   }

@@ -36,8 +36,8 @@ bool has_detours(const std::string& path) {
 std::string search_place::shown(const std::string& found) const {
   if (start == where) return found;
   const auto rest =
-      where == "." ? found : found.substr(std::min(found.size(),
-                                                   where.size() + 1));
+      where == "." ? found
+                   : found.substr(std::min(found.size(), where.size() + 1));
   if (rest.empty()) return start;
   return start == "." ? rest : start + "/" + rest;
 }

@@ -88,8 +88,7 @@ tree_walk::tree_walk(int root, options x, std::stop_token stop)
 
 int tree_walk::run(const std::string& start, const visitor& visit) {
   if (const auto number = load_above(start); number != 0) return number;
-  if (const auto number = push(start == "." ? "" : start + "/"))
-    return number;
+  if (const auto number = push(start == "." ? "" : start + "/")) return number;
   while (!levels_.empty()) {
     if (seen_ % stop_interval == 0 && stop_.stop_requested()) return ECANCELED;
     auto& here = levels_.back();
@@ -177,8 +176,8 @@ bool tree_walk::visit_next(const visitor& visit) {
   if (!visit.visit(path, x.kind)) return false;
   if (!folder || !visit.enter(path)) return true;
   const auto number = push(path + "/");
-  if (number == 0 || number == ENOENT || number == ENOTDIR ||
-      number == ELOOP || number == ECANCELED)
+  if (number == 0 || number == ENOENT || number == ENOTDIR || number == ELOOP ||
+      number == ECANCELED)
     return true;  // gone meanwhile, or the caller sees the stop
   ++unreadable_count_;
   if (unreadable_.size() < most_unreadable) unreadable_.push_back(path);

@@ -56,8 +56,7 @@ tl::expected<open_file, tool_output> open_regular_at(
                               : cannot_open(op, root, name, number, others)};
   };
   if (!where)
-    return tl::unexpected{
-        cannot_open(op, root, name, where.error(), others)};
+    return tl::unexpected{cannot_open(op, root, name, where.error(), others)};
   // Looked at before it is opened: opening a pipe wakes its writer.
   const auto place =
       open_beneath(root, *where, O_PATH, resolver::automatic, through);

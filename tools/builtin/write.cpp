@@ -97,8 +97,7 @@ class write final : public tool {
     if (!target) return cannot_preview(target.error());
     // Before and after it is read: what is shown is of one content.
     auto basis = basis_of(*target);
-    auto text =
-        way_of(*target) + shown(*target, text_at(arguments, "content"));
+    auto text = way_of(*target) + shown(*target, text_at(arguments, "content"));
     if (basis != basis_of(*target)) return {};
     return {std::move(text), std::move(basis)};
   }
