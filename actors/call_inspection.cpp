@@ -79,10 +79,9 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
     out.definition = sha256((*tool)->definition() + "\n" + workspace.string());
     out.preview = preview_of(**tool, arguments, workspace);
     const auto subject = (*tool)->subject(arguments, workspace);
-    out.can_always =
-        core::judge_call(subject, core::approval_policy::allow,
-                         rules_of(spec.tool_settings, call.tool))
-            .policy == core::approval_policy::allow;
+    out.can_always = core::judge_call(subject, core::approval_policy::allow,
+                                      rules_of(spec.tool_settings, call.tool))
+                         .policy == core::approval_policy::allow;
     if (!out.can_always) return out;
     out.pattern = core::always_pattern(subject);
     if (grants) find_grant(spec, call, subject, out);

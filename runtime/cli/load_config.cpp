@@ -16,7 +16,8 @@ namespace riffle::cli {
 
 namespace {
 
-using loaded = tl::expected<config::config, std::vector<riffle::config::mistake>>;
+using loaded =
+    tl::expected<config::config, std::vector<riffle::config::mistake>>;
 
 riffle::config::load_request request_of(const common_options& x) {
   return {x.config, x.sets, riffle::config::builtin_tools(), std::nullopt};
@@ -59,7 +60,7 @@ loaded load_own(const common_options& x) {
 }
 
 std::optional<config::config> settle(loaded x, const common_options& options,
-                             console& io) {
+                                     console& io) {
   if (x) {
     // From here on, so that what a store complains of obeys it too.
     auto log = *x;
@@ -73,8 +74,9 @@ std::optional<config::config> settle(loaded x, const common_options& options,
 
 }  // namespace
 
-std::optional<config::config> load_config(const common_options& options, config_use use,
-                                  bool stdin_is_taken, console& io) {
+std::optional<config::config> load_config(const common_options& options,
+                                          config_use use, bool stdin_is_taken,
+                                          console& io) {
   const auto request = request_of(options);
   const auto found = find_source(request);
   const auto from = found.and_then(riffle::config::read_source);
