@@ -16,7 +16,7 @@ set(RIFFLE_UNITY_BATCH 12 CACHE STRING "Most sources compiled as one")
 # that a library offers, so it can join no other source.
 function(riffle_top_level_names path out)
   file(READ "${path}" text)
-  if(text MATCHES "\nusing namespace [a-z_]+_detail|\nint main\\(")
+  if(text MATCHES "\nusing namespace [a-z_:]+_detail|\nint main\\(")
     set(${out} alone PARENT_SCOPE)
     return()
   endif()

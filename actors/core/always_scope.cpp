@@ -2,29 +2,33 @@
 #include "actors/core/always_scope.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "actors/core/approval_rules.hpp"
+#include "actors/core/command_doubt.hpp"
+#include "actors/core/command_table.hpp"
 #include "actors/core/plain_command.hpp"
+#include "actors/core/shell_parts.hpp"
 
 namespace riffle::core {
 
 namespace {
 
-/// Their first word says nothing about what is run.
-constexpr std::array<std::string_view, 32> runners{
-    "bash", "busybox", "chroot", "command", "dash",   "doas",   "docker",
-    "env",  "eval",    "exec",   "find",    "flock",  "ionice", "ksh",
-    "nice", "node",    "nohup",  "perl",    "podman", "python", "python3",
-    "ruby", "setsid",  "sh",     "ssh",     "stdbuf", "sudo",   "su",
-    "time", "timeout", "xargs",  "zsh"};
+/// A command that no pattern names: what cannot be told apart from it has words
+/// that are commands, too, or more than one reading.
+constexpr std::string_view no_command = "\x01";
+
+bool runs_only_itself(std::string_view line) {
+  return compare(shell_parts(line), no_command) == may_be::no;
+}
 
 bool has_wildcard(std::string_view x) {
   return x.find_first_of("*?") != std::string_view::npos;
 }
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
+/// Its first words say nothing about what is run.
+bool is_named_by_others(std::string_view command) {
+  const auto* row = find_command(command.substr(command.rfind('/') + 1));
+  return row != nullptr && (row->what == runs::next || row->what == runs::script);
 }
 
 std::string pattern_of_command(std::string_view line) {
@@ -35,7 +39,7 @@ std::string pattern_of_command(std::string_view line) {
   const std::string_view text = *plain;
   const auto end = std::min(text.find(' '), text.size());
   const auto first = text.substr(0, end);
-  if (std::ranges::find(runners, base_name(first)) != runners.end()) return {};
+  if (is_named_by_others(first)) return {};
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
   const bool named = !second.empty() && !second.starts_with('-');
@@ -72,6 +76,7 @@ std::string always_pattern(const rule_subject& subject) {
 
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
+  if (subject.shell && !runs_only_itself(subject.text)) return false;
   std::vector<approval_rule> rules{
       {std::string{pattern}, approval_policy::allow}};
   if (subject.shell && pattern.ends_with(" *"))

@@ -22,13 +22,14 @@ TEST_CASE("the pattern of a command is its first words") {
   CHECK(always_pattern(command("git status")) == "git status *");
   CHECK(always_pattern(command("make")) == "make *");
   CHECK(always_pattern(command("ls -la docs")) == "ls *");
+  CHECK(always_pattern(command("find src -name x")) == "find src *");
   CHECK(always_pattern(command("./build.sh fast now")) == "./build.sh fast *");
 }
 
 TEST_CASE("no pattern is offered where it would say nothing") {
   for (const auto* text :
        {"sudo rm x", "sh -c ls", "/bin/sh x.sh", "env A=1 make", "xargs rm",
-        "find . -name x", "python3 x.py", "time make", "git status; rm x",
+        "find . -exec rm {} +", "git -c a=b st", "python3 x.py", "time make", "git status; rm x",
         "echo $(date)", "rm *", "echo 'a b'", "A=1 make", ""}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
@@ -52,10 +53,13 @@ TEST_CASE("a pattern matches as a rule does, and never in doubt") {
   CHECK(always_matches(git, command("git  'status' -s")));
   for (const auto* text :
        {"git statusx", "git push", "git status; rm x", "git status $(rm x)",
-        "git status > f", "git status && rm x", "git status `rm x`", ""}) {
+        "git status > f", "git status && rm x", "git status `rm x`",
+        "git status --ext-diff", ""}) {
     CAPTURE(text);
     CHECK_FALSE(always_matches(git, command(text)));
   }
+  CHECK(always_matches("find src *", command("find src -name x")));
+  CHECK_FALSE(always_matches("find src *", command("find src -delete")));
   CHECK(always_matches("docs/*", place("docs/a/b")));
   CHECK_FALSE(always_matches("docs/*", place("docs")));
   CHECK_FALSE(always_matches("docs/*", {.text = "docs/a", .known = false}));

@@ -8,6 +8,7 @@
 
 namespace riffle::testing {
 
+using namespace core;
 using namespace core::dispatch_detail;
 
 namespace {

@@ -63,6 +63,7 @@ void stays_small(const char* what, const std::function<http_reply()>& reply) {
   const auto base = peak_of([] { return respond_sse(answer("Short.")); });
   const auto peak = peak_of(reply);
   std::printf("memory: %s: %zu MiB over %zu\n", what, peak - base, base);
+  CHECK(base > 5);
   CHECK(peak <= base + allowed_mib);
 }
 

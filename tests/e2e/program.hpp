@@ -53,7 +53,7 @@ struct finished {
   int status = -1;  ///< exit status; 128 + signal if killed
   std::string out;
   std::string err;
-  std::size_t peak_kib = 0;  ///< most memory that it had
+  std::size_t peak_kib = 0;  ///< most memory that it had, read every 5 ms
 };
 
 /// A running program; killed by the destructor.

@@ -15,7 +15,11 @@ namespace {
 constexpr std::size_t large = 50u << 20;
 constexpr std::size_t line = 64;
 
-std::string one_line() { return std::string(line - 1, 'x') + "\n"; }
+std::string one_line() {
+  std::string text(line, 'x');
+  text.back() = '\n';
+  return text;
+}
 
 /// Waits until the server cannot get rid of any more bytes.
 std::size_t wait_until_stuck(const http_server& server) {

@@ -15,6 +15,7 @@ using namespace riffle;
 using namespace riffle::tools;
 using namespace riffle::testing;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -318,6 +319,32 @@ TEST_CASE("the built-in tools are in the registry, with usable schemas") {
         "string); the key \"file\" is not known; allowed: limit, offset, "
         "path");
   CHECK_FALSE(add_builtin_tools(tools, {}));
+}
+
+TEST_CASE("what was shown of a command is bound to the programs it names") {
+  fixture x;
+  x.folder.write("run.sh", "one\n");
+  x.folder.write("x.py", "one\n");
+  x.folder.write("notes.txt", "one\n");
+  fs::permissions(x.folder.path() / "run.sh", fs::perms::owner_all);
+  const auto basis = [&](const std::string& command) {
+    return x.bash->preview({{"command", command}}, x.folder.path()).basis;
+  };
+  const auto changes = [&](const std::string& command, const char* file) {
+    const auto before = basis(command);
+    CHECK(before == basis(command));
+    x.folder.write(file, slurp(x.folder.path() / file) + "more\n");
+    return basis(command) != before;
+  };
+  CHECK(basis("ls a") != basis("ls b"));
+  CHECK(changes("cd . && ./run.sh fast", "run.sh"));
+  CHECK(changes("if true; then sudo ./run.sh; fi", "run.sh"));
+  CHECK(changes("python3 -u x.py", "x.py"));
+  CHECK(changes("bash x.py", "x.py"));
+  CHECK(changes(". ./x.py", "x.py"));
+  CHECK(changes("echo $(./run.sh)", "run.sh"));
+  CHECK_FALSE(changes("cat notes.txt >> x.log", "notes.txt"));
+  CHECK_FALSE(changes("./run.sh", "notes.txt"));
 }
 
 TEST_CASE("a person who decides about a command sees all of it, or how much") {

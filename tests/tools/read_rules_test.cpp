@@ -3,9 +3,11 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/edit.hpp"
 #include "tools/builtin/glob.hpp"
 #include "tools/builtin/grep.hpp"
 #include "tools/builtin/read.hpp"
+#include "tools/builtin/write.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -129,6 +131,31 @@ TEST_CASE("no failure tells names where some must not be read") {
   x.rules = {};
   CHECK(x.say(*make_read(), {{"path", "app/gone"}}).find("prod.env") !=
         std::string::npos);
+}
+
+TEST_CASE("what writes tells nothing of what must not be read") {
+  fixture x;
+  const auto write = make_write(x.rules);
+  const auto edit = make_edit(x.rules);
+  const auto change = [&](const char* path, const char* from) {
+    return x.say(*edit,
+                 {{"path", path}, {"old_string", from}, {"new_string", "x"}});
+  };
+  for (const auto& said :
+       {change("app/gone", "a"), change("app", "a"), change("keys/gone/f", "a"),
+        x.say(*write, {{"path", "app"}, {"content", ""}})}) {
+    CAPTURE(said);
+    CHECK(said.find("env") == std::string::npos);
+    CHECK(said.find("id") == std::string::npos);
+  }
+  x.folder.write("app/prod.env", "alpha secret\nalpha secret\n");
+  CHECK(change("app/prod.env", "alpha sekret") ==
+        "failed: old_string is not in app/prod.env");
+  x.rules = {};
+  CHECK(x.say(*make_edit(), {{"path", "app/prod.env"},
+                             {"old_string", "alpha sekret"},
+                             {"new_string", "x"}})
+            .find("alpha secret") != std::string::npos);
 }
 
 TEST_CASE("where reading is denied as a whole, a search shows nothing") {

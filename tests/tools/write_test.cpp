@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/replace_file.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -227,6 +228,38 @@ TEST_CASE("an approved write of a new file makes one, or does nothing") {
   if (there) x.folder.write("g/f", "mine\n");
   CHECK(x.put("g/f", "new\n").err.has_value() == there);
   CHECK(x.content("g/f") == (there ? "mine\n" : "new\n"));
+}
+
+TEST_CASE("an approved write goes to the place that was shown") {
+  fixture x;
+  fs::create_directory(x.folder.path() / "one");
+  fs::create_directory(x.folder.path() / "two");
+  fs::create_directory_symlink("one", x.folder.path() / "way");
+  const bool there = GENERATE(false, true);
+  for (const auto* folder : {"one/f", "two/f"})
+    if (there) x.folder.write(folder, "old\n");
+  const json arguments = {{"path", "way/f"}, {"content", "new\n"}};
+  x.context.basis = x.write->preview(arguments, x.folder.path()).basis;
+  fs::remove(x.folder.path() / "way");
+  fs::create_directory_symlink("two", x.folder.path() / "way");
+  CHECK(x.put("way/f", "new\n").err);
+  CHECK(x.content("two/f") == (there ? "old\n" : ""));
+  fs::remove(x.folder.path() / "way");
+  fs::create_directory_symlink("one", x.folder.path() / "way");
+  CHECK_FALSE(x.put("way/f", "new\n").err);
+}
+
+TEST_CASE("a new file replaces nothing that came meanwhile") {
+  testing::temp_folder folder;
+  auto target = find_target("write", folder.path(), "f");
+  REQUIRE(target);
+  const auto come = [&](int) {
+    folder.write("f", "mine\n");
+    return 0;
+  };
+  const auto put = [](int fd) { return write_all(fd, "new\n"); };
+  CHECK(replace_file(*target, put, come) == ESTALE);
+  CHECK(testing::slurp(folder.path() / "f") == "mine\n");
 }
 
 TEST_CASE("what was shown to fail does nothing, also if it could by now") {

@@ -57,7 +57,9 @@ tool_output cannot_write(std::string_view op, const write_target& target,
           name + " cannot be written: a part of its path is a file");
     case ENOENT:
     case EXDEV:
-    case ELOOP: return cannot_open(op, target.root.get(), target.name, number);
+    case ELOOP:
+      return cannot_open(op, target.root.get(), target.name, number,
+                         target.others);
     case ENOSPC:
     case EDQUOT:
       return file_failure(op, errc::tool_execution_error,

@@ -65,8 +65,10 @@ tl::unexpected<tool_output> failed(errc code, std::string message) {
   return tl::unexpected{file_failure(op, code, std::move(message))};
 }
 
-tl::unexpected<tool_output> not_found(const planned& x) {
+/// `hidden`: the model may not read the file, so it is told nothing of it.
+tl::unexpected<tool_output> not_found(const planned& x, bool hidden) {
   auto message = "old_string is not in " + path_text(x.target.name);
+  if (hidden) return failed(errc::invalid_arguments, std::move(message));
   const auto begin = read_at(x.target.current.get(), 0, longest_hinted);
   const auto near = begin ? near_text(*begin, x.change.before) : std::string{};
   message +=
@@ -111,16 +113,18 @@ int look(planned& x, const std::stop_token& stop) {
 
 plan_or_failure plan_of(const json& arguments,
                         const std::filesystem::path& workspace,
+                        const read_rules& rules,
                         const std::optional<std::string>& judged,
                         const std::stop_token& stop) {
-  auto target = find_target(op, workspace, text_at(arguments, "path"), judged);
+  auto target = find_target(op, workspace, text_at(arguments, "path"), judged,
+                            rules.others());
   if (!target) return tl::unexpected{std::move(target).error()};
   planned x{.target = std::move(*target),
             .change = {.before = text_at(arguments, "old_string"),
                        .after = text_at(arguments, "new_string")}};
   if (!x.target.current)
-    return tl::unexpected{
-        cannot_open(op, x.target.root.get(), x.target.name, ENOENT)};
+    return tl::unexpected{cannot_open(op, x.target.root.get(), x.target.name,
+                                      ENOENT, x.target.others)};
   if (x.change.before == x.change.after)
     return failed(errc::invalid_arguments,
                   "old_string and new_string are equal: nothing to do");
@@ -130,7 +134,8 @@ plan_or_failure plan_of(const json& arguments,
                   "text, or use a program");
   else if (number != 0)
     return tl::unexpected{cannot_write(op, x.target, number)};
-  if (x.change.places.offsets.empty()) return not_found(x);
+  const bool hidden = rules.deny(x.target.where);
+  if (x.change.places.offsets.empty()) return not_found(x, hidden);
   if (!arguments.value("replace_all", false) && !x.change.places.unique())
     return not_unique(x);
   return x;
@@ -193,6 +198,8 @@ std::optional<diff_text> diff_of(const planned& x) {
 
 class edit final : public tool {
  public:
+  explicit edit(read_rules rules) : rules_{std::move(rules)} {}
+
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
@@ -216,12 +223,12 @@ class edit final : public tool {
   [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
-    const auto x = plan_of(arguments, workspace, {}, {});
+    const auto x = plan_of(arguments, workspace, rules_, {}, {});
     if (!x) return cannot_preview(x.error());
     auto basis = basis_of(x->target);
     auto text = way_of(x->target) + shown(*x);
     // What was planned and is shown is of one content.
-    const auto again = plan_of(arguments, workspace, {}, {});
+    const auto again = plan_of(arguments, workspace, rules_, {}, {});
     const bool same =
         again && again->change.places.offsets == x->change.places.offsets &&
         basis_of(again->target) == basis;
@@ -230,8 +237,8 @@ class edit final : public tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    const auto x =
-        plan_of(arguments, context.workspace, context.judged, context.stop);
+    const auto x = plan_of(arguments, context.workspace, rules_, context.judged,
+                           context.stop);
     if (!x) return x.error();
     if (const int number = check_basis(x->target, context.basis); number != 0)
       return cannot_write(op, x->target, number);
@@ -273,6 +280,7 @@ class edit final : public tool {
     return {.text = text + ")", .metadata = metadata.dump()};
   }
 
+  const read_rules rules_;
   const tool_spec spec_{.name = "edit",
                         .description = std::string{embedded::edit_md},
                         .parameters = parameters,
@@ -283,6 +291,8 @@ class edit final : public tool {
 
 }  // namespace
 
-tool_ptr make_edit() { return std::make_shared<edit>(); }
+tool_ptr make_edit(read_rules rules) {
+  return std::make_shared<edit>(std::move(rules));
+}
 
 }  // namespace riffle::tools

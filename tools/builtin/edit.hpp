@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "tools/builtin/read_rules.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {
@@ -8,6 +9,7 @@ namespace riffle::tools {
 /// The tool `edit`. Its metadata has `path`, `replacements`, and a `diff` with
 /// `added` and `removed` lines unless the changes lie far apart in a large
 /// file.
-tool_ptr make_edit();
+/// `rules`: of `read`; no failure tells what they hide.
+tool_ptr make_edit(read_rules rules = {});
 
 }  // namespace riffle::tools

@@ -5,14 +5,18 @@
 // when the change is made.
 
 #include <string>
+#include <string_view>
 
 #include "tools/builtin/replace_file.hpp"
 
 namespace riffle::tools {
 
-/// The content of the file as it is: the same text for the same bytes. There
-/// is one for "no file", too.
+/// The place, and the content of the file as it is: the same text for the same
+/// bytes there. There is one for "no file", too.
 std::string basis_of(const write_target& target);
+
+/// The same if it held this text.
+std::string basis_of(const write_target& target, std::string_view content);
 
 /// The preview of a call that would fail now. If it would not fail later, that
 /// is not what was shown.

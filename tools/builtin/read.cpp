@@ -170,10 +170,9 @@ class read final : public tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto file = open_regular(
-        op, context.workspace,
-        arguments.at("path").get_ref<const std::string&>(), context.judged,
-        rules_.deny_some() ? neighbours::untold : neighbours::named);
+    auto file = open_regular(op, context.workspace,
+                             arguments.at("path").get_ref<const std::string&>(),
+                             context.judged, rules_.others());
     if (!file) return std::move(file).error();
     if (looks_binary(file->fd.get()))
       return file_failure(op, errc::tool_execution_error,

@@ -13,11 +13,12 @@ bool read_rules::deny(std::string_view place) const {
          core::approval_policy::deny;
 }
 
-bool read_rules::deny_some() const {
-  return otherwise == core::approval_policy::deny ||
-         std::ranges::any_of(rules, [](const auto& x) {
-           return x.policy == core::approval_policy::deny;
-         });
+neighbours read_rules::others() const {
+  const bool some = otherwise == core::approval_policy::deny ||
+                    std::ranges::any_of(rules, [](const auto& x) {
+                      return x.policy == core::approval_policy::deny;
+                    });
+  return some ? neighbours::untold : neighbours::named;
 }
 
 }  // namespace riffle::tools

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/core/approval_rules.hpp"
+#include "tools/builtin/file_failure.hpp"
 
 namespace riffle::tools {
 
@@ -16,8 +17,8 @@ struct read_rules {
 
   /// `place`: relative to the workspace, without links.
   [[nodiscard]] bool deny(std::string_view place) const;
-  /// Whether they deny anything, so that no failure tells names.
-  [[nodiscard]] bool deny_some() const;
+  /// Untold, where they deny anything.
+  [[nodiscard]] neighbours others() const;
 };
 
 }  // namespace riffle::tools

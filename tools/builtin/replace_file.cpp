@@ -113,9 +113,13 @@ class temporary {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
 
-  int rename_to(const std::string& leaf) {
-    if (::renameat(folder_, name_.c_str(), folder_, leaf.c_str()) != 0)
-      return errno;
+  /// `over`: it replaces what has that name. Else there is nothing, or ESTALE.
+  int rename_to(const std::string& leaf, bool over) {
+    const unsigned how = over ? 0U : RENAME_NOREPLACE;
+    int done = ::renameat2(folder_, name_.c_str(), folder_, leaf.c_str(), how);
+    if (done != 0 && !over && errno == EINVAL)  // not by this file system
+      done = ::renameat(folder_, name_.c_str(), folder_, leaf.c_str());
+    if (done != 0) return errno == EEXIST ? ESTALE : errno;
     renamed_ = true;
     return 0;
   }
@@ -154,14 +158,15 @@ tl::expected<unique_fd, int> open_now(const write_target& target) {
 
 tl::expected<write_target, tool_output> find_target(
     std::string_view op, const std::filesystem::path& workspace,
-    std::string_view path, const std::optional<std::string>& judged) {
+    std::string_view path, const std::optional<std::string>& judged,
+    neighbours others) {
   const auto name = relative_path(workspace, path);
   if (!name) return refused(op, name.error().message);
   if (*name == "~" || name->starts_with("~/"))
     return refused(op, "paths are relative to the workspace, ~ means nothing");
   auto root = open_workspace(op, workspace);
   if (!root) return tl::unexpected{std::move(root).error()};
-  write_target x{.root = std::move(*root), .name = *name};
+  write_target x{.root = std::move(*root), .name = *name, .others = others};
   const auto last = name->substr(name->rfind('/') + 1);
   if (last.empty() || last == "." || last == "..")
     return refused(op, path_text(*name) + " names a folder, not a file");
@@ -180,12 +185,13 @@ tl::expected<write_target, tool_output> find_target(
   }
   if (problem == 0) return x;
   if (problem == EISDIR)
-    return tl::unexpected{not_a_file(op, x.root.get(), *name, info.st_mode)};
+    return tl::unexpected{
+        not_a_file(op, x.root.get(), *name, info.st_mode, others)};
   if (problem == EACCES || problem == EROFS || problem == EPERM)
     return tl::unexpected{file_failure(
         op, errc::tool_execution_error,
         "permission denied: the program may not write " + path_text(*name))};
-  return tl::unexpected{cannot_open(op, x.root.get(), *name, problem)};
+  return tl::unexpected{cannot_open(op, x.root.get(), *name, problem, others)};
 }
 
 int make_folders(write_target& target) {
@@ -218,7 +224,7 @@ int replace_file(const write_target& target,
       return number;
   }
   if (const auto number = still(file.fd()); number != 0) return number;
-  return file.rename_to(target.leaf);
+  return file.rename_to(target.leaf, static_cast<bool>(target.current));
 }
 
 int write_all(int fd, std::string_view bytes) {

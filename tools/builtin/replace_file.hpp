@@ -11,6 +11,7 @@
 
 #include <tl/expected.hpp>
 
+#include "tools/builtin/file_failure.hpp"
 #include "tools/process/unique_fd.hpp"
 #include "tools/tool.hpp"
 
@@ -27,6 +28,7 @@ struct write_target {
   unique_fd place;     ///< the open folder; none: it does not exist yet
   unique_fd current;   ///< the file as it is, open for reading; none: new
   struct stat info{};  ///< of `current`
+  neighbours others = neighbours::named;  ///< of failures
 };
 
 /// Finds out what a path stands for; creates nothing. `judged`: see
@@ -35,7 +37,8 @@ struct write_target {
 /// or moved.
 tl::expected<write_target, tool_output> find_target(
     std::string_view op, const std::filesystem::path& workspace,
-    std::string_view path, const std::optional<std::string>& judged = {});
+    std::string_view path, const std::optional<std::string>& judged = {},
+    neighbours others = neighbours::named);
 
 /// Makes the folders on the way, none of them through a link; 0 or an errno,
 /// ELOOP: something else is there now.
@@ -43,10 +46,11 @@ int make_folders(write_target& target);
 
 /// Replaces the file, or makes it: what `fill` writes to a temporary file
 /// beside it is renamed to it, so that every reader sees the old or the new
-/// content, whole. An existing file keeps its mode and, as far as allowed,
-/// its owner; other hard links keep the old content. `still` is asked last,
-/// with the new file, whether to go on; 0, or an errno (of `still`, too).
-/// There is no fsync: the content survives the process, not a power loss.
+/// content, whole. What is new by now is not replaced (ESTALE). An existing
+/// file keeps its mode and, as far as allowed, its owner; other hard links keep
+/// the old content. `still` is asked last, with the new file, whether to go on;
+/// 0, or an errno (of `still`, too). There is no fsync: the content survives
+/// the process, not a power loss.
 int replace_file(const write_target& target,
                  const std::function<int(int fd)>& fill,
                  const std::function<int(int fd)>& still);

@@ -68,7 +68,7 @@ tl::expected<search_place, tool_output> open_place(std::string_view op,
   if (!root) return tl::unexpected{std::move(root).error()};
   search_place result{.root = std::move(*root),
                       .folder = without_detours(*name)};
-  if (rules.deny_some()) result.others = neighbours::untold;
+  result.others = rules.others();
   const int at = result.root.get();
   const auto folder = place_beneath(at, *name);
   const auto place = folder ? open_beneath(at, *folder, O_PATH)

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/base/digest.hpp"
 #include "tools/builtin/change_report.hpp"
 #include "tools/builtin/file_basis.hpp"
 #include "tools/builtin/file_failure.hpp"
@@ -70,6 +69,8 @@ std::string size_of(std::string_view content) {
 
 class write final : public tool {
  public:
+  explicit write(const read_rules& rules) : others_{rules.others()} {}
+
   [[nodiscard]] const tool_spec& spec() const noexcept override {
     return spec_;
   }
@@ -93,7 +94,8 @@ class write final : public tool {
   [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
-    const auto target = find_target(op, workspace, text_at(arguments, "path"));
+    const auto target =
+        find_target(op, workspace, text_at(arguments, "path"), {}, others_);
     if (!target) return cannot_preview(target.error());
     // Before and after it is read: what is shown is of one content.
     auto basis = basis_of(*target);
@@ -104,7 +106,7 @@ class write final : public tool {
 
   tool_output run(const json& arguments, tool_context& context) override {
     auto target = find_target(op, context.workspace, text_at(arguments, "path"),
-                              context.judged);
+                              context.judged, others_);
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
     const auto diff = diff_of(*target, content);
@@ -130,7 +132,7 @@ class write final : public tool {
                                const std::string& content,
                                const tool_context& context) {
     const bool done =
-        context.attempt > 1 && basis_of(target) == "sha256 " + sha256(content);
+        context.attempt > 1 && basis_of(target) == basis_of(target, content);
     return done ? std::string{} : context.basis;
   }
 
@@ -159,6 +161,7 @@ class write final : public tool {
     return {.text = text + ")", .metadata = metadata.dump()};
   }
 
+  const neighbours others_;
   const tool_spec spec_{.name = "write",
                         .description = std::string{embedded::write_md},
                         .parameters = parameters,
@@ -169,6 +172,6 @@ class write final : public tool {
 
 }  // namespace
 
-tool_ptr make_write() { return std::make_shared<write>(); }
+tool_ptr make_write(read_rules rules) { return std::make_shared<write>(rules); }
 
 }  // namespace riffle::tools
