@@ -56,7 +56,7 @@ struct lane_attempt {
   tools::tool_context context;
   std::shared_ptr<progress_relay> relay;
   tool_worker_actor worker;
-  std::function<void(const std::function<void()>&)> lend;
+  std::function<void(const std::function<void()>&)> run_inline;
   bool began = false;
   bool moved = false;
 
@@ -90,8 +90,8 @@ struct lane_attempt {
  private:
   template <class Actor, class Message>
   void tell(const Actor& who, Message message) {
-    if (!lend) return caf::anon_send(who, std::move(message));
-    lend([&] { caf::anon_send(who, std::move(message)); });
+    if (!run_inline) return caf::anon_send(who, std::move(message));
+    run_inline([&] { caf::anon_send(who, std::move(message)); });
   }
 
   call_result call_tool() {
@@ -184,8 +184,8 @@ void tool_worker_state::on_assignment(assignment& x) {
     context.guard_lock =
         guard_file(setup.guard_dir, current->call.id, current->attempt);
   keep_whole_output(context);
-  auto attempt = std::make_shared<lane_attempt>(
-      lane_attempt{tool, *current, std::move(context), relay, me, setup.lend});
+  auto attempt = std::make_shared<lane_attempt>(lane_attempt{
+      tool, *current, std::move(context), relay, me, setup.run_inline});
   setup.lane->submit([attempt] { attempt->run(); },
                      {current->run.value, current->call.limits.priority},
                      [attempt] { attempt->begin(); });

@@ -16,7 +16,7 @@ struct worker_setup {
   std::shared_ptr<executor> lane;
   /// Called on the lane's threads: runs the function, and maybe the actors that
   /// its messages wake. Empty: the scheduler runs them.
-  std::function<void(const std::function<void()>&)> lend;
+  std::function<void(const std::function<void()>&)> run_inline;
   std::filesystem::path workspace;
   /// Folder of the lock files of guarded tools; empty: none.
   std::filesystem::path guard_dir;

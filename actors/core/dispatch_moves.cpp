@@ -51,9 +51,8 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
     settle(x, failed(outcome::denied, *x.denied, 0), out);
     return;
   }
-  // An approval may be asked for while others still run; it is an open call,
-  // nothing more.
   if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
+    if (!may_ask(x)) return;
     x.at = phase::approving;
     out.emplace_back(request_approval{x.call});
     return;

@@ -101,6 +101,15 @@ dispatch_queue::hold dispatch_queue::held_back(const entry& x) {
   return hold::none;
 }
 
+/// Who is asked sees what the call would do, so what it works on is as it will
+/// be: earlier calls that change it have ended. Reads may still run.
+bool dispatch_queue::may_ask(const entry& x) {
+  if (x.call.control || x.asked) return true;
+  const auto writer = open_calls_.last_writer_before(x.call, x.place);
+  if (writer) wait_for(*writer, x);
+  return !writer;
+}
+
 dispatch_queue::hold dispatch_queue::wait_for(call_place other,
                                               const entry& x) {
   auto& holder = calls_.at(other);

@@ -246,6 +246,7 @@ class dispatch_queue {
   void forget_settled();
   [[nodiscard]] bool may_start(const entry& x) const;
   hold held_back(const entry& x);
+  bool may_ask(const entry& x);
   hold wait_for(call_place other, const entry& x);
   [[nodiscard]] std::optional<call_place> find_beside(const entry& x) const;
   void set_ready(const entry& x, bool is);

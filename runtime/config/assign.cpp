@@ -68,7 +68,8 @@ std::string_view form_problem(form shape, std::string_view x) {
                                  "a port, such as wiki.local, 10.0.0.0/8, "
                                  "127.0.0.1:8080 or [::1]:8080";
     case form::any:
-    case form::path: break;
+    case form::path:
+    case form::folder: break;
   }
   return {};
 }
@@ -264,13 +265,17 @@ std::string assign(const slot& target, const value& x, const rule& allowed,
                    const std::filesystem::path& folder) {
   auto problem =
       std::visit([&](auto* to) { return store(to, x, allowed); }, target);
-  if (!problem.empty() || allowed.shape != form::path) return problem;
+  const bool in_folder = allowed.shape == form::folder;
+  if (!problem.empty() || (allowed.shape != form::path && !in_folder))
+    return problem;
   auto* text = std::get<std::string*>(target);
-  if (is_relative(*text)) {
+  if (!in_folder && is_relative(*text)) {
     *text = (folder / *text).lexically_normal().string();
   }
   const auto whole = resolve_home(*text);
-  return whole ? "" : whole.error().message;
+  if (!whole) return whole.error().message;
+  if (in_folder) *text = whole->string();
+  return {};
 }
 
 std::string in_quotes(std::string_view text) {

@@ -22,14 +22,15 @@ namespace riffle::config {
 using namespace std::chrono_literals;
 
 struct log_config {
-  std::string level = "info";   ///< trace debug info warn error off
+  std::string level = "warn";   ///< trace debug info warn error off
   std::string format = "text";  ///< text json
 };
 
 struct runtime_config {
   std::string data_dir = "~/.local/share/riffle";
-  std::uint32_t threads = 0;   ///< 0: one for each core
-  std::uint32_t max_runs = 0;  ///< 0: no limit
+  std::uint32_t threads = 0;            ///< 0: one for each core
+  std::string scheduler = "lifo_slot";  ///< lifo_slot caf
+  std::uint32_t max_runs = 0;           ///< 0: no limit
   std::uint32_t max_calls = 64;
   std::string durability = "process";  ///< process disk
   log_config log{};

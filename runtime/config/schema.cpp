@@ -51,6 +51,7 @@ void visit(visitor& v, log_config& x) {
 void visit(visitor& v, runtime_config& x) {
   v.field("data_dir", &x.data_dir, shaped(form::path, false));
   v.field("threads", &x.threads, from(0, 1024));
+  v.field("scheduler", &x.scheduler, one_of({"lifo_slot", "caf"}));
   v.field("max_runs", &x.max_runs);
   v.field("max_calls", &x.max_calls, from(1, 65536));
   v.field("durability", &x.durability, one_of({"process", "disk"}));
@@ -138,7 +139,7 @@ void visit(visitor& v, tool_config& x, bool own) {
   v.field("namespace", &x.pid_namespace, one_of({"auto", "none"}));
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
-  v.field("workspace", &x.workspace, shaped(form::any, false));
+  v.field("workspace", &x.workspace, shaped(form::folder, false));
   if (own)
     v.field("approval", &x.approval,
             one_of({"default", "ask", "allow", "deny"}));

@@ -27,6 +27,7 @@ using slot = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*,
 enum class form : std::uint8_t {
   any,
   path,        ///< relative ones are anchored at the file's folder
+  folder,      ///< relative to the working directory; "~" is replaced
   url,         ///< http:// or https://
   address,     ///< host:port, or empty
   identifier,  ///< as environment variables are named, or empty

@@ -15,8 +15,8 @@
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
-#include "runtime/node/local_first.hpp"
 #include "runtime/node/worker_tool.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/storage/owner.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/orphans.hpp"
@@ -37,7 +37,7 @@ constexpr auto guard_deadline = std::chrono::seconds{15};
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
     add_message_types<caf::id_block::riffle_messages>();
-    use_local_first(*this);
+    if (runtime.scheduler == "lifo_slot") use_lifo_slot(*this);
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     set("scheduler.max-threads",
         static_cast<std::size_t>(runtime.threads > 0 ? runtime.threads
@@ -91,7 +91,7 @@ node::node(config::config config, node_parts) : config_{std::move(config)} {}
 /// behind. Each with a limit.
 node::~node() {
   close(std::chrono::seconds{5});
-  lender_->close();
+  inline_run_->close();
   if (lent_) lent_->close();
   {
     const std::lock_guard lock{causes_->mutex};
@@ -203,7 +203,8 @@ expected<void> node::compose(node_parts parts) {
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
-  lender_->open(system_->actors);
+  if (config_.runtime.scheduler == "lifo_slot")
+    inline_run_->open(system_->actors);
   spawn_actors(guard_dir, output_dir);
   return {};
 }
@@ -231,7 +232,9 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   desk_ = spawn_proposal_desk(actors, {}, std::move(decisions));
   worker_setup setup;
   setup.lane = lane_;
-  setup.lend = [lender = lender_](const auto& work) { lender->run(work); };
+  setup.run_inline = [inlined = inline_run_](const auto& work) {
+    inlined->run(work);
+  };
   setup.workspace = workspace_;
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;
@@ -289,8 +292,8 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
   } else {
     if (!http_) {
       model::http_options options;
-      options.around_listeners = [lender = lender_](const auto& work) {
-        lender->run(work);
+      options.around_listeners = [inlined = inline_run_](const auto& work) {
+        inlined->run(work);
       };
       http_ = model::make_http_transport(std::move(options));
     }

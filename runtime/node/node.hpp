@@ -19,8 +19,8 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
-#include "runtime/node/local_first.hpp"
 #include "runtime/node/vitals.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/service_board.hpp"
 #include "tools/tool.hpp"
@@ -165,7 +165,7 @@ class node {
   std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.
-  std::shared_ptr<thread_lender> lender_ = std::make_shared<thread_lender>();
+  std::shared_ptr<inline_run> inline_run_ = std::make_shared<inline_run>();
   session_store_actor store_;
   proposal_desk_actor desk_;
   std::mutex pools_mutex_;

@@ -54,6 +54,7 @@ TEST_CASE("every path of a file may begin with the home directory") {
   home.write("play.toml", "");
   const auto text = R"(
 runtime.data_dir = "~/data"
+tools.workspace = "~/work"
 agents.default.system_prompt_file = "~/play.toml"
 [models.default]
 dialect = "scripted"
@@ -64,14 +65,16 @@ script = "~/play.toml"
   const auto x = config::load({file, {}, {}});
   REQUIRE(x);
   CHECK(config::data_folder(x->runtime) == home.path() / "data");
+  CHECK(x->tools.defaults.workspace == home.path() / "work");
   CHECK(config::named_path(*x, x->models.at("default").script) ==
         home.path() / "play.toml");
 
   const scoped_env unknown{"HOME", {}};
   const auto none = config::load({file, {}, {}});
   REQUIRE_FALSE(none);
-  REQUIRE(none.error().size() == 3);
+  REQUIRE(none.error().size() == 4);
   CHECK_THAT(none.error()[0].message, Contains("runtime.data_dir: \"~/data\""));
-  CHECK_THAT(none.error()[1].message, Contains("system_prompt_file: \"~/"));
-  CHECK_THAT(none.error()[2].message, Contains("models.default.script: \"~/"));
+  CHECK_THAT(none.error()[1].message, Contains("tools.workspace: \"~/work\""));
+  CHECK_THAT(none.error()[2].message, Contains("system_prompt_file: \"~/"));
+  CHECK_THAT(none.error()[3].message, Contains("models.default.script: \"~/"));
 }

@@ -17,6 +17,7 @@ namespace {
 const std::map<std::string, std::string> others = {
     {"runtime.data_dir", R"("/tmp/other")"},
     {"runtime.threads", "3"},
+    {"runtime.scheduler", R"("caf")"},
     {"runtime.max_runs", "7"},
     {"runtime.max_calls", "8"},
     {"runtime.durability", R"("disk")"},

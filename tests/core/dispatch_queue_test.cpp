@@ -152,6 +152,46 @@ TEST_CASE("a finished read is reused when the step starts again") {
   }
 }
 
+TEST_CASE("who is asked sees what earlier calls have made") {
+  dispatch_queue x;
+  const call_id c{"call_c"};
+  const auto ask = [](tool_call y) {
+    y.needs_approval = true;
+    return y;
+  };
+  auto other = ask(write(c));
+  other.keys = {"g"};
+  x.on_call(ask(write(a)), t0);
+  x.on_call(ask(write(b)), t0);
+  x.on_call(other, t0);
+  const auto asked = [](const dispatch_effects& all) {
+    std::vector<call_id> out;
+    for (const auto& y : all)
+      if (const auto* z = std::get_if<request_approval>(&y))
+        out.push_back(z->call.id);
+    return out;
+  };
+  CHECK(asked(x.on_gate(true, t0)) == std::vector{a, c});
+  SECTION("done") {
+    CHECK(asked(x.on_decision(a, true, {}, t0)).empty());
+    CHECK(asked(x.on_intent_committed(a, 1, t0)).empty());
+    CHECK(asked(x.on_result(a, 1, {}, 0, t0)) == std::vector{b});
+  }
+  SECTION("denied") {
+    CHECK(asked(x.on_decision(a, false, {}, t0)) == std::vector{b});
+  }
+}
+
+TEST_CASE("a question is not kept waiting by calls that read") {
+  dispatch_queue x;
+  auto second = write(b);
+  second.needs_approval = true;
+  x.on_call(read(a), t0);
+  x.on_call(second, t0);
+  CHECK(std::holds_alternative<request_approval>(x.on_gate(true, t0).back()));
+  CHECK(x.open() == 2);
+}
+
 TEST_CASE("a denial says why it was denied") {
   dispatch_queue x;
   auto call = write(a);

@@ -94,9 +94,14 @@ void obvious_queue::consider(std::size_t position, dispatch_effects& out,
     settle(x, failed(outcome::denied, *x.denied, 0), out);
     return;
   }
-  // An approval may be asked for while others still run; it is an open call,
-  // nothing more.
   if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {
+    // Not before earlier calls have changed what it would do.
+    for (std::size_t i = 0; i < position && !x.call.control && !x.asked; ++i) {
+      const auto& before = calls_[i];
+      if (before.at != phase::settled && !before.call.control &&
+          before.call.eff == effect::mutating && conflict(before.call, x.call))
+        return;
+    }
     x.at = phase::approving;
     out.emplace_back(request_approval{x.call});
     return;

@@ -60,7 +60,7 @@ void check_sample(const rt::work_folder& folder) {
   const auto end = run.wait(60s);
   INFO(end.err);
   CHECK(end.status == 0);
-  CHECK(end.err.ends_with("It has 6 words, and hello from bash.\n"));
+  CHECK(end.err == "It has 6 words, and hello from bash.\n");
   const auto events = rt::checked_events(end.out);
   CHECK(rt::of_type(events, "tool_result").size() == 2);
 }

@@ -362,3 +362,20 @@ TEST_CASE("the actors have as many threads as configured") {
   };
   CHECK(threads(7) == threads(2) + 5);
 }
+
+TEST_CASE("with CAF's own scheduler a run is the same") {
+  rt::http_server server{rt::respond_sse(rt::answer("ok"))};
+  const auto run = [&](const std::string& scheduler) {
+    auto c = config_for(server, {});
+    c.runtime.scheduler = scheduler;
+    const auto before = threads_now();
+    auto runtime = make_runtime(std::move(c));
+    const auto threads = threads_now() - before;
+    const auto end = runtime.execute({.task = "one"});
+    REQUIRE(end);
+    CHECK(end->final_answer == "ok");
+    return threads;
+  };
+  // Ours has a clock of its own beside CAF's.
+  CHECK(run("lifo_slot") == run("caf") + 1);
+}

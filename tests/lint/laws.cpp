@@ -13,7 +13,7 @@ namespace {
 constexpr int line_limit = 400;
 
 // The longest prefix wins, so actors/core stands before actors.
-constexpr std::array<std::pair<std::string_view, layer>, 12> layers{{
+constexpr std::array<std::pair<std::string_view, layer>, 13> layers{{
     {"messages/", layer::messages},
     {"actors/core/", layer::core_and_base},
     {"runtime/base/", layer::core_and_base},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<std::string_view, layer>, 12> layers{{
     {"runtime/model/", layer::parts},
     {"runtime/storage/", layer::parts},
     {"actors/", layer::actors},
+    {"runtime/scheduler/", layer::actors},
     {"runtime/node/", layer::shell},
     {"runtime/http/", layer::shell},
     {"runtime/api/", layer::shell},

@@ -12,7 +12,7 @@
 
 #include <caf/all.hpp>
 
-#include "runtime/node/local_first.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 
 struct box {
   std::shared_ptr<int> what;
@@ -181,7 +181,7 @@ void after_much_traffic(scene& x) {
 struct racy_config : caf::actor_system_config {
   racy_config() {
     add_message_types<caf::id_block::racy>();
-    riffle::use_local_first(*this);  // as in production
+    riffle::use_lifo_slot(*this);  // as in production
     set("scheduler.max-threads", std::size_t{4});
   }
 };

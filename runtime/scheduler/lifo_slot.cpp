@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/node/local_first.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -22,30 +22,36 @@
 #include <caf/resumable.hpp>
 #include <caf/scheduler/coordinator.hpp>
 
-#include "runtime/node/quiet_clock.hpp"
+#include "runtime/scheduler/coalescing_clock.hpp"
+
+// What stands here and in coalescing_clock.cpp is written against parts of CAF
+// that are not its public interface; `runtime.scheduler = "caf"` does without.
+static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
+              "the scheduler was written for CAF 0.17.6: read its changes, or "
+              "make runtime.scheduler = \"caf\" the default");
 
 namespace riffle {
 
 namespace {
 
 /// What a lent thread has to run, and where actors that run on it send others.
-class lent_line final : public caf::execution_unit {
+class run_queue final : public caf::execution_unit {
  public:
   static constexpr std::size_t limit = 256;
 
-  explicit lent_line(caf::actor_system& system)
+  explicit run_queue(caf::actor_system& system)
       : caf::execution_unit{&system}, outer_{std::exchange(current(), this)} {}
-  ~lent_line() override {
+  ~run_queue() override {
     current() = outer_;
     // Actors leave CAF's logger with the thread; a system waits for its end.
     caf::logger::set_current_actor_system(nullptr);
   }
-  lent_line(const lent_line&) = delete;
-  lent_line& operator=(const lent_line&) = delete;
+  run_queue(const run_queue&) = delete;
+  run_queue& operator=(const run_queue&) = delete;
 
   /// Of this thread, null if it is not lent.
-  static lent_line*& current() {
-    thread_local lent_line* mine = nullptr;
+  static run_queue*& current() {
+    thread_local run_queue* mine = nullptr;
     return mine;
   }
 
@@ -82,11 +88,11 @@ class lent_line final : public caf::execution_unit {
   }
 
   std::deque<caf::resumable*> jobs_;
-  lent_line* outer_;
+  run_queue* outer_;
 };
 
 /// See the header.
-class local_first : public caf::policy::unprofiled {
+class lifo_slot : public caf::policy::unprofiled {
  public:
   static constexpr std::size_t line_limit = 4;
   static constexpr std::size_t turn_limit = 32;
@@ -95,12 +101,12 @@ class local_first : public caf::policy::unprofiled {
   /// when the worker, and with it the semaphore, has ended, and no lock is
   /// taken again on waking, which glibc's condition variables pay for with a
   /// system call.
-  class bed {
+  class parker {
    public:
-    bed() { ::sem_init(&awake_, 0, 0); }
-    ~bed() { ::sem_destroy(&awake_); }
-    bed(const bed&) = delete;
-    bed& operator=(const bed&) = delete;
+    parker() { ::sem_init(&awake_, 0, 0); }
+    ~parker() { ::sem_destroy(&awake_); }
+    parker(const parker&) = delete;
+    parker& operator=(const parker&) = delete;
 
     void sleep() {
       while (::sem_wait(&awake_) != 0) {
@@ -117,25 +123,25 @@ class local_first : public caf::policy::unprofiled {
     std::mutex mutex;
     std::deque<caf::resumable*> queue;
     /// Workers that sleep; the last one is woken first: its caches are warm.
-    std::vector<bed*> asleep;
+    std::vector<parker*> asleep;
   };
 
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
-    /// CAF makes each worker's data as a copy of its model: a new bed.
+    /// CAF makes each worker's data as a copy of its model: a new parker.
     worker_data(const worker_data&) {}
     worker_data& operator=(const worker_data&) = delete;
     std::deque<caf::resumable*> line;  // touched by its worker only
     std::size_t turns = 0;             // taken from the line in a row
-    bed own_bed;
+    parker own_parker;
   };
 
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
-    auto* lent = lent_line::current();
+    auto* lent = run_queue::current();
     if (lent != nullptr && lent->take_over(self->system(), job)) return;
     auto& shared = d(self);
-    bed* sleeper = nullptr;
+    parker* sleeper = nullptr;
     {
       std::lock_guard lock{shared.mutex};
       shared.queue.push_back(job);
@@ -176,9 +182,9 @@ class local_first : public caf::policy::unprofiled {
     auto& shared = d(self->parent());
     std::unique_lock lock{shared.mutex};
     while (shared.queue.empty()) {
-      shared.asleep.push_back(&own.own_bed);
+      shared.asleep.push_back(&own.own_parker);
       lock.unlock();
-      own.own_bed.sleep();
+      own.own_parker.sleep();
       lock.lock();
     }
     return take(shared.queue);
@@ -205,9 +211,9 @@ class local_first : public caf::policy::unprofiled {
 };
 
 /// CAF's coordinator with the clock of ours; CAF's own idles.
-class coordinator final : public caf::scheduler::coordinator<local_first> {
+class coordinator final : public caf::scheduler::coordinator<lifo_slot> {
  public:
-  using base = caf::scheduler::coordinator<local_first>;
+  using base = caf::scheduler::coordinator<lifo_slot>;
   using base::base;
 
   static caf::actor_system::module* make(caf::actor_system& system,
@@ -215,7 +221,7 @@ class coordinator final : public caf::scheduler::coordinator<local_first> {
     return new coordinator(system);
   }
 
-  quiet_clock& clock() noexcept override { return clock_; }
+  coalescing_clock& clock() noexcept override { return clock_; }
 
  protected:
   void start() override {
@@ -228,12 +234,12 @@ class coordinator final : public caf::scheduler::coordinator<local_first> {
   }
 
  private:
-  quiet_clock clock_;
+  coalescing_clock clock_;
 };
 
 }  // namespace
 
-void thread_lender::run(const std::function<void()>& work) {
+void inline_run::run(const std::function<void()>& work) {
   constexpr auto long_time = std::chrono::milliseconds{5};
   constexpr auto rest = std::chrono::milliseconds{200};
   using clock = std::chrono::steady_clock;
@@ -243,24 +249,24 @@ void thread_lender::run(const std::function<void()>& work) {
     lock.unlock();
     return work();
   }
-  lent_line line{*system_};
+  run_queue line{*system_};
   work();
   line.run();
   const auto end = clock::now();
   if (end - begin > long_time) rest_until_ = end + rest;
 }
 
-void thread_lender::open(caf::actor_system& system) {
+void inline_run::open(caf::actor_system& system) {
   const std::lock_guard lock{mutex_};
   system_ = &system;
 }
 
-void thread_lender::close() {
+void inline_run::close() {
   const std::lock_guard lock{mutex_};
   system_ = nullptr;
 }
 
-void use_local_first(caf::actor_system_config& config) {
+void use_lifo_slot(caf::actor_system_config& config) {
   config.load<coordinator>();
 }
 

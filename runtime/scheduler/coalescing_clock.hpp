@@ -17,14 +17,14 @@ namespace riffle {
 /// before the thread would wake by itself.
 ///
 /// A timer is never early, and late only by what its thread's wake-up costs.
-class quiet_clock final : public caf::detail::thread_safe_actor_clock {
+class coalescing_clock final : public caf::detail::thread_safe_actor_clock {
  public:
   using time_point = caf::actor_clock::time_point;
 
-  quiet_clock() = default;
-  ~quiet_clock() override;
-  quiet_clock(const quiet_clock&) = delete;
-  quiet_clock& operator=(const quiet_clock&) = delete;
+  coalescing_clock() = default;
+  ~coalescing_clock() override;
+  coalescing_clock(const coalescing_clock&) = delete;
+  coalescing_clock& operator=(const coalescing_clock&) = delete;
 
   /// Starts the thread.
   void start(caf::actor_system& system);

@@ -7,7 +7,7 @@
 
 #include <caf/all.hpp>
 
-#include "runtime/node/local_first.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 
@@ -18,10 +18,10 @@ namespace {
 
 struct lent_system {
   lent_system() {
-    use_local_first(config);
+    use_lifo_slot(config);
     config.set("scheduler.max-threads", std::size_t{1});
     system.emplace(config);
-    lender.open(*system);
+    inline_run.open(*system);
   }
 
   /// Where an actor runs that is sent a message in a round.
@@ -37,7 +37,7 @@ struct lent_system {
     });
     // Until its first behaviour waits it is the workers'.
     while (!is_waiting(actor)) std::this_thread::yield();
-    lender.run([&] { caf::anon_send(actor, 1); });
+    inline_run.run([&] { caf::anon_send(actor, 1); });
     REQUIRE(found.wait_for(testing::patiently(10s)) ==
             std::future_status::ready);
     return found.get();
@@ -50,7 +50,7 @@ struct lent_system {
 
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
-  thread_lender lender;
+  inline_run inline_run;
 };
 
 const auto here = [] { return std::this_thread::get_id(); };
@@ -69,9 +69,10 @@ TEST_CASE("after a slow actor the thread lends itself no more for a while") {
   CHECK(x.place() != here());
 }
 
-TEST_CASE("a closed lender does its work and leaves actors to the workers") {
+TEST_CASE(
+    "a closed inline_run does its work and leaves actors to the workers") {
   lent_system x;
-  x.lender.close();
+  x.inline_run.close();
   CHECK(x.place() != here());
 }
 
@@ -93,7 +94,7 @@ TEST_CASE("actors that keep each other busy do not keep the thread") {
   while (!lent_system::is_waiting(one) || !lent_system::is_waiting(two))
     std::this_thread::yield();
   // That it comes back is the test: they never end by themselves.
-  x.lender.run([&] { caf::anon_send(one, two); });
+  x.inline_run.run([&] { caf::anon_send(one, two); });
   enough = true;
   CHECK(over.get_future().wait_for(testing::patiently(20s)) ==
         std::future_status::ready);

@@ -20,8 +20,8 @@ namespace riffle {
 ///
 /// Bounds: a few actors wait in a worker's line, and after some turns in a row
 /// the rest goes to the shared queue, so that actors that keep each other busy
-/// delay nobody. The scheduler's clock is a `quiet_clock`.
-void use_local_first(caf::actor_system_config& config);
+/// delay nobody. The scheduler's clock is a `coalescing_clock`.
+void use_lifo_slot(caf::actor_system_config& config);
 
 /// Lets a thread that is not the scheduler's run the actors that it wakes.
 /// The thread that reads sockets hands over a few bytes and sleeps again; the
@@ -33,7 +33,7 @@ void use_local_first(caf::actor_system_config& config);
 /// that took long (a handler of the application that is slow) keeps the thread
 /// from helping for a while. Thread-safe: each thread that calls it runs what
 /// it woke itself.
-class thread_lender {
+class inline_run {
  public:
   /// From now on actors of this system run; it uses the policy above. Before
   /// that, and after `close`, the work alone is done.

@@ -9,7 +9,7 @@
 
 #include <caf/all.hpp>
 
-#include "runtime/node/local_first.hpp"
+#include "runtime/scheduler/lifo_slot.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/seed.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 struct clocked_system {
   clocked_system() {
-    use_local_first(config);
+    use_lifo_slot(config);
     config.set("scheduler.max-threads", std::size_t{2});
     system.emplace(config);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/node/quiet_clock.hpp"
+#include "runtime/scheduler/coalescing_clock.hpp"
 
 #include <utility>
 
@@ -8,9 +8,9 @@
 
 namespace riffle {
 
-quiet_clock::~quiet_clock() { stop(); }
+coalescing_clock::~coalescing_clock() { stop(); }
 
-void quiet_clock::start(caf::actor_system& system) {
+void coalescing_clock::start(caf::actor_system& system) {
   thread_ = std::thread{[this, &system] {
     CAF_SET_LOGGER_SYS(&system);
     system.thread_started();
@@ -19,7 +19,7 @@ void quiet_clock::start(caf::actor_system& system) {
   }};
 }
 
-void quiet_clock::stop() {
+void coalescing_clock::stop() {
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
@@ -35,7 +35,7 @@ void quiet_clock::stop() {
 
 /// Changes the schedule; a thread that would sleep too long is woken.
 template <class F>
-void quiet_clock::change(F f) {
+void coalescing_clock::change(F f) {
   {
     const std::lock_guard lock{mutex_};
     f();
@@ -45,7 +45,7 @@ void quiet_clock::change(F f) {
   wake_.notify_one();
 }
 
-void quiet_clock::work() {
+void coalescing_clock::work() {
   std::unique_lock lock{mutex_};
   while (!stopping_) {
     auto due = take_due();
@@ -66,7 +66,8 @@ void quiet_clock::work() {
   }
 }
 
-std::vector<quiet_clock::unique_delayed_event_ptr> quiet_clock::take_due() {
+std::vector<coalescing_clock::unique_delayed_event_ptr>
+coalescing_clock::take_due() {
   std::vector<unique_delayed_event_ptr> due;
   const auto time = now();
   while (!schedule_.empty() && schedule_.begin()->first <= time) {
@@ -79,53 +80,58 @@ std::vector<quiet_clock::unique_delayed_event_ptr> quiet_clock::take_due() {
   return due;
 }
 
-void quiet_clock::set_ordinary_timeout(time_point at, caf::abstract_actor* self,
-                                       caf::atom_value type, std::uint64_t id) {
+void coalescing_clock::set_ordinary_timeout(time_point at,
+                                            caf::abstract_actor* self,
+                                            caf::atom_value type,
+                                            std::uint64_t id) {
   change([&] { plain::set_ordinary_timeout(at, self, type, id); });
 }
 
-void quiet_clock::set_request_timeout(time_point at, caf::abstract_actor* self,
-                                      caf::message_id id) {
+void coalescing_clock::set_request_timeout(time_point at,
+                                           caf::abstract_actor* self,
+                                           caf::message_id id) {
   change([&] { plain::set_request_timeout(at, self, id); });
 }
 
-void quiet_clock::set_multi_timeout(time_point at, caf::abstract_actor* self,
-                                    caf::atom_value type, std::uint64_t id) {
+void coalescing_clock::set_multi_timeout(time_point at,
+                                         caf::abstract_actor* self,
+                                         caf::atom_value type,
+                                         std::uint64_t id) {
   change([&] { plain::set_multi_timeout(at, self, type, id); });
 }
 
-void quiet_clock::cancel_ordinary_timeout(caf::abstract_actor* self,
-                                          caf::atom_value type) {
+void coalescing_clock::cancel_ordinary_timeout(caf::abstract_actor* self,
+                                               caf::atom_value type) {
   change([&] { plain::cancel_ordinary_timeout(self, type); });
 }
 
-void quiet_clock::cancel_request_timeout(caf::abstract_actor* self,
-                                         caf::message_id id) {
+void coalescing_clock::cancel_request_timeout(caf::abstract_actor* self,
+                                              caf::message_id id) {
   change([&] { plain::cancel_request_timeout(self, id); });
 }
 
-void quiet_clock::cancel_timeouts(caf::abstract_actor* self) {
+void coalescing_clock::cancel_timeouts(caf::abstract_actor* self) {
   change([&] { plain::cancel_timeouts(self); });
 }
 
-void quiet_clock::schedule_message(time_point at,
-                                   caf::strong_actor_ptr receiver,
-                                   caf::mailbox_element_ptr content) {
+void coalescing_clock::schedule_message(time_point at,
+                                        caf::strong_actor_ptr receiver,
+                                        caf::mailbox_element_ptr content) {
   change([&] {
     plain::schedule_message(at, std::move(receiver), std::move(content));
   });
 }
 
-void quiet_clock::schedule_message(time_point at, caf::group target,
-                                   caf::strong_actor_ptr sender,
-                                   caf::message content) {
+void coalescing_clock::schedule_message(time_point at, caf::group target,
+                                        caf::strong_actor_ptr sender,
+                                        caf::message content) {
   change([&] {
     plain::schedule_message(at, std::move(target), std::move(sender),
                             std::move(content));
   });
 }
 
-void quiet_clock::cancel_all() {
+void coalescing_clock::cancel_all() {
   change([&] { plain::cancel_all(); });
 }
 
