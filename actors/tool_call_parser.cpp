@@ -45,23 +45,30 @@ void tool_call_parser_state::on_fragments(const call_fragments& x) {
 }
 
 /// Not again: the model would only do the same.
+error tool_call_parser_state::too_many_error() const {
+  const auto limit = spec->agent.max_calls_per_turn;
+  return {errc::model_error, op,
+          "the model asked for more than " + std::to_string(most_calls(limit)) +
+              " tool calls in one turn, far more than " +
+              (limit > 0 ? "max_calls_per_turn (" + std::to_string(limit) + ")"
+                         : "any turn needs") +
+              "; the turn was cut"};
+}
+
 void tool_call_parser_state::cut_turn() {
   cut = true;
   const auto from = caf::actor_cast<stream_consumer_actor>(
       caf::actor_cast<caf::strong_actor_ptr>(self->current_sender()));
-  if (!from) return;
-  const auto limit = spec->agent.max_calls_per_turn;
-  self->send(from, broken_turn{{errc::model_error, op,
-                                "the model asked for more than " +
-                                    std::to_string(most_calls(limit)) +
-                                    " tool calls in one turn, far more than " +
-                                    (limit > 0 ? "max_calls_per_turn (" +
-                                                     std::to_string(limit) + ")"
-                                               : "any turn needs") +
-                                    "; the turn was cut"}});
+  if (from) self->send(from, broken_turn{too_many_error()});
 }
 
 void tool_call_parser_state::on_over(turn_over& x) {
+  // It may have ended before the consumer heard that it is cut: what came
+  // behind the bound is not known, so it did not end well.
+  if (assembler.too_many() && !x.turn.failure) {
+    x.turn.failure = too_many_error();
+    x.turn.finish.reset();
+  }
   auto finish = x.turn.finish;
   if (x.turn.failure) finish.reset();
   apply(assembler.on_turn_end(finish));

@@ -32,6 +32,7 @@ struct tool_call_parser_state {
 
   void make(pending& x);
   /// Ends a turn that has far more calls than any turn may have.
+  [[nodiscard]] error too_many_error() const;
   void cut_turn();
 
   tool_call_parser_actor::pointer self;

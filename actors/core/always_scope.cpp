@@ -28,7 +28,14 @@ bool has_wildcard(std::string_view x) {
 /// Its first words say nothing about what is run.
 bool is_named_by_others(std::string_view command) {
   const auto* row = find_command(command.substr(command.rfind('/') + 1));
-  return row != nullptr && (row->what == runs::next || row->what == runs::script);
+  return row != nullptr &&
+         (row->what == runs::next || row->what == runs::script);
+}
+
+/// Whatever follows it, it runs nothing else.
+bool is_harmless(std::string_view command) {
+  const auto* row = find_command(command.substr(command.rfind('/') + 1));
+  return row != nullptr && row->what == runs::nothing;
 }
 
 std::string pattern_of_command(std::string_view line) {
@@ -43,9 +50,9 @@ std::string pattern_of_command(std::string_view line) {
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
   const bool named = !second.empty() && !second.starts_with('-');
-  std::string out{first};
-  if (named) out.append(" ").append(second);
-  return out + " *";
+  if (named) return std::string{first} + " " + std::string{second} + " *";
+  if (rest.empty() && !is_harmless(first)) return std::string{first};
+  return is_harmless(first) ? std::string{first} + " *" : std::string{};
 }
 
 /// The folder of a file, the host of an address.

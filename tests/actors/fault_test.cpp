@@ -202,7 +202,7 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       // Recovery's own message is tested below; so is the timer of limits.
       "dispatcher.restored_calls",
       "dispatcher.tick",
-      // Turns of very many calls: many_calls_test.cpp.
+      // Turns of very many calls: below.
       "dispatcher.more_calls",
       "stream_consumer.broken_turn",
       // A pool and its worker that fail together: supervision_test.cpp.
@@ -244,6 +244,31 @@ TEST_CASE("the timer for waiting text may fail too") {
   CHECK(f.fired);
   CHECK(x.reader->is_closed);
   check_log(x.reader->lines);
+}
+
+TEST_CASE("what takes in large turns may fail too") {
+  const std::string handler =
+      GENERATE("dispatcher.more_calls", "stream_consumer.broken_turn");
+  const bool endless = handler.starts_with("stream_consumer");
+  actor_fixture x;
+  x.begin();
+  std::string calls;
+  for (int i = 0; i < (endless ? 4200 : 600); ++i)
+    calls += model_calls(i, "look", {{"n", i}});
+  const auto turn =
+      calls + (endless ? scripted_model::hold : model_stops("tool_calls"));
+  x.provider->answers = {turn, turn,
+                         model_says("The end.") + model_stops("stop")};
+  fault f{handler};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = endless ? 4 : 0;
+  spec->faults = strike(f);
+  x.start(spec);
+  x.run_out();
+  CHECK(f.fired);
+  CHECK(x.reader->is_closed);
+  check_log(x.reader->lines);
+  check_requests(x.provider->requests);
 }
 
 TEST_CASE("recovery itself may fail, and the timer of limits") {

@@ -60,3 +60,44 @@ TEST_CASE("other commands run under a deny rule as before") {
   CHECK(folder.lines("file") == std::vector<std::string>{"touch"});
   CHECK(end.status == 0);
 }
+
+TEST_CASE("what read is denied no other tool shows, in any worker") {
+  const auto* const isolation = GENERATE("thread", "process");
+  const work_folder folder;
+  folder.write("prod.env", "canary = secret\n");
+  folder.write("main.c", "canary = public\n");
+  http_server server{[](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("done"));
+    return respond_sse(calls({{"read", {{"path", "prod.env"}}},
+                              {"read", {{"path", "x/../prod.env"}}},
+                              {"grep", {{"pattern", "canary"}}},
+                              {"glob", {{"pattern", "*"}}},
+                              {"read", {{"path", "gone"}}},
+                              {"read", {{"path", "main.c"}}}}));
+  }};
+  const std::string isolated =
+      "isolation = \"" + std::string{isolation} + "\"\n";
+  folder.configure(server.url("/v1"),
+                   "[tools.read]\n" + isolated +
+                       "rules = [{ match = \"*.env\", approval = \"deny\" }]\n"
+                       "[tools.grep]\n" +
+                       isolated + "[tools.glob]\n" + isolated);
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  CHECK(end.status == 0);
+  REQUIRE(server.request_count() == 2);
+  const auto told = tool_messages(server.requests()[1]);
+  REQUIRE(told.size() == 6);
+  for (const auto& message : told) {
+    const std::string text = message.at("content");
+    CAPTURE(text);
+    CHECK(text.find("secret") == std::string::npos);
+  }
+  for (const int i : {2, 3, 4}) {
+    const std::string text = told[static_cast<std::size_t>(i)].at("content");
+    CAPTURE(text);
+    CHECK(text.find("prod.env") == std::string::npos);
+  }
+  CHECK(told[5].at("content").get<std::string>().find("public") !=
+        std::string::npos);
+}

@@ -2,11 +2,14 @@
 // Canary keys: whatever a provider says, whatever a command looks for, nothing
 // that is written or shown holds the key.
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/secret_forms.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/skip.hpp"
 #include "tools/process/process_tree.hpp"
 
 namespace fs = std::filesystem;
@@ -157,4 +160,43 @@ TEST_CASE("no process of ours has the key in its environment") {
   const auto end = running.wait();
   CHECK(end.status == 0);
   CHECK(files_with_key(folder).empty());
+}
+
+TEST_CASE("no other process of the user can look into the program") {
+  const work_folder folder;
+  http_server server{[](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("done"));
+    return respond_sse(
+        calls({{"bash",
+                {{"command",
+                  "echo > begun; until [ -e over ]; do sleep 0.05; done"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  // What root may trace says nothing of whom others may.
+  fs::permissions(folder.path(), fs::perms::all);
+  std::vector<std::string> command{installed_riffle().string(), "run", "go",
+                                   "--approve", "all"};
+  if (::geteuid() == 0)
+    command.insert(command.begin(), {"/usr/bin/setpriv", "--reuid=65534",
+                                     "--regid=65534", "--clear-groups"});
+  const fs::path program_file = command.front();
+  command.erase(command.begin());
+  program running{program_file, folder, command};
+  const bool begun = eventually(
+      [&] { return running.has_ended() || !folder.lines("begun").empty(); });
+  REQUIRE(begun);
+  if (running.has_ended()) {
+    INFO(running.err());
+    const bool unreadable =
+        running.err().find("Permission denied") != std::string::npos;
+    REQUIRE(unreadable);
+    return skip("a plain user cannot run the program where it is built");
+  }
+  // The kernel gives what may not be looked into to root.
+  struct stat info{};
+  const auto file = "/proc/" + std::to_string(running.pid()) + "/environ";
+  REQUIRE(::stat(file.c_str(), &info) == 0);
+  CHECK(info.st_uid == 0);
+  folder.write("over", "");
+  CHECK(running.wait().status == 0);
 }

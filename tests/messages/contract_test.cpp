@@ -88,7 +88,7 @@ TEST_CASE("the contract has every key that an event can have") {
       seen.insert(event.at("event_type").get<std::string>() + "." + key);
     }
   }
-  CHECK(seen.size() > 100);
+  CHECK(seen.size() > 90);
 }
 
 TEST_CASE("the contract's error codes are those of the code") {
