@@ -35,7 +35,7 @@ class conversation {
   void say_user(const std::string& text);
   /// The model's message; it is told once all its calls have settled.
   void say_model(core::new_message x);
-  /// A settled call. Results are told in the order of the calls (rule 5).
+  /// A settled call. Results are told in the order of the calls ("two orders").
   void settle(storage::call_record x);
 
   /// What is done before each request. Gives back how many outputs it removed

@@ -13,7 +13,7 @@
 namespace riffle {
 
 /// Runs one handler. An exception ends the actor (of a run: by its links the
-/// run's other actors too, rule 12), which its supervisor notices; its text
+/// run's other actors too), which its supervisor notices; its text
 /// goes to the log, since CAF would lose it. `name`: "actor.handler", for the
 /// log and for tests.
 template <class Self, class F>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worker pools that die (rule 11): another one takes their place, and the
+// Worker pools that die: another one takes their place, and the
 // dispatchers of all runs are told, which settle what the old one had.
 #include <utility>
 

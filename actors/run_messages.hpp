@@ -112,7 +112,7 @@ using commit_notice =
     std::variant<std::monostate, intent_committed, settlement_committed,
                  drain_committed, end_committed, request_committed>;
 
-/// Events and state that belong together: one commit (rule 6).
+/// Events and state that belong together: one commit.
 struct run_entry {
   std::vector<events::body> events;
   std::vector<storage::state_change> changes;

@@ -70,7 +70,7 @@ struct lane_attempt {
   }
 
   /// Runs the tool, then tells the worker. An exception of the tool is caught
-  /// at this border and costs the worker (rule 11).
+  /// at this border and costs the worker.
   void run() {
     lane_done done;
     done.id = what.call.id;

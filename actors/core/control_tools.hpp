@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The tools that change the run and not the world (rule 14): handled by the
+// The tools that change the run and not the world: handled by the
 // orchestrator, without a worker.
 
 #include <optional>

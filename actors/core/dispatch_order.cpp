@@ -84,8 +84,8 @@ bool dispatch_queue::may_start(const entry& x) const {
 
 dispatch_queue::hold dispatch_queue::held_back(const entry& x) {
   if (x.call.control) {
-    // `complete` and its kind take effect once all others have settled (rule
-    // 14); among themselves they keep the model's order. See `settle`.
+    // `complete` and its kind take effect once all others have settled; among
+    // themselves they keep the model's order. See `settle`.
     const bool first = *open_controls_.begin() == x.place;
     const bool alone = open_ == open_controls_.size();
     return first && alone ? hold::none : hold::open_call;

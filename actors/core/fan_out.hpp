@@ -2,7 +2,7 @@
 #pragma once
 
 // Who gets the blocks of events as they are acknowledged, and who reads pages
-// from the journal instead because it is behind (rule 7).
+// from the journal instead because it is behind.
 
 #include <cstddef>
 #include <cstdint>

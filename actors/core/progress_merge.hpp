@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The order of a run's progress and settlements (rules 1 and 11): two sources
+// The order of a run's progress and settlements ("one order"): two sources
 // race, the dispatcher (begun, settled) and the workers (progress); what comes
 // out keeps each call's order and says nothing after its settlement.
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The worker's side of progress (rule 7): a window of reports that nobody has
-// acknowledged yet; when it is full the newest report wins.
+// The worker's side of progress (rule "lossy and must-deliver"): a window of
+// reports that nobody has acknowledged yet; when it is full the newest report
+// wins.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// How often a supervisor restarts what crashed (rules 11 and 12). The words
+// How often a supervisor restarts what crashed. The words
 // and the rule are those of Erlang/OTP's supervisor.
 
 #include <cstddef>

@@ -62,7 +62,7 @@ inline constexpr std::string_view fallback_without_tools =
     const termination_limits& limits, std::string_view visible_text,
     std::uint32_t reminders_used, std::uint32_t tools_run);
 
-/// `complete` was called, and the step's other calls have settled (rule 14):
+/// `complete` was called, and the step's other calls have settled:
 /// its answer is the final one; if that is blank, the visible text of the step;
 /// else a fallback.
 [[nodiscard]] termination_decision on_complete(std::string_view answer,

@@ -60,7 +60,7 @@ std::optional<std::size_t> tool_call_assembler::at(const address& x) const {
   return i->second;
 }
 
-// Rules 1, 3 and 9: of the calls with the fragment's choice and index the one
+// Of the calls with the fragment's choice and index the one
 // with its id, else the newest. Without an index only an id that is known
 // points to a call, and no id at all to the last one.
 std::optional<std::size_t> tool_call_assembler::find(
@@ -81,7 +81,7 @@ void tool_call_assembler::note_newest(std::size_t at, const std::string& id) {
 }
 
 // The same event twice: it names the same call with the same whole arguments.
-// Without an index or an id it cannot be told from a second call (rule 4).
+// Without an index or an id it cannot be told from a second call.
 bool tool_call_assembler::is_repeated(std::size_t at,
                                       const call_fragment& x) const {
   const auto& call = calls_[at];
@@ -95,10 +95,10 @@ bool tool_call_assembler::is_repeated(std::size_t at,
 bool tool_call_assembler::is_new(std::size_t at, const call_fragment& x) const {
   const auto& call = calls_[at];
   if (!x.id.empty() && !call.provider_id.empty() && x.id != call.provider_id)
-    return true;  // rule 2
+    return true;  // another id
   if (!x.name.empty() && progress_[at].tracker.whole() &&
       !is_blank(x.arguments))
-    return true;  // rule 4
+    return true;  // after a whole object
   // Nobody renames a call: without an id that says it is the same one, another
   // name means another call.
   return x.id.empty() && !x.name.empty() && !call.name.empty() &&
@@ -149,7 +149,8 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
     call.provider_id = x.id;
     note_newest(at, x.id);
   }
-  if (call.name.empty()) call.name = x.name;  // rule 5
+  if (call.name.empty())
+    call.name = x.name;  // a repeated name is no more of it
   if (limits_.max_arguments != 0 &&
       call.arguments.size() + x.arguments.size() > limits_.max_arguments) {
     p.over = true;

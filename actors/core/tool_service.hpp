@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Whether a tool is in service (rules 11 and 12): a tool that keeps crashing,
+// Whether a tool is in service: a tool that keeps crashing,
 // or whose calls ignore that they were stopped, is taken out of service, and
 // after a while one call decides whether it comes back (a circuit breaker;
 // Nygard, "Release It!").

@@ -146,7 +146,7 @@ bool node::await_actors() {
   return false;
 }
 
-/// The file is written on a lane: rule 9.
+/// The file is written on the executor: nothing blocks an actor.
 service_listener node::service_listener_for() const {
   if (!board_) return {};
   return [board = board_, lane = side_lane_](const std::string& tool,

@@ -14,7 +14,7 @@
 namespace riffle {
 
 /// Whether a process's actors can go on: an actor that all runs need (session
-/// store, proposal desk, run registry) died, so nothing can (rule 12). All
+/// store, proposal desk, run registry) died, so nothing can. All
 /// readers are told then, and whoever asks for more. Thread-safe; outlives its
 /// node.
 class vitals {

@@ -199,7 +199,7 @@ void dispatch_watch::see(const core::start_control& x) {
   const auto& seen = at(x.call.id);
   REQUIRE(x.call.control);
   REQUIRE(seen.working);
-  // Control tools come last (rule 14).
+  // Control tools come last.
   for (const auto& other : calls_)
     REQUIRE((other.settled || other.call.control));
 }

@@ -54,8 +54,8 @@ obvious_queue::hold obvious_queue::held_back(std::size_t position) const {
     if (i == position) continue;
     const bool open = other.at != phase::settled;
     if (x.call.control || other.call.control) {
-      // `complete` and its kind take effect once all others have settled
-      // (rule 14); among themselves they keep the model's order.
+      // `complete` and its kind take effect once all others have settled;
+      // among themselves they keep the model's order.
       const bool waits =
           x.call.control && (!other.call.control || i < position);
       if (open && waits) return hold::open_call;
