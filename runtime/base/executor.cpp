@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,11 +12,14 @@ namespace riffle {
 
 /// Outlives the lane as long as an abandoned thread uses it.
 struct thread_lane::shared {
-  explicit shared(std::size_t max) : max_threads{max == 0 ? 1 : max} {}
+  shared(std::size_t max, std::size_t most)
+      : max_threads{max == 0 ? 1 : max},
+        most_of_group{most == 0 ? max_threads : most} {}
 
   void work();
 
   const std::size_t max_threads;
+  const std::size_t most_of_group;
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable ended;
@@ -35,24 +39,30 @@ struct thread_lane::shared {
 void thread_lane::shared::work() {
   std::unique_lock lock{mutex};
   for (;;) {
+    std::optional<task> next;
     ++idle;
-    wake.wait(lock, [this] { return stopping || !jobs.empty(); });
+    wake.wait(lock, [&] {
+      if (!stopping)
+        next = jobs.pop(std::chrono::steady_clock::now(), most_of_group);
+      return stopping || next;
+    });
     --idle;
-    if (stopping) break;
-    auto next = std::move(*jobs.pop(std::chrono::steady_clock::now()));
+    if (!next) break;
     lock.unlock();
-    if (next.begun) next.begun();
-    next.work();
-    next.begun = next.work = nullptr;
+    if (next->begun) next->begun();
+    next->work();
+    next->begun = next->work = nullptr;
     lock.lock();
-    jobs.release(next.group);
+    jobs.release(next->group);
+    // It may have been all that kept another one of its group.
+    if (!jobs.empty()) wake.notify_one();
   }
   --alive;
   ended.notify_all();
 }
 
-thread_lane::thread_lane(std::size_t max_threads)
-    : state_{std::make_shared<shared>(max_threads)} {}
+thread_lane::thread_lane(std::size_t max_threads, std::size_t most_of_group)
+    : state_{std::make_shared<shared>(max_threads, most_of_group)} {}
 
 thread_lane::~thread_lane() { close(duration::max()); }
 
@@ -60,12 +70,18 @@ void thread_lane::submit(job work, claim who, job begun) {
   auto& s = *state_;
   std::lock_guard lock{s.mutex};
   if (s.stopping) return;
-  auto group = who.group;
-  s.jobs.push({std::move(begun), std::move(work), std::move(group)},
-              std::move(who), std::chrono::steady_clock::now());
+  const auto place = s.jobs.push({std::move(begun), std::move(work), who.group},
+                                 who, std::chrono::steady_clock::now());
   if (s.jobs.size() > s.idle && s.threads.size() < s.max_threads) {
-    ++s.alive;
-    s.threads.emplace_back([keep = state_] { keep->work(); });
+    try {
+      s.threads.emplace_back([keep = state_] { keep->work(); });
+      ++s.alive;     // it begins when the mutex is free
+    } catch (...) {  // the system has no thread: others take the job, or none
+      if (s.threads.empty()) {
+        static_cast<void>(s.jobs.take(who, place));
+        throw;
+      }
+    }
   }
   s.wake.notify_one();
 }

@@ -22,16 +22,19 @@ class executor {
 
   virtual ~executor() = default;
   /// `who` decides about the order of what waits for a thread; `begun`, if
-  /// set, is called on that thread right before `work`.
+  /// set, is called on that thread right before `work`. Throws if there is no
+  /// thread and none can be had; then the job never runs.
   virtual void submit(job work, claim who, job begun) = 0;
   void submit(job work) { submit(std::move(work), {}, {}); }
 };
 
 /// Threads that start when jobs wait for one and stay; at most `max_threads`.
-/// Jobs beyond wait, in the order of a fair_queue.
+/// Jobs beyond wait, in the order of a fair_queue; a group has at most
+/// `most_of_group` threads at a time (0: any number), so that one whose jobs
+/// hang leaves the others theirs.
 class thread_lane final : public executor {
  public:
-  explicit thread_lane(std::size_t max_threads);
+  explicit thread_lane(std::size_t max_threads, std::size_t most_of_group = 0);
   /// Drops jobs that have not begun and waits for those that run.
   ~thread_lane() override;
   thread_lane(const thread_lane&) = delete;

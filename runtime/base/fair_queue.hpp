@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,21 +47,26 @@ class fair_queue {
     return arrival;
   }
 
-  /// The next one, whose group holds one place more from now on. Looks at the
-  /// first of each group and priority only.
-  std::optional<T> pop(time_point now) {
+  /// The next one, whose group holds one place more from now on; none of a
+  /// group that holds `most` places. Looks at the first of each group and
+  /// priority only.
+  std::optional<T> pop(
+      time_point now,
+      std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if (size_ == 0) return {};
     share* next = nullptr;
     typename lines_of::iterator line;
     rank_of best;
     for (auto& [name, group] : groups_)
-      for (auto i = group.lines.begin(); i != group.lines.end(); ++i) {
+      for (auto i = group.lines.begin();
+           group.held < most && i != group.lines.end(); ++i) {
         const auto its = rank(group, i->first, i->second.begin()->second, now);
         if (next != nullptr && best <= its) continue;
         next = &group;
         line = i;
         best = its;
       }
+    if (next == nullptr) return {};
     auto item = std::move(line->second.begin()->second.item);
     line->second.erase(line->second.begin());
     if (line->second.empty()) next->lines.erase(line);

@@ -205,3 +205,29 @@ TEST_CASE("a job that does not end is abandoned; its late end hurts nobody") {
   }}.detach();
   CHECK(ready(end));
 }
+
+TEST_CASE("a group whose jobs hang leaves the others their threads") {
+  std::promise<void> go_on;
+  auto go = go_on.get_future().share();
+  std::atomic<int> hung{0};
+  std::promise<void> other;
+  auto done = other.get_future();
+  thread_lane lane{3, 2};
+  for (int i = 0; i < 5; ++i)
+    lane.submit(
+        [&, go] {
+          ++hung;
+          go.wait_for(patience);
+        },
+        {"a", 0}, {});
+  lane.submit([&] { other.set_value(); }, {"b", 0}, {});
+  CHECK(ready(done));
+  CHECK(hung <= 2);
+  // What waited for its own group runs once there is room.
+  std::promise<void> last;
+  auto all = last.get_future();
+  lane.submit([&] { last.set_value(); }, {"a", 0}, {});
+  go_on.set_value();
+  CHECK(ready(all));
+  CHECK(lane.close(patience));
+}
