@@ -9,6 +9,7 @@
 
 #include "actors/call_policy.hpp"
 #include "actors/core/control_tools.hpp"
+#include "tools/ask.hpp"
 
 namespace riffle {
 
@@ -35,17 +36,17 @@ void take_arguments(tool_call& call, const std::string& text) {
 }
 
 /// What it touches as it is written, and where that leads.
-std::vector<std::string> keys_of(const tools::tool& tool,
-                                 const config::tool_config& settings,
-                                 const nlohmann::json& arguments,
-                                 const rule_subject& subject) {
+expected<std::vector<std::string>> keys_of(const tools::tool& tool,
+                                           const config::tool_config& settings,
+                                           const nlohmann::json& arguments,
+                                           const rule_subject& subject) {
+  auto keys = tools::ask_keys(tool, arguments, settings.workspace);
+  if (!keys || keys->empty() || !subject.place || !subject.known) return keys;
   const auto workspace = std::filesystem::absolute(settings.workspace);
-  auto keys = tool.keys(arguments, workspace);
-  if (keys.empty() || !subject.place || !subject.known) return keys;
   auto place = (workspace / subject.text).lexically_normal().string();
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-  if (std::ranges::find(keys, place) == keys.end())
-    keys.push_back(std::move(place));
+  if (std::ranges::find(*keys, place) == keys->end())
+    keys->push_back(std::move(place));
   return keys;
 }
 
@@ -76,6 +77,27 @@ std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
   return {};
 }
 
+/// What only the tool can say of the call.
+std::optional<error> ask_tool(const run_spec& spec, const tools::tool& tool,
+                              const nlohmann::json& arguments,
+                              tool_call& call) {
+  auto title = tools::ask_title(tool, arguments);
+  if (!title) return std::move(title.error());
+  call.title = std::move(*title);
+  const auto now = policy_of(tool, spec.tool_settings, arguments);
+  if (!now) return now.error();
+  auto keys =
+      keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
+  if (!keys) return std::move(keys.error());
+  call.keys = std::move(*keys);
+  call.needs_approval = now->policy == core::approval_policy::ask;
+  call.judged.reset();
+  // Where it leads may be another place once it begins: then it is judged.
+  if (!now->subject.place) return refusal_of(spec, call.tool, *now);
+  call.judged = now->subject.text;
+  return {};
+}
+
 }  // namespace
 
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
@@ -99,37 +121,49 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   }
   call.arguments = arguments->canonical;
   call.arguments_text.clear();
-  call.title = tool->title(arguments->value);
-  const auto now = policy_of(*tool, spec.tool_settings, arguments->value);
-  call.keys = keys_of(*tool, settings, arguments->value, now.subject);
-  call.needs_approval = now.policy == core::approval_policy::ask;
-  call.judged.reset();
-  // Where it leads may be another place once it begins: then it is judged.
-  if (now.subject.place)
-    call.judged = now.subject.text;
-  else
-    return refusal_of(spec, call.tool, now);
-  return {};
+  return ask_tool(spec, *tool, arguments->value, call);
 }
+
+namespace {
+
+core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
+                            const tool_call& call) {
+  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  const auto arguments = nlohmann::json::parse(call.arguments);
+  const auto now = policy_of(tool, spec.tool_settings, arguments);
+  if (!now) {
+    out.denied = now.error();
+    return out;
+  }
+  out.place = now->subject.place ? now->subject.text : std::string{};
+  auto keys =
+      keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
+  if (!keys) {
+    out.denied = std::move(keys.error());
+    return out;
+  }
+  out.keys = std::move(*keys);
+  // What this run is about was approved before it began.
+  out.ask = now->policy == core::approval_policy::ask && !spec.cause;
+  out.denied = refusal_of(spec, call.tool, *now);
+  return out;
+}
+
+}  // namespace
 
 core::judged_call judge(const run_spec& spec, const tool_call& call) {
   core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr) return out;  // nobody will serve it
   try {
-    const auto arguments = nlohmann::json::parse(call.arguments);
-    const auto now = policy_of(**tool, spec.tool_settings, arguments);
-    out.place = now.subject.place ? now.subject.text : std::string{};
-    out.keys = keys_of(**tool, spec.tool_settings.of(call.tool), arguments,
-                       now.subject);
-    // What this run is about was approved before it began.
-    out.ask = now.policy == core::approval_policy::ask && !spec.cause;
-    out.denied = refusal_of(spec, call.tool, now);
-  } catch (const std::exception&) {  // of the tool: nobody can tell
-    out.place.clear();
-    out.ask = true;
+    return judge_now(spec, **tool, call);
+  } catch (const std::exception& problem) {  // of ours: no memory, no folder
+    out.denied = error{errc::internal, op,
+                       std::string{"it could not be judged, so it was not "
+                                   "executed: "} +
+                           problem.what()};
+    return out;
   }
-  return out;
 }
 
 bool is_judged(const run_spec& spec, const tool_call& call) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/core/control_tools.hpp"
+#include "tools/ask.hpp"
 
 namespace riffle {
 
@@ -30,21 +31,21 @@ core::approval_policy otherwise_of(const config::tools_config& settings,
   return policy_named(settings.approval_of(tool, eff));
 }
 
-call_policy policy_of(const tools::tool& tool,
-                      const config::tools_config& settings,
-                      const nlohmann::json& arguments) {
+expected<call_policy> policy_of(const tools::tool& tool,
+                                const config::tools_config& settings,
+                                const nlohmann::json& arguments) {
   const auto& about = tool.spec();
-  if (core::is_control_tool(about.name)) return {};
+  if (core::is_control_tool(about.name)) return call_policy{};
   const auto base = otherwise_of(settings, about.name, about.eff);
   const auto rules = rules_of(settings, about.name);
   // Nobody looks: nobody needs to know what it is about.
   if (rules.empty() && base != core::approval_policy::ask)
-    return {base, {}, {}};
-  const auto workspace =
-      std::filesystem::absolute(settings.of(about.name).workspace);
-  auto subject = tool.subject(arguments, workspace);
-  auto how = core::judge_call(subject, base, rules);
-  return {how.policy, std::move(how.in_doubt), std::move(subject)};
+    return call_policy{base, {}, {}};
+  auto subject =
+      tools::ask_subject(tool, arguments, settings.of(about.name).workspace);
+  if (!subject) return unexpected{std::move(subject.error())};
+  auto how = core::judge_call(*subject, base, rules);
+  return call_policy{how.policy, std::move(how.in_doubt), std::move(*subject)};
 }
 
 }  // namespace riffle

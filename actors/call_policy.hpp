@@ -20,9 +20,10 @@ struct call_policy {
 /// look at every call, `approval` at the rest (`tools_config::approval_of`).
 /// Control tools need nobody's consent. May look at the file system for a
 /// moment (where a path leads). `arguments` are valid for the tool's schema.
-call_policy policy_of(const tools::tool& tool,
-                      const config::tools_config& settings,
-                      const nlohmann::json& arguments);
+/// Fails if the tool cannot say what the call is about.
+expected<call_policy> policy_of(const tools::tool& tool,
+                                const config::tools_config& settings,
+                                const nlohmann::json& arguments);
 
 /// The rules of a tool, and what holds where none matches.
 std::vector<core::approval_rule> rules_of(const config::tools_config& settings,

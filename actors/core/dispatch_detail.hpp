@@ -16,6 +16,17 @@ inline call_result failed(outcome how, error why, std::uint32_t attempts) {
   return {how, {}, std::move(why), {}, {}, attempts};
 }
 
+/// Of a call that ends by this without having begun.
+inline outcome outcome_of(const error& why) {
+  switch (why.code) {
+    case errc::truncated:
+    case errc::budget_exceeded: return outcome::skipped;
+    case errc::approval_denied:
+    case errc::approval_expired: return outcome::denied;
+    default: return outcome::failed;
+  }
+}
+
 /// Whether a call whose outcome is unknown may run again.
 inline bool may_repeat(const tool_call& x) {
   return x.eff == effect::read_only || x.idempotent;

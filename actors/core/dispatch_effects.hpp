@@ -31,7 +31,7 @@ struct judge_start {
 
 /// What the rules say about a call that is about to begin.
 struct judged_call {
-  std::optional<error> denied;
+  std::optional<error> denied;    ///< it must not run, or nobody can tell
   bool ask = false;               ///< somebody has to agree to it
   std::string place;              ///< see `tool_call::judged`
   std::vector<std::string> keys;  ///< as things are now

@@ -68,7 +68,8 @@ void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
   x.at = phase::ready;
   set_alarm(x);
   if (how.denied) {
-    settle(x, failed(outcome::denied, std::move(*how.denied), x.attempt), out);
+    const auto as = outcome_of(*how.denied);
+    settle(x, failed(as, std::move(*how.denied), x.attempt), out);
     return;
   }
   if (how.ask && !agreed && x.announced) {  // too late for a question

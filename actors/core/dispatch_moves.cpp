@@ -48,7 +48,7 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
     return;
   }
   if (x.denied) {
-    settle(x, failed(outcome::denied, *x.denied, 0), out);
+    settle(x, failed(outcome_of(*x.denied), *x.denied, 0), out);
     return;
   }
   if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {

@@ -9,19 +9,6 @@ namespace riffle::core {
 
 using namespace dispatch_detail;
 
-namespace {
-
-outcome outcome_of(const error& defect) {
-  switch (defect.code) {
-    case errc::truncated:
-    case errc::budget_exceeded: return outcome::skipped;
-    case errc::approval_denied: return outcome::denied;
-    default: return outcome::failed;
-  }
-}
-
-}  // namespace
-
 error drain_error(drain_reason why, bool may_have_acted) {
   const std::string tail =
       may_have_acted ? "; it may have taken effect, check before you repeat it"
@@ -125,7 +112,9 @@ dispatch_effects dispatch_queue::on_decision(const call_id& id, bool approved,
     x->at = phase::ready;
     fresh_.insert(x->place);
   } else {
-    settle(*x, failed(outcome::denied, {code, op, std::move(reason)}, 0), out);
+    error why{code, op, std::move(reason)};
+    const auto how = outcome_of(why);
+    settle(*x, failed(how, std::move(why), 0), out);
   }
   start_what_can(out, now);
   finish_drain(out);

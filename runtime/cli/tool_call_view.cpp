@@ -22,6 +22,7 @@
 #include "runtime/cli/interrupts.hpp"
 #include "runtime/cli/output_text.hpp"
 #include "runtime/cli/run_output.hpp"
+#include "tools/ask.hpp"
 
 namespace riffle::cli {
 
@@ -230,7 +231,8 @@ class call_job {
     events::tool_call x;
     x.id = context_.call;
     x.tool = tool_.spec().name;
-    x.title = tool_.title(arguments_.value);
+    x.title =
+        tools::ask_title(tool_, arguments_.value).value_or(tool_.spec().name);
     x.arguments = arguments_.canonical;
     x.eff = tool_.spec().eff;
     return x;

@@ -48,7 +48,8 @@ expected<void> node::check_edit(storage::decision_record& x) {
   x.arguments = std::move(checked->canonical);
   const auto how =
       policy_of(**registry_->find(what.tool), config_.tools, checked->value);
-  if (how.policy == core::approval_policy::deny)
+  if (!how) return unexpected{how.error()};
+  if (how->policy == core::approval_policy::deny)
     return unexpected{denied_call(what.tool)};
   return {};
 }
