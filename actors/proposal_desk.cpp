@@ -99,43 +99,47 @@ void proposal_desk_state::look_for(const std::vector<proposal_id>& ids) {
 
 void proposal_desk_state::on_queued(queued_cause& x) {
   if (!setup.make_cause_spec || !starts_a_run(x.cause)) return;
-  causes.insert_or_assign(x.cause.what.id, std::move(x.cause));
+  const auto& id = x.cause.what.id;
+  if (!queue.add(id, now()))
+    return log_error(op, "proposal " + id.value +
+                             " is not executed: too many wait for that; "
+                             "approve it again later");
+  causes.insert_or_assign(id, std::move(x.cause));
   schedule();
 }
 
 void proposal_desk_state::try_causes() {
-  const auto all = causes;
-  for (const auto& [id, cause] : all)
-    if (starting.insert(id).second) try_cause(cause);
+  for (const auto& id : queue.take_due(now())) try_cause(causes.at(id));
 }
 
-/// While the session is busy the cause stays; the journal lets one run at most
-/// execute it, whoever tries.
+/// The journal lets one run at most execute it, whoever tries, and however
+/// often.
 void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
   const auto id = cause.what.id;
-  const auto give_up = [this, id](const std::string& why) {
-    log_warn(op, "proposal " + id.value + " is not executed: " + why);
-    causes.erase(id);
-    starting.erase(id);
-  };
   auto spec = setup.make_cause_spec(cause);
-  if (!spec) {
-    give_up(render(spec.error()));
-    return;
-  }
+  if (!spec) return on_answer(id, spec.error());
   self->request(registry, start_deadline, start_run{std::move(*spec), {}})
-      .then(
-          [this, id, give_up](run_opened& x) {
-            const bool busy =
-                x.failure && x.failure->code == errc::session_busy;
-            if (x.failure && !busy) {
-              give_up(render(*x.failure));
-              return;
-            }
-            if (!busy) causes.erase(id);
-            starting.erase(id);
-          },
-          [give_up](caf::error&) { give_up("the registry did not answer"); });
+      .then([this, id](run_opened& x) { on_answer(id, x.failure); },
+            [this, id](caf::error&) {
+              on_answer(
+                  id, error{errc::timeout, op, "the registry did not answer"});
+            });
+}
+
+/// Somebody was promised that it would be started: what can pass is waited for,
+/// as long as the runtime lives. Behind that it is still on record as approved
+/// and not executed, and whoever approves it again has it started.
+void proposal_desk_state::on_answer(const proposal_id& id,
+                                    const std::optional<error>& why) {
+  const auto state = queue.on_answer(id, why, now());
+  if (state != core::cause_state::later) causes.erase(id);
+  if (state == core::cause_state::given_up)
+    log_warn(op, "proposal " + id.value + " is not executed: " + render(*why));
+  else if (queue.failures(id) == 1 && why->code != errc::session_busy)
+    log_warn(op,
+             "proposal " + id.value +
+                 " cannot be executed yet, it is tried again: " + render(*why));
+  schedule();
 }
 
 // -- what other processes ask -------------------------------------------------

@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 
+#include "actors/core/cause_queue.hpp"
 #include "actors/interfaces.hpp"
 
 namespace riffle {
@@ -42,6 +42,8 @@ struct proposal_desk_state {
   void look_for_cancels();
   void try_causes();
   void try_cause(const storage::proposal_state& cause);
+  void on_answer(const proposal_id& id, const std::optional<error>& why);
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
   void schedule();
 
   proposal_desk_actor::pointer self;
@@ -49,12 +51,12 @@ struct proposal_desk_state {
   run_registry_actor registry;
   std::map<proposal_id, proposal_tracker_actor> watched;
   std::map<proposal_id, storage::proposal_state> causes;
+  core::cause_queue queue;  ///< of them
   /// Riffle's own decisions that could not be stored yet.
   std::map<proposal_id, settle_proposal> unsettled;
-  bool refused = false;            ///< the last one; it is said once
-  bool unread = false;             ///< the journal did not say; said once
-  std::set<proposal_id> starting;  ///< the registry has been asked
-  bool runs = false;  ///< of this process: others may ask something of them
+  bool refused = false;  ///< the last one; it is said once
+  bool unread = false;   ///< the journal did not say; said once
+  bool runs = false;     ///< of this process: others may ask something of them
   bool scheduled = false;
 };
 

@@ -251,8 +251,9 @@ struct decided {
   /// "propose") is executed by a new run of the session, once. This is it.
   std::optional<run> started{};
   /// It will be started when the session's active run has ended, by this
-  /// runtime if it still lives then; else decide again: then it is too late
-  /// to change the decision, but what is approved is started.
+  /// runtime, which tries as long as it lives and what is in the way may pass
+  /// (`max_runs`, a journal that takes nothing). Behind that decide again: then
+  /// it is too late to change the decision, but what is approved is started.
   bool queued = false;
 };
 

@@ -2,7 +2,7 @@
 // Proposals that outlive their run, their process, or the model's patience.
 #include <filesystem>
 
-#include "tests/actors/approval_scene.hpp"
+#include "tests/actors/propose_scene.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -18,34 +18,6 @@ const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
 }  // namespace
 
 // -- propose ------------------------------------------------------------------
-
-namespace {
-
-struct propose_scene : approval_scene {
-  propose_scene() {
-    propose = true;
-    make_cause_spec = [this](const storage::proposal_state& cause) {
-      const auto back = run;
-      auto spec = make_spec("run_" + std::to_string(++last));
-      run = back;
-      spec->cause = cause;
-      spec->task = "Proposal " + cause.what.id.value + " was approved.";
-      return expected<run_spec_ptr>{std::move(spec)};
-    };
-  }
-
-  /// The desk is told of an approval, as by the library.
-  void approve(const proposal_id& id, const std::string& arguments = {}) {
-    auto answer =
-        decide(id, decision::approved, arguments, always_scope::none, true);
-    CHECK(answer.verdict == storage::decision_verdict::accepted);
-    caf::anon_send(desk, queued_cause{*answer.now});
-  }
-
-  int last = 1;
-};
-
-}  // namespace
 
 TEST_CASE("with propose the run goes on, and an approval starts a run") {
   propose_scene x;
@@ -134,82 +106,6 @@ TEST_CASE("an approval while its run is active waits for the run's end") {
   check_log(log_of(*x.journal, executed.value));
 }
 
-TEST_CASE("a run with a cause that is killed acts at most once") {
-  for (std::size_t acks = 0; acks < 10; ++acks) {
-    INFO("acknowledged " << acks);
-    auto journal = std::make_shared<test_journal>();
-    storage::proposal_state cause;
-    std::size_t acted = 0;
-    {
-      approval_scene x{journal};
-      x.propose = true;
-      x.play({wants_act});
-      x.run_out();
-      cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
-      x.release_acks = false;
-      auto spec = x.make_spec("run_2");
-      spec->cause = cause;
-      x.start(spec);
-      x.settle();
-      for (std::size_t i = 0; i < acks; ++i) {
-        journal->release_one();
-        x.settle();
-      }
-      acted += x.act->acted.size();
-    }
-    auto next = journal->crash(acks);
-    const auto known = next->load_run(run_id{"run_2"});
-    REQUIRE(known);
-    CHECK(known->cause == cause.what.id);
-    if (known->state == storage::run_state::active) {
-      next_life x{next};
-      x.begin();
-      auto spec = x.make_spec("run_2");
-      spec->cause = cause;
-      x.resume(spec);
-      x.run_out();
-      acted += x.act->acted.size();
-      CHECK(x.provider->requests.empty());
-    }
-    const auto lines = log_of(*next, "run_2");
-    check_log(lines);
-    const auto end = events_of(lines, "tool_result").at(0).at("data");
-    CHECK(acted <= 1);
-    if (end.at("outcome") == "ok") CHECK(acted == 1);
-  }
-}
-
-TEST_CASE("a run with a cause executes what was approved and nothing else") {
-  approval_scene x;
-  x.propose = true;
-  x.play({wants_act});
-  x.run_out();
-  auto cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
-  SECTION("not other arguments") { cause.what.arguments = R"({"n":2})"; }
-  SECTION("not another tool") { cause.what.tool = "redo"; }
-  auto spec = x.make_spec("run_2");
-  spec->cause = cause;
-  x.start(spec);
-  x.pass(5s);
-  CHECK(x.act->acted.empty());
-  CHECK(x.redo->acted.empty());
-  const auto lines = log_of(*x.journal, "run_2");
-  check_log(lines);
-  CHECK(events_of(lines, "tool_result").at(0).at("data").at("outcome") ==
-        "denied");
-}
-
-TEST_CASE("a denied proposal starts nothing") {
-  propose_scene x;
-  x.play({wants_act});
-  x.run_out();
-  auto answer = x.decide(x.undecided().at(0).what.id, decision::denied);
-  caf::anon_send(x.desk, queued_cause{*answer.now});
-  x.pass(5s);
-  CHECK(x.act->acted.empty());
-  CHECK_FALSE(x.journal->load_run(run_id{"run_2"}));
-}
-
 // -- proposals of any kind ----------------------------------------------------
 
 TEST_CASE("what seek_approval proposes is tracked, and decided like the rest") {
@@ -276,8 +172,6 @@ TEST_CASE("what was approved has a moment to act when the process closes") {
   x.run_out();
   x.run_lane = false;
   x.approve(x.undecided().at(0).what.id);
-  x.pass(1s);
-  REQUIRE(x.lane->run_one());  // it is looked whether the approval still holds
   x.pass(1s);
   REQUIRE_FALSE(x.lane->jobs.empty());
   caf::anon_send(x.registry, shut_down{});
