@@ -11,6 +11,7 @@
 #include "actors/run_spec.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
+#include "tools/ask.hpp"
 
 namespace riffle {
 
@@ -18,30 +19,27 @@ namespace {
 
 /// Characters of a preview that are stored and shown.
 constexpr std::size_t preview_size = 20'000;
+constexpr const char* op = "proposal_tracker";
 
-/// Its failure is no failure of the call. What is compared later is what was
-/// shown, also if it was cut.
-tools::call_preview preview_of(const tools::tool& tool,
-                               const nlohmann::json& arguments,
-                               const std::filesystem::path& workspace) {
-  try {
-    auto made = tool.preview(arguments, workspace);
-    if (made.basis.empty() && !made.text.empty())
-      made.basis = sha256(made.text);
-    bool cut = false;
-    made.text = cut_text(made.text, preview_size, cut);
-    if (cut) made.text += "\n[the rest is not shown]";
-    return made;
-  } catch (...) {
-    return {};
-  }
+/// What is compared later is what was shown, also if it was cut.
+expected<tools::call_preview> preview_of(
+    const tools::tool& tool, const nlohmann::json& arguments,
+    const std::filesystem::path& workspace) {
+  auto made = tools::ask_preview(tool, arguments, workspace);
+  if (!made) return made;
+  if (made->basis.empty() && !made->text.empty())
+    made->basis = sha256(made->text);
+  bool cut = false;
+  made->text = cut_text(made->text, preview_size, cut);
+  if (cut) made->text += "\n[the rest is not shown]";
+  return made;
 }
 
 void find_grant(const run_spec& spec, const tool_call& call,
                 const rule_subject& subject, call_inspection& out) {
   auto all = spec.journal->grants(spec.session);
   if (!all) {
-    log_warn("proposal_tracker", render(all.error()));
+    log_warn(op, render(all.error()));
     return;
   }
   for (auto& x : *all)
@@ -67,27 +65,55 @@ bool covers(const storage::grant_record& grant, const std::string& folder,
   return false;
 }
 
+namespace {
+
+/// Nothing, or why nobody can tell.
+std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
+                             const tool_call& call, bool grants,
+                             call_inspection& out) {
+  const auto workspace =
+      std::filesystem::absolute(spec.tool_settings.of(call.tool).workspace);
+  const auto arguments = nlohmann::json::parse(call.arguments);
+  const auto definition = tools::ask_definition(tool);
+  if (!definition) return definition.error();
+  out.definition = sha256(*definition + "\n" + workspace.string());
+  auto preview = preview_of(tool, arguments, workspace);
+  if (!preview) return std::move(preview.error());
+  out.preview = std::move(*preview);
+  const auto subject = tools::ask_subject(tool, arguments, workspace);
+  if (!subject) return subject.error();
+  out.can_always = core::judge_call(*subject, core::approval_policy::allow,
+                                    rules_of(spec.tool_settings, call.tool))
+                       .policy == core::approval_policy::allow;
+  if (!out.can_always) return {};
+  out.pattern = core::always_pattern(*subject);
+  if (grants) find_grant(spec, call, *subject, out);
+  return {};
+}
+
+call_inspection unknown(error why) {
+  call_inspection out;
+  out.failure = std::move(why);
+  return out;
+}
+
+}  // namespace
+
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
                              bool grants) {
-  call_inspection out;
   const auto* tool = spec.registry->find(call.tool);
-  if (tool == nullptr) return out;
+  if (tool == nullptr)
+    return unknown({errc::tool_not_found, op,
+                    "there is no tool `" + call.tool + "` any more"});
+  call_inspection out;
   try {
-    const auto& settings = spec.tool_settings.of(call.tool);
-    const auto workspace = std::filesystem::absolute(settings.workspace);
-    const auto arguments = nlohmann::json::parse(call.arguments);
-    out.definition = sha256((*tool)->definition() + "\n" + workspace.string());
-    out.preview = preview_of(**tool, arguments, workspace);
-    const auto subject = (*tool)->subject(arguments, workspace);
-    out.can_always = core::judge_call(subject, core::approval_policy::allow,
-                                      rules_of(spec.tool_settings, call.tool))
-                         .policy == core::approval_policy::allow;
-    if (!out.can_always) return out;
-    out.pattern = core::always_pattern(subject);
-    if (grants) find_grant(spec, call, subject, out);
-  } catch (const std::exception& problem) {
-    log_warn("proposal_tracker", call.tool + ": " + problem.what());
-    return {};
+    if (auto why = inspect(spec, **tool, call, grants, out))
+      return unknown(std::move(*why));
+  } catch (const std::exception& problem) {  // of ours: no memory, no folder
+    return unknown({errc::internal, op,
+                    std::string{"it could not be looked at, so it was not "
+                                "executed: "} +
+                        problem.what()});
   }
   return out;
 }

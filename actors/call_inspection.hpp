@@ -16,7 +16,9 @@ namespace riffle {
 struct run_spec;
 
 struct call_inspection {
-  std::string definition;  ///< SHA-256; empty: nobody could look
+  /// Why nothing is known: then nobody is asked, and nothing acts.
+  std::optional<error> failure;
+  std::string definition;  ///< SHA-256
   tools::call_preview preview;
   /// No rule of the configuration wants this call to be asked for each time.
   bool can_always = false;
@@ -24,8 +26,8 @@ struct call_inspection {
   std::optional<storage::grant_record> granted;  ///< covers the call
 };
 
-/// Blocks (files, the journal): on the lane. Whatever goes wrong, less is known
-/// and somebody is asked. `grants`: whether to look for them.
+/// Blocks (files, the journal): on a look's thread. A grant that cannot be read
+/// does not count: somebody is asked. `grants`: whether to look for them.
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
                              bool grants);
 

@@ -191,15 +191,15 @@ void dispatcher_state::act(core::calls_drained&) {
   self->send(peers.muxer, std::move(entry));
 }
 
-/// Rules may look at the file system, so they do it on the lane.
+/// Rules may look at the file system, so they do it where calls are looked at.
 void dispatcher_state::act(core::judge_start& x) {
   auto job = [me = caf::actor_cast<dispatcher_actor>(self), about = spec,
               call = std::move(x.call)] {
     caf::anon_send(me, call_judged{call.id, judge(*about, call)});
   };
-  if (!spec->lane) return job();
+  if (!spec->looks) return job();
   const auto priority = x.call.limits.priority;
-  spec->lane->submit(std::move(job), {spec->run.value, priority}, {});
+  spec->looks->submit(std::move(job), {spec->run.value, priority}, {});
 }
 
 void dispatcher_state::schedule_tick() {

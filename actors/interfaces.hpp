@@ -96,7 +96,7 @@ using dispatcher_actor =
                      reacts_to<step_forgotten>,     // the next step begins
                      reacts_to<approval_decision>,  // from the proposal tracker
                      reacts_to<intent_committed>,   // from the publisher
-                     reacts_to<call_judged>,        // from the lane
+                     reacts_to<call_judged>,        // from a look's thread
                      reacts_to<work_started>,       // from a worker's thread
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator
@@ -112,7 +112,7 @@ using proposal_tracker_actor =
                      reacts_to<approval_withdrawn>,  // from the dispatcher
                      reacts_to<standing_proposal>,   // from the orchestrator
                      reacts_to<request_committed>,   // from the publisher
-                     reacts_to<call_inspected>,      // from the lane
+                     reacts_to<call_inspected>,      // from its look's thread
                      reacts_to<inspection_overdue>,  // own timer
                      reacts_to<expiry_due>,          // own timer
                      reacts_to<decision_known>>;     // from the desk

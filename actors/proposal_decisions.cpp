@@ -25,7 +25,7 @@ bool still_holds(const storage::proposal_record& shown,
       proposal_digest(shown.tool, edited ? approval.arguments : shown.arguments,
                       shown.definition, basis))
     return false;
-  if (!shown.definition.empty() && shown.definition != now.definition)
+  if (shown.definition.empty() || shown.definition != now.definition)
     return false;
   return basis.empty() || basis == now.preview.basis;
 }
@@ -83,11 +83,7 @@ void proposal_tracker_state::on_decision(decision_known& x) {
   auto& open = waiting.at(id);
   if (y.how == events::decision::approved && !open.withdrawn) {
     open.approved = std::move(y);
-    // What nobody could look at then has nothing to be compared with.
-    if (open.record.definition.empty())
-      on_second_look(std::move(waiting.extract(id).mapped()), {});
-    else
-      look(open);
+    look(open);
   } else {
     resolve(std::move(waiting.extract(id).mapped()), y);
   }
@@ -96,16 +92,32 @@ void proposal_tracker_state::on_decision(decision_known& x) {
 void proposal_tracker_state::on_second_look(undecided_call x,
                                             const call_inspection& seen) {
   const auto& shown = spec->cause ? spec->cause->what : x.record;
+  if (seen.failure && !x.withdrawn) return refuse_approved(x, *seen.failure);
   const bool holds = still_holds(shown, *x.approved, seen);
   if (spec->cause) {
     if (holds) return resolve_cause(x);
     x.record = make_record(x.call, seen);
     x.record.replaces = shown.id;
-    return propose(x, stale(x.record));
+    return propose(x, stale(x.record, shown));
   }
   if (!holds && !x.withdrawn) return replace(std::move(x), seen);
   const auto decided = std::move(*x.approved);
   resolve(std::move(x), decided);
+}
+
+/// The person's decision stays; what became of it is in the log.
+void proposal_tracker_state::refuse_approved(const undecided_call& x,
+                                             const error& why) {
+  std::vector<events::body> told;
+  if (!spec->cause)
+    told.emplace_back(
+        events::approval_resolved{x.record.id,
+                                  x.call.id,
+                                  events::decision::cancelled,
+                                  itself,
+                                  "approved, but not executed: " + why.message,
+                                  {}});
+  refuse(x, why, std::move(told));
 }
 
 void proposal_tracker_state::replace(undecided_call x,
@@ -113,7 +125,12 @@ void proposal_tracker_state::replace(undecided_call x,
   const auto old = x.record.id;
   std::vector<events::body> before;
   before.emplace_back(events::approval_resolved{
-      old, x.call.id, events::decision::cancelled, itself, stale_reason, {}});
+      old,
+      x.call.id,
+      events::decision::cancelled,
+      itself,
+      x.record.definition.empty() ? unseen_reason : stale_reason,
+      {}});
   x.approved.reset();
   x.record = make_record(x.call, seen);
   x.record.replaces = old;

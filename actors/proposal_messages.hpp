@@ -41,18 +41,19 @@ struct request_committed {
   call_id id;
 };
 
-/// lane -> proposal tracker: what the call is and would do. `round`: which
-/// look it was.
+/// a look's thread -> proposal tracker: what the call is and would do. `round`:
+/// which look it was.
 struct call_inspected {
   call_id id;
   std::uint32_t round = 0;
   call_inspection what;
 };
 
-/// proposal tracker's own: the look takes too long, go on without it.
+/// proposal tracker's own: the look takes long.
 struct inspection_overdue {
   call_id id;
   std::uint32_t round = 0;
+  bool last = false;  ///< too long: it is not waited for any more
 };
 
 /// proposal tracker's own.

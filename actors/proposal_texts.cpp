@@ -34,10 +34,15 @@ std::string proposed(const storage::proposal_record& x) {
          "told the result later. Do not ask for it again";
 }
 
-std::string stale(const storage::proposal_record& x) {
-  return "what was approved has changed since it was shown, so nothing was "
-         "executed; proposal " +
-         x.id.value + " shows it as it is now and waits for a decision";
+std::string stale(const storage::proposal_record& x,
+                  const storage::proposal_record& shown) {
+  return std::string{shown.definition.empty()
+                         ? "what was approved was shown without a look at its "
+                           "tool, so"
+                         : "what was approved has changed since it was shown, "
+                           "so"} +
+         " nothing was executed; proposal " + x.id.value +
+         " shows it as it is now and waits for a decision";
 }
 
 std::string grant_text(const storage::grant_record& x) {

@@ -19,6 +19,9 @@ inline constexpr const char* not_allowed =
     "none; do what is possible without it, or say what you would do";
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";
+inline constexpr const char* unseen_reason =
+    "stale: it was shown without a look at its tool, so nothing could be "
+    "compared; it is asked for again";
 inline constexpr const char* withdrawn = "the run needs no decision any more";
 inline constexpr const char* expired =
     "nobody decided about this call in time; go on without it, or say what "
@@ -31,8 +34,10 @@ std::string denial_text(const storage::decision_record& x);
 std::string proposed(const storage::proposal_record& x);
 
 /// Of an approved call whose tool, or what its preview was made from, is
-/// another one now; `x` takes the place of its proposal.
-std::string stale(const storage::proposal_record& x);
+/// another one now than what was `shown`, or cannot be compared with it; `x`
+/// takes the place of its proposal.
+std::string stale(const storage::proposal_record& x,
+                  const storage::proposal_record& shown);
 
 /// What a consent once and for all covers.
 std::string grant_text(const storage::grant_record& x);

@@ -9,16 +9,29 @@
 #include "actors/handler.hpp"
 #include "actors/proposal_texts.hpp"
 #include "runtime/base/digest.hpp"
+#include "runtime/base/log.hpp"
 
 namespace riffle {
 
 namespace {
 
-/// Longest wait for what a call is and would do; then it is asked for without.
-constexpr auto look_limit = std::chrono::seconds{2};
-/// The same before an approved call acts, which needs a thread as well; then
-/// it is asked for again.
-constexpr auto second_look_limit = std::chrono::seconds{60};
+constexpr const char* op = "proposal_tracker";
+
+/// A look that takes so long is said in the log …
+constexpr auto look_late = std::chrono::seconds{10};
+/// … and one that takes so long ends its call: a tool hangs, or all threads of
+/// looks do.
+constexpr auto look_limit = std::chrono::minutes{2};
+/// Looks of a run at a time: what hangs keeps a few threads.
+constexpr std::size_t looks_at_once = 4;
+
+error not_looked_at(const tool_call& call) {
+  return {errc::timeout, op,
+          "what it would do could not be looked at within 2 minutes, so it was "
+          "not executed: the tool `" +
+              call.tool +
+              "` does not answer, or other tools that hang keep all threads"};
+}
 
 }  // namespace
 
@@ -105,45 +118,84 @@ void proposal_tracker_state::decide_at_once(
   answer({call.id, approved, reason});
 }
 
-/// It may read files, so it is done on the lane.
+/// It may read files and ask the tool, so it is done on a thread of its own
+/// kind: those of the tools may be busy for as long as their calls run.
 void proposal_tracker_state::look(undecided_call& x) {
   x.looking = true;
   ++x.round;
-  const auto id = x.call.id;
-  if (!spec->lane) {
-    call_inspected nothing{id, x.round, {}};
-    on_inspected(nothing);
-    return;
+  to_look.emplace_back(x.call.id, x.round);
+  look_at_next();
+}
+
+void proposal_tracker_state::look_at_next() {
+  while (!to_look.empty() && looks.size() < looks_at_once) {
+    const auto next = std::move(to_look.front());
+    to_look.pop_front();
+    const auto i = waiting.find(next.first);
+    if (i == waiting.end() || !i->second.looking ||
+        i->second.round != next.second)
+      continue;  // withdrawn meanwhile
+    looks.insert(next);
+    submit_look(i->second);
   }
+}
+
+void proposal_tracker_state::submit_look(const undecided_call& x) {
+  const auto& id = x.call.id;
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
               call = x.call, round = x.round, first = !x.approved] {
     caf::anon_send(
         me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
   };
-  self->delayed_send(self, x.approved ? second_look_limit : look_limit,
-                     inspection_overdue{id, x.round});
-  spec->lane->submit(std::move(job), {spec->run.value, 0}, {});
+  if (!spec->looks) return job();
+  self->delayed_send(self, look_late, inspection_overdue{id, x.round, false});
+  self->delayed_send(self, look_limit, inspection_overdue{id, x.round, true});
+  spec->looks->submit(std::move(job), {spec->run.value, 0}, {});
 }
 
 void proposal_tracker_state::on_inspected(call_inspected& x) {
+  looks.erase({x.id, x.round});
   const auto i = waiting.find(x.id);
-  if (i == waiting.end() || !i->second.looking || i->second.round != x.round)
-    return;
-  i->second.looking = false;
-  auto open = std::move(waiting.extract(i).mapped());
-  if (open.approved)
-    on_second_look(std::move(open), x.what);
-  else
-    on_first_look(std::move(open), x.what);
+  if (i != waiting.end() && i->second.looking && i->second.round == x.round) {
+    i->second.looking = false;
+    auto open = std::move(waiting.extract(i).mapped());
+    if (open.approved)
+      on_second_look(std::move(open), x.what);
+    else
+      on_first_look(std::move(open), x.what);
+  }
+  look_at_next();
 }
 
 void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
-  call_inspected nothing{x.id, x.round, {}};
-  on_inspected(nothing);
+  const auto i = waiting.find(x.id);
+  const bool awaited = i != waiting.end() && i->second.looking &&
+                       looks.contains({x.id, x.round});
+  if (x.last) {
+    call_inspected nothing{x.id, x.round, {}};
+    if (awaited) nothing.what.failure = not_looked_at(i->second.call);
+    on_inspected(nothing);
+  } else if (awaited) {
+    log_warn(op, "a call of `" + i->second.call.tool +
+                     "` cannot be looked at yet; nobody is asked about it "
+                     "before");
+  }
+}
+
+/// On record, so that it ends in the same way after a crash.
+void proposal_tracker_state::refuse(const undecided_call& x, const error& why,
+                                    std::vector<events::body> before) {
+  run_entry entry;
+  entry.events = std::move(before);
+  entry.changes.emplace_back(
+      decided_record(*spec, x.call, false, why.message, why.code));
+  self->send(peers.muxer, std::move(entry));
+  answer({x.call.id, false, why.message, why.code});
 }
 
 void proposal_tracker_state::on_first_look(undecided_call x,
                                            const call_inspection& seen) {
+  if (seen.failure) return refuse(x, *seen.failure);
   if (seen.granted) {
     decide_at_once(x.call, seen, events::decision::approved,
                    "always (" + seen.granted->by + ")",

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/core/proposal_ledger.hpp"
@@ -36,8 +38,8 @@ struct tracker_start {
 /// From records. Pure.
 tracker_start plan_tracker(const storage::run_snapshot& snapshot);
 
-/// Whether an approval is of what was shown, and that is still so. What nobody
-/// could look at when it was shown is not compared. Pure.
+/// Whether an approval is of what was shown, and that is still so; never so if
+/// nobody looked at it when it was shown. Pure.
 bool still_holds(const storage::proposal_record& shown,
                  const storage::decision_record& approval,
                  const call_inspection& now);
@@ -70,8 +72,14 @@ struct proposal_tracker_state {
   /// Of the call that this run executes, which was approved in another one.
   void check_cause(const tool_call& call);
   void look(undecided_call& x);
+  void look_at_next();
+  void submit_look(const undecided_call& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
   void on_second_look(undecided_call x, const call_inspection& seen);
+  /// It could not be looked at: it ends, and nobody is asked.
+  void refuse(const undecided_call& x, const error& why,
+              std::vector<events::body> before = {});
+  void refuse_approved(const undecided_call& x, const error& why);
   void ask(undecided_call& x, std::vector<events::body> before = {});
   void propose(const undecided_call& x, const std::string& reason);
   void await(const undecided_call& x);
@@ -91,6 +99,9 @@ struct proposal_tracker_state {
   core::proposal_ledger ledger;
   std::map<call_id, undecided_call> waiting;
   std::map<proposal_id, storage::proposal_record> standing;
+  using look_id = std::pair<call_id, std::uint32_t>;  ///< and its round
+  std::deque<look_id> to_look;
+  std::set<look_id> looks;  ///< that have been submitted
 };
 
 proposal_tracker_actor::behavior_type proposal_tracker(

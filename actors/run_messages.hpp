@@ -177,7 +177,7 @@ struct work_done {
   bool moved = false;         ///< it did not act: what was judged has changed
 };
 
-/// lane -> dispatcher.
+/// a look's thread -> dispatcher.
 struct call_judged {
   call_id id;
   core::judged_call how;

@@ -55,10 +55,12 @@ struct run_spec {
   duration expire_after{};  ///< of proposals; 0: never
   /// The approved proposal that this run executes, instead of a model's turn.
   std::optional<storage::proposal_state> cause;
-  std::shared_ptr<executor> lane;  ///< for previews; null: there are none
-  duration time_limit{};           ///< of the run; 0: none
-  std::string folder;              ///< where it works; of its proposals, too
-  std::string settings;  ///< JSON; stored with the run, enough to resume it
+  /// Where calls are looked at, apart from where they run; null: at once, by
+  /// whoever wants to know.
+  std::shared_ptr<executor> looks;
+  duration time_limit{};  ///< of the run; 0: none
+  std::string folder;     ///< where it works; of its proposals, too
+  std::string settings;   ///< JSON; stored with the run, enough to resume it
 
   std::string url;
   std::vector<std::string> headers;

@@ -34,6 +34,11 @@ constexpr auto answer_deadline = std::chrono::seconds{90};
 /// Longest wait for what a dead runtime left behind.
 constexpr auto guard_deadline = std::chrono::seconds{15};
 
+/// Threads on which tools are asked about calls, made as they are needed: they
+/// answer soon. One run gets at most so many of them, for what hangs keeps its.
+constexpr std::size_t look_threads = 16;
+constexpr std::size_t looks_of_a_run = 2;
+
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
     add_message_types<caf::id_block::riffle_messages>();
@@ -100,7 +105,8 @@ node::~node() {
   if (!system_) return;
   if (vitals_) vitals_->stop_watching();
   end_actors(caf::exit_reason::user_shutdown);
-  const bool tools_ended = lane_->close(std::chrono::seconds{5});
+  const bool looks_ended = look_lane_->close(std::chrono::seconds{5});
+  const bool tools_ended = lane_->close(std::chrono::seconds{5}) && looks_ended;
   const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
   if (!tools_ended)
     log_warn(op, "a tool does not end: its thread is left behind");
@@ -202,6 +208,7 @@ expected<void> node::compose(node_parts parts) {
   warm_up_tools(*registry_, guard_dir);
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
+  look_lane_ = std::make_shared<thread_lane>(look_threads, looks_of_a_run);
   system_ = std::make_unique<system>(config_.runtime);
   if (config_.runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);

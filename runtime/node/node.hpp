@@ -162,6 +162,8 @@ class node {
   std::mutex transports_mutex_;
   std::shared_ptr<thread_lane> lane_;
   std::shared_ptr<thread_lane> side_lane_;
+  /// Where calls are looked at, before a person is asked and before they act.
+  std::shared_ptr<thread_lane> look_lane_;
   std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.

@@ -85,6 +85,7 @@ tools::tool_output recording_tool::run(const json& args,
 
 rule_subject recording_tool::subject(
     const json& args, const std::filesystem::path& workspace) const {
+  fail("subject");
   if (!place) return tool::subject(args, workspace);
   if (place->empty()) return {.text = {}, .known = false, .place = true};
   return {.text = *place, .place = true};
@@ -92,9 +93,15 @@ rule_subject recording_tool::subject(
 
 tools::call_preview recording_tool::preview(
     const json& args, const std::filesystem::path&) const {
-  if (preview_throws) throw std::runtime_error{"no preview"};
+  fail("preview");
   if (!shows.empty() || !from.empty()) return {shows, from};
   return spec_.eff == effect::mutating ? "would act on " + args.dump() : "";
+}
+
+void recording_tool::fail(const std::string& function) const {
+  if (function != fails_in) return;
+  if (oddly) throw 7;  // NOLINT: tools are others' code
+  throw std::runtime_error{"it broke"};
 }
 
 // -- reader -------------------------------------------------------------------
@@ -143,7 +150,9 @@ actor_fixture::~actor_fixture() {
   asker_ = nullptr;
   release_acks = false;
   run_lane = false;
+  run_looks = false;
   lane->jobs.clear();
+  looks->jobs.clear();
   scheduler().run();
 }
 
@@ -207,7 +216,7 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   spec->approval = approval;
   spec->propose = propose;
   spec->expire_after = expire_after;
-  if (previews) spec->lane = lane;
+  if (previews) spec->looks = looks;
   spec->dialect = model::make_openai_dialect();
   spec->transport = provider;
   spec->registry = tools;
@@ -265,6 +274,7 @@ bool actor_fixture::settle() {
   bool moved = false;
   for (bool more = true; more; moved = moved || more) {
     more = scheduler().run() > 0;
+    if (run_looks) more = looks->run_one() || more;
     if (run_lane)
       more = lane->run_one() || more;
     else if (begin_lane)

@@ -88,7 +88,16 @@ class recording_tool final : public tools::tool {
  public:
   recording_tool(std::string name, effect eff, bool idempotent = false);
   const tools::tool_spec& spec() const noexcept override { return spec_; }
-  std::string title(const nlohmann::json&) const override { return "Acting"; }
+  std::string title(const nlohmann::json&) const override {
+    fail("title");
+    return "Acting";
+  }
+  std::vector<std::string> keys(
+      const nlohmann::json& args,
+      const std::filesystem::path& workspace) const override {
+    fail("keys");
+    return tool::keys(args, workspace);
+  }
   tools::tool_output run(const nlohmann::json& args,
                          tools::tool_context& context) override;
 
@@ -100,9 +109,13 @@ class recording_tool final : public tools::tool {
 
   std::vector<call_id> acted;          ///< each time it ran …
   std::vector<std::string> arguments;  ///< … and with what
-  std::string definition() const override { return spec_.name + is; }
+  std::string definition() const override {
+    fail("definition");
+    return spec_.name + is;
+  }
 
-  bool preview_throws = false;
+  std::string fails_in;              ///< the function that throws …
+  bool oddly = false;                ///< … what is no std::exception
   std::optional<std::string> place;  ///< what it is about, for rules
   int moves = 0;  ///< so many calls find another place than the judged one
   std::vector<std::string> judged;  ///< where the calls that acted were to act
@@ -116,6 +129,7 @@ class recording_tool final : public tools::tool {
   std::function<void(tools::tool_context&)> also;  ///< what else a call does
 
  private:
+  void fail(const std::string& function) const;
   tools::tool_spec spec_;
 };
 
@@ -176,6 +190,9 @@ class actor_fixture {
   test_journal* held = nullptr;  ///< set if it is one; then acks are released
   bool release_acks = true;
   std::shared_ptr<manual_executor> lane = std::make_shared<manual_executor>();
+  /// Where calls are looked at.
+  std::shared_ptr<manual_executor> looks = std::make_shared<manual_executor>();
+  bool run_looks = true;   ///< false: nothing that is looked at is ever seen
   bool run_lane = true;    ///< false: jobs never end …
   bool begin_lane = true;  ///< … and false: they never begin
   std::shared_ptr<scripted_model> provider = std::make_shared<scripted_model>();
@@ -188,7 +205,7 @@ class actor_fixture {
   approval_choice approval = approval_choice::none;
   bool propose = false;
   duration expire_after{};
-  bool previews = false;  ///< on the lane
+  bool previews = false;  ///< false: calls are looked at at once
   config::tools_config settings;
   config::supervision_config supervision;
   run_registry_actor registry;

@@ -205,7 +205,7 @@ TEST_CASE("a tool that only reads asks if its own table says so") {
 TEST_CASE("no thread is free to judge: the queue's limit ends the call") {
   scene x;
   x.settings.by_name["act"].queue_timeout = std::chrono::seconds{5};
-  x.run_lane = x.begin_lane = false;
+  x.run_looks = false;
   x.play({model_calls(0, "act", {{"n", 0}}) + model_stops("tool_calls")});
   x.pass(std::chrono::seconds{6});
   CHECK(x.outcomes() == strings{"timed_out"});
@@ -214,13 +214,13 @@ TEST_CASE("no thread is free to judge: the queue's limit ends the call") {
 
 TEST_CASE("a cancel ends a call that is being judged") {
   scene x;
-  x.run_lane = x.begin_lane = false;
+  x.run_looks = false;
   x.play({model_calls(0, "act", {{"n", 0}}) + model_stops("tool_calls")});
   x.settle();
   x.cancel();
   x.run_out();
   CHECK(x.outcomes() == strings{"cancelled"});
-  x.run_lane = x.begin_lane = true;
+  x.run_looks = true;
   x.run_out();
   CHECK(x.act->acted.empty());
   x.check();

@@ -38,7 +38,10 @@ TEST_CASE("what has changed since it was shown is shown and asked for again") {
     x.act->from.clear();
     x.act->shows = "two";
   }
-  SECTION("whether there is a preview") { x.act->preview_throws = true; }
+  SECTION("whether there is a preview") {
+    x.act->shows.clear();
+    x.act->from = "nothing";
+  }
   x.decide(old.id, decision::approved);
   x.pass(1s);
   CHECK(x.act->acted.empty());
@@ -96,12 +99,12 @@ TEST_CASE("a cancel while an approval is looked at again leaves no call open") {
   x.pass(1s);
   const auto id = open_one(x).id;
   x.act->is = " of another kind";
-  x.run_lane = x.begin_lane = false;
+  x.run_looks = false;
   x.decide(id, decision::approved, {}, always_scope::none, true);
   x.pass(1s);
   x.cancel();
   x.settle();
-  x.run_lane = true;
+  x.run_looks = true;
   x.run_out();
   CHECK(x.act->acted.empty());
   CHECK(x.outcomes() == std::vector<std::string>{"cancelled"});

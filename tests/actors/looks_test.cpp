@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Nobody is asked about a call that was not looked at, and no approval counts
+// that was not compared, however busy the process is.
+#include "runtime/base/digest.hpp"
+#include "tests/actors/approval_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using events::decision;
+
+namespace {
+
+const std::string wants_act = model_calls(0, "act") + model_stops("tool_calls");
+
+storage::proposal_record open_one(approval_scene& x) {
+  const auto all = x.undecided();
+  REQUIRE(all.size() == 1);
+  return all[0].what;
+}
+
+std::size_t asked(const approval_scene& x) {
+  return events_of(x.reader->lines, "approval_required").size();
+}
+
+}  // namespace
+
+TEST_CASE("a look at a call needs no thread of the tools") {
+  approval_scene x;
+  x.act->from = "content 1";
+  x.run_lane = x.begin_lane = false;  // they are all busy
+  x.play({wants_act});
+  x.settle();
+  const auto first = open_one(x);
+  CHECK(first.preview == "");
+  CHECK(first.basis == "content 1");
+  CHECK(first.definition.size() == 64);
+  x.act->from = "content 2";
+  x.decide(first.id, decision::approved);
+  x.pass(1s);
+  CHECK(open_one(x).replaces == first.id);
+  x.cancel();
+  x.run_out();
+  x.check();
+}
+
+TEST_CASE("a look that takes its time is waited for") {
+  approval_scene x;
+  x.run_looks = false;
+  x.act->from = "content 1";
+  SECTION("before anybody is asked") {
+    x.play({wants_act});
+    x.pass(20s);
+    CHECK(asked(x) == 0);
+    x.run_looks = true;
+    x.pass(1s);
+    CHECK(open_one(x).basis == "content 1");
+    CHECK(open_one(x).definition.size() == 64);
+  }
+  SECTION("and before what was approved acts") {
+    x.run_looks = true;
+    x.play({wants_act});
+    x.pass(1s);
+    x.run_looks = false;
+    x.decide(open_one(x).id, decision::approved);
+    x.pass(20s);
+    CHECK(x.act->acted.empty());
+    CHECK(asked(x) == 1);
+    x.run_looks = true;
+    x.pass(1s);
+    CHECK(x.act->bases == std::vector<std::string>{"content 1"});
+  }
+  x.cancel();
+  x.run_out();
+  x.check();
+}
+
+TEST_CASE("a call that cannot be looked at ends, and says so") {
+  approval_scene x;
+  x.run_looks = false;
+  SECTION("a person would be asked") {}
+  SECTION("nobody is there") { x.approval = approval_choice::nobody; }
+  SECTION("the proposal would stay open") { x.propose = true; }
+  x.play({wants_act});
+  x.pass(3min);
+  CHECK(asked(x) == 0);
+  CHECK(x.act->acted.empty());
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"failed"});
+  CHECK(x.error_code(0) == "timeout");
+  CHECK(x.told(0).find("looked at") != std::string::npos);
+  x.run_looks = true;
+  x.run_out();  // too late
+  CHECK(asked(x) == 0);
+  x.check();
+}
+
+TEST_CASE("what was approved and cannot be looked at again does not act") {
+  approval_scene x;
+  x.play({wants_act});
+  x.pass(1s);
+  x.run_looks = false;
+  x.decide(open_one(x).id, decision::approved);
+  x.pass(3min);
+  CHECK(x.act->acted.empty());
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"failed"});
+  CHECK(x.told(0).find("looked at") != std::string::npos);
+  CHECK(x.told(0).find("changed") == std::string::npos);
+  const auto resolved = x.only("approval_resolved");
+  CHECK(resolved.at("decision") == "cancelled");
+  CHECK(resolved.at("by") == "riffle");
+  x.run_looks = true;
+  x.run_out();
+  CHECK(x.act->acted.empty());
+  x.check();
+}
+
+TEST_CASE("an always that is looked for late still holds") {
+  approval_scene x;
+  const auto first = model_calls(0, "act") + model_stops("tool_calls");
+  const auto second =
+      model_calls(0, "act", {{"n", 2}}) + model_stops("tool_calls");
+  x.approval = approval_choice::ask;
+  x.play({first, second});
+  x.pass(1s);
+  x.decide(open_one(x).id, decision::approved, {}, always_scope::tool);
+  x.act->also = [&](tools::tool_context&) { x.run_looks = false; };
+  x.pass(20s);
+  x.act->also = {};
+  CHECK(asked(x) == 1);
+  x.run_looks = true;
+  x.run_out();
+  CHECK(x.act->acted.size() == 2);
+  x.check();
+}
+
+TEST_CASE("an approval of what nobody looked at is asked for again") {
+  approval_scene x;
+  x.propose = true;
+  x.play({wants_act});
+  x.run_out();
+  auto cause = *x.decide(open_one(x).id, decision::approved).now;
+  // As an earlier Riffle stored it when no thread was free.
+  cause.what.definition.clear();
+  cause.what.basis.clear();
+  cause.what.digest =
+      proposal_digest(cause.what.tool, cause.what.arguments, {}, {});
+  cause.decided->digest = cause.what.digest;
+  auto spec = x.make_spec("run_2");
+  spec->cause = cause;
+  x.start(spec);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  const auto now = open_one(x);
+  CHECK(now.replaces == cause.what.id);
+  CHECK(now.definition.size() == 64);
+  const auto result =
+      events_of(log_of(*x.journal, "run_2"), "tool_result").at(0).at("data");
+  CHECK(result.at("outcome") == "denied");
+  CHECK(result.dump().find("has changed") == std::string::npos);
+}
+
+TEST_CASE("a run whose looks hang has few of them at a time") {
+  approval_scene x;
+  x.run_looks = false;
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += model_calls(i, "act", {{"n", i}});
+  x.play({many + model_stops("tool_calls")});
+  x.pass(1s);
+  CHECK(x.looks->jobs.size() <= 4);
+  x.run_looks = true;
+  x.pass(1s);
+  CHECK(x.undecided().size() == 40);
+  x.cancel();
+  x.run_out();
+  x.check();
+}
+
+TEST_CASE("a tool that throws about a call costs that call alone") {
+  approval_scene x;
+  x.act->fails_in =
+      GENERATE("title", "keys", "subject", "preview", "definition");
+  x.act->oddly = GENERATE(false, true);
+  CAPTURE(x.act->fails_in, x.act->oddly);
+  const bool later = GENERATE(false, true);  // when what was approved begins
+  const auto function = x.act->fails_in;
+  if (later) x.act->fails_in.clear();
+  x.act->place = "docs/x";
+  x.play({model_calls(0, "act") + model_calls(1, "look") +
+          model_stops("tool_calls")});
+  x.pass(1s);
+  if (later) {
+    x.act->fails_in = function;
+    x.decide(open_one(x).id, decision::approved);
+    x.pass(1s);
+  }
+  x.run_out();
+  x.check();
+  CHECK(x.only("run_finished").at("status") == "completed");
+  CHECK(x.look->acted.size() == 1);
+  if (later && function == "title") {  // nobody asks for it any more
+    CHECK(x.outcomes() == std::vector<std::string>{"ok", "ok"});
+    return;
+  }
+  CHECK(x.outcomes() == std::vector<std::string>{"failed", "ok"});
+  CHECK(x.error_code(0) == "tool_execution_error");
+  CHECK(x.act->acted.empty());
+  CHECK(x.told(0).find("`act` failed in its function `" + function + "`") !=
+        std::string::npos);
+  CHECK(events_of(x.reader->lines, "retry").empty());
+  CHECK(x.undecided().empty());
+}
