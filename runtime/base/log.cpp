@@ -68,22 +68,31 @@ other_place& elsewhere() {
   return place;
 }
 
+/// Whether this thread is in the sink of somebody else.
+thread_local bool in_sink = false;
+
+/// False: there is nobody else, or this line comes out of that sink itself,
+/// which would wait for its own lock, and could go on for ever.
+bool tell_elsewhere(const log_line& line) {
+  if (in_sink) return false;
+  auto& place = elsewhere();
+  const std::lock_guard lock{place.mutex};
+  if (!place.to) return false;
+  in_sink = true;
+  try {
+    place.to(line);
+  } catch (...) {  // a log that fails stops nothing
+  }
+  in_sink = false;
+  return true;
+}
+
 void write_line(log_level level, std::string_view op,
                 std::string_view message) {
   if (!log_enabled(level)) return;
   const auto shown = redact(std::string{message});
   const log_line line{system_wall_time(), level, op, shown};
-  {
-    auto& place = elsewhere();
-    const std::lock_guard lock{place.mutex};
-    if (place.to) {
-      try {
-        place.to(line);
-      } catch (...) {  // a log that fails stops nothing
-      }
-      return;
-    }
-  }
+  if (tell_elsewhere(line)) return;
   sink().log(spdlog::level::info, spdlog::string_view_t{render(line)});
 }
 

@@ -143,6 +143,23 @@ TEST_CASE("lines can be given to somebody else, and then to nobody else") {
         std::string::npos);
 }
 
+TEST_CASE("a line that a sink causes goes to standard error") {
+  default_log guard;
+  init_log("info", "text");
+  int seen = 0;
+  set_log_sink([&](const log_line&) {
+    ++seen;
+    log_info("b", "of the sink");
+  });
+  const auto text = stderr_of([] { log_info("a", "heard"); });
+  const auto more = stderr_of([] { log_info("a", "heard again"); });
+  set_log_sink({});
+  CHECK(seen == 2);
+  CHECK(text.find("of the sink") != std::string::npos);
+  CHECK(text.find("heard") == std::string::npos);
+  CHECK(more.find("of the sink") != std::string::npos);
+}
+
 TEST_CASE("it is known before whether a line is written") {
   default_log guard;
   init_log("info", "text");
