@@ -38,9 +38,19 @@ void runtime_link::cancel(const run_id& run, const call_id& call) {
 }
 
 bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
-  std::lock_guard lock{mutex_};
-  if (owner_ != nullptr) owner_->attach(run, std::move(who));
-  return owner_ != nullptr;
+  node* owner = nullptr;
+  {
+    const std::lock_guard lock{mutex_};
+    if (owner_ == nullptr) return false;
+    owner = owner_;
+    ++handlers_;  // it stays while this is so
+  }
+  // Of a runtime that has failed, the reader is closed at once: it may call
+  // this link.
+  owner->attach(run, std::move(who));
+  const std::lock_guard lock{mutex_};
+  if (--handlers_ == 0) left_.notify_all();
+  return true;
 }
 
 bool runtime_link::enter_handler() {
