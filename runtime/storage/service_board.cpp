@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t largest = 64u << 10;
+/// Bytes of a reason, for one must not take the place of all.
+constexpr std::size_t longest_why = 2048;
 
 std::string text_of(int fd) {
   std::string out(largest, '\0');
@@ -39,6 +41,22 @@ void read_board(int fd, std::vector<tool_outage>& out) {
     out.push_back({x.value("tool", ""), x.value("why", ""),
                    wall_time{x.value("since_us", std::int64_t{0})},
                    x.value("process", 0)});
+}
+
+/// As many as a reader takes.
+std::string to_text(const std::map<std::string, tool_outage>& outages) {
+  std::string out = "[";
+  for (const auto& [tool, x] : outages) {
+    const json one = {{"tool", tool},
+                      {"why", x.why.substr(0, longest_why)},
+                      {"since_us", x.since.us},
+                      {"process", x.process}};
+    const auto text = one.dump(-1, ' ', false, json::error_handler_t::replace);
+    if (out.size() + text.size() + 2 > largest) break;
+    if (out.size() > 1) out += ',';
+    out += text;
+  }
+  return out += ']';
 }
 
 }  // namespace
@@ -58,31 +76,35 @@ void service_board::note(const std::string& tool, const std::string& why) {
     outages_[tool] = {tool, why, system_wall_time(), ::getpid()};
 }
 
+/// The next outage makes another one if this fails: in a file that has not its
+/// name and lock, nobody would read it.
+bool service_board::make_file() {
+  if (const auto made = make_private_folder(folder_); !made) {
+    log_warn("service_board", made.error().message);
+    return false;
+  }
+  // Readers pass over the name until the file is locked.
+  auto name = (folder_ / ".board-XXXXXX").string();
+  unique_fd made{::mkostemp(name.data(), O_CLOEXEC)};
+  const auto file = folder_ / fs::path{name}.filename().string().substr(1);
+  const bool good = made.valid() &&
+                    ::flock(made.get(), LOCK_EX | LOCK_NB) == 0 &&
+                    ::rename(name.c_str(), file.c_str()) == 0;
+  if (!good) {
+    log_warn("service_board",
+             name + ": " + std::generic_category().message(errno));
+    if (made.valid()) ::unlink(name.c_str());
+    return false;
+  }
+  fd_ = std::move(made);
+  file_ = file;
+  return true;
+}
+
 void service_board::publish() {
   const std::lock_guard lock{mutex_};
-  if (!fd_.valid() && outages_.empty()) return;
-  if (!fd_.valid()) {
-    if (const auto made = make_private_folder(folder_); !made)
-      return log_warn("service_board", made.error().message);
-    // Readers pass over the name until the file is locked.
-    auto name = (folder_ / ".board-XXXXXX").string();
-    fd_ = unique_fd{::mkostemp(name.data(), O_CLOEXEC)};
-    file_ = folder_ / fs::path{name}.filename().string().substr(1);
-    const bool good = fd_.valid() &&
-                      ::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0 &&
-                      ::rename(name.c_str(), file_.c_str()) == 0;
-    if (!good)
-      return log_warn("service_board",
-                      name + ": " + std::generic_category().message(errno));
-  }
-  auto all = json::array();
-  for (const auto& [tool, x] : outages_)
-    all.push_back({{"tool", tool},
-                   {"why", x.why},
-                   {"since_us", x.since.us},
-                   {"process", x.process}});
-  const auto text = all.dump(-1, ' ', false, json::error_handler_t::replace)
-                        .substr(0, largest);
+  if (!fd_.valid() && (outages_.empty() || !make_file())) return;
+  const auto text = to_text(outages_);
   const bool good = ::ftruncate(fd_.get(), 0) == 0 &&
                     ::pwrite(fd_.get(), text.data(), text.size(), 0) ==
                         static_cast<ssize_t>(text.size());

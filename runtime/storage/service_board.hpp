@@ -41,6 +41,8 @@ class service_board {
   void publish();
 
  private:
+  bool make_file();
+
   std::mutex mutex_;
   std::filesystem::path folder_;
   std::filesystem::path file_;

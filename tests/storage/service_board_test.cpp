@@ -84,3 +84,30 @@ TEST_CASE("a file that is no board is passed over") {
   std::ofstream{place.path() / "board-x"} << "not JSON";
   CHECK(read_service_boards(place.path()).empty());
 }
+
+TEST_CASE("an outage is told once its file can be made") {
+  const testing::scratch_folder place;
+  const auto folder = place.path() / "service";
+  service_board board{folder};
+  board.note("bash", "it crashed 6 times");
+  {
+    std::ofstream{folder} << "in the way";
+    board.publish();
+    CHECK(read_service_boards(folder).empty());
+    std::filesystem::remove(folder);
+  }
+  board.publish();
+  CHECK(read_service_boards(folder).size() == 1);
+}
+
+TEST_CASE("many outages with long reasons are read") {
+  const testing::scratch_folder place;
+  const auto folder = place.path() / "service";
+  service_board board{folder};
+  for (int i = 0; i < 100; ++i)
+    board.note("tool_" + std::to_string(i), std::string(100'000, 'x'));
+  board.publish();
+  const auto all = read_service_boards(folder);
+  CHECK(all.size() > 20);
+  CHECK(all.size() <= 100);
+}
