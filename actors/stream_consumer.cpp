@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/budget.hpp"
+#include "actors/core/short_names.hpp"
 #include "actors/handler.hpp"
 #include "actors/run_log.hpp"
 #include "runtime/base/secrets.hpp"
@@ -117,6 +118,7 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
                                     bool whole) {
   repetitions.apply(delta.pieces);
   message.add(delta);
+  core::shorten_names(delta);
   answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
              delta.usage.has_value();
   if (!delta.fragments.empty()) {

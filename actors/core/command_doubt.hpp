@@ -25,10 +25,17 @@ enum class may_be : std::uint8_t {
 /// - a part with the pattern's command is in doubt unless its words are plain
 ///   and some word of the pattern is missing among them (`git status` is not
 ///   `git push*`; `git -C x push` may be it);
-/// - a program that is not in the table is in doubt if it is given a word that
-///   would match as a command (`busybox rm x`, `cp /bin/rm y`).
+/// - a program that is not in the table, or whose row looks at its words, is
+///   in doubt if the shell expands one of them, or if one would match as a
+///   command, names what runs others or is text with quotes of its own
+///   (`setpriv sh -c x`, `cp /bin/rm y`);
+/// - where a redirection leads to is a word as well; words that begin a list
+///   (`do`, `then`) do so anywhere.
 ///
-/// What a program does by itself, or because of what files hold, is not seen.
+/// By design it does not see what a program does by itself, or because of what
+/// files hold: `cat /bin/rm > q; ./q`, `make` with a Makefile just written, a
+/// hook, a `.gitconfig`. Rules are no sandbox. What it costs is linear in the
+/// line; a line of very many words or lists is in doubt instead.
 may_be compare(const shell_line& line, std::string_view pattern);
 
 }  // namespace riffle::core

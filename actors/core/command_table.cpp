@@ -16,9 +16,11 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "a shell: its text, its file or its input is a command"},
     {.names = "eval source . trap alias unalias function coproc let fc bind "
               "complete compgen hash enable shopt",
+     .builtin = true,
      .reason = "the shell itself: runs text, or changes what names mean"},
-    {.names = "xargs parallel entr watch flock script expect at batch crontab",
-     .reason = "what it runs comes from its input or from text"},
+    {.names = "xargs parallel entr watch flock script expect at batch crontab "
+              "run-parts",
+     .reason = "what it runs comes from its input, from text or a folder"},
     {.names = "ssh scp sftp su runuser pkexec chroot unshare nsenter runcon "
               "bwrap fakeroot start-stop-daemon systemd-run docker podman "
               "kubectl machinectl lxc-attach",
@@ -26,10 +28,14 @@ constexpr auto rows = std::to_array<command_row>({
     {.names = "strace ltrace gdb lldb valgrind perf ld.so ld-linux* faketime "
               "screen tmux dtach socat nc ncat netcat telnet",
      .reason = "runs what it is told to look at or to connect"},
-    {.names = "ed ex vi vim view nvim emacs nano less more most man info",
+    {.names = "ed ex vi vim view nvim emacs nano less more most man info "
+              "sqlite3 psql mysql mariadb dc m4 gnuplot octave ftp lftp mailx",
      .reason = "has commands of its own that run others, from its input too"},
-    {.names = "command builtin exec nohup nice time setsid stdbuf ionice sudo "
-              "doas env unbuffer",
+    {.names = "command builtin exec",
+     .what = runs::next,
+     .builtin = true,
+     .reason = "runs the command that follows"},
+    {.names = "nohup nice time setsid stdbuf ionice sudo doas env unbuffer",
      .what = runs::next,
      .reason = "runs the command that follows"},
     {.names = "timeout taskset chrt",
@@ -37,21 +43,34 @@ constexpr auto rows = std::to_array<command_row>({
      .operands = 1,
      .reason = "runs the command behind its operand"},
     {.names = "export declare typeset local readonly",
-     .what = runs::next,
+     .what = runs::if_told,
+     .words = "-* +* *[*",
+     .variables = true,
+     .builtin = true,
      .reason = "sets variables; with options names mean other things"},
+    {.names = "read mapfile readarray getopts unset",
+     .what = runs::if_told,
+     .words = "*[* -*C* -*e* -*i*",
+     .variables = true,
+     .builtin = true,
+     .reason = "sets variables; evaluates a name, $( ) in it too; calls back"},
+    {.names = "for select",
+     .what = runs::if_first,
+     .words = "*[*",
+     .variables = true,
+     .builtin = true,
+     .reason = "sets a variable"},
     {.names = "python* pypy* perl* ruby* node nodejs deno bun php* lua* tclsh* "
               "wish* Rscript osascript guile* sbcl ghci* irb",
      .what = runs::script,
      .reason = "runs a file like any program, but also text and its input"},
     {.names = "awk gawk mawk nawk",
      .what = runs::if_told,
-     .words = "*system* *|* *@* -f* -e* -i* -l* -E* -D* -p* -o* -d* --*",
+     .words = "*system* *|* *@* -*f* -*e* -*i* -*l* -*E* -*D* -*p* -*o* -*d* "
+              "-*W* --*",
      .reason = "system(), pipes, and programs from files"},
     {.names = "sed gsed",
-     .what = runs::if_first,
-     .words = "e* *e *e? *e?? *e\n* *0e* *1e* *2e* *3e* *4e* *5e* *6e* "
-              "*7e* *8e* *9e* */e* *,e* *|e* *#e* *:e* *@e* *%e* *_e* *Ie* "
-              "*Me* *$e* *!e* *;*e* *{*e* *\\*e* *\n*e* -*e* -*f* -l* --*",
+     .what = runs::sed,
      .reason = "the command `e` and the flag of `s///e` run text"},
     {.names = "find gfind",
      .what = runs::if_told,
@@ -59,54 +78,114 @@ constexpr auto rows = std::to_array<command_row>({
      .reason = "-exec and its like run commands, -delete is one"},
     {.names = "git",
      .what = runs::if_told,
-     .words = "-c* --config* --ex* -x* -O* --open* --upload* --receive* config "
-              "foreach run difftool mergetool filter-branch ext::* *=!* hook "
-              "instaweb send-email web--browse",
+     .words = "-c* clone+-*c* clone+-*u* rebase+-*x* grep+-*O* -x* -O* "
+              "--config --config-env --exec --exec-path --ext-diff --extcmd "
+              "--open-files-in-pager --upload-pack --receive-pack "
+              "--access-hook config foreach run difftool mergetool hook "
+              "filter-branch instaweb send-email web--browse remote-ext "
+              "merge-index ext::* *=!*",
      .reason = "aliases, pagers and hooks are commands"},
     {.names = "tar gtar bsdtar",
      .what = runs::if_told,
-     .words = "-*I* -*F* --to* --ch* --use* --i* --new* --rs* --rm*",
+     .words = "-*I* -*F* --to-command --checkpoint-action "
+              "--use-compress-program --info-script --new-volume-script "
+              "--rsh-command --rmt-command",
+     .bundled = true,
      .reason = "some options name programs"},
     {.names = "make gmake",
      .what = runs::if_told,
-     .words = "--e* -E* -f* --f* --m* SHELL* .SHELLFLAGS* *$*",
+     .words = "--eval -*E* -*f* --file --makefile SHELL* .SHELLFLAGS* *$*",
      .reason = "text in options; its own file counts as any program's"},
     {.names = "rsync zip sort split tcpdump npm npx pnpm yarn go cargo",
      .what = runs::if_told,
-     .words = "-*e* --rs* -TT* --unzip* --c* --f* -z* -c* -exec* -toolexec*",
+     .words = "-*e* --rsh --rsync-path -TT* --unzip-command --config --call "
+              "--compress-program --filter -*z* -*c* -exec* --exec "
+              "-toolexec* --toolexec -vettool* --vettool",
+     .named = true,
      .reason = "some options name programs"},
-    {.names = "test [ printf mapfile readarray jobs",
+    {.names = "test [",
      .what = runs::if_told,
-     .words = "-v -*C* -x",
-     .as_written = true,
-     .reason = "may evaluate a name, $( ) in it too, or call back"},
+     .words = "-v -R",
+     .builtin = true,
+     .reason = "may evaluate a name, $( ) in it too"},
+    {.names = "jobs wait",
+     .what = runs::if_told,
+     .words = "-*x* -*p*",
+     .builtin = true,
+     .reason = "-x runs what follows, -p evaluates a name"},
+    {.names = "set",
+     .what = runs::if_told,
+     .words = "-*k* -*a* -*T* -*P* -*H* -*B* +* keyword allexport functrace "
+              "posix history",
+     .builtin = true,
+     .reason = "words may become assignments, assignments the environment"},
+    {.names = "printf",
+     .what = runs::if_first,
+     .words = "-*",
+     .reason = "may evaluate a name, $( ) in it too"},
     {.names = "[[",
-     .what = runs::if_told,
-     .words = "-v -eq -ne -lt -le -gt -ge",
-     .as_written = true,
+     .what = runs::if_syntax,
+     .words = "-v -R -eq -ne -lt -le -gt -ge",
+     .builtin = true,
      .reason = "the shell evaluates numbers, $( ) in them too"},
     {.names = "rg",
      .what = runs::if_told,
-     .words = "--pre* -*z* --search-zip",
+     .words = "--pre --hostname-bin -*z* --search-zip",
      .reason = "a program may prepare files"},
     {.names =
          "echo : true false ]] ] pwd cd ls dir cat head tail wc grep egrep "
          "fgrep which whereis type whatis basename dirname realpath "
          "readlink stat file du df date seq sleep exit return break "
-         "continue shift wait kill cut tr uniq diff cmp comm nl fold "
+         "continue shift kill cut tr uniq diff cmp comm nl fold "
          "md5sum sha1sum sha256sum uname whoami id hostname uptime free "
-         "ps mkdir rmdir touch for select case",
+         "ps mkdir rmdir touch case",
      .what = runs::nothing,
      .reason = "its words are texts, names or numbers"},
 });
 
 constexpr std::string_view steering =
-    "PATH ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS0 PS1 PS2 PS4 "
+    "PATH ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS? "
     "LD_* *PAGER* *EDITOR* VISUAL BROWSER *COMMAND* GIT_* *_SSH* RSYNC_RSH "
     "LESS* PERL* PYTHON* RUBY* NODE_* MAKEFLAGS MFLAGS GNUMAKEFLAGS "
-    "TAR_OPTIONS";
+    "TAR_OPTIONS HOME XDG_* RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO "
+    "EPOCH*";
+
+/// Whether a pattern names this option. Programs take a long one from any
+/// beginning of it that is its alone.
+bool is_option_of(std::string_view pattern, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  if (pattern.starts_with("--") && is_long && word.size() > 2) {
+    const auto name = word.substr(0, word.find('='));
+    return pattern.starts_with(name) || matches_pattern(pattern, word);
+  }
+  if (pattern.starts_with('-') && is_long != pattern.starts_with("--"))
+    return false;
+  return matches_pattern(pattern, word);
+}
+
+template <class F>
+bool any_pattern(std::string_view patterns, F fits) {
+  while (!patterns.empty()) {
+    const auto end = std::min(patterns.find(' '), patterns.size());
+    if (end > 0 && fits(patterns.substr(0, end))) return true;
+    patterns.remove_prefix(std::min(end + 1, patterns.size()));
+  }
+  return false;
+}
 
 }  // namespace
+
+bool is_one_of(const command_row& row, std::string_view option,
+               std::string_view beside) {
+  return any_pattern(row.words, [&](std::string_view pattern) {
+    const auto plus = pattern.find("+-");
+    const bool is_pair = plus != std::string_view::npos && plus > 0;
+    if (is_pair != !beside.empty()) return false;
+    if (!is_pair) return is_option_of(pattern, option);
+    return pattern.substr(0, plus) == beside &&
+           is_option_of(pattern.substr(plus + 1), option);
+  });
+}
 
 const command_row* find_command(std::string_view name) {
   const auto found = std::ranges::find_if(rows, [&](const command_row& row) {
@@ -116,12 +195,9 @@ const command_row* find_command(std::string_view name) {
 }
 
 bool matches_any(std::string_view patterns, std::string_view text) {
-  while (!patterns.empty()) {
-    const auto end = std::min(patterns.find(' '), patterns.size());
-    if (end > 0 && matches_pattern(patterns.substr(0, end), text)) return true;
-    patterns.remove_prefix(std::min(end + 1, patterns.size()));
-  }
-  return false;
+  return any_pattern(patterns, [&](std::string_view pattern) {
+    return matches_pattern(pattern, text);
+  });
 }
 
 bool steers_programs(std::string_view variable) {

@@ -10,20 +10,27 @@
 namespace riffle::core {
 
 enum class runs : std::uint8_t {
-  nothing,   ///< its words are no commands
-  next,      ///< the command behind its `operands`; an option is in doubt
-  script,    ///< a file, else text: an option or no word is in doubt
-  if_told,   ///< others if one of its words matches one of `words`
-  if_first,  ///< so, but what is no option is looked for in the first operand
-  text,      ///< what nobody can tell from its words: always in doubt
+  nothing,    ///< its words are no commands
+  next,       ///< the command behind its `operands`; an option is in doubt
+  script,     ///< a file, else text: an option or no word is in doubt
+  if_told,    ///< others if one of its words matches one of `words`
+  if_first,   ///< so, but only its first word is looked at
+  if_syntax,  ///< so; what expands is never one of `words`
+  sed,        ///< others, unless its script is known not to
+  text,       ///< what nobody can tell from its words: always in doubt
 };
 
 struct command_row {
   std::string_view names;  ///< patterns with blanks between them
   runs what = runs::text;
   int operands = 0;
-  std::string_view words = {};  ///< patterns with blanks between them
-  bool as_written = false;      ///< no expansion becomes one of `words`
+  /// Patterns with blanks between them. One of a long option is any beginning
+  /// of it, too; `a+-x*` is an option only if there also is a word `a`.
+  std::string_view words = {};
+  bool bundled = false;    ///< the first word is options without a dash, too
+  bool named = false;      ///< also runs what a word names, as any program
+  bool variables = false;  ///< words are names of variables that it sets
+  bool builtin = false;    ///< only the shell has it
   std::string_view reason;
 };
 
@@ -34,7 +41,13 @@ const command_row* find_command(std::string_view name);
 /// Whether one of the patterns, which have blanks between them, matches.
 bool matches_any(std::string_view patterns, std::string_view text);
 
-/// Whether a variable of this name makes programs run others.
+/// Whether an option (or any word) is one of the row's `words`; with `beside`,
+/// one of its pairs with that word.
+bool is_one_of(const command_row& row, std::string_view option,
+               std::string_view beside = {});
+
+/// Whether setting a variable of this name makes programs run others, or has
+/// the shell evaluate the value.
 bool steers_programs(std::string_view variable);
 
 }  // namespace riffle::core

@@ -26,7 +26,8 @@ void message_assembler::add(const turn_delta& x) {
     if (kind == piece_kind::refusal) refusal_.append(text);
   });
   for (const auto& fragment : x.fragments)
-    call_bytes_ += fragment.name.size() + fragment.arguments.size();
+    call_bytes_ +=
+        fragment.id.size() + fragment.name.size() + fragment.arguments.size();
   if (x.finish) finish_ = x.finish;
   if (x.usage) usage_ = x.usage;
   if (x.failure && !failure_) failure_ = x.failure;

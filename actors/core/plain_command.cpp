@@ -91,11 +91,13 @@ std::string squeezed(std::string_view x) {
   return out;
 }
 
-std::string without_assignments(std::string x) {
+std::string without_assignments(const std::string& x) {
+  std::string_view rest = x;
   for (;;) {
-    const auto end = x.find(' ');
-    if (end == std::string::npos || !is_assignment({x.data(), end})) return x;
-    x.erase(0, end + 1);
+    const auto end = rest.find(' ');
+    if (end == std::string_view::npos || !is_assignment(rest.substr(0, end)))
+      return std::string{rest};
+    rest.remove_prefix(end + 1);
   }
 }
 

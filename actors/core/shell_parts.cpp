@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace riffle::core {
@@ -10,6 +11,8 @@ namespace riffle::core {
 namespace {
 
 constexpr int deepest = 16;
+/// No line that a person would read; each rule looks at all of them.
+constexpr std::size_t most_words = 4096;
 
 bool is_in(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;
@@ -44,7 +47,8 @@ bool is_simple_parameter(std::string_view x) {
   const bool colon = x.starts_with(':');
   if (colon) x.remove_prefix(1);
   if (x.empty()) return !colon;
-  return is_in(colon ? "-+=?" : "-+=?#%/", x[0]) &&
+  // `=` would set a variable that nobody sees being set.
+  return is_in(colon ? "-+?" : "-+?#%/", x[0]) &&
          x.find_first_of("$`'\"\\{(<>") == std::string_view::npos;
 }
 
@@ -61,9 +65,11 @@ class scanner {
   /// One list of commands on its way.
   struct state {
     shell_part part;
+    shell_part targets;
     shell_word word;
     bool in_word = false;
     bool target = false;     ///< the next word is a redirection's
+    bool input = false;      ///< so, of `<<<`
     bool both_sent = false;  ///< `&>`: for other shells a border
     int parentheses = 0;
   };
@@ -99,14 +105,19 @@ class scanner {
     if (word.text.find("$(") != std::string::npos ||
         word.text.find('`') != std::string::npos)
       return give_up();
-    if (std::exchange(s.target, false)) return;
+    if (++words_ > most_words) return give_up();
+    word.target = std::exchange(s.target, false);
+    word.input = std::exchange(s.input, false);
+    if (word.target) return s.targets.push_back(std::move(word));
     if (s.both_sent) return give_up();
     s.part.push_back(std::move(word));
   }
 
   void end_part(state& s, int depth) {
     end_word(s);
-    s.target = s.both_sent = false;
+    s.target = s.input = s.both_sent = false;
+    std::ranges::move(s.targets, std::back_inserter(s.part));
+    s.targets.clear();
     if (s.part.empty()) return;
     // The `)` of its patterns would end the substitution around it.
     const bool is_case = std::ranges::any_of(
@@ -171,8 +182,14 @@ class scanner {
       s.word = {};
       s.in_word = false;
     }
+    // `{a[i]}>f` evaluates the subscript.
+    if (s.in_word && s.word.text.starts_with('{') &&
+        s.word.text.ends_with('}') &&
+        s.word.text.find('[') != std::string::npos)
+      return give_up();
     end_word(s);
-    if (next_is("<<<")) {
+    s.input = next_is("<<<");
+    if (s.input) {
       at_ += 3;
     } else if (next_is("<<")) {
       return give_up();
@@ -271,6 +288,7 @@ class scanner {
 
   std::string_view line_;
   std::size_t at_ = 0;
+  std::size_t words_ = 0;
   shell_line out_;
 };
 

@@ -23,12 +23,14 @@ struct shell_word {
   std::string text;  ///< quotes taken away
   word_kind kind = word_kind::plain;
   bool quoted = false;  ///< some of it was: it is no reserved word
+  bool target = false;  ///< of a redirection
+  bool input = false;   ///< so, and what it holds is what is read (`<<<`)
 
   bool operator==(const shell_word&) const = default;
 };
 
 /// Between two operators: reserved words, assignments, a command and its
-/// words. Redirections are left out.
+/// words; then the targets of its redirections.
 using shell_part = std::vector<shell_word>;
 
 struct shell_line {
@@ -37,14 +39,14 @@ struct shell_line {
   std::vector<shell_part> parts;
   /// Nothing but `parts` is run. Else there is something with more than one
   /// reading: here-documents, backticks, arithmetic, $'…', text that is
-  /// evaluated later, open quotes.
+  /// evaluated later, open quotes; or there is too much of it.
   bool clear = true;
 
   bool operator==(const shell_line&) const = default;
 };
 
 /// Linear in the line, save the depth of nested substitutions, which is
-/// bounded.
+/// bounded. Words are, too: a line of very many is not clear.
 shell_line shell_parts(std::string_view line);
 
 }  // namespace riffle::core

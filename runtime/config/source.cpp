@@ -59,7 +59,10 @@ tl::expected<source, mistake> find_source(const load_request& request) {
   source out;
   out.file = here;
   std::error_code different;
-  out.found_in_folder = !fs::equivalent(here, own_file(), different);
+  const auto own = own_file();
+  out.found_in_folder = !fs::equivalent(here, own, different);
+  // A link to it leads to what it says, but not to what lies beside the link.
+  if (!out.found_in_folder) out.file = own;
   return out;
 }
 

@@ -86,6 +86,28 @@ TEST_CASE("only the file of the working folder is one that nobody named") {
   CHECK_FALSE(config::find_source({})->found_in_folder);
 }
 
+TEST_CASE("a link to the own file leads to no file beside the link") {
+  const temp_folder folder;
+  const temp_folder home;
+  const scoped_directory there{folder.path()};
+  const scoped_env variable{"RIFFLE_CONFIG", {}};
+  const scoped_env xdg{"XDG_CONFIG_HOME", {}};
+  const scoped_env at_home{"HOME", home.path()};
+  const auto own = home.write(".config/riffle/riffle.toml",
+                              "[tools.mine]\ntype = \"command\"\n"
+                              "description = \"Mine.\"\n"
+                              "command = [\"./mine.sh\"]\n"
+                              "[models.default]\nscript = \"s.toml\"\n");
+  std::filesystem::create_symlink(own, "riffle.toml");
+  const auto x = config::find_source({});
+  REQUIRE(x);
+  CHECK_FALSE(x->found_in_folder);
+  CHECK(x->file == own);
+  std::filesystem::remove("riffle.toml");
+  std::filesystem::create_hard_link(own, "riffle.toml");
+  CHECK(found({}) == own);
+}
+
 TEST_CASE("without a home nothing is looked for in a folder named ~") {
   const temp_folder folder;
   const scoped_directory there{folder.path()};

@@ -101,10 +101,11 @@ exit 0
     for (const auto* x : {"bin/zap", "bin/sudo"})
       ::chmod((root_ / x).c_str(), 0755);
     for (const auto* x :
-         {"bash", "sh",     "env",     "cat",   "nohup", "timeout",
-          "nice", "setsid", "stdbuf",  "xargs", "find",  "sed",
-          "awk",  "perl",   "python3", "git",   "make",  "ln",
-          "cp",   "tee",    "flock",   "ls"}) {
+         {"bash", "sh",     "env",       "cat",    "nohup",   "timeout",
+          "nice", "setsid", "stdbuf",    "xargs",  "find",    "sed",
+          "awk",  "perl",   "python3",   "git",    "make",    "ln",
+          "cp",   "tee",    "flock",     "ls",     "setpriv", "tar",
+          "sort", "split",  "run-parts", "sqlite3"}) {
       for (const auto* folder : {"/usr/bin/", "/bin/"}) {
         if (!fs::exists(std::string{folder} + x)) continue;
         fs::create_symlink(std::string{folder} + x, root_ / "bin" / x);

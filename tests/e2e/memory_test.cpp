@@ -97,6 +97,23 @@ TEST_CASE("an answer costs no more memory than allowed", "[torture]") {
                      arguments_chunk(" "));
     });
   }
+  SECTION("ids of calls") {
+    stays_small("ids", [] {
+      std::string all;
+      for (int i = 0; i < 60; ++i)
+        all += call(i, std::to_string(i) + std::string(2'000'000, 'y'), "read",
+                    {{"path", "x"}});
+      return http_reply::sse().send(all).send(finish("tool_calls"));
+    });
+  }
+  SECTION("names of calls") {
+    stays_small("names", [] {
+      std::string all;
+      for (int i = 0; i < 250; ++i)
+        all += call(i, std::to_string(i), std::string(1'000'000, 'n'), json{});
+      return http_reply::sse().send(all).send(finish("tool_calls"));
+    });
+  }
   SECTION("fragments of nothing") {
     stays_small("empty fragments",
                 [&] { return endless("", arguments_chunk("")); });
