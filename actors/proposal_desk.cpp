@@ -123,6 +123,7 @@ void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
     give_up(render(spec.error()));
     return;
   }
+  const auto run = (*spec)->run;
   self->request(registry, start_deadline, start_run{std::move(*spec), {}})
       .then(
           [this, id, give_up](run_opened& x) {
@@ -135,7 +136,10 @@ void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
             if (!busy) causes.erase(id);
             starting.erase(id);
           },
-          [give_up](caf::error&) { give_up("the registry did not answer"); });
+          [this, give_up, run](caf::error&) {
+            self->send(registry, withdraw_run{run, {}});
+            give_up("the registry did not answer");
+          });
 }
 
 // -- what other processes ask -------------------------------------------------

@@ -207,6 +207,7 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       "stream_consumer.broken_turn",
       // A pool and its worker that fail together: supervision_test.cpp.
       "dispatcher.orphan_due",
+      "dispatcher.work_returned",
       // Only a report that is lost on its way from another node is given up.
       "progress_muxer.give_up",
       // A timer for text that waits; these runs publish each token at once.
