@@ -221,7 +221,7 @@ void run_registry_state::act(core::all_runs_ended&) {
 }
 
 void run_registry_state::act(core::note_run& x) {
-  auto text = x.run.value + ": " + x.text;
+  auto text = x.run.value + " " + x.text;
   if (x.why) text += ": " + render_chain(*x.why);
   switch (x.at) {
     case core::note_run::level::info: log_info(op, text); break;

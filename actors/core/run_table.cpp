@@ -120,7 +120,7 @@ void run_table::take_late(entry& x, run_effects& out, time_point now) {
   const bool let_go = closing_ || (!x.what.fresh && !x.end);
   out.emplace_back(
       note(level::warn, id,
-           std::string{"the store's answer came too late; it is "} +
+           std::string{"was answered by the store too late and is "} +
                (let_go ? "disowned" : "ended")));
   if (let_go) return forget(id, true, out);
   if (!x.end)
@@ -176,12 +176,14 @@ run_effects run_table::on_deadline(const run_id& id, run_ticket ticket) {
   if (x == nullptr) return out;
   const bool open = x->asked && x->ticket == ticket;
   if (x->at == phase::clearing && x->work == ticket) {
-    out.emplace_back(note(level::warn, id, "its work did not end in time"));
+    out.emplace_back(
+        note(level::warn, id, "has work that did not end in time"));
     on_cleared(*x, out);
   } else if (open && x->at == phase::adopting) {
     suspend(*x, store_silent(), out);
   } else if (open && x->awaited) {
-    out.emplace_back(note(level::warn, id, "the store did not answer in time"));
+    out.emplace_back(
+        note(level::warn, id, "got no answer of the store in time"));
     refuse_asker(*x, store_silent(), out);
     if (x->at == phase::opening) x->at = phase::late;
   }
@@ -193,7 +195,7 @@ run_effects run_table::on_withdrawn(const run_id& id) {
   run_effects out;
   auto* x = find(id);
   if (x == nullptr) return out;
-  out.emplace_back(note(level::warn, id, "nobody waits for it any more"));
+  out.emplace_back(note(level::warn, id, "is not waited for any more"));
   const error why{errc::cancelled, op, "nobody waits for its start any more"};
   x->awaited = false;
   if (x->at == phase::opening) {

@@ -18,7 +18,8 @@ namespace {
 bool of_the_process(const std::string& handler) {
   return handler.starts_with("tool_pool.") ||
          handler.starts_with("tool_worker.") ||
-         handler.starts_with("proposal_desk.");
+         handler.starts_with("proposal_desk.") ||
+         handler.starts_with("session_store.");
 }
 
 /// Names of all handlers of run actors, read from the shells themselves.

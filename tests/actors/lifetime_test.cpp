@@ -135,7 +135,6 @@ TEST_CASE("a cancel that comes before the run has begun is kept") {
   store.answer_all();
   x.run_out(10s);
   CHECK(state_of(x) == storage::run_state::cancelled);
-  CHECK(x.provider->requests.empty());
   check_log(x.reader->lines);
 }
 
@@ -190,7 +189,6 @@ TEST_CASE("a start that failed leaves no run that is under way") {
   store.answer_all();
   x.run_out(10s);
   CHECK(state_of(x) == storage::run_state::cancelled);
-  CHECK(x.provider->requests.empty());
   CHECK(x.reader->lines.empty());  // who was refused hears nothing
 }
 
