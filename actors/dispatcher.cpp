@@ -106,7 +106,8 @@ void dispatcher_state::act(core::start_work& x) {
     self->send(self, work_done{id, attempt, std::move(result), {}, {}, {}});
     return;
   }
-  auto ticket = std::make_shared<work_ticket>();
+  auto ticket =
+      std::make_shared<work_ticket>(peers.work, peers.epoch, id, attempt);
   at_pools.insert_or_assign(id, handed_over{x.call.tool, attempt, ticket});
   self->send(pool->second, assignment{spec->run, std::move(x.call), attempt,
                                       caf::actor_cast<dispatcher_actor>(self),
@@ -327,6 +328,7 @@ dispatcher_actor::behavior_type dispatcher(
           handle<work_progressed>(self, "dispatcher.work_progressed"),
           handle<work_done>(self, "dispatcher.work_done"),
           handle<work_lost>(self, "dispatcher.work_lost"),
+          handle<work_returned>(self, "dispatcher.work_returned"),
           handle<pool_replaced>(self, "dispatcher.pool_replaced"),
           handle<orphan_due>(self, "dispatcher.orphan_due"),
           handle<tick>(self, "dispatcher.tick")};

@@ -32,6 +32,7 @@ struct dispatcher_state {
   void on(work_progressed& x);
   void on(work_done& x);
   void on(work_lost& x);
+  void on(work_returned& x);
   void on(pool_replaced& x);
   void on(orphan_due& x);
   void on(tick& x);

@@ -23,7 +23,7 @@ void dispatcher_state::on(pool_replaced& x) {
   std::vector<work_lost> lost;
   for (const auto& [id, work] : at_pools) {
     if (work.tool != x.tool) continue;
-    if (work.ticket->take())
+    if (work.ticket->take_back())
       lost.push_back({id, work.attempt, "its worker pool failed: " + x.reason});
     else
       self->delayed_send(self, core::dispatch_limits{}.abandon_after,
@@ -66,14 +66,27 @@ void dispatcher_state::log_late(std::uint64_t before, const call_id& id,
               std::to_string(queue.late()) + " so far)");
 }
 
+/// A worker may die without its work: then that keeps what it touches, and no
+/// other attempt begins beside it.
 void dispatcher_state::on(work_lost& x) {
+  const auto i = at_pools.find(x.id);
+  const bool acts = i != at_pools.end() && i->second.attempt == x.attempt &&
+                    i->second.ticket->still_acts();
   came_back(x.id, x.attempt);
   log_run(log_level::info, spec->run,
           "call " + x.id.value + ": attempt " + std::to_string(x.attempt) +
-              " was lost: " + x.reason);
+              " was lost: " + x.reason +
+              (acts ? "; it still acts, and keeps what it touches" : ""));
   const auto late = queue.late();
-  apply(queue.on_worker_lost(x.id, x.attempt, std::move(x.reason), now()));
+  if (acts)
+    apply(queue.on_work_orphaned(x.id, x.attempt, x.reason, now()));
+  else
+    apply(queue.on_worker_lost(x.id, x.attempt, std::move(x.reason), now()));
   log_late(late, x.id, x.attempt);
+}
+
+void dispatcher_state::on(work_returned& x) {
+  apply(queue.on_work_returned(x.id, x.attempt, now()));
 }
 
 }  // namespace riffle

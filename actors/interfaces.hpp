@@ -5,11 +5,10 @@
 // of each from `stream_consumer` (one per turn) to `orchestrator`; tools have
 // a pool with workers; a process has one registry and one session store.
 
-#include <atomic>
-
 #include <caf/all.hpp>
 
 #include "actors/run_messages.hpp"
+#include "actors/run_work.hpp"
 
 namespace riffle {
 
@@ -22,6 +21,7 @@ struct more_calls {};       // dispatcher's own: take in more of a turn
 struct published_progress;  // muxer -> publisher: a report and whom to ack
 struct pool_replaced;       // registry -> dispatcher: another pool serves it
 struct orphan_due;          // dispatcher's own timer
+struct adoption_done;       // session store's own
 struct revive_pool;         // registry's own timer
 struct watch_proposal;      // tracker -> desk: tell me what is decided
 
@@ -41,8 +41,8 @@ using tool_pool_actor = caf::typed_actor<
     reacts_to<stop_assignment>,  // stop it, queued or running
     reacts_to<worker_idle>,      // a worker is free
     reacts_to<place_rested>,     // restart a worker after its back-off
-    reacts_to<tick>,             // own timer: does a stopped call still run?
-    replies_to<abandon_run>::with<run_abandoned>>;  // end all work of a run
+    reacts_to<abandon_run>,      // end all work of a run
+    reacts_to<tick>>;            // own timer: does a stopped call still run?
 
 /// Folds the provider's bytes into text, call fragments, usage, finish.
 using stream_consumer_actor =
@@ -101,6 +101,7 @@ using dispatcher_actor =
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator
                      reacts_to<work_lost>,  // from a pool
+                     reacts_to<work_returned>,  // from a lane's thread
                      reacts_to<pool_replaced>,  // from the registry
                      reacts_to<orphan_due>,     // own timer
                      reacts_to<tick>>;          // own timer: time limits
@@ -142,30 +143,26 @@ using orchestrator_actor =
                      reacts_to<end_run>,        // cancel, or the time limit
                      reacts_to<pause_over>>;    // own timer
 
-/// Opens, adopts and loads runs; its thread may block on the journal.
+/// Opens, adopts and disowns runs; its thread may block on the journal.
 using session_store_actor =
     caf::typed_actor<replies_to<open_run_request>::with<opened_run>,
-                     replies_to<adopt_run_request>::with<opened_run>>;
+                     replies_to<adopt_run_request>::with<opened_run>,
+                     reacts_to<adoption_done>,    // own: a lane is through
+                     reacts_to<disown_request>>;  // from the registry
 
 /// Front door: spawns runs, knows them, restarts them from the journal.
 using run_registry_actor =
     caf::typed_actor<replies_to<start_run>::with<run_opened>,
                      replies_to<resume_run>::with<run_opened>,
+                     reacts_to<withdraw_run>,  // who asked has gone
                      reacts_to<attach_subscriber>, reacts_to<cancel_run>,
                      reacts_to<cancel_call>, reacts_to<run_ended>,
-                     reacts_to<run_broken>, reacts_to<probe_journal>,
-                     reacts_to<revive_pool>,  // own timer
+                     reacts_to<run_broken>,
+                     reacts_to<work_returned>,  // from a lane's thread
+                     reacts_to<run_deadline>,   // own timer
+                     reacts_to<probe_journal>,  // own timer
+                     reacts_to<revive_pool>,    // own timer
                      replies_to<shut_down>::with<all_ended>>;
-
-/// One call on its way to a worker. Who has the ticket may begin it: its
-/// worker's thread, unless its dispatcher took it back.
-class work_ticket {
- public:
-  bool take() noexcept { return !taken_.exchange(true); }
-
- private:
-  std::atomic<bool> taken_ = false;
-};
 
 struct assignment {
   run_id run;
@@ -175,6 +172,14 @@ struct assignment {
   progress_muxer_actor muxer;
   std::shared_ptr<tools::session_state> state;  ///< null: it begins empty
   std::shared_ptr<work_ticket> ticket;          ///< null: nobody takes it back
+};
+
+/// What the orchestrator starts from.
+struct run_start {
+  std::shared_ptr<storage::run_snapshot> snapshot;
+  bool fresh = true;  ///< false: recovery
+  /// Calls whose work outlived the run's earlier actors.
+  call_attempts acting{};
 };
 
 /// The actors of one run.
@@ -188,6 +193,8 @@ struct run_peers {
   proposal_desk_actor desk;
   std::map<std::string, tool_pool_actor> pools;
   std::shared_ptr<tools::session_state> state;
+  std::shared_ptr<run_work> work;  ///< what acts, also for its actors of before
+  std::uint64_t epoch = 0;         ///< of that, since these actors began
 };
 
 /// registry -> dispatcher: the tool's pool died; who takes its place, if
@@ -207,6 +214,12 @@ struct orphan_due {
 /// registry's own: a tool whose pool died too often is tried again.
 struct revive_pool {
   std::string tool;
+};
+
+/// lane -> session store: what became of an adoption.
+struct adoption_done {
+  std::uint64_t number = 0;
+  opened_run answer;
 };
 
 struct watch_proposal {
@@ -229,4 +242,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::orphan_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::revive_pool)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::watch_proposal)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::adoption_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::core::progress_item)

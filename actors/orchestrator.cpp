@@ -105,6 +105,9 @@ void orchestrator_state::begin_recovered() {
               " from its journal");
   for (const auto& step : earlier_steps(*start.snapshot, spec->tool_settings))
     machine.note_step(step);
+  for (auto& open : found.open)
+    if (const auto i = start.acting.find(open.call.id); i != start.acting.end())
+      open.acting = i->second;
   self->send(peers.dispatcher,
              restored_calls{std::move(found.open), std::move(found.finished),
                             found.calls_begun, std::move(found.attempts)});

@@ -7,12 +7,6 @@
 
 namespace riffle {
 
-/// What the orchestrator starts from.
-struct run_start {
-  std::shared_ptr<storage::run_snapshot> snapshot;
-  bool fresh = true;  ///< false: recovery
-};
-
 /// Spawns the two actors of a turn, linked to the orchestrator. Placement is
 /// the spawner's business.
 using turn_spawner = std::function<stream_consumer_actor(

@@ -51,7 +51,7 @@ bool run_registry_state::on_pool_down(const caf::down_msg& x) {
 void run_registry_state::replace_pool(const std::string& tool,
                                       const std::string& why) {
   tool_pool_actor pool;
-  if (setup.spawn_pool && !closing) pool = setup.spawn_pool(tool);
+  if (setup.spawn_pool && !table.closing()) pool = setup.spawn_pool(tool);
   if (pool) {
     self->monitor(pool);
     tools_of.emplace(pool.address(), tool);

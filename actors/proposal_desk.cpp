@@ -118,9 +118,11 @@ void proposal_desk_state::try_cause(const storage::proposal_state& cause) {
   const auto id = cause.what.id;
   auto spec = setup.make_cause_spec(cause);
   if (!spec) return on_answer(id, spec.error());
+  const auto run = (*spec)->run;
   self->request(registry, start_deadline, start_run{std::move(*spec), {}})
       .then([this, id](run_opened& x) { on_answer(id, x.failure); },
-            [this, id](caf::error&) {
+            [this, id, run](caf::error&) {
+              self->send(registry, withdraw_run{run, {}});
               on_answer(
                   id, error{errc::timeout, op, "the registry did not answer"});
             });

@@ -6,10 +6,11 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
-#include "actors/core/step_effects.hpp"
+#include "actors/core/run_effects.hpp"
 #include "actors/run_spec.hpp"
 #include "actors/subscriber.hpp"
 #include "messages/error.hpp"
@@ -27,6 +28,13 @@ struct resume_run {
   run_spec_ptr spec;
   subscriber_ptr who;
   std::optional<core::end_request> end;  ///< it ends at once, by this
+};
+
+/// Who started or resumed a run does not wait for the answer any more: a run
+/// that was started ends, one that was resumed is left to others.
+struct withdraw_run {
+  run_id run;
+  subscriber_ptr who;
 };
 
 struct run_opened {
@@ -71,12 +79,24 @@ struct runs_here {
 /// registry's own: ask whether the journal takes a parked run again.
 struct probe_journal {};
 
+/// registry's own: a question about a run was not answered in time.
+struct run_deadline {
+  run_id run;
+  core::run_ticket ticket = 0;
+};
+
 /// registry -> session store.
 struct open_run_request {
   storage::run_record run;
 };
 
 struct adopt_run_request {
+  run_id run;
+  std::set<call_id> acting;  ///< this process knows that they act, and waits
+};
+
+/// registry -> session store: nobody here works on it any more.
+struct disown_request {
   run_id run;
 };
 
@@ -106,5 +126,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::probe_journal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::open_run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::adopt_run_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::opened_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::disown_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::withdraw_run)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_deadline)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::shut_down)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::all_ended)

@@ -213,14 +213,17 @@ struct worker_idle {
   call_id id;
 };
 
-/// registry -> pool: end all work of a run whose actors failed. The answer
-/// comes once none of it is left.
+/// registry -> pool: end all work of a run whose actors failed.
 struct abandon_run {
   run_id run;
 };
 
-struct run_abandoned {
+/// lane thread -> registry -> dispatcher: this attempt acts no more. Of those
+/// that were settled, or that outlived their dispatcher.
+struct work_returned {
   run_id run;
+  call_id id;
+  std::uint32_t attempt = 0;
 };
 
 // -- lane thread -> worker ----------------------------------------------------
@@ -308,7 +311,7 @@ RIFFLE_LOCAL(work_progressed)
 RIFFLE_LOCAL(stop_assignment)
 RIFFLE_LOCAL(worker_idle)
 RIFFLE_LOCAL(abandon_run)
-RIFFLE_LOCAL(run_abandoned)
+RIFFLE_LOCAL(work_returned)
 RIFFLE_LOCAL(lane_progress)
 RIFFLE_LOCAL(lane_done)
 RIFFLE_LOCAL(progress_ack)

@@ -1,64 +1,61 @@
 // SPDX-License-Identifier: MIT
 #include "actors/session_store.hpp"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "actors/handler.hpp"
+#include "runtime/base/log.hpp"
 
 namespace riffle {
 
-namespace {
-
-constexpr auto owner_patience = std::chrono::milliseconds{3000};
-
-opened_run to_answer(expected<storage::run_snapshot> x) {
-  if (!x) return {nullptr, std::move(x.error())};
-  return {std::make_shared<storage::run_snapshot>(std::move(*x)), {}};
-}
-
-/// A runtime that is killed while it starts a process leaves its lock to that
-/// process for a moment, until it is replaced by its program: so a lock is
-/// looked at again before its owner counts as alive.
-expected<storage::run_snapshot> adopt_patiently(storage::journal& journal,
-                                                const run_id& run) {
-  const auto deadline = std::chrono::steady_clock::now() + owner_patience;
-  for (;;) {
-    auto answer = journal.adopt_run(run);
-    const bool busy = !answer && answer.error().code == errc::session_busy;
-    if (!busy || std::chrono::steady_clock::now() >= deadline) return answer;
-    std::this_thread::sleep_for(owner_patience / 30);
-  }
-}
-
-}  // namespace
-
 opened_run session_store_state::open(open_run_request& x) {
-  return to_answer(journal->open_run(std::move(x.run)));
+  auto answer = journal->open_run(std::move(x.run));
+  if (!answer) return {nullptr, std::move(answer.error())};
+  return {std::make_shared<storage::run_snapshot>(std::move(*answer)), {}};
 }
 
-/// Nothing may act after it was settled: what a dead runtime left behind has
-/// to be gone before recovery settles its calls (rule 10).
-opened_run session_store_state::adopt(adopt_run_request& x) {
-  auto answer = to_answer(adopt_patiently(*journal, x.run));
-  if (answer.failure || !wait_for_guard) return answer;
-  for (const auto& call : answer.snapshot->session.calls) {
-    if (call.run != x.run || call.stage == storage::call_stage::settled)
-      continue;
-    if (auto why = wait_for_guard(call)) return {nullptr, std::move(why)};
-  }
-  return answer;
+/// It may wait for long, so not here: others are to be opened meanwhile.
+caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
+  auto promise = self->make_response_promise<opened_run>();
+  const auto number = ++last_number;
+  adopting.emplace(number, promise);
+  auto job = [me = caf::actor_cast<session_store_actor>(self), number,
+              from = journal, wait = wait_for_guard, what = std::move(x)] {
+    caf::anon_send(me, adoption_done{number, adopt_run(*from, what, wait)});
+  };
+  if (lane)
+    lane->submit(std::move(job));
+  else
+    job();
+  return promise;
+}
+
+void session_store_state::on_adopted(adoption_done& x) {
+  const auto promise = adopting.extract(x.number);
+  if (promise) promise.mapped().deliver(std::move(x.answer));
+}
+
+void session_store_state::disown(const disown_request& x) {
+  const auto done = journal->disown_run(x.run);
+  if (done)
+    log_info("session_store", "run " + x.run.value + " is disowned");
+  else
+    log_error("session_store", "run " + x.run.value + " is not disowned: " +
+                                   render_chain(done.error()));
 }
 
 session_store_actor::behavior_type session_store(
     session_store_actor::stateful_pointer<session_store_state> self,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
-    fault_hook faults) {
+    std::shared_ptr<storage::journal> journal, std::shared_ptr<executor> lane,
+    guard_waiter wait_for_guard, fault_hook faults) {
   auto& st = self->state;
   st.journal = std::move(journal);
+  st.lane = std::move(lane);
   st.wait_for_guard = std::move(wait_for_guard);
   st.faults = std::move(faults);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.faults, handler, std::move(f));
+  };
   return {
       [&st, self](open_run_request& x) {
         return run_request<opened_run>(self, st.faults, "session_store.open",
@@ -67,6 +64,12 @@ session_store_actor::behavior_type session_store(
       [&st, self](adopt_run_request& x) {
         return run_request<opened_run>(self, st.faults, "session_store.adopt",
                                        [&] { return st.adopt(x); });
+      },
+      [&st, run](adoption_done& x) {
+        run("session_store.adopted", [&] { st.on_adopted(x); });
+      },
+      [&st, run](const disown_request& x) {
+        run("session_store.disown", [&] { st.disown(x); });
       },
   };
 }

@@ -33,13 +33,13 @@ stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
 
 session_store_actor spawn_session_store(
     caf::actor_system& system, placement where,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
-    fault_hook faults) {
+    std::shared_ptr<storage::journal> journal, std::shared_ptr<executor> lane,
+    guard_waiter wait_for_guard, fault_hook faults) {
   if (where.detach_store)
-    return system.spawn<caf::detached>(session_store, std::move(journal),
-                                       std::move(wait_for_guard),
-                                       std::move(faults));
-  return system.spawn(session_store, std::move(journal),
+    return system.spawn<caf::detached>(
+        session_store, std::move(journal), std::move(lane),
+        std::move(wait_for_guard), std::move(faults));
+  return system.spawn(session_store, std::move(journal), std::move(lane),
                       std::move(wait_for_guard), std::move(faults));
 }
 
@@ -92,22 +92,24 @@ std::map<std::string, tool_pool_actor> spawn_pools(
 }
 
 run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
-                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
+                    run_start start, const std::shared_ptr<run_work>& work,
                     const run_registry_actor& registry,
                     const registry_setup& setup) {
   run_peers peers;
   peers.registry = registry;
   peers.desk = setup.desk;
   peers.pools = setup.pools;
-  peers.state = std::make_shared<tools::session_state>(snapshot->session.state);
-  peers.publisher = system.spawn(publisher, spec, snapshot->last_seq,
-                                 snapshot->run.attempt_seq);
+  peers.work = work;
+  peers.epoch = work->epoch();
+  const auto& snapshot = *start.snapshot;
+  peers.state = std::make_shared<tools::session_state>(snapshot.session.state);
+  peers.publisher = system.spawn(publisher, spec, snapshot.last_seq,
+                                 snapshot.run.attempt_seq);
   peers.muxer = system.spawn(progress_muxer, spec);
   peers.dispatcher = system.spawn(dispatcher, spec);
-  peers.tracker = system.spawn(proposal_tracker, spec, plan_tracker(*snapshot));
-  peers.orchestrator =
-      system.spawn(orchestrator, spec, run_start{std::move(snapshot), fresh},
-                   turn_spawner{spawn_turn});
+  peers.tracker = system.spawn(proposal_tracker, spec, plan_tracker(snapshot));
+  peers.orchestrator = system.spawn(orchestrator, spec, std::move(start),
+                                    turn_spawner{spawn_turn});
   const auto link = [&](const auto& actor) {
     auto* self = caf::actor_cast<caf::abstract_actor*>(peers.orchestrator);
     static_cast<caf::monitorable_actor*>(self)->link_to(actor);

@@ -21,8 +21,8 @@ struct placement {
 
 session_store_actor spawn_session_store(
     caf::actor_system& system, placement where,
-    std::shared_ptr<storage::journal> journal, guard_waiter wait_for_guard,
-    fault_hook faults = {});
+    std::shared_ptr<storage::journal> journal, std::shared_ptr<executor> lane,
+    guard_waiter wait_for_guard, fault_hook faults = {});
 
 proposal_desk_actor spawn_proposal_desk(caf::actor_system& system,
                                         placement where, desk_setup setup);
@@ -51,9 +51,11 @@ struct registry_setup {
   service_listener on_service;  ///< may be empty
   config::supervision_config supervision;
   std::uint32_t max_runs = 0;  ///< 0: no limit
-  /// Longest wait for the store: opening, adopting and waiting for guards.
+  /// Who asked for a run is told no after this; the store's answer is still
+  /// heard. Opening, adopting and waiting for guards.
   duration store_deadline = std::chrono::seconds{60};
-  /// Longest wait for a failed run's work to end.
+  /// Longest wait for a failed run's work to end; what goes on then, is settled
+  /// and keeps its keys.
   duration abandon_deadline = std::chrono::seconds{20};
   /// A journal that refused a write is asked again after `probe_base`, then
   /// after twice as long each time, at most `probe_cap`.
@@ -63,7 +65,7 @@ struct registry_setup {
 
 /// The actors of a run, linked to each other, each introduced to its peers.
 run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
-                    std::shared_ptr<storage::run_snapshot> snapshot, bool fresh,
+                    run_start start, const std::shared_ptr<run_work>& work,
                     const run_registry_actor& registry,
                     const registry_setup& setup);
 

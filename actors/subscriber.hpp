@@ -32,6 +32,9 @@ class subscriber {
   /// Nothing more will be offered: the run has finished, or it cannot go on
   /// in this process for the reason given.
   virtual void closed(const std::optional<error>& why) = 0;
+
+  /// Nobody reads by it any more: it may be forgotten.
+  [[nodiscard]] virtual bool gone() const { return false; }
 };
 
 using subscriber_ptr = std::shared_ptr<subscriber>;

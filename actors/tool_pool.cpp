@@ -149,7 +149,6 @@ void tool_pool_state::on_idle(const worker_idle& x) {
     workers.erase(spare);
   }
   assign();
-  answer_abandoned();
 }
 
 void tool_pool_state::on_end_of_task(worker& w) {
@@ -200,7 +199,6 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
     self->send(task->dispatcher,
                work_lost{task->call.id, task->attempt, to_string(x.reason)});
   assign();
-  answer_abandoned();
 }
 
 /// A tool on trial is not back yet.
@@ -217,7 +215,7 @@ void tool_pool_state::tell_service() {
 
 // -- a run whose actors failed ------------------------------------------------
 
-caf::result<run_abandoned> tool_pool_state::on_abandon(const abandon_run& x) {
+void tool_pool_state::on_abandon(const abandon_run& x) {
   queue.erase_if([&](const assignment& a) {
     if (a.run != x.run) return false;
     queued.erase(a.call.id);
@@ -225,23 +223,6 @@ caf::result<run_abandoned> tool_pool_state::on_abandon(const abandon_run& x) {
   });
   for (auto& w : workers)
     if (w.task && w.task->run == x.run) stop(w);
-  if (!busy_with(x.run)) return run_abandoned{x.run};
-  auto promise = self->make_response_promise<run_abandoned>();
-  abandoning.emplace_back(x.run, promise);
-  return promise;
-}
-
-bool tool_pool_state::busy_with(const run_id& run) const {
-  return std::ranges::any_of(
-      workers, [&](const worker& w) { return w.task && w.task->run == run; });
-}
-
-void tool_pool_state::answer_abandoned() {
-  std::erase_if(abandoning, [this](auto& x) {
-    if (busy_with(x.first)) return false;
-    x.second.deliver(run_abandoned{x.first});
-    return true;
-  });
 }
 
 tool_pool_actor::behavior_type tool_pool(
@@ -279,12 +260,10 @@ tool_pool_actor::behavior_type tool_pool(
           st.assign();
         });
       },
-      [&st, run](tick&) { run("tool_pool.tick", [&] { st.on_tick(); }); },
-      [&st, self](abandon_run& x) {
-        return run_request<run_abandoned>(self, st.limits.faults,
-                                          "tool_pool.abandon",
-                                          [&] { return st.on_abandon(x); });
+      [&st, run](abandon_run& x) {
+        run("tool_pool.abandon", [&] { st.on_abandon(x); });
       },
+      [&st, run](tick&) { run("tool_pool.tick", [&] { st.on_tick(); }); },
   };
 }
 

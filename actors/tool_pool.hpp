@@ -57,7 +57,7 @@ struct tool_pool_state {
   void on_idle(const worker_idle& x);
   void on_down(const caf::down_msg& x);
   void on_tick();
-  caf::result<run_abandoned> on_abandon(const abandon_run& x);
+  void on_abandon(const abandon_run& x);
   void assign();
   bool give_next_to(worker& free);
   worker* find_free();
@@ -65,8 +65,6 @@ struct tool_pool_state {
   void stop(worker& w);
   void refuse(const assignment& x);
   void tell_service();
-  void answer_abandoned();
-  [[nodiscard]] bool busy_with(const run_id& run) const;
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   tool_pool_actor::pointer self;
@@ -81,8 +79,6 @@ struct tool_pool_state {
   std::unordered_map<call_id, std::pair<claim, std::uint64_t>> queued;
   std::list<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
-  std::vector<std::pair<run_id, caf::typed_response_promise<run_abandoned>>>
-      abandoning;
 };
 
 tool_pool_actor::behavior_type tool_pool(

@@ -64,7 +64,7 @@ struct lane_attempt {
   /// that its dispatcher took back.
   void begin() {
     if (context.stop.stop_requested()) return;
-    if (what.ticket && !what.ticket->take()) return;
+    if (what.ticket && !what.ticket->begin()) return;
     began = true;
     tell(what.dispatcher, work_started{what.call.id, what.attempt});
   }
@@ -81,6 +81,8 @@ struct lane_attempt {
     } catch (...) {
       done.died = "unknown exception";
     }
+    // Before anybody can hear of it: who asks then is told the truth.
+    if (began && what.ticket) what.ticket->end();
     if (done.result.how == outcome::ok) done.state = context.state->changes();
     done.moved = moved;
     done.last_progress = relay->close();

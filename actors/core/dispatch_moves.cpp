@@ -72,6 +72,11 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
 }
 
 void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
+  // Recovery: nothing begins beside an attempt that goes on.
+  if (x.orphaned) {
+    settle(x, still_at_work(x, "the runtime restarted the run"), out);
+    return;
+  }
   // Recovery: a mutating call that may have run is not run again.
   if (x.attempt > 0 && x.moves == 0 && !x.working && x.at == phase::ready &&
       !may_repeat(x.call) && !x.call.control) {
@@ -127,7 +132,7 @@ void dispatch_queue::hand_over(entry& x, dispatch_effects& out,
 
 /// It lets go of its slot and of its keys, if it is settled too.
 void dispatch_queue::end_work(entry& x) {
-  x.working = false;
+  x.working = x.orphaned = false;
   --in_flight_;
   working_.erase(x.place);
   ended_.erase(x.place);
@@ -189,7 +194,8 @@ void dispatch_queue::stop(entry& x, outcome how, error why,
     out.emplace_back(cancel_approval{x.call.id});
     return;
   }
-  if (x.working) end_work(x);  // its intent is on the way, or it is control
+  // Its intent is on the way, or it is control.
+  if (x.working && !x.orphaned) end_work(x);
   settle(x, failed(how, std::move(why), x.attempt), out);
 }
 

@@ -278,6 +278,12 @@ void dispatch_queue::restore(std::vector<restored_call> open,
       x.denied = error{r.decision_code, op, std::move(r.decision_reason)};
     x.asked = r.asked;
     x.edited = !x.call.edited_from.empty();
+    if (r.acting > 0) {
+      x.attempt = std::max(x.attempt, r.acting);
+      x.working = x.orphaned = true;
+      ++in_flight_;
+      working_.insert(x.place);
+    }
     // The begun mutating one settles at the gate or drain: see `advance`.
     if (r.begun) {
       x.at = phase::ready;

@@ -59,9 +59,11 @@ enum class drain_reason : std::uint8_t {
 /// What recovery knows of a call that is not settled.
 struct restored_call {
   tool_call call;
-  std::uint32_t attempt = 0;     ///< begun so far
-  bool announced = false;        ///< its `tool_call` event is in the log
-  bool begun = false;            ///< its worker may have got it
+  std::uint32_t attempt = 0;  ///< begun so far
+  bool announced = false;     ///< its `tool_call` event is in the log
+  bool begun = false;         ///< its worker may have got it
+  /// This attempt of it still acts, in this process; 0: none does.
+  std::uint32_t acting = 0;
   std::optional<bool> approved;  ///< what was decided, if it was
   std::string decision_reason;
   errc decision_code = errc::approval_denied;
@@ -125,6 +127,15 @@ class dispatch_queue {
   /// The call is judged again.
   dispatch_effects on_moved(const call_id& id, std::uint32_t attempt,
                             time_point now);
+
+  /// Nobody hears from its work any more, which may go on: it settles, keeps
+  /// its keys, and is not begun again.
+  dispatch_effects on_work_orphaned(const call_id& id, std::uint32_t attempt,
+                                    const std::string& reason, time_point now);
+
+  /// Such work has ended, also that of a call that was restored.
+  dispatch_effects on_work_returned(const call_id& id, std::uint32_t attempt,
+                                    time_point now);
 
   /// The worker died (exception, lost process); its work has ended.
   dispatch_effects on_worker_lost(const call_id& id, std::uint32_t attempt,
@@ -195,6 +206,7 @@ class dispatch_queue {
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
+    bool orphaned = false;        ///< the same, and nobody can stop it
     bool cleared = false;         ///< judged just now
     std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;
@@ -234,6 +246,10 @@ class dispatch_queue {
                 time_point now);
   bool reuse(entry& x, dispatch_effects& out);
   void finish_drain(dispatch_effects& out);
+
+  // Work that nobody hears from (dispatch_orphans.cpp).
+  [[nodiscard]] static call_result still_at_work(const entry& x,
+                                                 const std::string& why);
 
   // What the rules say when a call begins (dispatch_judge.cpp).
   void ask_rules(entry& x, dispatch_effects& out, time_point now);

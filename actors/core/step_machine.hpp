@@ -43,6 +43,8 @@ struct step_limits {
 struct end_request {
   error why;
   bool cancelled = true;  ///< false: the run's time limit
+
+  bool operator==(const end_request&) const = default;
 };
 
 class step_machine {

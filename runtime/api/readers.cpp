@@ -72,9 +72,12 @@ std::uint64_t handler_reader::position() const {
 }
 
 bool handler_reader::offer(const storage::event_block& block) {
+  if (dropped_) return false;
   take(block);
   return true;
 }
+
+void handler_reader::drop() { dropped_ = true; }
 
 /// Blocks on the journal, so not on the caller's thread.
 void handler_reader::behind() {
@@ -92,7 +95,7 @@ void handler_reader::pull() {
   }
   {
     std::lock_guard lock{mutex_};
-    if (outcome_) return;
+    if (outcome_ || dropped_) return;
   }
   if (gone)
     return finish(
@@ -275,6 +278,11 @@ void event_stream::state::attach(std::unique_lock<std::mutex>& lock) {
   const bool attached = link->attach(run, shared_from_this());
   lock.lock();
   if (!attached) no_more = must_pull = true;
+}
+
+bool event_stream::state::gone() const {
+  std::lock_guard lock{mutex};
+  return dropped;
 }
 
 void event_stream::state::drop() {

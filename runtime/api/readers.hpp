@@ -38,6 +38,10 @@ class handler_reader final
   /// Cancels the run when `token` is asked to stop, until the run has ended.
   void cancel_on(const std::stop_token& token);
 
+  /// The run was not opened: its handler is not called.
+  void drop();
+  bool gone() const override { return dropped_; }
+
   /// How the run ended; nothing if it has not within `limit`.
   std::optional<expected<run_outcome>> wait(duration limit);
 
@@ -56,6 +60,7 @@ class handler_reader final
   event_handler handler_;           ///< of the one thread that offers or pulls
   std::mutex pulling_;              ///< held by the one job that reads pages
   std::atomic<bool> gone_ = false;  ///< nothing more will be offered
+  std::atomic<bool> dropped_ = false;
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::uint64_t position_ = 0;
@@ -77,6 +82,7 @@ struct event_stream::state final
   std::optional<event_batch> next(duration limit);
   /// Nobody asks any more: holds nothing, takes nothing.
   void drop();
+  bool gone() const override;
 
   const std::shared_ptr<runtime_link> link;
   const run_id run;

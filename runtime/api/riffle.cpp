@@ -199,7 +199,10 @@ expected<run> runtime::open(const std::shared_ptr<const run_spec>& spec,
       impl_->link, out.id_, out.session_, std::move(on_events));
   auto opened = fresh ? impl_->owner->start(spec, out.impl_->reader)
                       : impl_->owner->resume(spec, out.impl_->reader);
-  if (!opened) return unexpected{std::move(opened.error())};
+  if (!opened) {
+    out.impl_->reader->drop();
+    return unexpected{std::move(opened.error())};
+  }
   out.impl_->reader->cancel_on(stop);
   return out;
 }

@@ -26,9 +26,12 @@ expected<cancel_verdict> runtime::cancel(const run_id& id, std::string reason) {
     auto spec = owner.make_spec(id, record->session, record->task,
                                 choice_from_json(record->settings));
     if (!spec) return unexpected{std::move(spec.error())};
-    auto opened =
-        owner.resume(*spec, {}, core::end_request{std::move(why), true});
-    if (!opened) return unexpected{std::move(opened.error())};
+    auto opened = owner.resume(*spec, {}, core::end_request{why, true});
+    const bool busy = !opened && opened.error().code == errc::session_busy;
+    // Somebody opens it this moment, and is told so; elsewhere its new owner
+    // finds what was asked.
+    if (busy) owner.cancel(id, std::move(why), true);
+    if (!opened && !busy) return unexpected{std::move(opened.error())};
   }
   return verdict;
 }

@@ -107,7 +107,9 @@ node::~node() {
   end_actors(caf::exit_reason::user_shutdown);
   const bool looks_ended = look_lane_->close(std::chrono::seconds{5});
   const bool tools_ended = lane_->close(std::chrono::seconds{5}) && looks_ended;
-  const bool clean = side_lane_->close(std::chrono::seconds{5}) && tools_ended;
+  const bool waits_ended = waiting_lane_->close(std::chrono::seconds{5});
+  const bool clean =
+      side_lane_->close(std::chrono::seconds{5}) && tools_ended && waits_ended;
   if (!tools_ended)
     log_warn(op, "a tool does not end: its thread is left behind");
   const bool ended = clean && await_actors();
@@ -209,6 +211,7 @@ expected<void> node::compose(node_parts parts) {
   lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
   side_lane_ = std::make_shared<thread_lane>(4);
   look_lane_ = std::make_shared<thread_lane>(look_threads, looks_of_a_run);
+  waiting_lane_ = std::make_shared<thread_lane>(4);
   system_ = std::make_unique<system>(config_.runtime);
   if (config_.runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
@@ -231,7 +234,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
                         const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
   store_ = spawn_session_store(
-      actors, {}, journal_,
+      actors, {}, journal_, waiting_lane_,
       guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir),
       faults_);
   desk_setup decisions{journal_, cause_maker()};
@@ -316,17 +319,19 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
 
 expected<run_opened> node::start(const run_spec_ptr& spec, subscriber_ptr who) {
   vitals_->add(who);
-  return ask_registry(caf::make_message(start_run{spec, std::move(who)}));
+  return ask_registry(caf::make_message(start_run{spec, who}),
+                      {spec->run, who});
 }
 
 expected<run_opened> node::resume(const run_spec_ptr& spec, subscriber_ptr who,
                                   std::optional<core::end_request> end) {
   vitals_->add(who);
-  return ask_registry(
-      caf::make_message(resume_run{spec, std::move(who), std::move(end)}));
+  return ask_registry(caf::make_message(resume_run{spec, who, std::move(end)}),
+                      {spec->run, who});
 }
 
-expected<run_opened> node::ask_registry(caf::message request) {
+expected<run_opened> node::ask_registry(caf::message request,
+                                        withdraw_run if_silent) {
   if (auto why = vitals_->failure()) return unexpected{std::move(*why)};
   expected<run_opened> answer =
       unexpected{error{errc::internal, op, "the registry did not answer"}};
@@ -338,6 +343,8 @@ expected<run_opened> node::ask_registry(caf::message request) {
                  answer = unexpected{error{errc::internal, op,
                                            "the registry did not answer: " +
                                                self->system().render(e)}};
+                 // What was asked for is under way: nothing may be left of it.
+                 self->send(registry_actor_, std::move(if_silent));
                });
   if (!answer || answer->failure)
     if (auto why = vitals_->failure()) return unexpected{std::move(*why)};

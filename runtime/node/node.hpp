@@ -142,7 +142,8 @@ class node {
   expected<void> find_cause(run_spec& spec, const run_choice& choice);
   expected<std::shared_ptr<model::transport>> transport_of(
       const std::string& name, const config::model_config& model);
-  expected<run_opened> ask_registry(caf::message request);
+  expected<run_opened> ask_registry(caf::message request,
+                                    withdraw_run if_silent);
   expected<void> check_approval(const storage::decision_record& x);
   /// Puts the canonical text of edited arguments in their place.
   expected<void> check_edit(storage::decision_record& x);
@@ -164,6 +165,8 @@ class node {
   std::shared_ptr<thread_lane> side_lane_;
   /// Where calls are looked at, before a person is asked and before they act.
   std::shared_ptr<thread_lane> look_lane_;
+  /// For what dead runtimes left behind; it may be long, and others recover.
+  std::shared_ptr<thread_lane> waiting_lane_;
   std::shared_ptr<storage::service_board> board_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.

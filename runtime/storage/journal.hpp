@@ -225,7 +225,10 @@ class journal {
   /// commit, else with `storage_unavailable` or `storage_corrupt`. No log has
   /// gaps: after `storage_unavailable` every later unit of this run fails with
   /// it until the run was adopted again; other runs go on as soon as a write
-  /// succeeds. After `storage_corrupt` every later unit of the process fails.
+  /// succeeds. A unit that contradicts what is stored of its run fails with
+  /// `storage_corrupt`, and so does every later one of the run until it was
+  /// adopted again. If what is stored contradicts itself, every later unit of
+  /// the process fails with it.
   virtual void append(commit_unit unit, completion done) = 0;
 
   /// True: every `done` is called before its `append` returns, so a caller
@@ -247,6 +250,14 @@ class journal {
   /// `not_found`, `session_busy` (the owner lives), `invalid_request` (the run
   /// has finished) or `storage_corrupt`. Blocks.
   virtual expected<run_snapshot> adopt_run(const run_id& id) = 0;
+
+  /// Who works on a run; `not_found`. Of a run that has ended: who did.
+  virtual expected<run_owner> owner_of_run(const run_id& id) = 0;
+
+  /// Lets go of an active run that is this process's and that nobody here
+  /// works on: from now on its owner is gone, so that any process can adopt
+  /// it. Of other runs: nothing. Blocks until it is stored.
+  virtual expected<void> disown_run(const run_id& id) = 0;
 
   virtual expected<session_snapshot> load_session(const session_id& id) = 0;
 

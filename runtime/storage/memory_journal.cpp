@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/memory_store.hpp"
 
 namespace riffle::storage {
@@ -21,22 +22,36 @@ class memory_journal final : public journal {
     std::optional<error> failure;
     {
       std::lock_guard lock{mutex_};
-      if (!failure_) failure_ = store_.apply(std::move(unit));
-      failure = failure_;
+      const auto run = unit.run;
+      if (!halted_.find(run))
+        if (const auto why = store_.apply(std::move(unit)))
+          halted_.halt(run, *why);
+      failure = halted_.find(run);
     }
     done(std::move(failure));
   }
 
   expected<run_snapshot> open_run(run_record run) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
     return store_.open_run(std::move(run));
   }
 
   expected<run_snapshot> adopt_run(const run_id& id) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
-    return store_.adopt_run(id);
+    auto x = store_.adopt_run(id);
+    if (x) halted_.release(id);
+    return x;
+  }
+
+  expected<run_owner> owner_of_run(const run_id& id) override {
+    std::lock_guard lock{mutex_};
+    return store_.owner_of_run(id);
+  }
+
+  expected<void> disown_run(const run_id& id) override {
+    std::lock_guard lock{mutex_};
+    store_.disown_run(id);
+    return {};
   }
 
   expected<session_snapshot> load_session(const session_id& id) override {
@@ -74,7 +89,6 @@ class memory_journal final : public journal {
   expected<decision_answer> decide(decision_record x,
                                    const std::string& digest) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
     return store_.decide(x, digest);
   }
 
@@ -98,7 +112,6 @@ class memory_journal final : public journal {
 
   expected<bool> revoke(const proposal_id& grant) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
     return store_.revoke(grant);
   }
 
@@ -114,7 +127,6 @@ class memory_journal final : public journal {
 
   expected<void> set_state(const state_value& x) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
     return store_.set_state(x);
   }
 
@@ -126,14 +138,13 @@ class memory_journal final : public journal {
 
   expected<void> delete_session(const session_id& id) override {
     std::lock_guard lock{mutex_};
-    if (failure_) return unexpected{*failure_};
     return store_.delete_session(id);
   }
 
  private:
   std::mutex mutex_;
   memory_store store_;
-  std::optional<error> failure_;
+  halted_runs halted_;
 };
 
 }  // namespace

@@ -29,6 +29,9 @@ std::optional<error> memory_store::apply(commit_unit unit) {
                 "run " + unit.run.value + " was never opened");
   auto& run = i->second;
   const auto& record = run.record;
+  if (run.owner != run_owner::here)
+    return fail(errc::storage_corrupt, "append",
+                "run " + unit.run.value + ": this process does not own it");
   if (const auto fault =
           find_fault(unit, {record.session, record.ordinal, run.last_seq()}))
     return fail(errc::storage_corrupt, "append", *fault);
@@ -186,13 +189,26 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
   return snapshot_of(kept);
 }
 
-expected<run_snapshot> memory_store::adopt_run(const run_id& id) const {
+expected<run_snapshot> memory_store::adopt_run(const run_id& id) {
   const auto i = runs_.find(id);
   if (i == runs_.end()) return missing("adopt_run", "run " + id.value);
   if (i->second.record.state != run_state::active)
     return unexpected{fail(errc::invalid_request, "adopt_run",
                            "run " + id.value + " has finished")};
+  i->second.owner = run_owner::here;
   return snapshot_of(i->second);
+}
+
+expected<run_owner> memory_store::owner_of_run(const run_id& id) const {
+  const auto i = runs_.find(id);
+  if (i == runs_.end()) return missing("owner_of_run", "run " + id.value);
+  return i->second.owner;
+}
+
+void memory_store::disown_run(const run_id& id) {
+  const auto i = runs_.find(id);
+  if (i != runs_.end() && i->second.record.state == run_state::active)
+    i->second.owner = run_owner::gone;
 }
 
 expected<session_snapshot> memory_store::load_session(
@@ -219,7 +235,8 @@ std::vector<unfinished_run> memory_store::unfinished_runs(
   std::vector<unfinished_run> all;
   for (auto i = active_.rbegin(); i != active_.rend() && all.size() < limit;
        ++i)
-    all.push_back({runs_.at(*i).record, run_owner::here, "this process", {}});
+    all.push_back(
+        {runs_.at(*i).record, runs_.at(*i).owner, "this process", {}});
   return all;
 }
 
@@ -276,8 +293,10 @@ error memory_store::busy(const session_id& session, const run_id& run,
 cancel_verdict memory_store::ask_cancel(const run_id& run) const {
   const auto i = runs_.find(run);
   if (i == runs_.end()) return cancel_verdict::unknown;
-  return i->second.record.state == run_state::active ? cancel_verdict::here
-                                                     : cancel_verdict::finished;
+  if (i->second.record.state != run_state::active)
+    return cancel_verdict::finished;
+  return i->second.owner == run_owner::here ? cancel_verdict::here
+                                            : cancel_verdict::gone;
 }
 
 void memory_store::put(const state_value& x) {

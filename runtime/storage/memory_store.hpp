@@ -26,7 +26,9 @@ class memory_store {
   std::optional<error> apply(commit_unit unit);
 
   expected<run_snapshot> open_run(run_record run);
-  expected<run_snapshot> adopt_run(const run_id& id) const;
+  expected<run_snapshot> adopt_run(const run_id& id);
+  expected<run_owner> owner_of_run(const run_id& id) const;
+  void disown_run(const run_id& id);
   expected<session_snapshot> load_session(const session_id& id) const;
   expected<run_record> load_run(const run_id& id) const;
   std::vector<session_id> list_sessions(std::size_t limit) const;
@@ -42,7 +44,7 @@ class memory_store {
   [[nodiscard]] std::vector<grant_record> grants(
       const std::optional<session_id>& of) const;
   bool revoke(const proposal_id& grant);
-  /// Every run is this process's.
+  /// A run is this process's, or nobody's.
   [[nodiscard]] cancel_verdict ask_cancel(const run_id& run) const;
   expected<void> set_state(const state_value& x);
   [[nodiscard]] std::map<std::string, std::string> load_state(
@@ -58,6 +60,7 @@ class memory_store {
     std::unordered_map<std::string, std::size_t> call_places;
     std::vector<call_id> outputs;
     bool log_dropped = false;
+    run_owner owner = run_owner::here;
 
     [[nodiscard]] std::uint64_t last_seq() const {
       return blocks.empty() ? 0 : blocks.back().last_seq;

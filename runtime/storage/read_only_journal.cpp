@@ -49,6 +49,9 @@ class read_only_journal final : public journal {
   expected<run_snapshot> adopt_run(const run_id&) override {
     return unexpected{refused("adopt_run")};
   }
+  expected<void> disown_run(const run_id&) override {
+    return unexpected{refused("disown_run")};
+  }
   expected<decision_answer> decide(decision_record,
                                    const std::string&) override {
     return unexpected{refused("decide")};
@@ -82,6 +85,14 @@ class read_only_journal final : public journal {
     if (!row) return unexpected{row.error()};
     if (!*row) return missing("load_run", "run " + id.value);
     return record_of(**row);
+  }
+  expected<run_owner> owner_of_run(const run_id& id) override {
+    const auto row = read("owner_of_run",
+                          [&](row_reader& rows) { return rows.find_run(id); });
+    if (!row) return unexpected{row.error()};
+    if (!*row) return missing("owner_of_run", "run " + id.value);
+    return owner_lives(owners_, (*row)->owner) ? run_owner::elsewhere
+                                               : run_owner::gone;
   }
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override {
     std::size_t left_out = 0;

@@ -83,12 +83,17 @@ commit_queue::stored sqlite_journal::store(
 /// Why the unit is not part of the transaction, or nothing.
 std::optional<error> sqlite_journal::apply(const commit_unit& unit) {
   if (auto why = halted_.find(unit.run)) return why;
-  if (auto fault = writer_->units.find_fault(unit)) {
-    halted_.halt_all({errc::storage_corrupt,
-                      "append",
-                      file_.string() + ": " + *fault,
-                      false,
-                      {}});
+  const auto corrupt = [this](const std::string& what) {
+    return error{errc::storage_corrupt, "append", file_.string() + ": " + what};
+  };
+  try {
+    if (auto fault = writer_->units.find_fault(unit)) {
+      // What is stored is whole: only who writes this run has gone wrong.
+      halted_.halt(unit.run, corrupt(*fault));
+      return halted_.find(unit.run);
+    }
+  } catch (const damaged& problem) {
+    halted_.halt_all(corrupt(problem.what()));
     return halted_.find_end();
   }
   writer_->units.apply(unit);
@@ -158,6 +163,25 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
   // A run that stood still is written too: that shows that it can go on.
   if (owner == run_owner::gone || halted_.find(id)) writer_->units.take(*run);
   return snapshot_of(rows, *run);
+}
+
+expected<run_owner> sqlite_journal::owner_of_run(const run_id& id) {
+  return guarded("owner_of_run", [&]() -> expected<run_owner> {
+    const auto run =
+        readers_.read([&](row_reader& rows) { return rows.find_run(id); });
+    if (!run) return missing("owner_of_run", "run " + id.value);
+    return owner_of(*run);
+  });
+}
+
+expected<void> sqlite_journal::disown_run(const run_id& id) {
+  return write<void>("disown_run", [&]() -> expected<void> {
+    auto run = writer_->units.reader().find_run(id);
+    const bool ours = run && run->state == run_state::active &&
+                      owner_of(*run) == run_owner::here;
+    if (ours) writer_->units.give_up(*run);
+    return {};
+  });
 }
 
 error sqlite_journal::busy(const run_row& run) const {

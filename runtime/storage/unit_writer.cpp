@@ -41,12 +41,13 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
       delete_calls_{db, "DELETE FROM calls WHERE key BETWEEN ? AND ?"},
       delete_output_{db, "DELETE FROM outputs WHERE id = ?"} {}
 
-unit_writer::known_run& unit_writer::load(const run_id& id) {
-  if (const auto i = runs_.find(id.value); i != runs_.end()) return i->second;
+/// Why it is no run that this process may write, or nothing.
+std::optional<std::string> unit_writer::add_known(const run_id& id) {
+  if (runs_.contains(id.value)) return std::nullopt;
   auto row = reader_.find_run(id);
-  if (!row) throw damaged{"run " + id.value, "it was never opened"};
+  if (!row) return "run " + id.value + " was never opened";
   if (row->owner != owner_)
-    throw damaged{"run " + id.value, "this process does not own it"};
+    return "run " + id.value + ": this process does not own it";
   known_run run;
   run.head = reader_.read_head(*row);
   reader_.for_each_call(*row, run.head.calls,
@@ -54,21 +55,19 @@ unit_writer::known_run& unit_writer::load(const run_id& id) {
                           run.calls.emplace(std::move(x.call.id.value), place);
                         });
   run.row = std::move(*row);
-  return runs_.emplace(id.value, std::move(run)).first->second;
+  runs_.emplace(id.value, std::move(run));
+  return std::nullopt;
 }
 
 std::optional<std::string> unit_writer::find_fault(const commit_unit& unit) {
-  try {
-    const auto& run = load(unit.run);
-    return storage::find_fault(
-        unit, {{run.row.session}, run.row.ordinal, run.head.last_seq});
-  } catch (const damaged& problem) {
-    return problem.what();
-  }
+  if (auto why = add_known(unit.run)) return why;
+  const auto& run = runs_.at(unit.run.value);
+  return storage::find_fault(
+      unit, {{run.row.session}, run.row.ordinal, run.head.last_seq});
 }
 
 void unit_writer::apply(const commit_unit& unit) {
-  auto& run = load(unit.run);
+  auto& run = runs_.at(unit.run.value);
   if (!std::exchange(run.dirty, true)) dirty_.push_back(&run);
   if (unit.block) {
     const auto& block = *unit.block;
@@ -146,8 +145,12 @@ void unit_writer::remove(const run_row& run) {
   delete_run_.run(run.n);
 }
 
-void unit_writer::take(run_row run) {
-  run.owner = owner_;
+void unit_writer::take(run_row run) { set_owner(std::move(run), owner_); }
+
+void unit_writer::give_up(run_row run) { set_owner(std::move(run), {}); }
+
+void unit_writer::set_owner(run_row run, std::string owner) {
+  run.owner = std::move(owner);
   update_run_.run(static_cast<int>(run.state), run.owner, crc_of(run), run.data,
                   run.n);
   runs_.erase(run.id);

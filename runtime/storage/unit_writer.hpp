@@ -23,7 +23,8 @@ class unit_writer {
   /// `owner`: the mark of this process; only its own runs are written.
   unit_writer(sqlite::database& db, std::string owner);
 
-  /// Why the unit must not be stored, or nothing.
+  /// Why the unit must not be stored, or nothing. Throws `damaged` if what is
+  /// stored of its run contradicts itself.
   std::optional<std::string> find_fault(const commit_unit& unit);
   /// Stores a unit that has no fault.
   void apply(const commit_unit& unit);
@@ -40,6 +41,8 @@ class unit_writer {
   void remove(const run_row& run);
   /// Makes this process the owner.
   void take(run_row run);
+  /// Makes nobody the owner.
+  void give_up(run_row run);
 
   row_reader& reader() noexcept { return reader_; }
   proposal_writer& proposals() noexcept { return proposals_; }
@@ -55,7 +58,8 @@ class unit_writer {
     bool dirty = false;
   };
 
-  known_run& load(const run_id& id);
+  std::optional<std::string> add_known(const run_id& id);
+  void set_owner(run_row run, std::string owner);
   void update(known_run& run, const run_record& x);
   void update(known_run& run, const message_record& x);
   void update(known_run& run, const call_record& x);

@@ -18,7 +18,8 @@ namespace {
 bool of_the_process(const std::string& handler) {
   return handler.starts_with("tool_pool.") ||
          handler.starts_with("tool_worker.") ||
-         handler.starts_with("proposal_desk.");
+         handler.starts_with("proposal_desk.") ||
+         handler.starts_with("session_store.");
 }
 
 /// Names of all handlers of run actors, read from the shells themselves.
@@ -207,6 +208,7 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       "stream_consumer.broken_turn",
       // A pool and its worker that fail together: supervision_test.cpp.
       "dispatcher.orphan_due",
+      "dispatcher.work_returned",
       // Only a report that is lost on its way from another node is given up.
       "progress_muxer.give_up",
       // A timer for text that waits; these runs publish each token at once.

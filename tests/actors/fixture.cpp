@@ -169,8 +169,8 @@ void actor_fixture::begin() {
                                                   effect::mutating);
     REQUIRE(tools->add(entry));
   }
-  store = spawn_session_store(*system, {.detach_store = false}, journal, {},
-                              process_faults);
+  store = spawn_session_store(*system, {.detach_store = false}, journal,
+                              waiting_lane, wait_for_guard, process_faults);
   desk_setup decisions{journal, make_cause_spec};
   decisions.faults = process_faults;
   desk = spawn_proposal_desk(*system, {.detach_store = false}, decisions);
@@ -194,6 +194,7 @@ void actor_fixture::begin() {
   front.store = store;
   front.desk = desk;
   front.pools = pools;
+  if (change_front) change_front(front);
   registry = spawn_run_registry(*system, std::move(front));
 }
 

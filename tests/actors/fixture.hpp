@@ -215,7 +215,12 @@ class actor_fixture {
   std::vector<std::string> service;  ///< what pools told of their tools
   /// Puts others in their place; set before `begin`.
   std::function<void(std::map<std::string, tool_pool_actor>&)> change_pools;
-  fault_hook process_faults;  ///< of pools, store and desk
+  /// Puts others in its place; set before `begin`.
+  std::function<void(registry_setup&)> change_front;
+  /// Of the store; set before `begin`.
+  guard_waiter wait_for_guard;
+  std::shared_ptr<manual_executor> waiting_lane;  ///< null: it waits itself
+  fault_hook process_faults;                      ///< of pools, store and desk
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

@@ -46,8 +46,8 @@ tool_pool_actor::behavior_type silent_pool(tool_pool_actor::pointer /*self*/,
       [](const stop_assignment&) {},
       [](const worker_idle&) {},
       [](const place_rested&) {},
+      [](const abandon_run&) {},
       [](const tick&) {},
-      [](const abandon_run&) { return run_abandoned{}; },
   };
 }
 

@@ -179,7 +179,9 @@ TEST_CASE("a registry with parked runs closes at once") {
 TEST_CASE("what is broken for good does not come back") {
   scene s;
   s.x.start(s.x.make_spec());
-  s.journal->append({{"run_9"}, {}, {}}, [](auto) {});  // contradicts itself
+  const auto line = std::make_shared<const std::string>("{}\n");
+  s.journal->append({s.x.run, storage::event_block{s.x.run, 99, 99, line}, {}},
+                    [](auto) {});  // contradicts what is stored
   s.x.run_out(10s);
   REQUIRE(s.x.reader->failure);
   CHECK(s.x.reader->failure->code == errc::storage_corrupt);

@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("pages of a log are cut to what was asked for", "",
   CHECK(kind.j->read_events({"run_3"}, 0, 1).error().code == errc::not_found);
 }
 
-TEMPLATE_TEST_CASE("a log with a gap is refused, then everything is", "",
+TEMPLATE_TEST_CASE("a log with a gap is refused, then all of its run is", "",
                    EVERY_JOURNAL) {
   TestType kind;
   REQUIRE(kind.j->open_run(make_run("ses_1", "run_1")));
@@ -153,10 +153,34 @@ TEMPLATE_TEST_CASE("a log with a gap is refused, then everything is", "",
   CHECK(gap->code == errc::storage_corrupt);
   CHECK(gap->message.find("run_1") != std::string::npos);
   CHECK(kind.put(log_unit("run_1", 3, 3)));
-  CHECK(kind.put(log_unit("run_2", 1, 1)));
-  CHECK_FALSE(kind.j->open_run(make_run("ses_3", "run_3")));
-  CHECK_FALSE(kind.j->adopt_run({"run_1"}));
   CHECK(read_all(*kind.j, "run_1").value() == make_lines("run_1", 1, 2));
+  // Other runs have nothing to do with it, and an adoption begins anew.
+  CHECK_FALSE(kind.put(log_unit("run_2", 1, 1)));
+  CHECK(kind.j->open_run(make_run("ses_3", "run_3")));
+  const auto again = kind.j->adopt_run({"run_1"});
+  REQUIRE(again);
+  CHECK(again->last_seq == 2);
+  CHECK_FALSE(kind.put(log_unit("run_1", 3, 3)));
+}
+
+TEMPLATE_TEST_CASE("a disowned run is nobody's until it is adopted", "",
+                   EVERY_JOURNAL) {
+  TestType kind;
+  const run_id run{"run_1"};
+  CHECK(kind.j->owner_of_run(run).error().code == errc::not_found);
+  REQUIRE(kind.j->open_run(make_run("ses_1", "run_1")));
+  REQUIRE_FALSE(kind.put(log_unit("run_1", 1, 2)));
+  CHECK(kind.j->owner_of_run(run).value() == run_owner::here);
+  REQUIRE(kind.j->disown_run(run));
+  CHECK(kind.j->owner_of_run(run).value() == run_owner::gone);
+  CHECK(kind.j->ask_cancel(run, "enough").value() == cancel_verdict::gone);
+  CHECK(kind.put(log_unit("run_1", 3, 3)));  // not ours to write
+  REQUIRE(kind.j->open_run(make_run("ses_2", "run_2")));
+  CHECK_FALSE(kind.put(log_unit("run_2", 1, 1)));
+  REQUIRE(kind.j->adopt_run(run));
+  CHECK(kind.j->owner_of_run(run).value() == run_owner::here);
+  CHECK_FALSE(kind.put(log_unit("run_1", 3, 3)));
+  CHECK(kind.j->disown_run({"run_9"}));  // nothing to let go of
 }
 
 TEMPLATE_TEST_CASE("a unit that contradicts itself is refused", "",

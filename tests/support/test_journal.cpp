@@ -53,7 +53,7 @@ bool test_journal::release_front_of(const run_id& run) {
     failure = halted_.find(run);
     if (!failure) {
       failure = store_.apply(std::move(unit.unit));
-      if (failure) halted_.halt_all(*failure);
+      if (failure) halted_.halt(run, *failure);
     }
   }
   unit.done(std::move(failure));
@@ -177,6 +177,18 @@ expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {
   auto x = store_.adopt_run(id);
   if (x) halted_.release(id);
   return x;
+}
+
+expected<storage::run_owner> test_journal::owner_of_run(const run_id& id) {
+  std::lock_guard lock{mutex_};
+  return store_.owner_of_run(id);
+}
+
+expected<void> test_journal::disown_run(const run_id& id) {
+  std::lock_guard lock{mutex_};
+  if (auto why = find_failure()) return unexpected{*why};
+  store_.disown_run(id);
+  return {};
 }
 
 expected<storage::session_snapshot> test_journal::load_session(

@@ -45,6 +45,8 @@ class test_journal final : public storage::journal,
   void append(storage::commit_unit unit, storage::completion done) override;
   expected<storage::run_snapshot> open_run(storage::run_record run) override;
   expected<storage::run_snapshot> adopt_run(const run_id& id) override;
+  expected<storage::run_owner> owner_of_run(const run_id& id) override;
+  expected<void> disown_run(const run_id& id) override;
   expected<storage::session_snapshot> load_session(
       const session_id& id) override;
   expected<storage::run_record> load_run(const run_id& id) override;
