@@ -28,7 +28,7 @@ std::string denied_by_user(const std::string& reason) {
 }  // namespace
 
 TEST_CASE("advice to a model is no part of what people read of a denial") {
-  for (const std::string why :
+  for (const std::string& why :
        {std::string{nobody_there}, std::string{not_allowed},
         std::string{expired}, denied_by_user("")}) {
     CAPTURE(why);
