@@ -17,8 +17,9 @@ namespace riffle {
 
 namespace {
 
-/// Characters of a preview that are stored and shown.
-constexpr std::size_t preview_size = 20'000;
+/// Characters of a preview that are stored; a person who looks at all of a
+/// change needs more than a screen.
+constexpr std::size_t preview_size = 256u << 10;
 constexpr const char* op = "proposal_tracker";
 
 /// What is compared later is what was shown, also if it was cut.

@@ -42,7 +42,7 @@ std::string told_text(const call_result& result, std::size_t limit) {
     told = "Error (" + std::string{to_string(result.err->code)} + ")";
     // A tool's output often says it already; once is enough.
     if (result.output.find(result.err->message) == std::string::npos)
-      told += ": " + result.err->message;
+      told += ": " + result.err->message + denial_advice(*result.err);
     if (!result.output.empty()) told += "\n\n";
   }
   bool truncated = false;
@@ -51,6 +51,12 @@ std::string told_text(const call_result& result, std::size_t limit) {
     told += "\n[the output was cut here; " +
             std::to_string(whole_bytes(result)) + " bytes in all]";
   return told;
+}
+
+std::string told_without_note(const storage::call_record& x) {
+  if (x.call.edited_from.empty()) return x.told;
+  const auto note = edit_note(x.call);
+  return x.told.starts_with(note) ? x.told.substr(note.size()) : x.told;
 }
 
 events::tool_call call_event(const tool_call& call, bool began) {

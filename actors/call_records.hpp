@@ -17,6 +17,10 @@ namespace riffle {
 std::string cut_text(const std::string& text, std::size_t limit,
                      bool& truncated);
 
+/// What the model was told of a call, without what says that a person changed
+/// its arguments: for that person.
+std::string told_without_note(const storage::call_record& x);
+
 /// What the model is told of a settled call, at most `limit` characters of
 /// output; a cut is said.
 std::string told_text(const call_result& result, std::size_t limit);

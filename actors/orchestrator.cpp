@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/call_records.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/core/plan.hpp"
 #include "actors/handler.hpp"
@@ -136,7 +137,8 @@ void orchestrator_state::remember_session() {
 
 void orchestrator_state::on_settled(settlement_committed& x) {
   auto settled = to_settled(x.call, spec->tool_settings);
-  settled.answer = spec->cause ? x.call.told : std::move(x.answer);
+  settled.answer =
+      spec->cause ? told_without_note(x.call) : std::move(x.answer);
   talk.settle(std::move(x.call));
   apply(machine.on_settled(std::move(settled), now()));
 }

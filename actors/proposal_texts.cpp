@@ -18,20 +18,27 @@ std::string denial_text(const storage::decision_record& x) {
     case events::decision::approved: return {};
     case events::decision::denied:
       return "denied by " + x.by +
-             (x.reason.empty()
-                  ? std::string{"; go on without it, or say what you would do"}
-                  : ": " + x.reason);
+             (x.reason.empty() ? std::string{} : ": " + x.reason);
     case events::decision::expired: return expired;
     case events::decision::cancelled: break;
   }
   return withdrawn;
 }
 
+std::string denial_advice(const error& why) {
+  if (why.message.starts_with("needs approval, proposal "))
+    return ". Go on without it; if it is approved, it is executed then, and "
+           "you are told the result later. Do not ask for it again";
+  const bool plain = why.message == nobody_there ||
+                     why.message == not_allowed || why.message == expired ||
+                     (why.message.starts_with("denied by ") &&
+                      why.message.find(": ") == std::string::npos);
+  return plain ? "; go on without it, or say what you would do" : "";
+}
+
 std::string proposed(const storage::proposal_record& x) {
   return "needs approval, proposal " + x.id.value +
-         ": it was not executed and waits for a person's decision. Go on "
-         "without it; if it is approved, it is executed then, and you are "
-         "told the result later. Do not ask for it again";
+         ": it was not executed and waits for a person's decision";
 }
 
 std::string stale(const storage::proposal_record& x,

@@ -13,22 +13,23 @@ namespace riffle {
 
 inline constexpr const char* nobody_there =
     "a call that changes something needs approval, and nobody was there to "
-    "approve it; do what is possible without it, or say what you would do";
+    "approve it";
 inline constexpr const char* not_allowed =
-    "a call that changes something needs approval, and this run approves "
-    "none; do what is possible without it, or say what you would do";
+    "a call that changes something needs approval, and this run approves none";
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";
 inline constexpr const char* unseen_reason =
     "stale: it was shown without a look at its tool, so nothing could be "
     "compared; it is asked for again";
 inline constexpr const char* withdrawn = "the run needs no decision any more";
-inline constexpr const char* expired =
-    "nobody decided about this call in time; go on without it, or say what "
-    "you would do";
+inline constexpr const char* expired = "nobody decided about this call in time";
 
-/// Why the call was not executed, for the model; empty if it was approved.
+/// Why the call was not executed; empty if it was approved.
 std::string denial_text(const storage::decision_record& x);
+
+/// What the model, and nobody else, is told behind that: how to go on. Empty
+/// for other errors, and where a person gave a reason.
+std::string denial_advice(const error& why);
 
 /// Of a call whose proposal stays open.
 std::string proposed(const storage::proposal_record& x);

@@ -20,8 +20,8 @@ stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
                                  const run_spec_ptr& spec, core::open_turn turn,
                                  std::string body, const run_peers& peers) {
   auto& system = parent->system();
-  auto parser =
-      system.spawn(tool_call_parser, spec, turn.step, peers.dispatcher);
+  auto parser = system.spawn(tool_call_parser, spec, turn.step,
+                             peers.dispatcher, peers.muxer);
   auto consumer = system.spawn(stream_consumer, spec, turn, std::move(body),
                                parser, peers.muxer);
   parent->link_to(parser);

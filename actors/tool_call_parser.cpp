@@ -35,13 +35,24 @@ std::size_t most_calls(std::uint32_t limit) {
 }
 
 void tool_call_parser_state::on_fragments(const call_fragments& x) {
-  for (const auto& fragment : x.fragments)
+  for (const auto& fragment : x.fragments) {
+    writing.on(fragment);
     apply(assembler.on_fragment(fragment));
+  }
   send_out();
+  tell_writing();
   if (assembler.too_many() && !cut) cut_turn();
   if (x.bytes > 0)
     self->send(caf::actor_cast<stream_consumer_actor>(x.consumer),
                credit{x.bytes});
+}
+
+void tool_call_parser_state::tell_writing() {
+  auto text = writing.take(self->clock().now());
+  if (!text) return;
+  run_entry entry;
+  entry.events.emplace_back(events::status{std::move(*text)});
+  self->send(muxer, std::move(entry));
 }
 
 /// Not again: the model would only do the same.
@@ -157,11 +168,13 @@ void tool_call_parser_state::make(pending& x) {
 
 tool_call_parser_actor::behavior_type tool_call_parser(
     tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
-    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher) {
+    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher,
+    progress_muxer_actor muxer) {
   auto& st = self->state;
   st.spec = std::move(spec);
   st.step = step;
   st.dispatcher = std::move(dispatcher);
+  st.muxer = std::move(muxer);
   const auto& agent = st.spec->agent;
   st.assembler = core::tool_call_assembler{
       {most_calls(agent.max_calls_per_turn), agent.max_argument_bytes}};

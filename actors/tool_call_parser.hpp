@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/core/tool_call_assembler.hpp"
+#include "actors/core/writing_notice.hpp"
 #include "actors/interfaces.hpp"
 
 namespace riffle {
@@ -31,6 +32,8 @@ struct tool_call_parser_state {
   };
 
   void make(pending& x);
+  /// Says which call is being written, for those who wait.
+  void tell_writing();
   /// Ends a turn that has far more calls than any turn may have.
   [[nodiscard]] error too_many_error() const;
   void cut_turn();
@@ -39,6 +42,8 @@ struct tool_call_parser_state {
   run_spec_ptr spec;
   std::uint32_t step = 0;
   dispatcher_actor dispatcher;
+  progress_muxer_actor muxer;
+  core::writing_notice writing;
   core::tool_call_assembler assembler;
   std::map<std::uint32_t, pending> waiting;
   std::map<std::uint32_t, call_id> sent;
@@ -53,6 +58,7 @@ struct tool_call_parser_state {
 
 tool_call_parser_actor::behavior_type tool_call_parser(
     tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
-    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher);
+    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher,
+    progress_muxer_actor muxer);
 
 }  // namespace riffle

@@ -35,6 +35,11 @@ std::string_view cut_utf8(std::string_view text, std::size_t limit) noexcept {
   return text.substr(0, end);
 }
 
+std::string with_dots(std::string_view text, std::size_t limit) {
+  const auto part = cut_utf8(text, limit);
+  return std::string{part} + (part.size() < text.size() ? "…" : "");
+}
+
 std::string_view tail_utf8(std::string_view text, std::size_t limit) noexcept {
   if (text.size() <= limit) return text;
   auto begin = text.size() - limit;

@@ -16,6 +16,9 @@ namespace riffle::tools {
 /// border. `text` is UTF-8.
 std::string_view cut_utf8(std::string_view text, std::size_t limit) noexcept;
 
+/// At most `limit` bytes of a text, and "…" if that is not all.
+std::string with_dots(std::string_view text, std::size_t limit);
+
 /// The longest suffix of at most `limit` bytes that begins at a border.
 std::string_view tail_utf8(std::string_view text, std::size_t limit) noexcept;
 

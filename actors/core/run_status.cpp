@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/writing_notice.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -45,7 +47,10 @@ void run_status::on(const events::body& x, time_point now) {
   } else if (const auto* again = std::get_if<events::retry>(&x)) {
     if (again->what == events::retry_what::model)
       base_ = "the model failed, asking again";
-  } else if (const auto* notice = std::get_if<events::status>(&x)) {
+  } else if (const auto* notice = std::get_if<events::status>(&x);
+             notice && notice->text.starts_with(writing_call)) {
+    base_ = notice->text;  // it lasts until something else goes on
+  } else if (notice) {
     notice_ = notice->text;
     due_ = last_ ? std::max(now, *last_ + between) : now;
   } else if (std::holds_alternative<events::step_start>(x) ||

@@ -66,7 +66,7 @@ step_effects step_machine::recover(run_progress progress,
   if (!progress_.turn_committed) {
     phase_ = phase::breaking;
     break_error_ = error{errc::interrupted, op,
-                         "the runtime stopped during the step", true};
+                         "the run stood still during the step", true};
     out.emplace_back(drain_calls{drain_reason::interrupted});
     return out;
   }
@@ -169,7 +169,8 @@ void step_machine::begin_step(step_effects& out, time_point now,
     if (!events.empty()) record(out, std::move(events), std::move(message));
     fail({errc::max_steps_exceeded, op,
           "the run used up its " + std::to_string(limits_.max_steps) +
-              " steps; allow more with max_steps"},
+              (limits_.max_steps == 1 ? " step" : " steps") +
+              "; allow more with max_steps"},
          events::run_status::failed, out, now);
     return;
   }

@@ -115,7 +115,7 @@ std::optional<std::string> read_key(const std::string& variable) {
       value = found->second;
   }
   if (const char* set = std::getenv(variable.c_str()); set && *set) value = set;
-  if (value.empty()) return std::nullopt;
+  if (trimmed(value).empty()) return std::nullopt;  // as good as unset
   {
     auto& x = known();
     const std::lock_guard lock{x.mutex};

@@ -24,6 +24,7 @@ constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
                                 "⠴", "⠦", "⠧", "⠇", "⠏"};
 
 constexpr auto waiting_for_model = "waiting for the model";
+constexpr std::string_view writing_call = "writing a call of ";
 
 std::uint64_t in_ms(duration x) {
   return static_cast<std::uint64_t>(
@@ -54,6 +55,8 @@ std::string in_room(const std::string& title, const std::string& progress,
 }  // namespace
 
 void activity::on(const event& x) {
+  const bool goes_on = std::holds_alternative<events::status>(x.body);
+  if (!goes_on) writing_ = false;
   std::visit([this](const auto& body) { on(body); }, x.body);
 }
 
@@ -115,6 +118,13 @@ void activity::on(const events::retry& x) {
   if (x.what != events::retry_what::model) return;
   doing_ = "the model failed, again in " + duration_text(x.delay_ms) + ": " +
            safe_line(x.reason, longest_message);
+}
+
+/// Of the others the events say more.
+void activity::on(const events::status& x) {
+  if (!x.text.starts_with(writing_call)) return;
+  writing_ = true;
+  doing_ = safe_line(x.text, longest_message);
 }
 
 std::string activity::doing(std::size_t columns) const {

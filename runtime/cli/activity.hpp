@@ -21,8 +21,10 @@ class activity {
   /// The user asked for the end.
   void cancelling() { cancelling_ = true; }
 
-  /// Tools run: the model's text does not go on by itself.
-  [[nodiscard]] bool busy() const noexcept { return !open_.empty(); }
+  /// Tools run, or the model writes a call: its text does not go on by itself.
+  [[nodiscard]] bool busy() const noexcept {
+    return !open_.empty() || writing_;
+  }
 
   /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
   /// `columns` wide. `elapsed`: since the run is watched.
@@ -46,6 +48,7 @@ class activity {
   void on(const events::approval_resolved& x);
   void on(const events::usage& x);
   void on(const events::retry& x);
+  void on(const events::status& x);
   template <class T>
   void on(const T&) {}
 
@@ -58,6 +61,7 @@ class activity {
   std::deque<open_call> undecided_;  ///< wait for an approval
   std::uint64_t tokens_ = 0;         ///< reported by the model
   std::uint64_t bytes_ = 0;          ///< of text since then
+  bool writing_ = false;             ///< the arguments of a call
   bool cancelling_ = false;
 };
 

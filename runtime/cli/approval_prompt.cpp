@@ -21,6 +21,10 @@ namespace {
 /// How often it is looked whether somebody else decided.
 constexpr auto between_checks = std::chrono::milliseconds{250};
 
+/// Longest wait for the event of an answer, which says what came of it: the
+/// next question does not depend on it.
+constexpr auto longest_settling = std::chrono::seconds{2};
+
 constexpr std::size_t longest_line = 8192;
 
 std::string text_of(const storage::decision_record& x) {
@@ -47,11 +51,18 @@ void approval_prompt::on(const event& x) {
     waiting_.push_back(*asked);
   const auto* answered = std::get_if<events::approval_resolved>(&x.body);
   if (answered == nullptr) return;
+  if (settling_ == answered->proposal) settling_ = {};
   if (open_ && open_->id() == answered->proposal) open_.reset();
   // The one that is asked for is the first.
   const auto found = std::ranges::find(waiting_, answered->proposal,
                                        &events::approval_required::proposal);
   if (found != waiting_.end()) waiting_.erase(found);
+}
+
+bool approval_prompt::busy() const {
+  if (waiting_.empty()) return false;
+  return settling_.empty() ||
+         std::chrono::steady_clock::now() >= settling_until_;
 }
 
 bool approval_prompt::in_foreground() const {
@@ -68,7 +79,7 @@ void approval_prompt::ask() {
 }
 
 void approval_prompt::look(std::chrono::milliseconds limit) {
-  if (waiting_.empty() || around_.stopped()) return;
+  if (!busy() || around_.stopped()) return;
   // Reading in the background would stop the whole process.
   if (!in_foreground()) {
     std::this_thread::sleep_for(limit);
@@ -94,6 +105,12 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     act(open_->on_line(line));
   }
   if (!open_ || typed_.size() > longest_line) typed_.clear();
+}
+
+void approval_prompt::leave() {
+  if (!open_) return;
+  open_.reset();
+  around_.show("\n");
 }
 
 void approval_prompt::act(const dialog_step& step) {
@@ -140,6 +157,8 @@ void approval_prompt::decide(const approval_answer& answer) {
 /// The question is over; the event that says so may still be on its way.
 void approval_prompt::close(const std::string& why) {
   if (!why.empty()) around_.show(why + "\n");
+  settling_ = waiting_.front().proposal;
+  settling_until_ = std::chrono::steady_clock::now() + longest_settling;
   open_.reset();
   waiting_.pop_front();
 }

@@ -36,8 +36,9 @@ class approval_prompt {
   /// The events of the run, in order.
   void on(const event& x);
 
-  /// A question is open, or waits to be asked.
-  [[nodiscard]] bool busy() const { return !waiting_.empty(); }
+  /// A question is open, or may be asked: not before the log says what came
+  /// of the last one.
+  [[nodiscard]] bool busy() const;
 
   /// Questions that were denied since the terminal went away.
   [[nodiscard]] std::uint32_t unanswered() const { return unanswered_; }
@@ -46,6 +47,9 @@ class approval_prompt {
   /// typed; returns within about `limit` if nobody types, later if a person
   /// edits. Call it while `busy`.
   void look(std::chrono::milliseconds limit);
+
+  /// The person asked for the end: nothing follows behind the open prompt.
+  void leave();
 
  private:
   void ask();
@@ -60,7 +64,10 @@ class approval_prompt {
   surroundings around_;
   std::deque<events::approval_required> waiting_;
   std::optional<approval_dialog> open_;  ///< about the first that waits
-  std::string typed_;                    ///< of a line that has not ended
+  /// Of the question that was answered last; its event is still on its way.
+  proposal_id settling_;
+  std::chrono::steady_clock::time_point settling_until_{};
+  std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
 };

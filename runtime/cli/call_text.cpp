@@ -26,15 +26,16 @@ nlohmann::json parse_object(std::string_view text) {
   return x.is_object() ? x : nlohmann::json::object();
 }
 
-std::string subject(const events::tool_call& x) {
-  const auto arguments = parse_object(x.arguments);
+std::string subject(std::string_view json, std::string_view title,
+                    std::string_view other) {
+  const auto arguments = parse_object(json);
   for (const auto* key : subject_keys) {
     const auto found = arguments.find(key);
     if (found != arguments.end() && found->is_string()) {
       return found->get<std::string>();
     }
   }
-  return x.title.empty() ? x.arguments_text : x.title;
+  return std::string{title.empty() ? other : title};
 }
 
 /// The first line that is not blank, with a mark if more follow.
@@ -77,8 +78,13 @@ std::string number(double x) {
 
 std::string call_label(const events::tool_call& x) {
   auto out = safe_line(x.tool, 64);
-  const auto text = first_line(subject(x));
+  const auto text = first_line(subject(x.arguments, x.title, x.arguments_text));
   return text.empty() ? out : out + ": " + text;
+}
+
+std::string call_name(const events::approval_required& x) {
+  const auto text = first_line(subject(x.arguments, x.title, {}));
+  return safe_line(x.tool, 64) + (text.empty() ? "" : " " + text);
 }
 
 std::string result_detail(std::string_view metadata) {

@@ -14,6 +14,9 @@ namespace riffle::cli {
 /// there is none. Harmless for a terminal, one line.
 std::string call_label(const events::tool_call& x);
 
+/// "read README.md": the same before a colon, of a call that is asked about.
+std::string call_name(const events::approval_required& x);
+
 /// " (42 lines, 1.3 KB)", " → 45 matches", or nothing, from a result's
 /// metadata.
 std::string result_detail(std::string_view metadata);

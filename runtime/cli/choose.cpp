@@ -52,11 +52,7 @@ resume_options resume_options_of(const run_choices& x) {
 void choose_log_level(verbosity level, config::config& settings) {
   auto& log = settings.runtime.log.level;
   if (log == "off") return;
-  if (level == verbosity::quiet)
-    log = "error";
-  else if (level == verbosity::verbose &&
-           !settings.origins.contains("runtime.log.level"))
-    log = "info";
+  if (level == verbosity::quiet) log = "error";
 }
 
 }  // namespace riffle::cli

@@ -26,8 +26,7 @@ run_request request_of(const run_command& x, std::string task);
 resume_options resume_options_of(const run_choices& x);
 
 /// How much the runtime's own log says beside the traces: errors with -q,
-/// else what the configuration asks for; if it does not, warnings, with -v
-/// each step, too.
+/// else what the configuration asks for.
 void choose_log_level(verbosity level, config::config& settings);
 
 }  // namespace riffle::cli

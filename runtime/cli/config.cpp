@@ -86,7 +86,8 @@ int init(const config_command& x, console& io) {
     if (x.common.level != verbosity::quiet) {
       io.complain(name +
                   " is written; take the \"#\" from what you change, "
-                  "then run 'riffle config check'");
+                  "then run 'riffle config check', and 'riffle config trust' "
+                  "so that it counts");
     }
   } else {
     io.out.write(nlohmann::json{{"file", x.file.string()}}.dump() + "\n");

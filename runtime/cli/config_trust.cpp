@@ -105,13 +105,12 @@ int trust(const config_command& x, const config::trust_store& store,
                                : "needs no trust; it is kept all the same");
   if (x.yes) return keep("is trusted from now on, as it is");
   const auto keyboard = open_keyboard(false);
-  io.err.write(trust_text(*judged));
   if (!keyboard) {
+    io.err.write(trust_text(*judged));
     io.complain("nobody can be asked here: --yes trusts it as it is");
     return usage;
   }
-  if (confirm(
-          trust_question(*judged), keyboard->get(), [] { return false; }, io))
+  if (ask_for_trust(*judged, keyboard->get(), io))
     return keep("is trusted from now on, as it is");
   io.complain("it is not trusted");
   return usage;

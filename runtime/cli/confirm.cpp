@@ -7,6 +7,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "runtime/cli/trust_text.hpp"
+
 namespace riffle::cli {
 
 namespace {
@@ -42,18 +44,30 @@ std::optional<bool> yes_or_no(std::string_view line) {
 }
 
 bool confirm(const std::string& question, int keyboard,
-             const std::function<bool()>& stopped, console& io) {
+             const std::function<bool()>& stopped, console& io,
+             const std::string& view) {
   // What was typed before the question was seen is no answer to it.
   ::tcflush(keyboard, TCIFLUSH);
   for (;;) {
-    io.err.write(question + " [y]es, [n]o > ");
+    io.err.write(question + " [y]es, [n]o" +
+                 (view.empty() ? "" : ", [v]iew all") + " > ");
     const auto line = read_line(keyboard, stopped);
     if (!line) {
       io.err.write("\n");
       return false;
     }
     if (const auto answer = yes_or_no(*line)) return *answer;
+    if (*line == "v" || *line == "view") io.err.write(view);
   }
+}
+
+bool ask_for_trust(const config::judgement& x, int keyboard, console& io) {
+  const auto text = trust_text(x);
+  const auto whole = trust_text(x, true);
+  io.err.write(text);
+  return confirm(
+      trust_question(x), keyboard, [] { return false; }, io,
+      whole == text ? std::string{} : whole);
 }
 
 }  // namespace riffle::cli

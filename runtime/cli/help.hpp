@@ -17,10 +17,10 @@ inline constexpr auto main = R"(Examples:
 Configuration: --config FILE, else $RIFFLE_CONFIG, ./riffle.toml,
 $XDG_CONFIG_HOME/riffle/riffle.toml, else the built-in defaults. What lies in
 ./riffle.toml counts once you trusted it: 'riffle config trust'. The default
-model wants its key in $OPENAI_API_KEY. Without a network:
-  riffle run --config configs/demo.toml "What is in this folder?"
+model wants its key in $OPENAI_API_KEY.)";
 
-Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
+inline constexpr auto main_end =
+    R"(Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
 3 completed, but calls were denied since nobody could be asked, 124 time
 limit, 130 interrupted.)";
 
@@ -79,8 +79,8 @@ decision holds, for what was shown: if the tool or the file has changed since,
 nothing is executed and a new proposal takes its place. 'always' lists what was
 approved for further calls too, and takes it back; rules of the configuration
 that ask or deny stand above it. Exit status: 0 decided as asked, 1 somebody
-decided before, or what was shown has changed, 2 no such proposal, or its
-folder is gone.)";
+decided before, or what was shown has changed, 2 no such proposal, its folder
+is gone, or the arguments are not those of its tool.)";
 
 inline constexpr auto tools = R"(Examples:
   riffle tools list

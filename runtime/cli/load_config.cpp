@@ -9,7 +9,6 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/confirm.hpp"
 #include "runtime/cli/exit_status.hpp"
-#include "runtime/cli/trust_text.hpp"
 #include "runtime/config/trust.hpp"
 
 namespace riffle::cli {
@@ -38,8 +37,7 @@ bool is_trusted_now(const riffle::config::judgement& x, bool stdin_is_taken,
     report(store.error(), io);
     return false;
   }
-  io.err.write(trust_text(x));
-  if (!confirm(trust_question(x), keyboard->get(), [] { return false; }, io)) {
+  if (!ask_for_trust(x, keyboard->get(), io)) {
     io.complain(
         "it is not trusted, nothing was started; --config FILE takes "
         "another configuration");

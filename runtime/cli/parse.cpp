@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +36,45 @@ std::string check_duration(const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+/// How to see it work without a key: where it is installed, or built, there is
+/// a configuration for that.
+std::string demo_text() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const auto* place : {"../share/riffle", "../../configs"}) {
+    const auto file = (here / place / "demo.toml").lexically_normal();
+    if (fs::exists(file, ignored))
+      return " Without a network:\n  riffle run --config '" + file.string() +
+             "' \"What is here?\"";
+  }
+  return {};
+}
+
+/// Descriptions of options that are too long go on below their beginning.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t most = 80;
+  std::string out;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) {
+    const auto gap = line.rfind("  ");
+    const auto indent = gap == std::string::npos ? 0 : gap + 2;
+    const bool described = indent >= most / 4 && indent <= most / 2;
+    while (line.size() > most && described) {
+      const auto end = line.rfind(' ', most);
+      if (end == std::string::npos || end <= indent) break;
+      out.append(line, 0, end).append("\n");
+      line = std::string(indent, ' ') + line.substr(end + 1);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
 CLI::Validator not_empty() {
   return CLI::Validator{[](const std::string& text) -> std::string {
                           return text.empty() ? "must not be empty" : "";
@@ -44,7 +85,7 @@ CLI::Validator not_empty() {
 parser::parser() {
   app.set_version_flag("--version", "riffle " + std::string{version});
   app.require_subcommand(1);
-  app.footer(help::main);
+  app.footer(std::string{help::main} + demo_text() + "\n\n" + help::main_end);
   add_run();
   add_sessions();
   add_proposals();
@@ -307,7 +348,7 @@ command parse(std::vector<std::string> arguments) {
     p.app.parse(std::move(reversed));
     return p.result;
   } catch (const CLI::CallForHelp&) {
-    return leave_command{0, p.app.help(), ""};
+    return leave_command{0, wrapped(p.app.help()), ""};
   } catch (const CLI::CallForVersion& e) {
     return leave_command{0, std::string{e.what()} + "\n", ""};
   } catch (const CLI::ParseError& e) {

@@ -93,7 +93,7 @@ json to_json(const proposal& x, wall_time now) {
               {"session_id", x.what.session.value},
               {"run_id", x.what.run.value}};
   if (is_call(x)) {
-    out["id"] = x.what.call.value;
+    out["call_id"] = x.what.call.value;
     out["tool"] = x.what.tool;
     out["arguments"] = value_of(x.what.arguments);
   }

@@ -187,13 +187,17 @@ bool was_stale(const proposals_command& x, const run& by, runtime& rt,
   return false;
 }
 
-/// What came of it; a run that it started is shown as 'riffle run' does.
-int tell(const proposals_command& x, const decided& done, runtime& rt,
-         interrupts& signals, console& io) {
+/// What came of it; a run that it started is shown as 'riffle run' does. It
+/// runs `elsewhere`, unless that is empty.
+int tell(const proposals_command& x, const decided& done,
+         const std::string& elsewhere, runtime& rt, interrupts& signals,
+         console& io) {
   const bool text = x.common.output == output_kind::text;
   if (text && x.common.level != verbosity::quiet)
     io.complain(verdict_text(done, x.id));
   if (done.started) {
+    if (!elsewhere.empty() && x.common.level != verbosity::quiet)
+      io.complain("it is executed in " + elsewhere + ", where it was proposed");
     room_wait room{{}, signals, io};
     const int status = watch({rt, *done.started, open_keyboard(false)},
                              x.common, {}, signals, room, io);
@@ -209,8 +213,9 @@ int tell(const proposals_command& x, const decided& done, runtime& rt,
                                                                    : failed;
 }
 
-int decide(const proposals_command& x, const proposal& about, runtime& rt,
-           interrupts& signals, console& io) {
+int decide(const proposals_command& x, const proposal& about,
+           const std::string& elsewhere, runtime& rt, interrupts& signals,
+           console& io) {
   decision made;
   made.approved = x.action != what::deny;
   made.reason = x.reason;
@@ -222,8 +227,11 @@ int decide(const proposals_command& x, const proposal& about, runtime& rt,
     made.arguments = std::move(*arguments);
   }
   const auto done = rt.decide(about.what.id, std::move(made));
-  if (!done) return report(done.error(), io);
-  return tell(x, *done, rt, signals, io);
+  if (!done) {
+    const int status = report(done.error(), io);
+    return done.error().code == errc::invalid_arguments ? usage : status;
+  }
+  return tell(x, *done, elsewhere, rt, signals, io);
 }
 
 }  // namespace
@@ -246,9 +254,6 @@ int execute(const proposals_command& x, console& io) {
   if (!moved) return report(moved.error(), io);
   journal->reset();
   if (*moved) {
-    if (x.common.level != verbosity::quiet)
-      io.complain("it is executed in " + about->what.folder +
-                  ", where it was proposed");
     settings =
         load_config(there.common, config_use::acts, x.arguments == "-", io);
     if (!settings) return usage;
@@ -259,7 +264,8 @@ int execute(const proposals_command& x, console& io) {
   interrupts signals;
   auto rt = runtime::create(std::move(*settings), {.owns_process = true});
   if (!rt) return report(rt.error(), io);
-  return decide(there, *about, *rt, signals, io);
+  const auto elsewhere = *moved ? about->what.folder : std::string{};
+  return decide(there, *about, elsewhere, *rt, signals, io);
 }
 
 }  // namespace riffle::cli

@@ -51,6 +51,14 @@ void append_message(std::string& out, const known_calls& all,
   }
 }
 
+/// Active and nobody works on it: interrupted.
+std::string state_of(const storage::run_record& x,
+                     const std::unordered_set<run_id>& gone) {
+  const bool left =
+      x.state == storage::run_state::active && gone.contains(x.id);
+  return left ? "interrupted" : std::string{to_string(x.state)};
+}
+
 json run_json(const storage::run_record& r) {
   return {{"run_id", r.id.value},
           {"ordinal", r.ordinal},
@@ -85,19 +93,23 @@ json message_json(const known_calls& all, const storage::message_record& m) {
 
 }  // namespace
 
-std::string summary_text(const storage::session_snapshot& x) {
+std::string summary_text(const storage::session_snapshot& x,
+                         const std::unordered_set<run_id>& gone) {
   auto out = safe_line(x.session.value, 128) + "  " + runs_text(x.runs.size());
   if (!x.runs.empty()) {
     const auto& last = x.runs.back();
     out += ", " + to_string(last.started).substr(0, 19) + "Z, " +
-           std::string{to_string(last.state)} + ": " + safe_line(last.task, 60);
+           state_of(last, gone) + ": " + safe_line(last.task, 60);
   }
   return out + "\n";
 }
 
-json summary_json(const storage::session_snapshot& x) {
+json summary_json(const storage::session_snapshot& x,
+                  const std::unordered_set<run_id>& gone) {
   json out = {{"session_id", x.session.value}, {"runs", x.runs.size()}};
-  if (!x.runs.empty()) out["last_run"] = run_json(x.runs.back());
+  if (x.runs.empty()) return out;
+  out["last_run"] = run_json(x.runs.back());
+  out["last_run"]["status"] = state_of(x.runs.back(), gone);
   return out;
 }
 

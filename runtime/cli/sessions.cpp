@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // riffle sessions list|show|events|output|cancel|delete
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/cli/cancel_run.hpp"
@@ -40,9 +41,25 @@ expected<storage::session_snapshot> load(const journal_ptr& journal,
   return x;
 }
 
+/// Runs that nobody works on, though they have not ended.
+using run_ids = std::unordered_set<run_id>;
+
+expected<run_ids> interrupted_runs(storage::journal* journal) {
+  constexpr std::size_t most = 10'000;
+  run_ids out;
+  if (journal == nullptr) return out;
+  const auto all = journal->unfinished_runs(most);
+  if (!all) return unexpected{all.error()};
+  for (const auto& x : *all)
+    if (x.owner == storage::run_owner::gone) out.insert(x.run.id);
+  return out;
+}
+
 int list(const sessions_command& x, storage::journal* journal, console& io) {
   auto all = json::array();
   std::vector<session_id> ids;
+  const auto gone = interrupted_runs(journal);
+  if (!gone) return report(gone.error(), io);
   if (journal) {
     auto found = journal->list_sessions(x.limit);
     if (!found) return report(found.error(), io);
@@ -52,14 +69,21 @@ int list(const sessions_command& x, storage::journal* journal, console& io) {
     const auto session = journal->load_session(id);
     if (!session) return report(session.error(), io);
     switch (x.common.output) {
-      case output_kind::text: io.out.write(summary_text(*session)); break;
-      case output_kind::jsonl:
-        io.out.write(dump(summary_json(*session)));
+      case output_kind::text:
+        io.out.write(summary_text(*session, *gone));
         break;
-      case output_kind::json: all.push_back(summary_json(*session)); break;
+      case output_kind::jsonl:
+        io.out.write(dump(summary_json(*session, *gone)));
+        break;
+      case output_kind::json:
+        all.push_back(summary_json(*session, *gone));
+        break;
     }
   }
   if (x.common.output == output_kind::json) io.out.write(dump(all));
+  const bool told = ids.empty() && x.common.output == output_kind::text &&
+                    x.common.level != verbosity::quiet;
+  if (told) io.complain("no sessions yet: 'riffle run TASK' begins one");
   return io.out.good() ? completed : failed;
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t between_progress_us = 500'000;
 constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
+constexpr std::size_t longest_name = 60;
 
 constexpr std::string_view bar = "       | ";
 
@@ -126,11 +127,13 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
   const auto label = label_of(x.id);
+  const bool told = denied_.erase(x.id) > 0 && x.how == outcome::denied;
   open_.erase(x.id);
-  auto rest = good ? result_detail(x.metadata) : " ✗ " + failure_text(x);
+  auto rest = good ? result_detail(x.metadata)
+                   : " ✗ " + (told ? "denied" : failure_text(x));
   if (x.attempts > 0) rest += " — " + duration_text(x.duration_ms);
   auto out = tag("TOOL", !good) + cut(label, rest) + rest + "\n";
-  if (options_.level != verbosity::verbose) return out;
+  if (options_.level != verbosity::verbose || told) return out;
   const auto diff = result_diff(x.metadata);
   return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
 }
@@ -160,6 +163,7 @@ std::string trace_writer::on(const events::plan_updated& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::approval_required& x, wall_time) {
+  asked_.insert_or_assign(x.proposal, fit(call_name(x), longest_name));
   if (options_.asks) return {};
   return tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
          safe_line(x.title, longest_message) + " (" +
@@ -167,10 +171,17 @@ std::string trace_writer::on(const events::approval_required& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
-  auto out = tag("APPROVAL") + std::string{to_string(x.how)} + " by " +
-             safe_line(x.by, 64);
+  auto about = asked_.extract(x.proposal);
+  auto out = tag("APPROVAL") + (about ? about.mapped() + ": " : "") +
+             std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);
+  if (x.how != events::decision::approved) denied_.insert(x.id);
   return out + "\n";
+}
+
+std::string trace_writer::on(const events::status& x, wall_time) {
+  if (options_.level != verbosity::verbose) return {};
+  return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 
 std::string trace_writer::on(const events::retry& x, wall_time) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "messages/event.hpp"
 #include "runtime/cli/options.hpp"
@@ -22,7 +23,7 @@ struct trace_options {
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
-/// open, nothing else.
+/// open or asked about, nothing else.
 class trace_writer {
  public:
   explicit trace_writer(trace_options options) : options_{options} {}
@@ -52,6 +53,7 @@ class trace_writer {
   std::string on(const events::approval_required& x, wall_time at);
   std::string on(const events::approval_resolved& x, wall_time at);
   std::string on(const events::retry& x, wall_time at);
+  std::string on(const events::status& x, wall_time at);
   std::string on(const events::failure& x, wall_time at);
   std::string on(const events::run_finished& x, wall_time at);
   /// Everything else is no matter of traces.
@@ -70,6 +72,8 @@ class trace_writer {
   std::size_t columns_ = 0;
   std::string run_;  ///< of the event that is being shown
   std::unordered_map<call_id, open_call> open_;
+  std::unordered_set<call_id> denied_;                  ///< it was said why
+  std::unordered_map<proposal_id, std::string> asked_;  ///< "write notes.md"
 };
 
 /// "0.1s", "59.9s", "1m 05s", "2h 00m".

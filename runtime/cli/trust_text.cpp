@@ -6,13 +6,14 @@
 #include "runtime/cli/diff_lines.hpp"
 #include "runtime/cli/safe_text.hpp"
 #include "tools/builtin/line_diff.hpp"
+#include "tools/text.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
 constexpr std::size_t longest_name = 1000;
-/// Longer values are cut, and it is said how much is missing.
+/// Of longer values the middle is left out, and it is said how much.
 constexpr std::size_t longest_value = 2000;
 constexpr std::size_t longest_diff = 64u << 10;
 
@@ -20,26 +21,38 @@ std::string name_of(const std::filesystem::path& x) {
   return safe_line(x.string(), longest_name);
 }
 
-std::string line_of(const config::set_key& x) {
-  std::string out = "│ " + safe_line(x.key, longest_name) + " = " +
-                    safe_line(x.value, longest_value);
-  if (x.value.size() > longest_value)
-    out += " (" + std::to_string(x.value.size()) + " bytes; line " +
-           std::to_string(x.line) + ")";
-  return out + "\n";
+/// Both ends of what is too long: what is dangerous may stand at either.
+std::string ends_of(std::string_view text, std::size_t line, bool whole) {
+  constexpr std::size_t end = longest_value / 2;
+  if (whole || text.size() <= longest_value)
+    return safe_line(text, text.size() + 1);
+  const auto first = tools::cut_utf8(text, end);
+  const auto last = tools::tail_utf8(text, end);
+  auto out = safe_line(first, end + 1) + " [… " +
+             std::to_string(text.size() - first.size() - last.size()) + " of " +
+             std::to_string(text.size()) + " bytes are not shown";
+  if (line > 0) out += " (line " + std::to_string(line) + ")";
+  return out + "] …" + safe_line(last, end + 1);
 }
 
-std::string what_changed(const config::judgement& x) {
+std::string line_of(const config::set_key& x, bool whole) {
+  return "│ " + safe_line(x.key, longest_name) + " = " +
+         ends_of(x.value, x.line, whole) + "\n";
+}
+
+std::string what_changed(const config::judgement& x, bool whole) {
+  const auto room =
+      whole ? 4 * (x.before->text.size() + x.text.size()) + 1024 : longest_diff;
   const auto diff = tools::unified_diff(
       x.before->text, x.text,
-      {.before = "trusted", .after = "now", .most_bytes = longest_diff});
+      {.before = "trusted", .after = "now", .most_bytes = room});
   auto out = "It was changed since you trusted it on " +
              to_string(x.before->since) + ":\n";
   for_each_line(diff.text, [&](std::string_view line) {
-    out += "│ " + std::string{line.substr(0, 1)} +
-           safe_line(line.substr(std::min<std::size_t>(1, line.size())),
-                     longest_value) +
-           "\n";
+    out +=
+        "│ " + std::string{line.substr(0, 1)} +
+        ends_of(line.substr(std::min<std::size_t>(1, line.size())), 0, whole) +
+        "\n";
   });
   if (diff.cut) out += "│ … and more changes than are shown here\n";
   return out;
@@ -47,17 +60,17 @@ std::string what_changed(const config::judgement& x) {
 
 }  // namespace
 
-std::string trust_text(const config::judgement& x) {
+std::string trust_text(const config::judgement& x, bool whole) {
   auto out = name_of(x.file) +
              " lies in the folder; nobody named it, and it is not trusted.\n";
-  if (x.before) out += what_changed(x);
+  if (x.before) out += what_changed(x, whole);
   if (!x.displaces.empty())
     out += "It takes the place of " + name_of(x.displaces) + ".\n";
   if (x.keys.empty()) return out + "It sets nothing but harmless limits.\n";
   out +=
       "It sets what can run programs, read files, spend money, or send "
       "your key elsewhere:\n";
-  for (const auto& key : x.keys) out += line_of(key);
+  for (const auto& key : x.keys) out += line_of(key, whole);
   return out + "Files that it names are not shown, and are trusted with it.\n";
 }
 

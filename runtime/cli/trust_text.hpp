@@ -11,8 +11,8 @@ namespace riffle::cli {
 
 /// What it sets, and what changed since it was trusted, each line behind a
 /// bar; harmless for a terminal, whatever stands in the file. Ends with a line
-/// end.
-std::string trust_text(const config::judgement& x);
+/// end. Of what is very long only both ends, unless it is to be `whole`.
+std::string trust_text(const config::judgement& x, bool whole = false);
 
 /// The question behind it, without the answers.
 std::string trust_question(const config::judgement& x);

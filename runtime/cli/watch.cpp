@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/watch.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -36,8 +38,8 @@ class watcher {
     }
     if (!unread_ && !signals_.asked_to_stop()) return true;
     const auto now = std::chrono::steady_clock::now();
-    if (!give_up_) give_up_ = now + settle_limit;
-    return now < *give_up_;
+    give_up_ = std::min(give_up_, now + settle_limit);
+    return now < give_up_;
   }
 
  private:
@@ -50,7 +52,8 @@ class watcher {
   const interrupts& signals_;
   console& io_;
   bool unread_ = false;
-  std::optional<std::chrono::steady_clock::time_point> give_up_;
+  std::chrono::steady_clock::time_point give_up_ =
+      std::chrono::steady_clock::time_point::max();
 };
 
 int final_status(const run_output& output, std::uint32_t unasked,
@@ -100,23 +103,37 @@ class hints {
   explicit hints(console& io) : io_{io} {}
 
   void on(const event& x) {
-    if (const auto* asked = std::get_if<events::approval_required>(&x.body))
-      open_ = asked->proposal.value;
-    if (std::holds_alternative<events::approval_resolved>(x.body))
-      open_.clear();
+    if (const auto* asked = std::get_if<events::approval_required>(&x.body)) {
+      open_.insert(asked->proposal.value);
+      told_ = false;
+    }
+    if (const auto* done = std::get_if<events::approval_resolved>(&x.body))
+      open_.erase(done->proposal.value);
   }
 
-  /// Nothing happens: the run waits.
+  /// Nothing happens: the run waits. The commands stand on lines of their own,
+  /// to be copied.
   void on_quiet() {
-    if (open_.empty()) return;
-    io_.err.write(
-        "[APPROVAL] the run waits for 'riffle proposals approve|deny|edit " +
-        std::exchange(open_, {}) + "'\n");
+    if (open_.empty() || std::exchange(told_, true)) return;
+    const auto n = open_.size();
+    std::string text = "[APPROVAL] the run waits for " +
+                       (n == 1 ? std::string{"a decision"}
+                               : std::to_string(n) + " decisions") +
+                       " (approve, deny or edit):\n  riffle proposals list\n";
+    std::size_t named = 0;
+    for (const auto& id : open_) {
+      if (named++ == most_named) break;
+      text += "  riffle proposals approve " + id + "\n";
+    }
+    io_.err.write(text);
   }
 
  private:
+  static constexpr std::size_t most_named = 10;
+
   console& io_;
-  std::string open_;
+  std::set<std::string> open_;
+  bool told_ = false;
 };
 
 int give_up(const run& x, console& io) {
@@ -169,6 +186,7 @@ int watch(watched_run x, const common_options& options, show_options show,
       stream = x.of.events(last_seq);
     }
     // What happens meanwhile waits in the log while a person thinks.
+    if (prompt && signals.asked_to_stop()) prompt->leave();
     const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
     if (asks) prompt->look(look);
     const auto batch =

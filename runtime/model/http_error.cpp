@@ -258,7 +258,8 @@ error curl_error(CURLcode code, int status, std::string_view detail) {
 error limit_error(time_limit which, const transport_timeouts& limits) {
   auto seconds = std::chrono::duration<double>{length(limits, which)};
   auto text = std::to_string(seconds.count());
-  text.erase(text.find('.') + 4);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
   // Another try would hold the run for as long again: not after `total`.
   return {errc::timeout,
           op,

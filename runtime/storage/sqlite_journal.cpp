@@ -187,16 +187,16 @@ expected<void> sqlite_journal::disown_run(const run_id& id) {
 error sqlite_journal::busy(const run_row& run) const {
   const auto folder = data_dir_ / "owners";
   const bool lives = owner_of(run) != run_owner::gone;
-  return {
-      errc::session_busy,
-      "open_run",
-      "session " + run.session + " has the active run " + run.id +
-          ", owned by " +
-          (lives ? describe_owner(folder, run.owner) + " (" + run.owner +
-                       "): wait for it or cancel it"
-                 : std::string{"a process that is gone: resume the session"}),
-      true,
-      {}};
+  return {errc::session_busy,
+          "open_run",
+          "session " + run.session + " has the active run " + run.id +
+              ", owned by " +
+              (lives ? describe_owner(folder, run.owner) + " (" + run.owner +
+                           "): wait for it or cancel it"
+                     : "a process that is gone: 'riffle sessions resume " +
+                           run.session + "' finishes it"),
+          true,
+          {}};
 }
 
 expected<session_snapshot> sqlite_journal::load_session(const session_id& id) {

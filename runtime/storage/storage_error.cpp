@@ -13,7 +13,14 @@ namespace riffle::storage {
 
 namespace {
 
+bool says(const sqlite::failure& problem, int number) {
+  const auto text = std::generic_category().message(number);
+  return std::string_view{problem.what()}.find(text) != std::string_view::npos;
+}
+
 std::string advice(const sqlite::failure& problem) {
+  if (says(problem, EMFILE) || says(problem, ENFILE))
+    return ": let the process open more files (ulimit -n)";
   switch (problem.code() & 0xFF) {
     case SQLITE_BUSY: return ": another process holds its lock for too long";
     case SQLITE_FULL: return ": make room on the disk";
@@ -34,9 +41,7 @@ std::string advice(const sqlite::failure& problem) {
 /// of this process on the size of files does not pass.
 bool may_pass(const sqlite::failure& problem) {
   const int kind = problem.code() & 0xFF;
-  const auto limit = std::generic_category().message(EFBIG);
-  if (std::string_view{problem.what()}.find(limit) != std::string_view::npos)
-    return false;
+  if (says(problem, EFBIG)) return false;
   return kind == SQLITE_BUSY || kind == SQLITE_FULL ||
          (kind == SQLITE_IOERR && problem.code() != SQLITE_IOERR_NOMEM);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A person decides at a pseudo-terminal; the program, its tools and its files
 // are real, the model is a script.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -83,7 +84,9 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("second.md").empty());
   const auto picture = picture_of(riffle);
-  CHECK(has(picture, "[APPROVAL] denied by user: one file is enough\n"));
+  CHECK(
+      has(picture,
+          "[APPROVAL] write second.md: denied by user: one file is enough\n"));
   CHECK(has(picture, "And: "));
   CHECK(has(picture.substr(picture.find("And: ")), "one file is enough"));
 }
@@ -158,6 +161,8 @@ TEST_CASE("Ctrl-C at a question ends the run, and nothing was changed") {
   REQUIRE(riffle.read_next(prompt));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
+  // What follows stands on lines of its own.
+  CHECK(has(picture_of(riffle), "[?] > ^C\n"));
   CHECK(at.text_of("notes.md") == "one\n");
 }
 
@@ -262,4 +267,72 @@ TEST_CASE("another process decides while a question stands there") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "one\n");
   CHECK(at.text_of("second.md") == "more\n");
+}
+
+TEST_CASE("what came of an answer is said before the next question") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  at.folder.write("s.toml",
+                  "[[steps]]\n[[steps.calls]]\ntool = \"write\"\narguments = "
+                  "{ path = \"notes.md\", content = \"two\" }\n"
+                  "[[steps.calls]]\ntool = \"write\"\narguments = { path = "
+                  "\"second.md\", content = \"more\" }\n"
+                  "[[steps]]\ntext = \"End.\"\n");
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("y\n");
+  REQUIRE(riffle.read_next(prompt));
+  // Whichever was asked about first.
+  const auto asked = riffle.written().find("Writing notes.md");
+  const auto other = riffle.written().find("Writing second.md");
+  const auto* const first = asked < other ? "notes.md" : "second.md";
+  const auto said = riffle.written().find(std::string{"[APPROVAL] write "} +
+                                          first + ": approved by user");
+  CHECK(said < std::max(asked, other));
+  riffle.type("n\n");
+  REQUIRE(riffle.read_next("Why not?"));
+  riffle.type("\n");
+  CHECK(riffle.finish() == 0);
+  const auto* const last = asked < other ? "second.md" : "notes.md";
+  CHECK(has(picture_of(riffle),
+            std::string{"[APPROVAL] write "} + last + ": denied by user\n"));
+}
+
+TEST_CASE("view shows all of a change that is larger than the screen") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  std::string before;
+  std::string after;
+  for (int i = 0; i < 300; ++i) {
+    const auto n = std::to_string(i);
+    before += "before " + n + " " + std::string(60, 'x') + "\n";
+    after += "after " + n + " " + std::string(60, 'y') + "\\n";
+  }
+  at.folder.write("notes.md", before);
+  at.folder.write("s.toml",
+                  "[[steps]]\n[[steps.calls]]\ntool = \"write\"\narguments = "
+                  "{ path = \"notes.md\", content = \"" +
+                      after + "\" }\n[[steps]]\ntext = \"End.\"\n");
+  terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  CHECK(has(riffle.written(), "│ -before 0 xx"));
+  CHECK(has(riffle.written(), "not all is shown: view shows the rest"));
+  CHECK_FALSE(has(riffle.written(), "-before 299 "));
+  riffle.type("v\n");
+  REQUIRE(riffle.read_next("│ -before 299 xx"));
+  REQUIRE(riffle.read_next("│ +after 299 yy"));
+  REQUIRE(riffle.read_next(prompt));
+  terminal_program list{
+      at.folder.path(), {"proposals", "list", "--output", "jsonl"}, 200};
+  CHECK(list.finish() == 0);
+  const auto begin = list.written().find("prop_");
+  REQUIRE(begin != std::string::npos);
+  const auto id =
+      list.written().substr(begin, list.written().find('"', begin) - begin);
+  terminal_program show{at.folder.path(), {"proposals", "show", id}, 200};
+  CHECK(show.finish() == 0);
+  CHECK(has(show.written(), "│ -before 299 xx"));
+  CHECK(has(show.written(), "│ +after 299 yy"));
 }

@@ -80,6 +80,7 @@ TEST_CASE("config init writes a file that changes nothing and shows all") {
     CHECK(execute(x, c.io) == 0);
     CHECK(c.out.text().empty());
     CHECK(c.err.text().find("config check") != std::string::npos);
+    CHECK(c.err.text().find("config trust") != std::string::npos);
   }
   const auto loaded = config::load({x.file, {}, config::builtin_tools()});
   REQUIRE(loaded);

@@ -135,6 +135,8 @@ void play(stage& s, F look) {
   look("done");
 }
 
+constexpr auto writes = "writing a call of write (12 KB)";
+
 std::string transcript(std::size_t width) {
   stage s{on_terminal(), width};
   std::string out;
@@ -371,4 +373,24 @@ TEST_CASE("statistics tell cost, tools and retries") {
         "[STATS] tokens: 10 in (8 cached), 5 out; cost: $0.0123\n"
         "[STATS] tools 2.1s: bash 1 call 2.0s (1 not ok), read 1 call 0.1s\n"
         "[STATS] 1 retry, 1 of model, 1 step restart\n");
+}
+
+TEST_CASE("a call that is being written is told, also behind an open line") {
+  stage s{on_terminal(), 80};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"I write it down:", 1});
+  s.tick(1s);
+  CHECK(s.picture.text().find("the model") == std::string::npos);
+  s.on(events::status{writes});
+  s.tick(2s);
+  CHECK(s.picture.text().find("I write it down:\n") != std::string::npos);
+  CHECK(s.picture.text().find(writes) != std::string::npos);
+  // What the events themselves say is said better here.
+  s.on(events::status{"the model writes"});
+  s.tick(3s);
+  CHECK(s.picture.text().find(writes) != std::string::npos);
+  s.on(call("call_1", "write", "Writing a", R"({"path":"a"})"));
+  s.tick(4s);
+  CHECK(s.picture.text().find(writes) == std::string::npos);
+  CHECK(s.picture.text().find("Writing a") != std::string::npos);
 }

@@ -95,6 +95,8 @@ TEST_CASE("without a journal there are no sessions, and none is made") {
     test_console c;
     CHECK(execute(command_for(folder, what::list), c.io) == 0);
     CHECK(c.out.text().empty());
+    CHECK(c.err.text() ==
+          "riffle: no sessions yet: 'riffle run TASK' begins one\n");
   }
   test_console c;
   CHECK(execute(command_for(folder, what::show, "s1"), c.io) == 2);
@@ -121,6 +123,31 @@ TEST_CASE("sessions are listed with their last task") {
   test_console c;
   CHECK(execute(x, c.io) == 0);
   CHECK(nlohmann::json::parse(c.out.text()).size() == 1);
+}
+
+TEST_CASE("a run that nobody works on is listed as interrupted") {
+  const temp_folder folder;
+  auto x = command_for(folder, what::list);
+  const auto listed = [&] {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    return c.out.text();
+  };
+  {
+    const auto journal = storage::open_sqlite_journal(
+        folder.path() / "data", storage::durability::process);
+    REQUIRE(journal);
+    storage::run_record record;
+    record.id = {"run_1"};
+    record.session = {"s1"};
+    record.task = "begun";
+    REQUIRE((*journal)->open_run(record));
+    CHECK(listed().find(", active: begun\n") != std::string::npos);
+  }
+  CHECK(listed().find(", interrupted: begun\n") != std::string::npos);
+  x.common.output = output_kind::json;
+  CHECK(nlohmann::json::parse(listed())[0]["last_run"]["status"] ==
+        "interrupted");
 }
 
 TEST_CASE("a session is shown run after run") {

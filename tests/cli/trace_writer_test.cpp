@@ -12,8 +12,9 @@ constexpr std::int64_t second = 1'000'000;
 
 /// Feeds events of one run; `seconds` is the time of the event.
 struct feed {
-  explicit feed(verbosity level = verbosity::normal, bool color = false)
-      : traces{{level, color}} {}
+  explicit feed(verbosity level = verbosity::normal, bool color = false,
+                bool asks = false)
+      : traces{{level, color, true, asks}} {}
 
   std::string operator()(events::body body, double seconds = 0) {
     event x;
@@ -217,7 +218,48 @@ TEST_CASE("restarts, retries and approvals are told") {
   events::approval_resolved resolved;
   resolved.by = "policy";
   resolved.reason = "no terminal";
-  CHECK(on(resolved) == "[APPROVAL] denied by policy: no terminal\n");
+  CHECK(on(resolved) ==
+        "[APPROVAL] bash Running ls: denied by policy: no terminal\n");
+}
+
+TEST_CASE("what came of a question names the call, also without its line") {
+  feed on{verbosity::normal, false, true};
+  events::approval_required wanted;
+  wanted.proposal = proposal_id{"prop_1"};
+  wanted.tool = "write";
+  wanted.title = "Writing notes.md";
+  wanted.arguments = R"({"content":"x","path":"notes\u001b.md"})";
+  CHECK(on(wanted).empty());
+  events::approval_resolved resolved;
+  resolved.how = events::decision::approved;
+  resolved.proposal = wanted.proposal;
+  resolved.by = "user";
+  CHECK(on(resolved) == "[APPROVAL] write notes^[.md: approved by user\n");
+  // Of a question that was not seen nothing more is known.
+  CHECK(on(resolved) == "[APPROVAL] approved by user\n");
+}
+
+TEST_CASE("why a call was denied is said once") {
+  feed on;
+  on(call("bash", R"({"command":"ls"})"));
+  events::approval_resolved no;
+  no.id = call_id{"call_1"};
+  no.by = "policy";
+  no.reason = "nobody was there";
+  CHECK(on(no) == "[APPROVAL] denied by policy: nobody was there\n");
+  CHECK(on(result(outcome::denied, 0, {}, "nobody was there")) ==
+        "[TOOL] bash: ls ✗ denied — 0.0s\n");
+  // Of a rule nothing was said before.
+  on(call("bash", R"({"command":"ls"})"));
+  CHECK(on(result(outcome::denied, 0, {}, "a rule")) ==
+        "[TOOL] bash: ls ✗ denied: a rule — 0.0s\n");
+}
+
+TEST_CASE("what is going on is told to who wants all of it") {
+  feed on;
+  CHECK(on(events::status{"room is made"}).empty());
+  feed all{verbosity::verbose};
+  CHECK(all(events::status{"room is made"}) == "[STATUS] room is made\n");
 }
 
 TEST_CASE("a run that did not complete says so at its end") {

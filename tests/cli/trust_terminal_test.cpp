@@ -95,3 +95,19 @@ TEST_CASE("config trust asks, and forgets again") {
   terminal_program run{x.folder.path(), {"run", "say it"}, 100};
   REQUIRE(run.read_until(question));
 }
+
+TEST_CASE("who is asked can look at all of a long value first") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place x;
+  x.configure("model = \"" + std::string(3000, 'a') + "middle" +
+              std::string(3000, 'a') + "\"");
+  terminal_program run{x.folder.path(), {"run", "say it"}, 100};
+  REQUIRE(run.read_next("Trust it as it is? [y]es, [n]o, [v]iew all > "));
+  CHECK(run.written().find("middle") == std::string::npos);
+  run.type("v\n");
+  REQUIRE(run.read_next("middle"));
+  REQUIRE(run.read_next("[v]iew all > "));
+  run.type("n\n");
+  CHECK(run.finish() == 2);
+}

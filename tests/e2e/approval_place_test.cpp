@@ -83,6 +83,21 @@ TEST_CASE(
   CHECK(x.home.lines("effects") == std::vector<std::string>{"one"});
 }
 
+TEST_CASE("what cannot be approved like that is not said to be executed") {
+  const two_folders x;
+  x.home.write("riffle.toml",
+               x.home.read("riffle.toml") +
+                   "[tools.bash]\nrules = [{ match = \"*\", approval = "
+                   "\"ask\" }]\n");
+  const auto end =
+      run(x.other, {"proposals", "approve", x.id, "--always", "pattern"});
+  INFO(end.err);
+  CHECK(end.status == 2);
+  CHECK(end.err.find("executed in") == std::string::npos);
+  CHECK(x.home.lines("effects").empty());
+  CHECK(only(x.home).at("proposal_id") == x.id);
+}
+
 TEST_CASE("the configuration of the folder where it was proposed applies") {
   const two_folders x;
   x.home.write("riffle.toml", x.home.read("riffle.toml") +

@@ -62,6 +62,9 @@ TEST_CASE("another process decides about a call of a run that waits") {
   program waits{installed_riffle(), folder, ask};
   const auto id = await_proposal(folder);
   CHECK(folder.lines("effects").empty());
+  const auto waiting = pending(folder).at(0);
+  CHECK(waiting.at("call_id").get<std::string>().starts_with("call_"));
+  CHECK_FALSE(waiting.contains("id"));  // it would pass for the proposal's
   SECTION("approved") {
     CHECK(run(folder, {"proposals", "approve", id}).status == 0);
     CHECK(waits.wait().status == 0);
@@ -77,6 +80,11 @@ TEST_CASE("another process decides about a call of a run that waits") {
     CHECK(end.out.find("not today") != std::string::npos);
   }
   SECTION("edited") {
+    // What cannot run is refused as it is told, and nothing is decided.
+    const auto bad = run(folder, {"proposals", "edit", id, "--arguments",
+                                  R"({"cmd": "echo two"})"});
+    CHECK(bad.status == 2);
+    CHECK(bad.err.find("invalid_arguments") != std::string::npos);
     CHECK(run(folder, {"proposals", "edit", id, "--arguments",
                        R"({"command": "echo two >> effects"})"})
               .status == 0);
@@ -204,4 +212,32 @@ TEST_CASE("a proposal of a finished run is executed when it is approved") {
   const auto told = tool_messages(last);
   REQUIRE(told.size() == 2);
   CHECK(told[0].at("content").get<std::string>().find(id) != std::string::npos);
+}
+
+TEST_CASE("a run that waits says what can be typed, for all that is open") {
+  const work_folder folder;
+  http_server server{[](const http_request& request) {
+    if (tool_messages(request).empty())
+      return respond_sse(calls({{"bash", {{"command", "echo 1 >> effects"}}},
+                                {"bash", {{"command", "echo 2 >> effects"}}}}));
+    return respond_sse(answer("Done."));
+  }};
+  folder.configure(server.url("/v1"));
+  program waits{installed_riffle(), folder, {"run", "go", "--approve", "ask"}};
+  std::vector<json> open;
+  REQUIRE(eventually([&] {
+    open = pending(folder);
+    return open.size() == 2 &&
+           waits.err().find("the run waits for 2 decisions") !=
+               std::string::npos;
+  }));
+  CHECK(waits.err().find("\n  riffle proposals list\n") != std::string::npos);
+  for (const auto& x : open) {
+    const auto id = x.at("proposal_id").get<std::string>();
+    CHECK(waits.err().find("\n  riffle proposals approve " + id + "\n") !=
+          std::string::npos);
+    CHECK(run(folder, {"proposals", "deny", id}).status == 0);
+  }
+  CHECK(waits.wait().status == 0);
+  CHECK(folder.lines("effects").empty());
 }

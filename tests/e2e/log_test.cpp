@@ -108,10 +108,11 @@ TEST_CASE("a run is quiet in the log unless more is asked for") {
   };
   CHECK(lines_with(err_of({}), " run: ") == 0);
   CHECK(err_of({"-q"}).empty());
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{"-v"},
-        std::vector<std::string>{"--set", "runtime.log.level=info"}}) {
-    const auto err = err_of(more);
+  const auto traced = err_of({"-v"});
+  CHECK(lines_with(traced, " run: ") == 0);
+  CHECK(lines_with(traced, "[CALL] read ") == 1);
+  {
+    const auto err = err_of({"--set", "runtime.log.level=info"});
     CHECK(lines_with(err, " begins: session ") == 1);
     CHECK(lines_with(err, " ended: completed in ") == 1);
     CHECK(lines_with(err, " begins: read (read_only), step 1") == 1);

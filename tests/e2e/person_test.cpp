@@ -155,8 +155,23 @@ TEST_CASE("the outputs of a run") {
 TEST_CASE("without a key the message names the variable to set") {
   const work_folder folder;
   folder.configure("https://127.0.0.2:1/v1");
+  const std::string key = GENERATE("", " ", "\t\n");
   const auto end =
-      riffle::testing::riffle(folder, {"run", "go"}, {{"OPENAI_API_KEY", ""}});
+      riffle::testing::riffle(folder, {"run", "go"}, {{"OPENAI_API_KEY", key}});
   CHECK(end.status == 2);
   CHECK(end.err.find("OPENAI_API_KEY") != std::string::npos);
+}
+
+TEST_CASE("what the help recommends works where the program is installed") {
+  const work_folder folder;
+  const auto help = riffle::testing::riffle(folder, {"--help"}).out;
+  const auto at = help.find("--config '");
+  REQUIRE(at != std::string::npos);
+  const auto begin = at + std::string{"--config '"}.size();
+  const auto file = help.substr(begin, help.find('\'', begin) - begin);
+  CHECK(file.ends_with("/share/riffle/demo.toml"));
+  const auto end =
+      riffle::testing::riffle(folder, {"config", "check", "--config", file});
+  INFO(end.err);
+  CHECK(end.status == 0);
 }

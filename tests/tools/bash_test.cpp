@@ -298,7 +298,7 @@ TEST_CASE("the title is the first line of the command") {
   CHECK(bash->title({{"command", "git status"}}) == "Running: git status");
   CHECK(bash->title({{"command", "\n  one\ntwo"}}) == "Running: one");
   CHECK(bash->title({{"command", std::string(100, 'x')}}) ==
-        "Running: " + std::string(60, 'x'));
+        "Running: " + std::string(60, 'x') + "…");
   CHECK(bash->spec().guarded);
   CHECK(bash->spec().eff == effect::mutating);
   CHECK(bash->keys({{"command", "true"}}, "/ws").empty());
@@ -351,6 +351,6 @@ TEST_CASE("a person who decides about a command sees all of it, or how much") {
   const auto bash = make_bash({});
   CHECK(bash->preview({{"command", "one\ntwo"}}, "/ws").text == "one\ntwo");
   const auto cut =
-      bash->preview({{"command", std::string(20'000, 'x')}}, "/ws").text;
-  CHECK(cut == std::string(16'384, 'x') + "\n[... 3616 more bytes]");
+      bash->preview({{"command", std::string(250'000, 'x')}}, "/ws").text;
+  CHECK(cut == std::string(245'760, 'x') + "\n[... 4240 more bytes]");
 }

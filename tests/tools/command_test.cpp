@@ -190,7 +190,8 @@ TEST_CASE("titles are filled with arguments") {
   CHECK(title("Looking up {id} in {n}", {{"id", "T-1"}, {"n", 3}}) ==
         "Looking up T-1 in 3");
   CHECK(title("a {gone} b {list} {open", {{"list", {1}}}) == "a  b  {open");
-  CHECK(title("{x}", {{"x", std::string(500, 'x')}}).size() == 200);
+  CHECK(title("{x}", {{"x", std::string(500, 'x')}}) ==
+        std::string(200, 'x') + "…");
 }
 
 TEST_CASE("keys are what the pointers lead to") {

@@ -50,6 +50,31 @@ std::string applied(const std::string& text, std::string_view patch) {
   return result;
 }
 
+/// Whether each header counts the lines that follow it.
+bool counts_are_right(std::string_view patch) {
+  std::size_t was = 0;
+  std::size_t comes = 0;
+  const auto rows = lines_of(patch);
+  const auto count_of = [](std::string_view range) {
+    const auto comma = range.find(',');
+    return comma == range.npos
+               ? std::size_t{1}
+               : std::stoul(std::string{range.substr(comma + 1)});
+  };
+  for (std::size_t i = 2; i < rows.size(); ++i) {
+    const auto& row = rows[i];
+    if (row[0] == '@') {
+      if (was + comes != 0) return false;
+      const auto plus = row.find('+');
+      was = count_of(row.substr(4, plus - 5));
+      comes = count_of(row.substr(plus + 1, row.rfind(' ') - plus - 1));
+    }
+    if (row[0] == '-' || row[0] == ' ') --was;
+    if (row[0] == '+' || row[0] == ' ') --comes;
+  }
+  return was + comes == 0;
+}
+
 /// Edits of a shortest change: all lines less twice the longest common part.
 std::size_t least_edits(const std::vector<std::string_view>& a,
                         const std::vector<std::string_view>& b) {
@@ -104,6 +129,50 @@ TEST_CASE("a diff counts lines, and leaves out hunks that do not fit") {
   CHECK(cut.text.size() > 100);
   CHECK(cut.cut);
   CHECK(cut.added == 10);
+}
+
+TEST_CASE("of a hunk that does not fit whole lines are shown, and counted") {
+  std::string before;
+  std::string after;
+  for (int i = 0; i < 300; ++i) {
+    before += "before " + std::to_string(i) + "\n";
+    after += "after " + std::to_string(i) + "\n";
+  }
+  const diff_format format{.before = "a/f", .after = "b/f", .most_bytes = 100};
+  // Of what was and of what comes there is as much as fits.
+  CHECK(unified_diff(before, after, format).text ==
+        "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-before 0\n-before 1\n"
+        "-before 2\n+after 0\n+after 1\n+after 2\n");
+  CHECK(unified_diff("", after, format).text ==
+        "--- a/f\n+++ b/f\n@@ -0,0 +1,7 @@\n+after 0\n+after 1\n"
+        "+after 2\n+after 3\n+after 4\n+after 5\n+after 6\n");
+  // What is left counts where it stands.
+  const auto late = unified_diff("x\ny\n" + before, "x\ny\n" + after,
+                                 {.first_line = 10, .most_bytes = 100});
+  CHECK(late.text.find("@@ -11,5 +11,5 @@\n x\n y\n-before 0\n") !=
+        late.text.npos);
+  CHECK(late.cut);
+  const auto line = unified_diff("", std::string(200, 'x'), format);
+  CHECK(line.text == "--- a/f\n+++ b/f\n");
+  CHECK(line.cut);
+}
+
+TEST_CASE("a diff of any room fits into it, and its lines are those shown") {
+  const auto seed = testing::fresh_seed();
+  CAPTURE(seed);
+  testing::random_values random{seed};
+  for (int i = 0; i < 500; ++i) {
+    const auto before = random_text(random, 30);
+    const auto after = random_text(random, 30);
+    const auto whole = unified_diff(before, after, {.most_bytes = 1u << 20});
+    for (std::size_t room = 60; room <= whole.text.size() + 60; room += 7) {
+      const auto x = unified_diff(before, after, {.most_bytes = room});
+      CAPTURE(before, after, x.text, room);
+      REQUIRE(x.text.size() <= room);
+      REQUIRE(x.cut == (x.text != whole.text));
+      REQUIRE(counts_are_right(x.text));
+    }
+  }
 }
 
 TEST_CASE("a diff that is applied gives the new text, with fewest edits") {

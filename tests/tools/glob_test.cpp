@@ -112,7 +112,7 @@ TEST_CASE("glob says what is wrong and what to do") {
       x.failure({{"pattern", "/etc/*"}}).starts_with("a pattern is relative"));
   CHECK(x.failure({{"pattern", "[a"}}).starts_with("the pattern can match"));
   CHECK(x.failure({{"pattern", "*"}, {"path", "scr"}}) ==
-        "no such file: scr; the workspace holds no scr; there are: src/");
+        "no such file: scr; there are: src/");
   CHECK(x.failure({{"pattern", "*"}, {"path", "src/a"}}) ==
         "src/a is no folder; give the folder that it is in");
   CHECK(x.get({{"pattern", "*"}, {"path", "src/a"}}).err->op == "glob");

@@ -116,7 +116,7 @@ TEST_CASE("what is missing is answered with what is there") {
   std::filesystem::create_directory(x.folder.path() / "empty");
   std::filesystem::create_symlink("gone", x.folder.path() / "dangling");
   CHECK(x.failure("REDME.md") ==
-        "no such file: REDME.md; the workspace holds no REDME.md; similar: "
+        "no such file: REDME.md; similar: "
         "README.md");
   CHECK(x.failure("scr/main.cpp") ==
         "no such file: scr/main.cpp; the workspace holds no scr; there are: "

@@ -175,8 +175,16 @@ TEST_CASE("a person sees the diff before a file is written") {
   std::string many;
   for (int i = 0; i < 5000; ++i) many += "line " + std::to_string(i) + "\n";
   const auto cut = preview("f", many);
-  CHECK(cut.size() < 17'000);
-  CHECK(cut.ends_with("[... more changes; in all +5000 -1 lines]\n"));
+  CHECK(cut.find("\n+line 4999\n") != cut.npos);
+  many.clear();
+  for (int i = 0; i < 50'000; ++i) many += "line " + std::to_string(i) + "\n";
+  const auto part = preview("f", many);
+  CHECK(part.size() < 256u << 10);
+  CHECK(part.size() > 200u << 10);
+  CHECK(part.find("\n-old\n+line 0\n+line 1\n") != part.npos);
+  const auto shown = std::count(part.begin(), part.end(), '\n') - 5;
+  CHECK(part.ends_with("\n[... not shown: +" + std::to_string(50'000 - shown) +
+                       " -0 lines; in all +50000 -1 lines]\n"));
   CHECK(x.content("f") == "old\n");
   CHECK_FALSE(x.folder.has("g"));
 }

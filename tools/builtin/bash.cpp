@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr std::size_t longest_preview = 16u << 10;
+constexpr std::size_t longest_preview = 240u << 10;
 constexpr std::size_t most_programs = 100;
 
 constexpr const char* parameters = R"({
@@ -194,7 +194,7 @@ class bash final : public tool {
         std::min(command.find_first_not_of(" \t\r\n"), command.size());
     command.remove_prefix(begin);
     const auto line = command.substr(0, command.find('\n'));
-    return "Running: " + std::string{cut_utf8(line, 60)};
+    return "Running: " + with_dots(line, 60);
   }
 
   [[nodiscard]] rule_subject subject(

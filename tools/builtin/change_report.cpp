@@ -13,10 +13,11 @@
 
 namespace riffle::tools {
 
-diff_format format_of(const write_target& target) {
+diff_format format_of(const write_target& target, std::size_t most_bytes) {
   return {.before = target.current ? path_text("a/" + target.name)
                                    : std::string{"/dev/null"},
-          .after = path_text("b/" + target.name)};
+          .after = path_text("b/" + target.name),
+          .most_bytes = most_bytes};
 }
 
 std::string way_of(const write_target& target) {
@@ -33,7 +34,10 @@ void add_diff(nlohmann::json& metadata, const diff_text& diff) {
 
 std::string preview_of(const diff_text& diff) {
   if (!diff.cut) return diff.text;
-  return diff.text + "[... more changes; in all " + counts_of(diff) + "]\n";
+  return diff.text + "[... not shown: +" +
+         std::to_string(diff.added - diff.shown_added) + " -" +
+         std::to_string(diff.removed - diff.shown_removed) + " lines; in all " +
+         counts_of(diff) + "]\n";
 }
 
 std::string counts_of(const diff_text& diff) {

@@ -14,13 +14,18 @@
 
 namespace riffle::tools {
 
+/// Of a diff in a result, which every reader of the log gets …
+constexpr std::size_t longest_result_diff = 16u << 10;
+/// … and in a preview: who decides about a change can look at all of it.
+constexpr std::size_t longest_preview = 240u << 10;
+
 /// "a/x" and "b/x", or "/dev/null" for a new file.
-diff_format format_of(const write_target& target);
+diff_format format_of(const write_target& target, std::size_t most_bytes);
 
 /// A line that says where the target's name leads, if that is elsewhere.
 std::string way_of(const write_target& target);
 
-/// Adds `diff`, `added`, `removed`, and `diff_truncated` if hunks are missing.
+/// Adds `diff`, `added`, `removed`, and `diff_truncated` if lines are missing.
 void add_diff(nlohmann::json& metadata, const diff_text& diff);
 
 /// The diff as text, with a line that says if some of it is missing.

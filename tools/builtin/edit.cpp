@@ -172,7 +172,7 @@ std::optional<part> part_around(const planned& x) {
   return result;
 }
 
-std::optional<diff_text> diff_of(const planned& x) {
+std::optional<diff_text> diff_of(const planned& x, std::size_t most_bytes) {
   const auto part = part_around(x);
   if (!part || part->before.find('\0') != std::string::npos)
     return std::nullopt;
@@ -186,7 +186,7 @@ std::optional<diff_text> diff_of(const planned& x) {
     at = place + x.change.before.size();
   }
   after.append(part->before, at);
-  auto format = format_of(x.target);
+  auto format = format_of(x.target, most_bytes);
   const auto first = static_cast<std::ptrdiff_t>(
       x.change.places.offsets.front() - part->begin);
   format.first_line = static_cast<std::size_t>(
@@ -205,7 +205,7 @@ class edit final : public tool {
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Editing " + std::string{cut_utf8(text_at(arguments, "path"), 200)};
+    return "Editing " + with_dots(text_at(arguments, "path"), 200);
   }
 
   [[nodiscard]] std::vector<std::string> keys(
@@ -242,7 +242,7 @@ class edit final : public tool {
     if (!x) return x.error();
     if (const int number = check_basis(x->target, context.basis); number != 0)
       return cannot_write(op, x->target, number);
-    const auto diff = diff_of(*x);
+    const auto diff = diff_of(*x, longest_result_diff);
     const int number = replace_file(
         x->target,
         [&](int fd) {
@@ -260,7 +260,7 @@ class edit final : public tool {
 
  private:
   static std::string shown(const planned& x) {
-    if (const auto diff = diff_of(x)) return preview_of(*diff);
+    if (const auto diff = diff_of(x, longest_preview)) return preview_of(*diff);
     return "Changes " + std::to_string(x.change.places.offsets.size()) +
            " places in " + path_text(x.target.name);
   }

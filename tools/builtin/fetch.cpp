@@ -212,7 +212,7 @@ class fetch final : public tool {
 
   [[nodiscard]] std::string title(const json& arguments) const override {
     const auto& url = arguments.at("url").get_ref<const std::string&>();
-    return "Fetching " + std::string{cut_utf8(url, 200)};
+    return "Fetching " + with_dots(url, 200);
   }
 
   [[nodiscard]] rule_subject subject(

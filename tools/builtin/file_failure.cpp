@@ -40,11 +40,15 @@ std::string missing(int root, const std::string& name) {
       const auto names = names_in(fd->get(), most_names_read);
       if (std::find(names.begin(), names.end(), last) != names.end())
         return last + " is a symbolic link to a place that does not exist";
-      auto text = in_words(folder) + " holds no " + last;
+      // Of a plain name it was said that there is no such file.
+      const auto text = last == name
+                            ? std::string{}
+                            : in_words(folder) + " holds no " + last + "; ";
       if (const auto close = close_names(last, names); !close.empty())
-        return text + "; similar: " + join_some(close, 3);
-      if (names.empty()) return text + "; it is empty";
-      return text + "; there are: " + join_some(names, most_names_shown);
+        return text + "similar: " + join_some(close, 3);
+      if (names.empty())
+        return text + (text.empty() ? "the workspace" : "it") + " is empty";
+      return text + "there are: " + join_some(names, most_names_shown);
     }
     if (folder == ".") return "the workspace cannot be read";
     std::tie(folder, last) = split(folder);

@@ -37,18 +37,21 @@ struct diff_text {
   std::string text;  ///< valid UTF-8
   std::uint64_t added = 0;
   std::uint64_t removed = 0;
-  bool cut = false;  ///< hunks were left out
+  bool cut = false;               ///< some of it is missing
+  std::uint64_t shown_added = 0;  ///< of `added`, in `text`
+  std::uint64_t shown_removed = 0;
 };
 
 struct diff_format {
   std::string before;          ///< name after "---", e.g. "a/x" or "/dev/null"
   std::string after;           ///< name after "+++"
   std::size_t first_line = 0;  ///< number of lines before both texts
-  std::size_t most_bytes = 16u << 10;  ///< whole hunks, as far as they fit
+  std::size_t most_bytes = 16u << 10;  ///< whole lines, as far as they fit
 };
 
 /// A unified diff (diffutils manual, "Detailed Unified") with three lines
-/// around each change; empty for equal texts.
+/// around each change; empty for equal texts. A hunk that does not fit ends
+/// early: its header counts the lines that are there.
 diff_text unified_diff(std::string_view before, std::string_view after,
                        const diff_format& format);
 

@@ -152,7 +152,7 @@ class read final : public tool {
 
   [[nodiscard]] std::string title(const json& arguments) const override {
     const auto& path = arguments.at("path").get_ref<const std::string&>();
-    return "Reading " + std::string{cut_utf8(path, 200)};
+    return "Reading " + with_dots(path, 200);
   }
 
   [[nodiscard]] std::vector<std::string> keys(

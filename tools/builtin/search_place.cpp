@@ -138,10 +138,9 @@ std::string walk_notes(const tree_walk& walk, json& metadata) {
 
 std::string searched(const json& arguments) {
   const auto& pattern = arguments.at("pattern").get_ref<const std::string&>();
-  std::string result{cut_utf8(pattern, 80)};
+  auto result = with_dots(pattern, 80);
   if (const auto path = arguments.find("path"); path != arguments.end())
-    result += " in " +
-              std::string{cut_utf8(path->get_ref<const std::string&>(), 200)};
+    result += " in " + with_dots(path->get_ref<const std::string&>(), 200);
   return result;
 }
 

@@ -47,7 +47,8 @@ const std::string& text_at(const json& arguments, const char* key) {
 
 /// Nothing where it would cost too much, or means nothing.
 std::optional<diff_text> diff_of(const write_target& target,
-                                 std::string_view content) {
+                                 std::string_view content,
+                                 std::size_t most_bytes) {
   std::string before;
   if (target.current) {
     auto old = read_at(target.current.get(), 0, longest_compared + 1);
@@ -58,7 +59,7 @@ std::optional<diff_text> diff_of(const write_target& target,
       before.find('\0') != std::string::npos ||
       content.find('\0') != std::string::npos)
     return std::nullopt;
-  return unified_diff(before, content, format_of(target));
+  return unified_diff(before, content, format_of(target, most_bytes));
 }
 
 std::string size_of(std::string_view content) {
@@ -76,7 +77,7 @@ class write final : public tool {
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Writing " + std::string{cut_utf8(text_at(arguments, "path"), 200)};
+    return "Writing " + with_dots(text_at(arguments, "path"), 200);
   }
 
   [[nodiscard]] std::vector<std::string> keys(
@@ -109,7 +110,7 @@ class write final : public tool {
                               context.judged, others_);
     if (!target) return std::move(target).error();
     const auto& content = text_at(arguments, "content");
-    const auto diff = diff_of(*target, content);
+    const auto diff = diff_of(*target, content, longest_result_diff);
     const auto basis = basis_for(*target, content, context);
     if (const int number = check_basis(*target, basis); number != 0)
       return cannot_write(op, *target, number);
@@ -138,7 +139,7 @@ class write final : public tool {
 
   static std::string shown(const write_target& target,
                            std::string_view content) {
-    const auto diff = diff_of(target, content);
+    const auto diff = diff_of(target, content, longest_preview);
     if (!diff)
       return "Replaces " + path_text(target.name) + " by " + size_of(content);
     if (diff->text.empty())

@@ -83,7 +83,7 @@ std::string fill(std::string_view text, const json& arguments) {
       out += plain_text(*x).value_or("");
     text.remove_prefix(close + 1);
   }
-  return std::string{cut_utf8(out, longest_title)};
+  return with_dots(out, longest_title);
 }
 
 /// Both streams of a running command.

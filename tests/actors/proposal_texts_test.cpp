@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "actors/proposal_texts.hpp"
+
+#include "actors/call_records.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+
+namespace {
+
+std::string told(const std::string& why) {
+  call_result x;
+  x.how = outcome::denied;
+  x.err = error{errc::approval_denied, "dispatcher", why, false, {}};
+  return told_text(x, 1000);
+}
+
+std::string denied_by_user(const std::string& reason) {
+  storage::decision_record x;
+  x.how = events::decision::denied;
+  x.by = "user";
+  x.reason = reason;
+  return denial_text(x);
+}
+
+}  // namespace
+
+TEST_CASE("advice to a model is no part of what people read of a denial") {
+  for (const std::string& why :
+       {std::string{nobody_there}, std::string{not_allowed},
+        std::string{expired}, denied_by_user("")}) {
+    CAPTURE(why);
+    CHECK_THAT(why, !Contains("go on without it"));
+    CHECK_THAT(told(why),
+               EndsWith(why + "; go on without it, or say what you would do"));
+  }
+  storage::proposal_record waits;
+  waits.id = proposal_id{"prop_1"};
+  CHECK_THAT(proposed(waits), !Contains("Go on without it"));
+  CHECK_THAT(told(proposed(waits)), EndsWith("Do not ask for it again"));
+  // A person's own words are enough.
+  CHECK_THAT(told(denied_by_user("use a copy")),
+             EndsWith("denied by user: use a copy"));
+}
+
+TEST_CASE("who changed a call's arguments is not told that they did") {
+  storage::call_record x;
+  x.call.tool = "bash";
+  x.call.arguments = R"({"command":"make -n"})";
+  x.told = "output";
+  CHECK(told_without_note(x) == "output");
+  x.call.edited_from = R"({"command":"make"})";
+  x.told = edit_note(x.call) + "output";
+  CHECK_THAT(x.told, Contains("changed its arguments"));
+  CHECK(told_without_note(x) == "output");
+}
