@@ -15,6 +15,8 @@ constexpr std::string_view mark = "***";
 constexpr std::size_t shortest = 4;
 /// Shorter pieces in base64, and shorter rests, are too likely by chance.
 constexpr std::size_t shortest_piece = 8;
+/// A begin of a secret is told by who masks only its end.
+constexpr std::size_t shortest_begin = 12;
 
 std::string percent_encoded(std::string_view text, const char* digits,
                             std::string_view kept) {
@@ -28,6 +30,29 @@ std::string percent_encoded(std::string_view text, const char* digits,
       out += digits[code >> 4];
       out += digits[code & 15];
     }
+  }
+  return out;
+}
+
+/// Each character, or each that is no letter and no digit, as its number.
+std::string numbered(std::string_view text, const char* digits,
+                     std::string_view before, std::string_view after,
+                     bool all) {
+  std::string out;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (!all && std::isalnum(code) != 0) {
+      out += c;
+      continue;
+    }
+    out += before;
+    if (digits == nullptr) {
+      out += std::to_string(code);
+    } else {
+      out += digits[code >> 4];
+      out += digits[code & 15];
+    }
+    out += after;
   }
   return out;
 }
@@ -63,10 +88,19 @@ std::string base64_piece(std::string_view text, std::size_t before,
   return out;
 }
 
+/// Also a begin of it that is most of it.
 void replace_all(std::string& text, std::string_view what) {
-  for (auto at = text.find(what); at != text.npos;
-       at = text.find(what, at + mark.size()))
-    text.replace(at, what.size(), mark);
+  const auto least =
+      std::min(what.size(), std::max(shortest_begin, (what.size() + 1) / 2));
+  const auto begin = what.substr(0, least);
+  for (auto at = text.find(begin); at != text.npos;
+       at = text.find(begin, at + mark.size())) {
+    auto end = least;
+    while (end < what.size() && at + end < text.size() &&
+           text[at + end] == what[end])
+      ++end;
+    text.replace(at, end, mark);
+  }
 }
 
 }  // namespace
@@ -75,9 +109,18 @@ std::vector<std::string> secret_forms(std::string_view secret) {
   std::vector<std::string> out;
   if (secret.size() < shortest) return out;
   out.emplace_back(secret);
-  for (const auto* digits : {"0123456789ABCDEF", "0123456789abcdef"})
+  for (const auto* digits : {"0123456789ABCDEF", "0123456789abcdef"}) {
     for (const std::string_view kept : {"-_.~", "-_.~!*'()", "-_.*", ""})
       out.push_back(percent_encoded(secret, digits, kept));
+    for (const std::string_view before : {"%", "", "\\x"})
+      out.push_back(numbered(secret, digits, before, "", true));
+    for (const bool all : {false, true}) {
+      out.push_back(numbered(secret, digits, "&#x", ";", all));
+      out.push_back(numbered(secret, digits, "\\u00", "", all));
+    }
+  }
+  for (const bool all : {false, true})
+    out.push_back(numbered(secret, nullptr, "&#", ";", all));
   for (const bool slashes : {false, true})
     out.push_back(json_escaped(secret, slashes));
   for (const std::size_t before : {0, 1, 2})

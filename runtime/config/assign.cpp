@@ -101,7 +101,8 @@ std::string text_problem(const std::string& x, const rule& r) {
 }
 
 std::string range_text(const rule& r, std::string (*show)(double)) {
-  if (std::isinf(r.most)) return "at least " + show(r.least);
+  constexpr double no_number = 0x1p63;  // "at most" what no file can hold
+  if (r.most >= no_number) return "at least " + show(r.least);
   return show(r.least) + " to " + show(r.most);
 }
 

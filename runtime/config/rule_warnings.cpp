@@ -51,6 +51,8 @@ std::string path_problem(std::string_view pattern,
     return "~ means nothing in paths; rules see them relative to the workspace";
   if (has_part(pattern, ".") || has_part(pattern, ".."))
     return "rules see paths without \".\" and \"..\"; leave them out";
+  if (pattern.starts_with('{') && pattern.find("\":") != npos)
+    return "rules of this tool see a path, not arguments as JSON";
   if (pattern.ends_with('/'))
     return "no path ends with \"/\"; for all that is in the folder write " +
            in_quotes(std::string{pattern} + "*");
@@ -77,6 +79,10 @@ std::string command_problem(std::string_view pattern, bool allows) {
   constexpr std::string_view borders = ";&|<>()`{}\n\r";
   constexpr std::string_view never_plain = "$\\[]~!#\"";
   const auto at = bare.find_first_of(borders);
+  const auto first = bare.substr(0, bare.find_first_of(" *?"));
+  if (allows && first.find('=') != npos)
+    return "an \"allow\" matches plain commands only, which have no assignment "
+           "in front";
   if (allows && (at != npos || holds_any(bare, never_plain)))
     return "an \"allow\" matches plain commands only, which hold no operators "
            "and nothing that a shell replaces";

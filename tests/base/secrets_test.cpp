@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/base/secrets.hpp"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -148,4 +150,33 @@ TEST_CASE("a key that stays in the environment is given to no child") {
   CHECK(redact(std::string{"the key short is wrong"}) ==
         "the key *** is wrong");
   ::unsetenv("RIFFLE_TEST_KEY");
+}
+
+TEST_CASE("no usual way to write a secret shows it") {
+  const std::string key = "sk-canary-KEY0123456789abcdef";
+  const auto forms = riffle::secret_forms(key);
+  const auto said = [&](const std::string& text) {
+    return riffle::hide_forms("<" + text + ">", forms);
+  };
+  const auto each = [&](const char* format, bool all) {
+    std::string out;
+    for (const char c : key) {
+      std::array<char, 16> piece{};
+      std::snprintf(piece.data(), piece.size(), format,
+                    static_cast<unsigned>(c));
+      out += all || c == '-' ? piece.data() : std::string(1, c);
+    }
+    return out;
+  };
+  for (const auto* format : {"%%%02x", "%%%02X", "%02x", "%02X", "&#%u;",
+                             "&#x%x;", "&#x%X;", "\\x%02x", "\\u%04x"}) {
+    CAPTURE(format);
+    CHECK(said(each(format, true)) == "<***>");
+  }
+  CHECK(said(each("&#%u;", false)) == "<***>");
+  CHECK(said(each("%%%02x", false)) == "<***>");
+  // Masked by somebody, but only its end.
+  CHECK(said("sk-canary-KEY0123456789******") == "<*********>" + std::string{});
+  CHECK(said("sk-canary-KEY01****") == "<*******>");
+  CHECK(said("sk-canary-****") == "<sk-canary-****>");
 }

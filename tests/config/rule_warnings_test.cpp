@@ -139,3 +139,12 @@ TEST_CASE("a rule behind one that matches all of it is told of") {
   CHECK_FALSE(pattern_covers("a*", "*a"));
   CHECK_FALSE(pattern_covers("", "a"));
 }
+
+TEST_CASE("an assignment is in no plain command, JSON is no path") {
+  CHECK(warning("bash", "A=1 rm *", "allow").ends_with("assignment in front"));
+  CHECK(warning("bash", "A=* rm", "allow").ends_with("assignment in front"));
+  for (const auto* good : {"* A=1 rm", "env A=1 rm *", "make X=1", "*=*"})
+    CHECK(warning("bash", good, "allow").empty());
+  CHECK(warning("read", R"({"path":".env"})") ==
+        "rules of this tool see a path, not arguments as JSON");
+}

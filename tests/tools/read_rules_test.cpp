@@ -58,21 +58,20 @@ TEST_CASE("a search leaves out what may not be read, and says how much") {
   fixture x;
   CHECK(x.grep({}) ==
         "a.txt:1:key = public\n"
-        "app/main.c:1:key = public\n"
         "keys/public/id.pub:1:key = public\n"
         "keys-other/id:1:key = public\n"
-        "[left out, as reading is not allowed: 3 files]");
-  CHECK(x.metadata["denied_files"] == 3);
-  CHECK(x.metadata["matches"] == 4);
+        "[left out, as reading is not allowed: 4 files]");
+  CHECK(x.metadata["denied_files"] == 4);
+  CHECK(x.metadata["matches"] == 3);
   CHECK(x.grep({{"output", "files"}}) ==
-        "a.txt\napp/main.c\nkeys/public/id.pub\nkeys-other/id\n"
-        "[left out, as reading is not allowed: 3 files]");
+        "a.txt\nkeys/public/id.pub\nkeys-other/id\n"
+        "[left out, as reading is not allowed: 4 files]");
   CHECK(x.grep({{"output", "count"}}).find(".env") == std::string::npos);
   CHECK(x.glob({{"pattern", "**"}}) ==
-        "a.txt\napp/k\napp/link\napp/main.c\nk\nkeys/public/id.pub\n"
-        "keys-other/id\n[left out, as reading is not allowed: 3 files]");
-  CHECK(x.metadata["denied_files"] == 3);
-  CHECK(x.metadata["matches"] == 7);
+        "a.txt\napp/k\napp/link\nk\nkeys/public/id.pub\n"
+        "keys-other/id\n[left out, as reading is not allowed: 4 files]");
+  CHECK(x.metadata["denied_files"] == 4);
+  CHECK(x.metadata["matches"] == 6);
   CHECK(x.glob({{"pattern", "*.env"}}) ==
         "[nothing matches]\n[left out, as reading is not allowed: 1 file]");
 }
@@ -165,6 +164,20 @@ TEST_CASE("where reading is denied as a whole, a search shows nothing") {
   CHECK(x.metadata["denied_files"] == 7);
   x.rules = {};
   CHECK(x.grep({{"path", "keys/id"}}) == "keys/id:1:key = secret");
+}
+
+TEST_CASE("a search shows nothing that reading would have to ask for") {
+  fixture x;
+  x.rules = {{}, approval_policy::ask};
+  CHECK(x.grep({}).find("key =") == std::string::npos);
+  CHECK(x.metadata["denied_files"] == 7);
+  CHECK(x.glob({{"pattern", "**"}}).find("main.c") == std::string::npos);
+  CHECK(x.say(*make_read(x.rules), {{"path", "app/gone"}}) ==
+        "failed: no such file: app/gone");
+  x.rules = {{{"keys/public/*", approval_policy::allow}}, approval_policy::ask};
+  CHECK(x.grep({}) ==
+        "keys/public/id.pub:1:key = public\n"
+        "[left out, as reading is not allowed: 6 files]");
 }
 
 TEST_CASE("rules see where a search begins") {

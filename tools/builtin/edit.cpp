@@ -134,7 +134,7 @@ plan_or_failure plan_of(const json& arguments,
                   "text, or use a program");
   else if (number != 0)
     return tl::unexpected{cannot_write(op, x.target, number)};
-  const bool hidden = rules.deny(x.target.where);
+  const bool hidden = rules.hide(x.target.where);
   if (x.change.places.offsets.empty()) return not_found(x, hidden);
   if (!arguments.value("replace_all", false) && !x.change.places.unique())
     return not_unique(x);

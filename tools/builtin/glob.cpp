@@ -142,7 +142,7 @@ class glob final : public tool {
                const auto path = place->shown(found_at);
                if (folder != folders || !wanted->matches(place->inside(path)))
                  return true;
-               if (rules_.deny(found_at)) {
+               if (rules_.hide(found_at)) {
                  ++found.denied;
                  return true;
                }

@@ -219,7 +219,7 @@ std::optional<unique_fd> open_found(int root, const std::string& path) {
 
 tool_output search_file(const search_place& place, const read_rules& rules,
                         search& found) {
-  if (rules.deny(place.where)) {
+  if (rules.hide(place.where)) {
     found.denied();
     return found.result(nullptr);
   }
@@ -247,7 +247,7 @@ tool_output search_folder(const search_place& place, const file_filter& filter,
                       if (kind != entry_kind::file) return true;
                       const auto path = place.shown(found_at);
                       if (!filter.takes(place.inside(path))) return true;
-                      if (rules.deny(found_at)) {
+                      if (rules.hide(found_at)) {
                         found.denied();
                         return true;
                       }
