@@ -37,13 +37,24 @@ json value_of(const std::string& text) {
 
 }  // namespace
 
-std::string standing_text(const proposal& x, wall_time now) {
+std::map<proposal_id, proposal_id> replacements(
+    const std::vector<proposal>& all) {
+  std::map<proposal_id, proposal_id> out;
+  for (const auto& x : all)
+    if (!x.what.replaces.empty()) out[x.what.replaces] = x.what.id;
+  return out;
+}
+
+std::string standing_text(const proposal& x, wall_time now,
+                          const proposal_id& by) {
+  if (!by.empty()) return "stale";
   const auto how = storage::standing(x, now);
   return how ? std::string{to_string(*how)} : "open";
 }
 
-std::string summary_text(const proposal& x, wall_time now) {
-  auto state = standing_text(x, now);
+std::string summary_text(const proposal& x, wall_time now,
+                         const proposal_id& by) {
+  auto state = standing_text(x, now, by);
   state.resize(std::max<std::size_t>(state.size(), 9), ' ');
   return safe_line(x.what.id.value, 64) + "  " + state + "  " + about(x, 100) +
          "  (session " + safe_line(x.what.session.value, 64) +
@@ -52,9 +63,10 @@ std::string summary_text(const proposal& x, wall_time now) {
          ")\n";
 }
 
-std::string whole_text(const proposal& x, wall_time now) {
+std::string whole_text(const proposal& x, wall_time now,
+                       const proposal_id& by) {
   std::string out = safe_line(x.what.id.value, 64) + "  " +
-                    standing_text(x, now) + "  " + about(x, 500) + "\n";
+                    standing_text(x, now, by) + "  " + about(x, 500) + "\n";
   if (is_call(x)) append_lines(out, x.what.arguments);
   append_lines(out, is_call(x) ? x.what.preview : x.what.summary);
   append_member(out, "reason:   ", safe_line(x.what.reason, 500));
@@ -68,6 +80,7 @@ std::string whole_text(const proposal& x, wall_time now) {
                            : ", pattern " + safe_line(x.what.pattern, 200)) +
                       ", tool");
   append_member(out, "replaces: ", safe_line(x.what.replaces.value, 64));
+  append_member(out, "now:      ", safe_line(by.value, 64));
   append_member(out, "made:     ", to_string(x.what.made));
   if (x.what.expires)
     append_member(out, "expires:  ", to_string(*x.what.expires));
@@ -82,13 +95,14 @@ std::string whole_text(const proposal& x, wall_time now) {
     out += "with these arguments instead:\n";
     append_lines(out, x.decided->arguments);
   }
-  append_member(out, "done by:  ", safe_line(x.executed_by.value, 64));
+  if (by.empty())
+    append_member(out, "done by:  ", safe_line(x.executed_by.value, 64));
   return out;
 }
 
-json to_json(const proposal& x, wall_time now) {
+json to_json(const proposal& x, wall_time now, const proposal_id& by) {
   json out = {{"proposal_id", x.what.id.value},
-              {"status", standing_text(x, now)},
+              {"status", standing_text(x, now, by)},
               {"source", to_string(x.what.source)},
               {"session_id", x.what.session.value},
               {"run_id", x.what.run.value}};
@@ -109,6 +123,7 @@ json to_json(const proposal& x, wall_time now) {
   if (x.what.can_always) out["always"] = true;
   add("pattern", x.what.pattern);
   add("replaces", x.what.replaces.value);
+  add("replaced_by", by.value);
   out["made"] = to_string(x.what.made);
   if (x.what.expires) out["expires_at"] = to_string(*x.what.expires);
   if (!x.decided) return out;
@@ -121,7 +136,7 @@ json to_json(const proposal& x, wall_time now) {
   if (x.decided->always != always_scope::none)
     decision["always"] = to_string(x.decided->always);
   out["decided"] = std::move(decision);
-  add("executed_by", x.executed_by.value);
+  if (by.empty()) add("executed_by", x.executed_by.value);
   return out;
 }
 

@@ -42,11 +42,14 @@ int list(const proposals_command& x, storage::journal* journal, console& io) {
       return storage::standing(one, now).has_value();
     });
   auto all = json::array();
+  const auto others = replacements(*found);
   for (const auto& one : *found) {
+    const auto other = others.find(one.what.id);
+    const auto by = other == others.end() ? proposal_id{} : other->second;
     switch (x.common.output) {
-      case output_kind::text: io.out.write(summary_text(one, now)); break;
-      case output_kind::jsonl: io.out.write(dump(to_json(one, now))); break;
-      case output_kind::json: all.push_back(to_json(one, now)); break;
+      case output_kind::text: io.out.write(summary_text(one, now, by)); break;
+      case output_kind::jsonl: io.out.write(dump(to_json(one, now, by))); break;
+      case output_kind::json: all.push_back(to_json(one, now, by)); break;
     }
   }
   if (x.common.output == output_kind::json) io.out.write(dump(all));
@@ -59,11 +62,19 @@ int list(const proposals_command& x, storage::journal* journal, console& io) {
   return io.out.good() ? completed : failed;
 }
 
-int show(const proposals_command& x, const proposal& about, console& io) {
+int show(const proposals_command& x, const proposal& about,
+         storage::journal& journal, console& io) {
   const auto now = system_wall_time();
+  proposal_filter filter;
+  filter.session = about.what.session;
+  const auto beside = journal.list_proposals(filter);
+  if (!beside) return report(beside.error(), io);
+  const auto others = replacements(*beside);
+  const auto other = others.find(about.what.id);
+  const auto by = other == others.end() ? proposal_id{} : other->second;
   io.out.write(x.common.output == output_kind::text
-                   ? whole_text(about, now)
-                   : dump(to_json(about, now)));
+                   ? whole_text(about, now, by)
+                   : dump(to_json(about, now, by)));
   return io.out.good() ? completed : failed;
 }
 
@@ -248,7 +259,7 @@ int execute(const proposals_command& x, console& io) {
   if (x.action == what::always) return always(x, journal->get(), io);
   const auto about = find(x.id, journal->get());
   if (!about) return report(about.error(), io);
-  if (x.action == what::show) return show(x, *about, io);
+  if (x.action == what::show) return show(x, *about, **journal, io);
   auto there = x;
   const auto moved = go_where_it_runs(there, *about, **journal);
   if (!moved) return report(moved.error(), io);

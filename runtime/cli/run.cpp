@@ -48,7 +48,10 @@ int execute(const run_command& x, console& io) {
   auto request = request_for(x);
   if (!request) return report(request.error(), io);
   auto keyboard = keyboard_for(x);
-  if (!x.choices.approval && keyboard) request->approval = approve::ask;
+  // What is proposed waits for nobody, so it can be asked for everywhere.
+  const bool proposes = settings->approvals.mode == "propose";
+  if (!x.choices.approval && (keyboard || proposes))
+    request->approval = approve::ask;
 
   if (x.common.level == verbosity::verbose)
     io.err.write(limits_text(*settings, x.agent, x.choices));

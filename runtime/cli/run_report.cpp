@@ -53,6 +53,10 @@ void run_report::on(const event& x, std::string_view line) {
     titles_.erase(result->id);
   } else if (const auto* r = std::get_if<events::approval_resolved>(&x.body)) {
     if (r->unasked) ++unasked_;
+  } else if (const auto* p = std::get_if<events::proposal>(&x.body)) {
+    const bool waits = p->source == events::proposal_source::tool_call &&
+                       p->status == events::proposal_status::open;
+    if (waits) ++proposed_;
   } else if (const auto* f = std::get_if<events::failure>(&x.body)) {
     failure_ = f->err;
   } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {

@@ -33,6 +33,9 @@ class run_report {
   /// Calls that were denied since nobody could be asked.
   [[nodiscard]] std::uint32_t unasked() const noexcept { return unasked_; }
 
+  /// Calls that were proposed, for a decision later.
+  [[nodiscard]] std::uint32_t proposed() const noexcept { return proposed_; }
+
   /// One object: run_id, session_id, status, answer, error?, usage, steps,
   /// tool_calls, unasked?, tools, duration_ms.
   [[nodiscard]] std::string to_json() const;
@@ -44,6 +47,7 @@ class run_report {
   std::optional<error> failure_;
   std::optional<events::run_finished> finished_;
   std::uint32_t unasked_ = 0;
+  std::uint32_t proposed_ = 0;
   nlohmann::ordered_json usage_ = nlohmann::ordered_json::object();
   nlohmann::ordered_json tools_ = nlohmann::ordered_json::array();
   std::unordered_map<call_id, std::string> titles_;  ///< of open calls

@@ -77,6 +77,14 @@ void tell_unasked(std::uint32_t calls, const common_options& options,
       "configuration");
 }
 
+void tell_proposed(std::uint32_t calls, const common_options& options,
+                   console& io) {
+  if (calls == 0 || options.level == verbosity::quiet) return;
+  io.complain((calls == 1 ? std::string{"a proposal waits"}
+                          : std::to_string(calls) + " proposals wait") +
+              " for a decision: riffle proposals list");
+}
+
 std::optional<approval_prompt> prompt_for(watched_run& x,
                                           const common_options& options,
                                           run_output& output,
@@ -214,6 +222,7 @@ int watch(watched_run x, const common_options& options, show_options show,
   const auto unasked =
       output.report().unasked() + (prompt ? prompt->unanswered() : 0);
   tell_unasked(unasked, options, io);
+  tell_proposed(output.report().proposed(), options, io);
   return final_status(output, unasked, io);
 }
 

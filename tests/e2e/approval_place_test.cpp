@@ -193,6 +193,13 @@ TEST_CASE("a file that changed since its diff was shown is not written") {
   CHECK(folder.read("notes.md") == "mine\n");
   const auto now = only(folder);
   CHECK(now.at("replaces") == id);
+  const auto old = json::parse(
+      run(folder, {"proposals", "show", id, "--output", "json"}).out);
+  CHECK(old.at("status") == "stale");
+  CHECK(old.at("replaced_by") == now.at("proposal_id"));
+  CHECK_FALSE(old.contains("executed_by"));
+  CHECK(run(folder, {"proposals", "list", "--all"}).out.find(id + "  stale") !=
+        std::string::npos);
   CHECK(now.at("preview").get<std::string>().find("-mine") !=
         std::string::npos);
   CHECK(run(folder, {"proposals", "approve", now.at("proposal_id")}).status ==
@@ -243,6 +250,20 @@ TEST_CASE("what is always approved is listed, and taken back") {
   CHECK(run(folder, {"proposals", "always", "--revoke", id}).status == 2);
   CHECK(run(folder, {"proposals", "always"}).out.empty());
   CHECK(run(folder, again).status == 3);
+}
+
+TEST_CASE("where nobody is, calls may be proposed, and people are told") {
+  http_server server{one_call("bash", {{"command", "echo one >> effects"}})};
+  const work_folder folder;
+  folder.configure(server.url("/v1"), propose);
+  const auto end = run(folder, {"run", "go"});
+  CHECK(end.status == 0);
+  CHECK(end.err.find("a proposal waits for a decision: riffle proposals "
+                     "list\n") != std::string::npos);
+  const std::string id = only(folder).at("proposal_id");
+  CHECK(folder.lines("effects").empty());
+  CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+  CHECK(folder.lines("effects").size() == 1);
 }
 
 TEST_CASE("a run in which nobody could be asked ends with 3") {
