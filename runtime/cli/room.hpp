@@ -25,7 +25,7 @@ class room_wait {
   room_wait(duration limit, const interrupts& signals, console& io);
 
   /// What finishes the run later, for the person: "riffle sessions resume s1".
-  void finish_with(std::string command) { finish_ = std::move(command); }
+  void finish_with(std::string with) { finish_ = std::move(with); }
 
   /// False: do not try again. Else waits a moment; a second SIGINT or the limit
   /// end it.
@@ -33,6 +33,11 @@ class room_wait {
 
   /// What was waited for went well.
   void over();
+
+  /// The time limit of the run is over.
+  [[nodiscard]] bool is_over_time() const {
+    return deadline_ && clock::now() >= *deadline_;
+  }
 
   /// Set once the wait was ended: the exit status.
   [[nodiscard]] std::optional<int> status() const noexcept { return status_; }
