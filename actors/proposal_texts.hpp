@@ -12,11 +12,11 @@
 namespace riffle {
 
 inline constexpr const char* nobody_there =
-    "a call that changes something needs approval, and nobody was there to "
-    "approve it; do what is possible without it, or say what you would do";
+    "this call needs approval, and nobody was there to approve it; do what is "
+    "possible without it, or say what you would do";
 inline constexpr const char* not_allowed =
-    "a call that changes something needs approval, and this run approves "
-    "none; do what is possible without it, or say what you would do";
+    "this call needs approval, and this run approves none; do what is possible "
+    "without it, or say what you would do";
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";
 inline constexpr const char* withdrawn = "the run needs no decision any more";
