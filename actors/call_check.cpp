@@ -9,6 +9,7 @@
 
 #include "actors/call_policy.hpp"
 #include "actors/core/control_tools.hpp"
+#include "runtime/base/secrets.hpp"
 #include "tools/ask.hpp"
 
 namespace riffle {
@@ -26,7 +27,7 @@ std::optional<error> find_unlisted(const run_spec& spec,
   std::string names;
   for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
   return error{errc::tool_not_found, op,
-               "there is no tool `" + tool + "`; there are: " + names};
+               redact("there is no tool `" + tool + "`; there are: " + names)};
 }
 
 /// Readers of the log get an object wherever there is one.
@@ -62,8 +63,8 @@ error doubtful_call(const std::string& tool, const std::string& pattern) {
   return {errc::approval_denied, op,
           "this call of `" + tool + "` cannot be told apart from what `deny " +
               pattern +
-              "` forbids; use plain commands, without expansions, escapes or "
-              "programs that run others"};
+              "` forbids; say it more plainly: commands without expansions, "
+              "escapes or programs that run others, places that are there"};
 }
 
 namespace {

@@ -12,10 +12,9 @@
 namespace riffle {
 
 inline constexpr const char* nobody_there =
-    "a call that changes something needs approval, and nobody was there to "
-    "approve it";
+    "this call needs approval, and nobody was there to approve it";
 inline constexpr const char* not_allowed =
-    "a call that changes something needs approval, and this run approves none";
+    "this call needs approval, and this run approves none";
 inline constexpr const char* stale_reason =
     "stale: what was shown has changed since; it is asked for again";
 inline constexpr const char* unseen_reason =

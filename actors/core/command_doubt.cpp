@@ -281,6 +281,9 @@ bool is_input(std::string_view file) {
 bool is_obscure(const shell_word& x) {
   if (!is_plain(x) || x.text.find_first_of("'\"\\$`") != std::string::npos)
     return true;
+  if (x.text.find_first_of("{") < x.text.find(',') &&
+      x.text.find(',') != std::string::npos)
+    return true;
   if (const auto name = assigned(x); name && steers_programs(*name))
     return true;
   const auto* row = find_command(without_folders(x.text));

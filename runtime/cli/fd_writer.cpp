@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/fd_writer.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <system_error>
@@ -11,12 +14,16 @@
 namespace riffle::cli {
 
 bool fd_writer::write(std::string_view text) {
+  // A pipe or terminal with room takes so much at once, without a wait.
+  constexpr std::size_t piece = PIPE_BUF;
   while (good() && !text.empty()) {
-    const auto n = ::write(fd_, text.data(), text.size());
+    if (is_too_long_ && !wait_for_room()) break;
+    const auto size = is_too_long_ ? std::min(text.size(), piece) : text.size();
+    const auto n = ::write(fd_, text.data(), size);
     if (n >= 0) {
       text.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN) {
-      if (!wait_for_room()) error_ = errno;
+      wait_for_room();
     } else if (errno != EINTR) {
       error_ = errno;
     }
@@ -24,17 +31,34 @@ bool fd_writer::write(std::string_view text) {
   return good();
 }
 
-bool fd_writer::wait_for_room() const {
-  // Somebody made it non-blocking: wait, and look again each second.
-  constexpr int milliseconds = 1000;
-  pollfd x{fd_, POLLOUT, 0};
-  return ::poll(&x, 1, milliseconds) >= 0 || errno == EINTR;
+/// False: an error, or the reader was waited for too long.
+bool fd_writer::wait_for_room() {
+  using clock = std::chrono::steady_clock;
+  constexpr int look = 100;  // milliseconds
+  std::optional<clock::time_point> begin;
+  for (;;) {
+    pollfd x{fd_, POLLOUT, 0};
+    const auto n = ::poll(&x, 1, look);
+    if (n > 0) return true;  // or an error, which writing tells
+    if (n < 0 && errno != EINTR) {
+      error_ = errno;
+      return false;
+    }
+    const auto now = clock::now();
+    if (!begin) begin = now;
+    if (is_too_long_ &&
+        is_too_long_(std::chrono::duration_cast<milliseconds>(now - *begin))) {
+      error_ = ETIMEDOUT;
+      return false;
+    }
+  }
 }
 
 bool fd_writer::closed() const noexcept { return error_ == EPIPE; }
 
 std::string fd_writer::problem() const {
   if (good() || closed()) return {};
+  if (error_ == ETIMEDOUT) return "nobody reads it";
   return std::generic_category().message(error_);
 }
 

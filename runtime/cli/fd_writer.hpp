@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace riffle::cli {
 
@@ -10,10 +13,19 @@ namespace riffle::cli {
 /// the reader is slow. SIGPIPE must be caught (see interrupts.hpp).
 class fd_writer {
  public:
+  using milliseconds = std::chrono::milliseconds;
+
   explicit fd_writer(int fd) noexcept : fd_{fd} {}
 
   /// False once nothing more can be written, now or by an earlier call.
   bool write(std::string_view text);
+
+  /// While the reader takes nothing, `f` is asked again and again; told how
+  /// long that lasts, it says whether that is too long. Without it, or with
+  /// nothing, a reader is waited for without end.
+  void give_up_if(std::function<bool(milliseconds)> f) {
+    is_too_long_ = std::move(f);
+  }
 
   /// The reader went away: no reason for a message.
   [[nodiscard]] bool closed() const noexcept;
@@ -28,9 +40,10 @@ class fd_writer {
   [[nodiscard]] std::size_t rows() const noexcept;
 
  private:
-  bool wait_for_room() const;
+  bool wait_for_room();
 
   int fd_;
+  std::function<bool(milliseconds)> is_too_long_;
   int error_ = 0;  ///< errno of the failure
 };
 

@@ -34,6 +34,11 @@ class room_wait {
   /// What was waited for went well.
   void over();
 
+  /// The time limit of the run is over.
+  [[nodiscard]] bool is_over_time() const {
+    return deadline_ && clock::now() >= *deadline_;
+  }
+
   /// Set once the wait was ended: the exit status.
   [[nodiscard]] std::optional<int> status() const noexcept { return status_; }
 

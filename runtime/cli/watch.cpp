@@ -23,6 +23,31 @@ constexpr auto look = std::chrono::milliseconds{100};
 /// Longest wait for a cancelled run: time limits of tools are far shorter.
 constexpr auto settle_limit = std::chrono::seconds{60};
 
+/// How long a reader that takes nothing may hold up an end that is due.
+constexpr auto unread_limit = std::chrono::seconds{3};
+
+/// While it lives, an end that was asked for, or is due, comes although nobody
+/// reads what is written.
+class unread_limits {
+ public:
+  unread_limits(const interrupts& signals, const room_wait& room, console& io)
+      : io_{io} {
+    for (auto* x : {&io_.out, &io_.err})
+      x->give_up_if([&signals, &room](std::chrono::milliseconds silent) {
+        return silent >= unread_limit &&
+               (signals.asked_to_stop() || room.is_over_time());
+      });
+  }
+  ~unread_limits() {
+    for (auto* x : {&io_.out, &io_.err}) x->give_up_if({});
+  }
+  unread_limits(const unread_limits&) = delete;
+  unread_limits& operator=(const unread_limits&) = delete;
+
+ private:
+  console& io_;
+};
+
 /// Cancels a run whose output nobody can read any more, and knows when a
 /// cancelled run has had its time.
 class watcher {
@@ -38,7 +63,7 @@ class watcher {
     }
     if (!unread_ && !signals_.asked_to_stop()) return true;
     const auto now = std::chrono::steady_clock::now();
-    give_up_ = std::min(give_up_, now + settle_limit);
+    if (give_up_ == decltype(give_up_){}) give_up_ = now + settle_limit;
     return now < give_up_;
   }
 
@@ -52,8 +77,7 @@ class watcher {
   const interrupts& signals_;
   console& io_;
   bool unread_ = false;
-  std::chrono::steady_clock::time_point give_up_ =
-      std::chrono::steady_clock::time_point::max();
+  std::chrono::steady_clock::time_point give_up_{};  ///< its zero: none yet
 };
 
 int final_status(const run_output& output, std::uint32_t unasked,
@@ -173,6 +197,7 @@ int set_aside(const run& x, console& io) {
 int watch(watched_run x, const common_options& options, show_options show,
           interrupts& signals, room_wait& room, console& io) {
   room.finish_with("riffle sessions resume " + x.of.session().value);
+  const unread_limits limits{signals, room, io};
   show.asks = x.keyboard.has_value();
   run_output output{options, show, io.out, io.err};
   waiting_log log{view_of(options, show, io.out, io.err).status, io.err};

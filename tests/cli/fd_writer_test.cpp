@@ -67,6 +67,23 @@ TEST_CASE("a reader that went away is no problem to tell of") {
   CHECK_FALSE(writer.write(""));
 }
 
+TEST_CASE("a reader that takes nothing is given up when it is time") {
+  for (const bool blocking : {true, false}) {
+    pipe_ends ends;
+    if (!blocking) ::fcntl(ends.fds[1], F_SETFL, O_NONBLOCK);
+    fd_writer writer{ends.fds[1]};
+    int asked = 0;
+    writer.give_up_if([&](fd_writer::milliseconds) { return ++asked == 2; });
+    CHECK(writer.write("x"));
+    CHECK(asked == 0);
+    CHECK_FALSE(writer.write(std::string(300'000, 'x')));
+    CHECK(asked == 2);
+    CHECK_FALSE(writer.closed());
+    CHECK(writer.problem() == "nobody reads it");
+    CHECK_FALSE(writer.write("y"));
+  }
+}
+
 TEST_CASE("a full disk is a problem with a name") {
   const int fd = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   REQUIRE(fd >= 0);

@@ -119,6 +119,7 @@ TEST_CASE("a program may run the text that a word holds") {
             "some-runner 'z\\ap x'",
             "some-runner 'bin/z?p x'",
             "some-runner 'bin/{zap,x}'",
+            "some-runner 'z{a,}p x'",
             "some-runner --do='bin/[z]ap x'",
             "env A-B=1 sh -c 'z\"\"ap'",
             "npm exec zap",
