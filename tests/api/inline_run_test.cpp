@@ -21,7 +21,7 @@ struct lent_system {
     use_lifo_slot(config);
     config.set("scheduler.max-threads", std::size_t{1});
     system.emplace(config);
-    inline_run.open(*system);
+    inlined.open(*system);
   }
 
   /// Where an actor runs that is sent a message in a round.
@@ -37,7 +37,7 @@ struct lent_system {
     });
     // Until its first behaviour waits it is the workers'.
     while (!is_waiting(actor)) std::this_thread::yield();
-    inline_run.run([&] { caf::anon_send(actor, 1); });
+    inlined.run([&] { caf::anon_send(actor, 1); });
     REQUIRE(found.wait_for(testing::patiently(10s)) ==
             std::future_status::ready);
     return found.get();
@@ -50,7 +50,7 @@ struct lent_system {
 
   caf::actor_system_config config;
   std::optional<caf::actor_system> system;
-  inline_run inline_run;
+  inline_run inlined;
 };
 
 const auto here = [] { return std::this_thread::get_id(); };
@@ -70,9 +70,9 @@ TEST_CASE("after a slow actor the thread lends itself no more for a while") {
 }
 
 TEST_CASE(
-    "a closed inline_run does its work and leaves actors to the workers") {
+    "a closed inline run does its work and leaves actors to the workers") {
   lent_system x;
-  x.inline_run.close();
+  x.inlined.close();
   CHECK(x.place() != here());
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("actors that keep each other busy do not keep the thread") {
   while (!lent_system::is_waiting(one) || !lent_system::is_waiting(two))
     std::this_thread::yield();
   // That it comes back is the test: they never end by themselves.
-  x.inline_run.run([&] { caf::anon_send(one, two); });
+  x.inlined.run([&] { caf::anon_send(one, two); });
   enough = true;
   CHECK(over.get_future().wait_for(testing::patiently(20s)) ==
         std::future_status::ready);
