@@ -373,7 +373,7 @@ TEST_CASE("with CAF's own scheduler a run is the same") {
     const auto threads = threads_now() - before;
     const auto end = runtime.execute({.task = "one"});
     REQUIRE(end);
-    CHECK(end->final_answer == "ok");
+    CHECK(end->answer == "ok");
     return threads;
   };
   // Ours has a clock of its own beside CAF's.
