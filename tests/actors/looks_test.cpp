@@ -166,7 +166,9 @@ TEST_CASE("a run whose looks hang has few of them at a time") {
   approval_scene x;
   x.run_looks = false;
   std::string many;
-  for (int i = 0; i < 40; ++i) many += model_calls(i, "act", {{"n", i}});
+  // Calls that change something are asked about one after the other.
+  x.settings.by_name["look"].approval = "ask";
+  for (int i = 0; i < 40; ++i) many += model_calls(i, "look", {{"n", i}});
   x.play({many + model_stops("tool_calls")});
   x.pass(1s);
   CHECK(x.looks->jobs.size() <= 4);

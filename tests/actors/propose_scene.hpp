@@ -37,15 +37,17 @@ struct propose_scene : approval_scene {
   /// empty.
   void stop_starts(const std::optional<error>& why) {
     auto behave = [this, why](caf::event_based_actor* self) {
-      return caf::behavior{[this, why, self](start_run& x) {
-        ++starts;
-        auto promise = self->make_response_promise();
-        if (why)
-          promise.deliver(run_opened{x.spec->run, x.spec->session, why});
-        else
-          silent.push_back(promise);
-        return promise;
-      }};
+      return caf::behavior{
+          [this, why, self](start_run& x) {
+            ++starts;
+            auto promise = self->make_response_promise();
+            if (why)
+              promise.deliver(run_opened{x.spec->run, x.spec->session, why});
+            else
+              silent.push_back(promise);
+            return promise;
+          },
+          [](const withdraw_run&) {}};
     };
     tell_desk(caf::actor_cast<run_registry_actor>(system->spawn(behave)));
   }

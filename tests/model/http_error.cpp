@@ -141,7 +141,7 @@ TEST_CASE("only the total limit ends all tries") {
   CHECK(idle.code == errc::timeout);
   CHECK(idle.retryable);
   CHECK(idle.message ==
-        "the answer paused for longer than timeouts.idle (1.500 s)");
+        "the answer paused for longer than timeouts.idle (1.5 s)");
   CHECK_FALSE(limit_error(time_limit::total, limits).retryable);
 }
 
