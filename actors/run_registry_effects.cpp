@@ -9,6 +9,9 @@ namespace riffle {
 
 namespace {
 
+/// How long the store's answer is listened to: a late one is acted on, too.
+/// That it is late is told by `run_deadline`.
+constexpr auto heard_for = std::chrono::hours{24};
 constexpr const char* op = "run_registry";
 
 /// Less than a runtime waits for the end of its runs.
@@ -67,14 +70,14 @@ void run_registry_state::act(core::ask_store& x) {
   self->delayed_send(self, setup.store_deadline, run_deadline{x.run, x.ticket});
   if (x.fresh) {
     open_run_request request{to_record(*askers.at(x.run).spec)};
-    self->request(setup.store, caf::infinite, std::move(request))
+    self->request(setup.store, heard_for, std::move(request))
         .then(answered, lost);
     return;
   }
   adopt_run_request request{x.run, {}};
   for (const auto& [call, attempt] : work_of(x.run)->acting())
     request.acting.insert(call);
-  self->request(setup.store, caf::infinite, std::move(request))
+  self->request(setup.store, heard_for, std::move(request))
       .then(answered, lost);
 }
 

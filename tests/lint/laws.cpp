@@ -29,7 +29,8 @@ constexpr std::array<std::pair<std::string_view, layer>, 13> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 8> ports{
+constexpr std::array<std::string_view, 9> ports{
+    "tools/ask.hpp",
     "tools/kept_file.hpp",
     "tools/session_state.hpp",
     "tools/tool.hpp",
