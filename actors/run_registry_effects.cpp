@@ -11,7 +11,7 @@ namespace {
 
 /// How long the store's answer is listened to: a late one is acted on, too.
 /// That it is late is told by `run_deadline`.
-constexpr auto heard_for = std::chrono::hours{24};
+constexpr auto heard_for = std::chrono::minutes{24 * 60};
 constexpr const char* op = "run_registry";
 
 /// Less than a runtime waits for the end of its runs.
