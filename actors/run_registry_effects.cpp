@@ -62,9 +62,10 @@ void run_registry_state::act(core::ask_store& x) {
     on_store_answer(x, answer);
   };
   const auto lost = [this, x](caf::error& e) {
-    opened_run none{nullptr, error{errc::storage_unavailable, op,
-                                   "the store did not answer: " +
-                                       self->system().render(e)}};
+    opened_run none{
+        nullptr, error{errc::storage_unavailable, op,
+                       "the session store failed, so no run can begin", false,
+                       self->system().render(e)}};
     on_store_answer(x, none);
   };
   self->delayed_send(self, setup.store_deadline, run_deadline{x.run, x.ticket});

@@ -245,11 +245,13 @@ TEST_CASE("what is always approved is listed, and taken back") {
   CHECK(run(folder, {"proposals", "always"}).out.find("touch a.txt *") !=
         std::string::npos);
   const std::vector<std::string> again{"run", "more", "--session", "s1"};
-  CHECK(run(folder, again).status == 0);  // nobody is there, but it is allowed
+  CHECK(run(folder, again).status == 0);
+  CHECK(pending(folder).empty());  // nobody is asked, it is allowed
   CHECK(run(folder, {"proposals", "always", "--revoke", id}).status == 0);
   CHECK(run(folder, {"proposals", "always", "--revoke", id}).status == 2);
   CHECK(run(folder, {"proposals", "always"}).out.empty());
-  CHECK(run(folder, again).status == 3);
+  CHECK(run(folder, again).status == 0);
+  CHECK(pending(folder).size() == 1);
 }
 
 TEST_CASE("where nobody is, calls may be proposed, and people are told") {

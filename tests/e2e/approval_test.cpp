@@ -218,11 +218,11 @@ TEST_CASE("a run that waits says what can be typed, for all that is open") {
   const work_folder folder;
   http_server server{[](const http_request& request) {
     if (tool_messages(request).empty())
-      return respond_sse(calls({{"bash", {{"command", "echo 1 >> effects"}}},
-                                {"bash", {{"command", "echo 2 >> effects"}}}}));
+      return respond_sse(calls(
+          {{"read", {{"path", "one.txt"}}}, {"read", {{"path", "two.txt"}}}}));
     return respond_sse(answer("Done."));
   }};
-  folder.configure(server.url("/v1"));
+  folder.configure(server.url("/v1"), "[tools.read]\napproval = \"ask\"\n");
   program waits{installed_riffle(), folder, {"run", "go", "--approve", "ask"}};
   std::vector<json> open;
   REQUIRE(eventually([&] {

@@ -109,7 +109,7 @@ TEST_CASE("a run is quiet in the log unless more is asked for") {
   CHECK(lines_with(err_of({}), " run: ") == 0);
   CHECK(err_of({"-q"}).empty());
   const auto traced = err_of({"-v"});
-  CHECK(lines_with(traced, " run: ") == 0);
+  CHECK(lines_with(traced, " info run: ") == 0);
   CHECK(lines_with(traced, "[CALL] read ") == 1);
   {
     const auto err = err_of({"--set", "runtime.log.level=info"});
