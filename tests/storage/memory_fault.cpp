@@ -76,6 +76,13 @@ void end_scope() { in_scope = false; }
 
 }  // namespace riffle::testing
 
+namespace {
+
+/// Not inlined: g++ would warn of a `free` for what `new` gave.
+[[gnu::noinline]] void give_back(void* p) { std::free(p); }
+
+}  // namespace
+
 void* operator new(std::size_t size) {
   if (void* p = riffle::testing::allocate(size)) return p;
   throw std::bad_alloc{};
@@ -85,5 +92,5 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return riffle::testing::allocate(size);
 }
 
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { give_back(p); }
+void operator delete(void* p, std::size_t) noexcept { give_back(p); }
