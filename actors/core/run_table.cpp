@@ -67,8 +67,7 @@ void run_table::ask(entry& x, bool fresh, run_effects& out) {
   out.emplace_back(ask_store{x.what.run, x.ticket, fresh});
 }
 
-// -- what the store says
-// --------------------------------------------------------
+// -- what the store says ------------------------------------------------------
 
 run_table::entry* run_table::answered(const run_id& id, run_ticket ticket) {
   auto* x = find(id);
@@ -97,7 +96,9 @@ run_effects run_table::on_opened(const run_id& id, run_ticket ticket,
     default: begin(*x, false, out, now);
   }
   if (awaited) out.emplace_back(answer_asker{id, {}});
-  if (closing_ && x->at == phase::running && awaited) end_for_closing(*x, out);
+  x = find(id);  // a late one may be forgotten by now
+  if (closing_ && awaited && x != nullptr && x->at == phase::running)
+    end_for_closing(*x, out);
   check_closed(out);
   return out;
 }
@@ -209,8 +210,7 @@ run_effects run_table::on_withdrawn(const run_id& id) {
   return out;
 }
 
-// -- while it runs
-// --------------------------------------------------------------
+// -- while it runs ------------------------------------------------------------
 
 run_effects run_table::on_cancel(const run_id& id, end_request how) {
   run_effects out;
@@ -234,8 +234,7 @@ void run_table::on_ending(const run_id& id) {
   if (auto* x = find(id)) x->ending = true;
 }
 
-// -- the end, or another try
-// ----------------------------------------------------
+// -- the end, or another try --------------------------------------------------
 
 run_effects run_table::on_all_down(const run_id& id, const std::string& why,
                                    time_point now) {
@@ -313,8 +312,7 @@ void run_table::forget(const run_id& id, bool disown, run_effects& out) {
   runs_.erase(i);
 }
 
-// -- what is asked of it
-// --------------------------------------------------------
+// -- what is asked of it ------------------------------------------------------
 
 run_table::entry* run_table::find(const run_id& id) {
   const auto i = runs_.find(id);
