@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -38,6 +39,14 @@ constexpr auto guard_deadline = std::chrono::seconds{15};
 /// answer soon. One run gets at most so many of them, for what hangs keeps its.
 constexpr std::size_t look_threads = 16;
 constexpr std::size_t looks_of_a_run = 2;
+
+/// Not destroyed, but reachable: it is no leak.
+void keep_for_ever(std::shared_ptr<timer> x) {
+  static std::mutex mutex;
+  static auto* const all = new std::vector<std::shared_ptr<timer>>;  // NOLINT
+  const std::lock_guard lock{mutex};
+  all->push_back(std::move(x));
+}
 
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
@@ -120,7 +129,7 @@ node::~node() {
   // What still runs refers to its actors: then they stay until the process
   // ends, and with them what their transports use.
   if (!ended) {
-    static_cast<void>(new std::shared_ptr<timer>{timer_});
+    keep_for_ever(timer_);
     static_cast<void>(system_.release());
   }
 }
