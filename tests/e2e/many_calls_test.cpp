@@ -187,7 +187,8 @@ TEST_CASE("a turn of ten thousand calls that is killed is finished by resume",
     folder.configure(server.url("/v1"));
     program running{installed_riffle(), folder, run_command};
     const auto bytes = 5000 + random() % 3'000'000;
-    REQUIRE(eventually([&] { return size_of(folder, "out.txt") > bytes; }));
+    REQUIRE(eventually([&] { return size_of(folder, "out.txt") > bytes; },
+                       patiently(20s)));
     running.signal(SIGKILL);
     const auto published = running.wait().out;
     const auto again = riffle::testing::riffle(
