@@ -35,7 +35,7 @@ bool is_free(storage::journal& journal, const run_id& run) {
 }
 
 /// Nothing may act after it was settled: what a dead runtime left behind has
-/// to be gone before recovery settles its calls (rule 10).
+/// to be gone before recovery settles its calls.
 std::optional<error> wait_for_all(const storage::session_snapshot& session,
                                   const adopt_run_request& x,
                                   const guard_waiter& wait, waited_for& done) {

@@ -8,8 +8,7 @@
 
 namespace riffle {
 
-// -- start
-// ---------------------------------------------------------------------
+// -- start --------------------------------------------------------------------
 
 caf::result<run_opened> run_registry_state::on_start(start_run& x) {
   return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_limit},
@@ -52,8 +51,7 @@ void run_registry_state::on_withdrawn(const withdraw_run& x) {
   apply(table.on_withdrawn(x.run));
 }
 
-// -- while it runs
-// -------------------------------------------------------------
+// -- while it runs ------------------------------------------------------------
 
 void run_registry_state::on_attach(attach_subscriber& x) {
   const auto i = runs.find(x.run);
@@ -90,8 +88,7 @@ void run_registry_state::on_work_returned(const work_returned& x) {
   if (!runs.contains(x.run) && !askers.contains(x.run)) work.erase(x.run);
 }
 
-// -- the end
-// -------------------------------------------------------------------
+// -- the end ------------------------------------------------------------------
 
 void run_registry_state::on_down(const caf::down_msg& x) {
   if (on_pool_down(x)) return;

@@ -10,7 +10,7 @@
 
 namespace riffle {
 
-/// The supervisor of runs (rule 12): when one actor of a run fails, all fail;
+/// The supervisor of runs: when one actor of a run fails, all fail;
 /// the run then starts again from the journal, by the code that recovers it
 /// after a crash of the process. What follows from what is decided by
 /// `core::run_table`; here are the actors, readers and answers.

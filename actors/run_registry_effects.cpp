@@ -52,8 +52,7 @@ void run_registry_state::tell_desk() {
     self->send(setup.desk, runs_here{any});
 }
 
-// -- the store
-// -----------------------------------------------------------------
+// -- the store ----------------------------------------------------------------
 
 /// The deadline is a timer of our own: an answer must be heard however late it
 /// is, else nobody would know that the run is this process's.
@@ -97,8 +96,7 @@ void run_registry_state::act(core::answer_asker& x) {
   if (!x.failure || runs.contains(x.run)) askers.erase(i);
 }
 
-// -- its actors
-// ----------------------------------------------------------------
+// -- its actors ---------------------------------------------------------------
 
 /// The entry of a run that begins now: a new one, or that of before.
 run_registry_state::entry& run_registry_state::take_over(const run_id& run) {
@@ -165,8 +163,7 @@ void run_registry_state::act(core::stop_actors& x) {
                   caf::exit_reason::user_shutdown);
 }
 
-// -- its work
-// ------------------------------------------------------------------
+// -- its work -----------------------------------------------------------------
 
 const std::shared_ptr<run_work>& run_registry_state::work_of(
     const run_id& run) {
@@ -193,8 +190,7 @@ void run_registry_state::act(core::end_work& x) {
                      run_deadline{x.run, x.ticket});
 }
 
-// -- its end
-// -------------------------------------------------------------------
+// -- its end ------------------------------------------------------------------
 
 void run_registry_state::act(core::close_readers& x) {
   const auto i = runs.find(x.run);

@@ -26,8 +26,7 @@ error store_silent() {
 
 }  // namespace
 
-// -- who may
-// --------------------------------------------------------------------
+// -- who may ------------------------------------------------------------------
 
 std::optional<error> run_table::find_refusal(const asked_run& x) const {
   if (closing_) return error{errc::cancelled, op, "the runtime is closing"};

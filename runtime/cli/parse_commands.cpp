@@ -56,6 +56,15 @@ void parser::add_resume(CLI::App& parent) {
   });
 }
 
+void parser::add_always(CLI::App& sub) {
+  sub.add_option("--always", raw.always,
+                 "Also approve further calls in its session and folder: "
+                 "this very call, those that match its pattern (see "
+                 "'show'), or all of its tool")
+      ->type_name("call|pattern|tool")
+      ->check(CLI::IsMember({"call", "pattern", "tool"}));
+}
+
 void parser::add_proposals() {
   auto* x = app.add_subcommand("proposals", "Decide what waits for approval");
   x->require_subcommand(1);
@@ -88,15 +97,7 @@ void parser::add_proposals() {
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
   add("show", "All of one proposal: what would be done", what::show);
-  const auto add_always = [this](CLI::App* sub) {
-    sub->add_option("--always", raw.always,
-                    "Also approve further calls in its session and folder: "
-                    "this very call, those that match its pattern (see "
-                    "'show'), or all of its tool")
-        ->type_name("call|pattern|tool")
-        ->check(CLI::IsMember({"call", "pattern", "tool"}));
-  };
-  add_always(add("approve", "Let it be done", what::approve));
+  add_always(*add("approve", "Let it be done", what::approve));
   add("deny", "Do not let it be done", what::deny)
       ->add_option("--reason", proposals.reason, "Why; the model is told")
       ->type_name("TEXT");

@@ -62,6 +62,7 @@ struct parser {
   void add_sessions();
   void add_resume(CLI::App& parent);
   void add_proposals();
+  void add_always(CLI::App& sub);
   void add_events();
   void add_config();
   common_options finish_common() const;

@@ -15,9 +15,19 @@ namespace {
 
 constexpr const char* op = "node";
 
-bool is_loopback(const std::string& url) {
-  return url.starts_with("http://127.") ||
-         url.starts_with("http://localhost") || url.starts_with("http://[::1]");
+bool is_loopback(std::string_view url) {
+  constexpr std::string_view scheme = "http://";
+  if (!url.starts_with(scheme)) return false;
+  url.remove_prefix(scheme.size());
+  const auto host = url.substr(0, url.find_first_of("/?#"));
+  if (host.find('@') != std::string_view::npos) return false;
+  const auto name = host.substr(0, host.rfind(':'));
+  // 127.0.0.0/8 in digits: "127.example.org" is a name like any.
+  const bool is_number =
+      name.starts_with("127.") &&
+      name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return is_number || name == "localhost" || host == "[::1]" ||
+         host.starts_with("[::1]:");
 }
 
 /// It becomes a line of a request: with another line in it, a server would

@@ -175,6 +175,26 @@ service_listener node::service_listener_for() const {
 
 // -- putting together ---------------------------------------------------------
 
+expected<void> node::open_data(std::filesystem::path& guard_dir,
+                               std::filesystem::path& output_dir) {
+  const auto named = config::data_folder(config_.runtime);
+  if (!named) return unexpected{named.error()};
+  const auto& data_dir = *named;
+  const auto mode = config_.runtime.durability == "disk"
+                        ? storage::durability::disk
+                        : storage::durability::process;
+  auto opened = storage::open_sqlite_journal(data_dir, mode);
+  if (!opened) return unexpected{std::move(opened.error())};
+  journal_ = std::move(*opened);
+  board_ = std::make_shared<storage::service_board>(data_dir / "service");
+  guard_dir = data_dir / "guards";
+  output_dir = data_dir / "outputs";
+  for (const auto& folder : {guard_dir, output_dir})
+    if (auto made = storage::make_private_folder(folder); !made)
+      return unexpected{std::move(made.error())};
+  return {};
+}
+
 expected<void> node::compose(node_parts parts) {
   faults_ = parts.faults ? std::move(parts.faults) : faults_for_tests;
   scripts_ = std::move(parts.scripts);
@@ -196,23 +216,8 @@ expected<void> node::compose(node_parts parts) {
   journal_ = std::move(parts.journal);
   std::filesystem::path guard_dir;
   std::filesystem::path output_dir;
-  if (!journal_) {
-    const auto named = config::data_folder(config_.runtime);
-    if (!named) return unexpected{named.error()};
-    const auto& data_dir = *named;
-    const auto mode = config_.runtime.durability == "disk"
-                          ? storage::durability::disk
-                          : storage::durability::process;
-    auto opened = storage::open_sqlite_journal(data_dir, mode);
-    if (!opened) return unexpected{std::move(opened.error())};
-    journal_ = std::move(*opened);
-    board_ = std::make_shared<storage::service_board>(data_dir / "service");
-    guard_dir = data_dir / "guards";
-    output_dir = data_dir / "outputs";
-    for (const auto& folder : {guard_dir, output_dir})
-      if (auto made = storage::make_private_folder(folder); !made)
-        return unexpected{std::move(made.error())};
-  }
+  if (!journal_)
+    if (auto ok = open_data(guard_dir, output_dir); !ok) return ok;
   auto registry = make_registry(config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);

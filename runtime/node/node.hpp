@@ -129,6 +129,9 @@ class node {
   struct system;
   node(config::config config, node_parts parts);
   expected<void> compose(node_parts parts);
+  /// The journal and folders of `runtime.data_dir`.
+  expected<void> open_data(std::filesystem::path& guard_dir,
+                           std::filesystem::path& output_dir);
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rule 12: an exception in any handler of any run actor costs nothing but a
-// recovery.
+// Supervision of runs: an exception in any handler of any run actor costs
+// nothing but a recovery.
 #include <filesystem>
 #include <fstream>
 #include <regex>

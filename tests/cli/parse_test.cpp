@@ -7,37 +7,13 @@
 
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/text_width.hpp"
+#include "tests/cli/parsing.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
 using namespace riffle::cli;
+using namespace riffle::testing;
 using namespace std::chrono_literals;
-
-namespace {
-
-template <class T>
-T parsed(std::vector<std::string> arguments) {
-  const auto x = parse(std::move(arguments));
-  if (const auto* why = std::get_if<leave_command>(&x)) {
-    UNSCOPED_INFO(why->out << why->err);
-  }
-  REQUIRE(std::holds_alternative<T>(x));
-  return std::get<T>(x);
-}
-
-/// What is said about a mistake; the exit status is 2.
-std::string refused(std::vector<std::string> arguments) {
-  const auto x = parsed<leave_command>(std::move(arguments));
-  CHECK(x.status == 2);
-  CHECK(x.out.empty());
-  return x.err;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("run takes a task, and has safe defaults") {
   const auto x = parsed<run_command>({"run", "say hello"});

@@ -2,36 +2,12 @@
 // Options that take a value, and get none.
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/parse.hpp"
+#include "tests/cli/parsing.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
 using namespace riffle::cli;
-
-namespace {
-
-template <class T>
-T parsed(std::vector<std::string> arguments) {
-  const auto x = parse(std::move(arguments));
-  if (const auto* why = std::get_if<leave_command>(&x)) {
-    UNSCOPED_INFO(why->out << why->err);
-  }
-  REQUIRE(std::holds_alternative<T>(x));
-  return std::get<T>(x);
-}
-
-/// What is said about a mistake; the exit status is 2.
-std::string refused(std::vector<std::string> arguments) {
-  const auto x = parsed<leave_command>(std::move(arguments));
-  CHECK(x.status == 2);
-  CHECK(x.out.empty());
-  return x.err;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using namespace riffle::testing;
 
 TEST_CASE("an option with nothing behind \"=\" swallows no word") {
   // --session= a b: once "a" was the session and "b" the task.
