@@ -7,7 +7,7 @@
 
 #include <caf/all.hpp>
 
-#include "actors/run_spec.hpp"
+#include "actors/run/run_spec.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {

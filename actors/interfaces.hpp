@@ -7,8 +7,8 @@
 
 #include <caf/all.hpp>
 
-#include "actors/run_messages.hpp"
-#include "actors/run_work.hpp"
+#include "actors/process/run_work.hpp"
+#include "actors/run/run_messages.hpp"
 
 namespace riffle {
 
@@ -23,17 +23,18 @@ struct pool_replaced;       // registry -> dispatcher: another pool serves it
 struct orphan_due;          // dispatcher's own timer
 struct adoption_done;       // session store's own
 struct revive_pool;         // registry's own timer
-struct watch_proposal;      // tracker -> desk: tell me what is decided
+struct watch_proposal;      // tracker -> inbox: tell me what is decided
 
-/// Runs one call at a time on the lane; dies with its tool's exception.
-using tool_worker_actor =
-    caf::typed_actor<reacts_to<assignment>,       // run it
-                     reacts_to<stop_assignment>,  // ask it to stop (kill
-                                                  // ladder)
-                     reacts_to<lane_progress>,    // the lane reports
-                     reacts_to<lane_done>,        // the lane is through
-                     reacts_to<progress_ack>,     // room for one more report
-                     reacts_to<tick>>;  // own timer: a report may leave
+/// Runs one call at a time on the blocking executor; dies with its tool's
+/// exception.
+using tool_worker_actor = caf::typed_actor<
+    reacts_to<assignment>,         // run it
+    reacts_to<stop_assignment>,    // ask it to stop (kill
+                                   // ladder)
+    reacts_to<blocking_progress>,  // the blocking executor reports
+    reacts_to<blocking_done>,      // the blocking executor is through
+    reacts_to<progress_ack>,       // room for one more report
+    reacts_to<tick>>;              // own timer: a report may leave
 
 /// Supervisor of a tool's workers; queue of what waits for one.
 using tool_pool_actor = caf::typed_actor<
@@ -87,7 +88,7 @@ using dispatcher_actor =
                      reacts_to<restored_calls>,  // from the orchestrator:
                                                  // recovery
                      reacts_to<parsed_calls>,    // from the parser
-                     reacts_to<spoiled_call>,    // from the parser
+                     reacts_to<malformed_call>,  // from the parser
                      reacts_to<more_calls>,      // own: large turns in pieces
                      reacts_to<turn_over>,      // passed on to the orchestrator
                      reacts_to<gate_opened>,    // the turn is recorded
@@ -101,7 +102,8 @@ using dispatcher_actor =
                      reacts_to<work_progressed>,    // from the muxer
                      reacts_to<work_done>,  // from a worker or the orchestrator
                      reacts_to<work_lost>,  // from a pool
-                     reacts_to<work_returned>,  // from a lane's thread
+                     reacts_to<work_returned>,  // from a blocking executor's
+                                                // thread
                      reacts_to<pool_replaced>,  // from the registry
                      reacts_to<orphan_due>,     // own timer
                      reacts_to<tick>>;          // own timer: time limits
@@ -111,17 +113,17 @@ using proposal_tracker_actor =
     caf::typed_actor<reacts_to<run_peers>,           // once, first
                      reacts_to<approval_request>,    // from the dispatcher
                      reacts_to<approval_withdrawn>,  // from the dispatcher
-                     reacts_to<standing_proposal>,   // from the orchestrator
+                     reacts_to<open_proposal>,       // from the orchestrator
                      reacts_to<request_committed>,   // from the publisher
                      reacts_to<call_inspected>,      // from its look's thread
                      reacts_to<inspection_overdue>,  // own timer
                      reacts_to<expiry_due>,          // own timer
-                     reacts_to<decision_known>>;     // from the desk
+                     reacts_to<decision_known>>;     // from the inbox
 
 /// Where the decisions of all processes meet: looks for those that are awaited
 /// here, stores Riffle's own, starts what was approved. Its thread may block
 /// on the journal.
-using proposal_desk_actor =
+using command_inbox_actor =
     caf::typed_actor<reacts_to<run_peers>,         // once: the registry
                      reacts_to<watch_proposal>,    // from a tracker
                      reacts_to<unwatch_proposal>,  // from a tracker
@@ -147,22 +149,22 @@ using orchestrator_actor =
 using session_store_actor =
     caf::typed_actor<replies_to<open_run_request>::with<opened_run>,
                      replies_to<adopt_run_request>::with<opened_run>,
-                     reacts_to<adoption_done>,    // own: a lane is through
+                     reacts_to<adoption_done>,    // own: a blocking executor is
+                                                  // through
                      reacts_to<disown_request>>;  // from the registry
 
 /// Front door: spawns runs, knows them, restarts them from the journal.
-using run_registry_actor =
-    caf::typed_actor<replies_to<start_run>::with<run_opened>,
-                     replies_to<resume_run>::with<run_opened>,
-                     reacts_to<withdraw_run>,  // who asked has gone
-                     reacts_to<attach_subscriber>, reacts_to<cancel_run>,
-                     reacts_to<cancel_call>, reacts_to<run_ended>,
-                     reacts_to<run_broken>,
-                     reacts_to<work_returned>,  // from a lane's thread
-                     reacts_to<run_deadline>,   // own timer
-                     reacts_to<probe_journal>,  // own timer
-                     reacts_to<revive_pool>,    // own timer
-                     replies_to<shut_down>::with<all_ended>>;
+using run_registry_actor = caf::typed_actor<
+    replies_to<start_run>::with<run_opened>,
+    replies_to<resume_run>::with<run_opened>,
+    reacts_to<withdraw_run>,  // who asked has gone
+    reacts_to<attach_subscriber>, reacts_to<cancel_run>, reacts_to<cancel_call>,
+    reacts_to<run_ended>, reacts_to<run_broken>,
+    reacts_to<work_returned>,  // from a blocking executor's thread
+    reacts_to<run_deadline>,   // own timer
+    reacts_to<probe_journal>,  // own timer
+    reacts_to<revive_pool>,    // own timer
+    replies_to<shut_down>::with<all_ended>>;
 
 struct assignment {
   run_id run;
@@ -190,7 +192,7 @@ struct run_peers {
   proposal_tracker_actor tracker;
   orchestrator_actor orchestrator;
   run_registry_actor registry;
-  proposal_desk_actor desk;
+  command_inbox_actor inbox;
   std::map<std::string, tool_pool_actor> pools;
   std::shared_ptr<tools::session_state> state;
   std::shared_ptr<run_work> work;  ///< what acts, also for its actors of before
@@ -216,7 +218,7 @@ struct revive_pool {
   std::string tool;
 };
 
-/// lane -> session store: what became of an adoption.
+/// blocking executor -> session store: what became of an adoption.
 struct adoption_done {
   std::uint64_t number = 0;
   opened_run answer;

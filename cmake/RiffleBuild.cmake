@@ -63,17 +63,18 @@ if(RIFFLE_SANITIZE)
   endif()
 endif()
 
-# riffle_layer(NAME FOLDER [RECURSE] [PCH] [NO_INSTALL] DEPS …): a static library
-# of all sources of the folder. PCH: it includes CAF. What users of the installed
-# library need not have stands in $<BUILD_INTERFACE:…>.
+# riffle_layer(NAME FOLDER [WITHOUT SUBFOLDER] [PCH] [NO_INSTALL] DEPS …): a
+# static library of all sources of the folder, but of one that is a layer of its
+# own. PCH: it includes CAF. What users of the installed library need not have
+# stands in $<BUILD_INTERFACE:…>.
 function(riffle_layer name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "RECURSE;PCH;NO_INSTALL" "" "DEPS")
-  set(glob GLOB)
-  if(arg_RECURSE)
-    set(glob GLOB_RECURSE)
-  endif()
-  file(${glob} sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "PCH;NO_INSTALL" "WITHOUT" "DEPS")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(arg_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${folder}/${arg_WITHOUT}/")
+  endif()
   if(NOT sources)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE riffle_options ${arg_DEPS})

@@ -74,7 +74,7 @@ struct tool_call {
   std::optional<std::string> judged{};
   /// Set if the call can never begin (unknown tool, invalid arguments, cut
   /// off): it settles with this error, as `failed` or `skipped`.
-  std::optional<error> defect{};
+  std::optional<error> rejection{};
   /// What the preview was made from that a person approved
   /// (tools::call_preview): the call acts on nothing else. Empty: nobody saw
   /// one.

@@ -38,7 +38,7 @@ constexpr text_table<4> decisions = {
     "expired",
     "cancelled",
 };
-static_assert(covers(decisions, decision::cancelled));
+static_assert(covers(decisions, proposal_outcome::cancelled));
 
 constexpr text_table<3> sources = {"seek_approval", "inline", "tool_call"};
 static_assert(covers(sources, proposal_source::tool_call));
@@ -63,7 +63,7 @@ std::string_view to_string(call_status x) noexcept {
   return text_of(call_statuses, x);
 }
 
-std::string_view to_string(decision x) noexcept {
+std::string_view to_string(proposal_outcome x) noexcept {
   return text_of(decisions, x);
 }
 
@@ -85,8 +85,9 @@ std::optional<call_status> parse_call_status(std::string_view text) noexcept {
   return enum_of<call_status>(call_statuses, text);
 }
 
-std::optional<decision> parse_decision(std::string_view text) noexcept {
-  return enum_of<decision>(decisions, text);
+std::optional<proposal_outcome> parse_proposal_outcome(
+    std::string_view text) noexcept {
+  return enum_of<proposal_outcome>(decisions, text);
 }
 
 std::optional<proposal_source> parse_proposal_source(

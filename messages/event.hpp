@@ -121,12 +121,17 @@ struct approval_required {
   bool operator==(const approval_required&) const = default;
 };
 
-enum class decision : std::uint8_t { approved, denied, expired, cancelled };
+enum class proposal_outcome : std::uint8_t {
+  approved,
+  denied,
+  expired,
+  cancelled
+};
 
 struct approval_resolved {
   proposal_id proposal{};
   call_id id{};
-  decision how = decision::denied;
+  proposal_outcome how = proposal_outcome::denied;
   std::string by{};
   std::string reason{};     ///< left out if empty
   std::string arguments{};  ///< JSON object; left out if empty
@@ -202,7 +207,7 @@ struct run_finished {
 };
 
 std::string_view to_string(call_status x) noexcept;
-std::string_view to_string(decision x) noexcept;
+std::string_view to_string(proposal_outcome x) noexcept;
 std::string_view to_string(proposal_source x) noexcept;
 std::string_view to_string(proposal_status x) noexcept;
 std::string_view to_string(retry_what x) noexcept;
@@ -210,7 +215,8 @@ std::string_view to_string(run_status x) noexcept;
 
 /// The reverse of `to_string`; nothing for an unknown text.
 std::optional<call_status> parse_call_status(std::string_view text) noexcept;
-std::optional<decision> parse_decision(std::string_view text) noexcept;
+std::optional<proposal_outcome> parse_proposal_outcome(
+    std::string_view text) noexcept;
 std::optional<proposal_source> parse_proposal_source(
     std::string_view text) noexcept;
 std::optional<proposal_status> parse_proposal_status(

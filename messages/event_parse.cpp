@@ -137,7 +137,8 @@ void get(json_reader& m, events::approval_required& x) {
 void get(json_reader& m, events::approval_resolved& x) {
   x.proposal = m.id<proposal_id>("proposal_id");
   x.id = m.id<call_id>("id");
-  x.how = m.choice<events::decision>("decision", events::parse_decision);
+  x.how = m.choice<events::proposal_outcome>("decision",
+                                             events::parse_proposal_outcome);
   x.by = m.text("by");
   x.reason = m.text_or_empty("reason");
   x.arguments = m.object_or_empty("arguments");

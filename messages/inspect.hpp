@@ -174,7 +174,7 @@ typename Inspector::result_type inspect(Inspector& f, tool_call& x) {
   return wire::all(f, "tool_call", x.id, x.provider_id, x.tool, x.title,
                    x.arguments, x.arguments_text, x.edited_from, x.eff,
                    x.idempotent, x.control, x.needs_approval, x.step, x.index,
-                   x.keys, x.limits, x.judged, x.defect, x.basis);
+                   x.keys, x.limits, x.judged, x.rejection, x.basis);
 }
 
 template <class Inspector>

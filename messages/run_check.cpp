@@ -155,8 +155,8 @@ run_checker::finding run_checker::on(const events::tool_call& x) {
     return broken(2, of_call(x.id) +
                          " has its tool_call before its"
                          " approval_resolved");
-  if (c.started && c.decision.value_or(events::decision::approved) !=
-                       events::decision::approved)
+  if (c.started && c.decision.value_or(events::proposal_outcome::approved) !=
+                       events::proposal_outcome::approved)
     return broken(2, of_call(x.id) + " starts though it was not approved");
   if (other_tool)
     return broken(2, of_call(x.id) + " was approved for another tool");

@@ -48,7 +48,7 @@ class run_checker {
     std::string tool;
     bool started = false;
     std::optional<proposal_id> pending;
-    std::optional<events::decision> decision;
+    std::optional<events::proposal_outcome> decision;
   };
 
   finding on(const events::run_started&) { return {}; }

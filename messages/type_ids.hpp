@@ -44,7 +44,7 @@ CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::tool_progress))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::tool_result))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::plan_updated))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::approval_required))
-CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::decision))
+CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::proposal_outcome))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::approval_resolved))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::proposal_source))
 CAF_ADD_TYPE_ID(riffle_messages, (riffle::events::proposal_status))
@@ -76,7 +76,7 @@ using message_types = type_list<
     turn_delta, events::run_started, events::step_start, events::step_restarted,
     events::llm_token, events::llm_reasoning, events::call_status,
     events::tool_call, events::tool_progress, events::tool_result,
-    events::plan_updated, events::approval_required, events::decision,
+    events::plan_updated, events::approval_required, events::proposal_outcome,
     events::approval_resolved, events::proposal_source, events::proposal_status,
     events::proposal, events::usage, events::retry_what, events::retry,
     events::status, events::failure, events::final_answer, events::run_status,

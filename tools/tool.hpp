@@ -2,7 +2,8 @@
 #pragma once
 
 // The port of everything that a model can call. No actors here: a tool is
-// plain code that blocks, runs on the lane, and obeys a stop token.
+// plain code that blocks, runs on the blocking executor, and obeys a stop
+// token.
 
 #include <cstdint>
 #include <filesystem>

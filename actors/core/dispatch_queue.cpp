@@ -58,8 +58,8 @@ dispatch_effects dispatch_queue::on_call(tool_call call, time_point now) {
     finish_drain(out);
     return out;
   }
-  if (x.call.defect) {
-    settle(x, failed(outcome_of(*x.call.defect), *x.call.defect, 0), out);
+  if (x.call.rejection) {
+    settle(x, failed(outcome_of(*x.call.rejection), *x.call.rejection, 0), out);
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
@@ -234,12 +234,12 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
   return out;
 }
 
-dispatch_effects dispatch_queue::on_spoiled(const call_id& id, error why,
-                                            time_point now) {
+dispatch_effects dispatch_queue::on_malformed(const call_id& id, error why,
+                                              time_point now) {
   dispatch_effects out;
   auto* x = find(id);
   if (x == nullptr || ending(*x)) return out;
-  x->call.defect = why;
+  x->call.rejection = why;
   stop(*x, outcome::failed, std::move(why), out, now);
   start_what_can(out, now);
   finish_drain(out);

@@ -142,7 +142,7 @@ class dispatch_queue {
                                   std::string reason, time_point now);
 
   /// What was taken as a complete call turned out not to be one.
-  dispatch_effects on_spoiled(const call_id& id, error why, time_point now);
+  dispatch_effects on_malformed(const call_id& id, error why, time_point now);
 
   /// Cancels one call; settled ones are left alone.
   dispatch_effects on_cancel(const call_id& id, time_point now);

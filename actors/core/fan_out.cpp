@@ -5,21 +5,22 @@
 
 namespace riffle::core {
 
-standing fan_out::attach(subscriber sub, std::uint64_t after_seq,
-                         std::uint64_t acked_seq) {
-  const auto how = after_seq >= acked_seq ? standing::live : standing::behind;
+reader_state fan_out::attach(subscriber_id sub, std::uint64_t after_seq,
+                             std::uint64_t acked_seq) {
+  const auto how =
+      after_seq >= acked_seq ? reader_state::live : reader_state::behind;
   subs_[sub] = {how, after_seq};
   return how;
 }
 
-std::vector<subscriber> fan_out::on_acked(std::uint64_t first,
-                                          std::uint64_t last) {
-  std::vector<subscriber> result;
+std::vector<subscriber_id> fan_out::on_acked(std::uint64_t first,
+                                             std::uint64_t last) {
+  std::vector<subscriber_id> result;
   for (auto& [sub, x] : subs_) {
-    if (x.how != standing::live || last <= x.has) continue;
+    if (x.how != reader_state::live || last <= x.has) continue;
     if (first > x.has + 1) {
       // Only if the caller broke the rule on gaps: better late than a hole.
-      x.how = standing::behind;
+      x.how = reader_state::behind;
       continue;
     }
     x.has = last;
@@ -28,16 +29,16 @@ std::vector<subscriber> fan_out::on_acked(std::uint64_t first,
   return result;
 }
 
-void fan_out::on_refused(subscriber sub) {
+void fan_out::on_refused(subscriber_id sub) {
   if (const auto i = subs_.find(sub); i != subs_.end())
-    i->second.how = standing::behind;
+    i->second.how = reader_state::behind;
 }
 
-void fan_out::detach(subscriber sub) { subs_.erase(sub); }
+void fan_out::detach(subscriber_id sub) { subs_.erase(sub); }
 
 std::size_t fan_out::live() const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(
-      subs_, [](const auto& x) { return x.second.how == standing::live; }));
+      subs_, [](const auto& x) { return x.second.how == reader_state::live; }));
 }
 
 }  // namespace riffle::core

@@ -12,9 +12,9 @@
 namespace riffle::core {
 
 /// Opaque number of a subscriber, given by the caller, unique while attached.
-using subscriber = std::uint64_t;
+using subscriber_id = std::uint64_t;
 
-enum class standing : std::uint8_t {
+enum class reader_state : std::uint8_t {
   live,    ///< gets every block from here on
   behind,  ///< pulls pages from the journal, then attaches again
 };
@@ -29,18 +29,18 @@ class fan_out {
  public:
   /// A subscriber that has everything up to `after_seq`, while everything up
   /// to `acked_seq` is acknowledged. Attaching again replaces what was known.
-  standing attach(subscriber sub, std::uint64_t after_seq,
-                  std::uint64_t acked_seq);
+  reader_state attach(subscriber_id sub, std::uint64_t after_seq,
+                      std::uint64_t acked_seq);
 
   /// The block first..last was acknowledged. Blocks come in order, without
   /// gaps. Returns who gets it, in ascending order.
-  std::vector<subscriber> on_acked(std::uint64_t first, std::uint64_t last);
+  std::vector<subscriber_id> on_acked(std::uint64_t first, std::uint64_t last);
 
   /// It had no room for what it was given: it is behind, and gets nothing
   /// until it attaches again.
-  void on_refused(subscriber sub);
+  void on_refused(subscriber_id sub);
 
-  void detach(subscriber sub);
+  void detach(subscriber_id sub);
 
   /// Of all that are attached, those that are live.
   [[nodiscard]] std::size_t live() const noexcept;
@@ -48,11 +48,11 @@ class fan_out {
 
  private:
   struct place {
-    standing how = standing::behind;
+    reader_state how = reader_state::behind;
     std::uint64_t has = 0;  ///< last event that it has, while live
   };
 
-  std::map<subscriber, place> subs_;
+  std::map<subscriber_id, place> subs_;
 };
 
 }  // namespace riffle::core

@@ -14,18 +14,18 @@ request_answer proposal_ledger::on_request(open_proposal x) {
   if (find(x.id) != nullptr) return {};
   request_answer result{true, std::nullopt};
   if (const auto older = open_of(x.call))
-    result.superseded = decide(*older, events::decision::cancelled, itself,
-                               "superseded by a newer proposal");
+    result.superseded = decide(*older, events::proposal_outcome::cancelled,
+                               itself, "superseded by a newer proposal");
   add(std::move(x));
   return result;
 }
 
-decision_answer proposal_ledger::on_decision(const proposal_id& id,
-                                             events::decision how,
-                                             std::string_view by,
-                                             std::string_view reason,
-                                             std::string_view digest,
-                                             std::string_view arguments) {
+ledger_answer proposal_ledger::on_decision(const proposal_id& id,
+                                           events::proposal_outcome how,
+                                           std::string_view by,
+                                           std::string_view reason,
+                                           std::string_view digest,
+                                           std::string_view arguments) {
   const auto* x = find(id);
   if (x == nullptr) return {decision_verdict::unknown, std::nullopt};
   if (x->decided) return {decision_verdict::too_late, x->decided};
@@ -34,7 +34,7 @@ decision_answer proposal_ledger::on_decision(const proposal_id& id,
   const auto at = by_id_.at(id);
   decide(at, how, by, reason);
   auto& decided = entries_.at(at).decided;
-  if (how == events::decision::approved) decided->arguments = arguments;
+  if (how == events::proposal_outcome::approved) decided->arguments = arguments;
   return {decision_verdict::accepted, decided};
 }
 
@@ -51,14 +51,14 @@ void proposal_ledger::restore(decided_proposal x) {
 std::optional<decided_proposal> proposal_ledger::cancel(const call_id& call) {
   const auto at = open_of(call);
   if (!at) return std::nullopt;
-  return decide(*at, events::decision::cancelled, itself, {});
+  return decide(*at, events::proposal_outcome::cancelled, itself, {});
 }
 
 std::vector<decided_proposal> proposal_ledger::expired(wall_time now) {
   std::vector<decided_proposal> result;
   while (!expiries_.empty() && expiries_.begin()->first <= now)
     result.push_back(decide(expiries_.begin()->second,
-                            events::decision::expired, itself, {}));
+                            events::proposal_outcome::expired, itself, {}));
   return result;
 }
 
@@ -124,7 +124,8 @@ proposal_ledger::place proposal_ledger::add(open_proposal x) {
   return at;
 }
 
-const decided_proposal& proposal_ledger::decide(place at, events::decision how,
+const decided_proposal& proposal_ledger::decide(place at,
+                                                events::proposal_outcome how,
                                                 std::string_view by,
                                                 std::string_view reason) {
   const auto& request = entries_.at(at).request;

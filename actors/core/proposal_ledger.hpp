@@ -40,7 +40,7 @@ struct decided_proposal {
   proposal_id id;
   call_id call;
   std::string digest;
-  events::decision how = events::decision::denied;
+  events::proposal_outcome how = events::proposal_outcome::denied;
   std::string by;
   std::string reason;
   std::string arguments;
@@ -50,11 +50,11 @@ struct decided_proposal {
 
 using riffle::decision_verdict;
 
-struct decision_answer {
+struct ledger_answer {
   decision_verdict verdict = decision_verdict::unknown;
   std::optional<decided_proposal> holds;  ///< if accepted or too late
 
-  bool operator==(const decision_answer&) const = default;
+  bool operator==(const ledger_answer&) const = default;
 };
 
 struct request_answer {
@@ -79,10 +79,10 @@ class proposal_ledger {
   /// `digest` is that of what the person saw; empty: not checked (commands
   /// that come from this process and name no arguments). `arguments`: the
   /// edited ones of an approval, or empty.
-  decision_answer on_decision(const proposal_id& id, events::decision how,
-                              std::string_view by, std::string_view reason,
-                              std::string_view digest,
-                              std::string_view arguments = {});
+  ledger_answer on_decision(const proposal_id& id, events::proposal_outcome how,
+                            std::string_view by, std::string_view reason,
+                            std::string_view digest,
+                            std::string_view arguments = {});
 
   /// A decision from the records, which may name a proposal that was
   /// forgotten or never requested here.
@@ -122,7 +122,7 @@ class proposal_ledger {
   [[nodiscard]] const entry* find(const proposal_id& id) const;
   [[nodiscard]] std::optional<place> open_of(const call_id& call) const;
   place add(open_proposal x);
-  const decided_proposal& decide(place at, events::decision how,
+  const decided_proposal& decide(place at, events::proposal_outcome how,
                                  std::string_view by, std::string_view reason);
   void hold(place at, decided_proposal x);
 

@@ -26,10 +26,9 @@ duration backoff_delay(duration base, duration cap, std::uint32_t failures,
   return std::min(full - half + part_of(half, random01), full);
 }
 
-retry_decision next_retry(const retry_limits& limits,
-                          std::uint32_t failed_attempts, bool retryable,
-                          std::optional<duration> retry_after,
-                          double random01) noexcept {
+retry_plan next_retry(const retry_limits& limits, std::uint32_t failed_attempts,
+                      bool retryable, std::optional<duration> retry_after,
+                      double random01) noexcept {
   if (!retryable)
     return {false, {}, "this failure does not go away by trying again"};
   if (failed_attempts >= limits.max_attempts)

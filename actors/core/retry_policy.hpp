@@ -22,12 +22,12 @@ struct retry_limits {
 };
 
 /// `why` says in plain words why not, if `again` is false; a literal.
-struct retry_decision {
+struct retry_plan {
   bool again = false;
   duration delay{};
   std::string_view why{};
 
-  bool operator==(const retry_decision&) const = default;
+  bool operator==(const retry_plan&) const = default;
 };
 
 /// The longest `retry_after` that is waited for. It may exceed `cap`: the
@@ -49,10 +49,10 @@ inline constexpr duration retry_after_limit = std::chrono::minutes{10};
 /// `retry_after` is a minimum: the delay is the back-off or `retry_after` plus
 /// a random part of `base` (who was told the same second must not come back in
 /// it), whichever is later.
-[[nodiscard]] retry_decision next_retry(const retry_limits& limits,
-                                        std::uint32_t failed_attempts,
-                                        bool retryable,
-                                        std::optional<duration> retry_after,
-                                        double random01) noexcept;
+[[nodiscard]] retry_plan next_retry(const retry_limits& limits,
+                                    std::uint32_t failed_attempts,
+                                    bool retryable,
+                                    std::optional<duration> retry_after,
+                                    double random01) noexcept;
 
 }  // namespace riffle::core

@@ -106,7 +106,7 @@ void run_table::begin(entry& x, bool fresh, run_effects& out, time_point now) {
   x.at = phase::running;
   x.ending = false;
   x.broken.reset();
-  // A run that starts again, or stood still, has no more time than at first.
+  // A run that starts again, or was suspended, has no more time than at first.
   const auto left = x.deadline;
   if (x.what.time_limit > duration{} && !left)
     x.deadline = now + x.what.time_limit;
@@ -259,7 +259,7 @@ run_effects run_table::on_all_down(const run_id& id, const std::string& why,
   if (x->broken) {
     const bool rests = may_come_back(*x->broken);
     out.emplace_back(note(rests ? level::warn : level::error, id,
-                          rests ? "stands still" : "is given up", x->broken));
+                          rests ? "is suspended" : "is given up", x->broken));
     out.emplace_back(close_readers{id, x->broken});
   }
   // Its work must have ended before its calls are settled.

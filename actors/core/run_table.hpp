@@ -79,7 +79,7 @@ class run_table {
 
   /// Its actors live, and take what is sent to them.
   [[nodiscard]] bool runs(const run_id& id) const;
-  /// Why it stands still, if it does.
+  /// Why it is suspended, if it does.
   [[nodiscard]] std::optional<error> why_still(const run_id& id) const;
   /// A run is this process's.
   [[nodiscard]] bool owns_any() const;
@@ -126,7 +126,7 @@ class run_table {
   void forget(const run_id& id, bool disown, run_effects& out);
   void refuse_restart(entry& x, error why, run_effects& out);
 
-  // Runs that stand still, and the runtime's end (run_table_probe.cpp).
+  // Runs that are suspended, and the runtime's end (run_table_probe.cpp).
   void suspend(entry& x, error why, run_effects& out);
   void refuse_suspended(entry& x, error why, run_effects& out);
   void schedule_probe(run_effects& out);

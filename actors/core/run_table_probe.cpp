@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs that stand still, and the runtime's end: a part of the run table. The
+// Runs that are suspended, and the runtime's end: a part of the run table. The
 // disk is full, or fails: nothing was lost that was acknowledged, so they go on
 // from there, by the code of recovery, once the journal takes a write again.
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace riffle::core {
 
 void run_table::suspend(entry& x, error why, run_effects& out) {
   const auto& id = x.what.run;
-  out.emplace_back(note_run{note_run::level::warn, id, "stands still", why});
+  out.emplace_back(note_run{note_run::level::warn, id, "is suspended", why});
   x.broken = why;
   x.at = phase::suspended;
   out.emplace_back(close_readers{id, std::move(why)});

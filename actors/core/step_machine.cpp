@@ -66,7 +66,7 @@ step_effects step_machine::recover(run_progress progress,
   if (!progress_.turn_committed) {
     phase_ = phase::breaking;
     break_error_ = error{errc::interrupted, op,
-                         "the run stood still during the step", true};
+                         "the run was suspended during the step", true};
     out.emplace_back(drain_calls{drain_reason::interrupted});
     return out;
   }

@@ -139,7 +139,7 @@ class step_machine {
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
-  [[nodiscard]] std::string answer_of(termination_decision x) const;
+  [[nodiscard]] std::string answer_of(termination x) const;
   loop_report observe();
   [[nodiscard]] events::run_finished finished(events::run_status status,
                                               std::optional<error> why,

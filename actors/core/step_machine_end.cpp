@@ -72,7 +72,7 @@ step_effects step_machine::refuse_turn(error why, time_point now) {
   return out;
 }
 
-std::string step_machine::answer_of(termination_decision x) const {
+std::string step_machine::answer_of(termination x) const {
   if (x.fallback && !proposals_.empty()) return proposals_as_answer(proposals_);
   return std::move(x.text);
 }

@@ -12,7 +12,7 @@ bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
-termination_decision finish(std::string_view text, std::uint32_t tools_run) {
+termination finish(std::string_view text, std::uint32_t tools_run) {
   if (!blank(text)) return {termination_step::finish, std::string{text}, false};
   const auto sentence =
       tools_run > 0 ? fallback_after_tools : fallback_without_tools;
@@ -72,10 +72,10 @@ bool needs_complete(bool completion_is_tool, std::string_view phase,
          std::ranges::find(exempt_phases, phase) == exempt_phases.end();
 }
 
-termination_decision on_turn_without_calls(const termination_limits& limits,
-                                           std::string_view visible_text,
-                                           std::uint32_t reminders_used,
-                                           std::uint32_t tools_run) {
+termination on_turn_without_calls(const termination_limits& limits,
+                                  std::string_view visible_text,
+                                  std::uint32_t reminders_used,
+                                  std::uint32_t tools_run) {
   if (!limits.needs_complete) return finish(visible_text, tools_run);
   if (reminders_used < limits.max_attempts)
     return {termination_step::remind, reminder(limits, reminders_used + 1),
@@ -86,9 +86,8 @@ termination_decision on_turn_without_calls(const termination_limits& limits,
           false};
 }
 
-termination_decision on_complete(std::string_view answer,
-                                 std::string_view visible_text,
-                                 std::uint32_t tools_run) {
+termination on_complete(std::string_view answer, std::string_view visible_text,
+                        std::uint32_t tools_run) {
   return finish(blank(answer) ? visible_text : answer, tools_run);
 }
 

@@ -41,12 +41,12 @@ enum class termination_step : std::uint8_t {
 };
 
 /// `fallback`: the text is Riffle's, not the model's.
-struct termination_decision {
+struct termination {
   termination_step step = termination_step::finish;
   std::string text;
   bool fallback = false;
 
-  bool operator==(const termination_decision&) const = default;
+  bool operator==(const termination&) const = default;
 };
 
 /// The answer when the model said nothing visible.
@@ -58,15 +58,15 @@ inline constexpr std::string_view fallback_without_tools =
 /// A turn ended in a safe way and asked for no calls. `visible_text`: of this
 /// step, not withdrawn, unchanged in the answer; blank text (white space only)
 /// gets a fallback. `tools_run`: calls of the run that began.
-[[nodiscard]] termination_decision on_turn_without_calls(
+[[nodiscard]] termination on_turn_without_calls(
     const termination_limits& limits, std::string_view visible_text,
     std::uint32_t reminders_used, std::uint32_t tools_run);
 
 /// `complete` was called, and the step's other calls have settled:
 /// its answer is the final one; if that is blank, the visible text of the step;
 /// else a fallback.
-[[nodiscard]] termination_decision on_complete(std::string_view answer,
-                                               std::string_view visible_text,
-                                               std::uint32_t tools_run);
+[[nodiscard]] termination on_complete(std::string_view answer,
+                                      std::string_view visible_text,
+                                      std::uint32_t tools_run);
 
 }  // namespace riffle::core

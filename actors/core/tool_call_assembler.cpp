@@ -162,7 +162,7 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
   p.tracker.feed(x.arguments);
   if ((p.said_whole || p.said_closed) && !is_blank(x.arguments)) {
     p.over = true;
-    return say(at, assembly_step::spoiled, out);
+    return say(at, assembly_step::malformed, out);
   }
   if (p.tracker.whole() && !call.name.empty() && !p.said_whole) {
     p.said_whole = true;

@@ -65,7 +65,7 @@ enum class assembly_step : std::uint8_t {
   closed,
   /// After `whole` (or `closed`) more text came that is not white space: the
   /// arguments are invalid. Nothing follows.
-  spoiled,
+  malformed,
   /// The turn ended before the call was complete. Nothing follows.
   cut,
   /// Its arguments are longer than the limit: of them only the begin was kept.
@@ -118,7 +118,7 @@ class tool_call_assembler {
     object_tracker tracker;
     bool said_whole = false;
     bool said_closed = false;
-    bool over = false;  ///< spoiled, cut or too long
+    bool over = false;  ///< malformed, cut or too long
   };
 
   /// Where fragments look for their call: the newest of a choice, of an index

@@ -12,7 +12,8 @@ namespace {
 storage::decision_record to_record(const proposal_id& id, decision x) {
   storage::decision_record out;
   out.proposal = id;
-  out.how = x.approved ? events::decision::approved : events::decision::denied;
+  out.how = x.approved ? events::proposal_outcome::approved
+                       : events::proposal_outcome::denied;
   out.by = std::move(x.by);
   out.reason = std::move(x.reason);
   out.arguments = std::move(x.arguments).value_or("");
@@ -24,7 +25,7 @@ storage::decision_record to_record(const proposal_id& id, decision x) {
 /// Whether an approval has yet to be acted on, by a run of its own.
 bool must_start(const proposal& x) {
   return x.what.source == events::proposal_source::tool_call && !x.what.waits &&
-         x.decided && x.decided->how == events::decision::approved &&
+         x.decided && x.decided->how == events::proposal_outcome::approved &&
          x.executed_by.empty();
 }
 
@@ -48,7 +49,7 @@ expected<decided> runtime::decide(const proposal_id& id, decision x) {
   return out;
 }
 
-/// Starts what was approved, or leaves it to the desk while the session is
+/// Starts what was approved, or leaves it to the inbox while the session is
 /// busy.
 expected<void> runtime::start_cause(decided& out) {
   auto& owner = *impl_->owner;
@@ -84,7 +85,7 @@ expected<std::vector<proposal>> runtime::proposals(
   if (!all || !filter.undecided) return all;
   const auto now = system_wall_time();
   std::erase_if(*all, [&](const proposal& x) {
-    return storage::standing(x, now).has_value();
+    return storage::effective_outcome(x, now).has_value();
   });
   return all;
 }

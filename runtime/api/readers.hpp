@@ -12,7 +12,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "actors/subscriber.hpp"
+#include "actors/run/subscriber.hpp"
 #include "runtime/api/riffle.hpp"
 #include "runtime/api/runtime_link.hpp"
 

@@ -17,7 +17,7 @@ thread_local int handler_depth = 0;
 runtime_link::runtime_link(node& owner)
     : owner_{&owner},
       journal_{owner.shared_journal()},
-      lane_{owner.shared_side_lane()} {}
+      blocking_{owner.shared_side_executor()} {}
 
 void runtime_link::cut(duration limit) {
   std::unique_lock lock{mutex_};

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "actors/subscriber.hpp"
+#include "actors/run/subscriber.hpp"
 #include "runtime/base/executor.hpp"
 #include "runtime/node/node.hpp"
 
@@ -28,7 +28,7 @@ class runtime_link {
   /// False: the link is cut.
   bool attach(const run_id& run, subscriber_ptr who);
   /// Runs a short blocking job; drops it once the runtime has ended.
-  void submit(executor::job work) { lane_->submit(std::move(work)); }
+  void submit(executor::job work) { blocking_->submit(std::move(work)); }
   storage::journal& journal() noexcept { return *journal_; }
 
   /// Before and after a handler is called. False: the link is cut, it must
@@ -42,7 +42,7 @@ class runtime_link {
   node* owner_;
   std::size_t handlers_ = 0;  ///< entered
   const std::shared_ptr<storage::journal> journal_;
-  const std::shared_ptr<executor> lane_;
+  const std::shared_ptr<executor> blocking_;
 };
 
 /// Whether this thread is in a handler: to wait there for a run could stop the

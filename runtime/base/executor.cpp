@@ -10,8 +10,8 @@
 
 namespace riffle {
 
-/// Outlives the lane as long as an abandoned thread uses it.
-struct thread_lane::shared {
+/// Outlives the blocking executor as long as an abandoned thread uses it.
+struct blocking_executor::shared {
   shared(std::size_t max, std::size_t most)
       : max_threads{max == 0 ? 1 : max},
         most_of_group{most == 0 ? max_threads : most} {}
@@ -36,7 +36,7 @@ struct thread_lane::shared {
   bool abandoned = false;
 };
 
-void thread_lane::shared::work() {
+void blocking_executor::shared::work() {
   std::unique_lock lock{mutex};
   for (;;) {
     std::optional<task> next;
@@ -61,12 +61,13 @@ void thread_lane::shared::work() {
   ended.notify_all();
 }
 
-thread_lane::thread_lane(std::size_t max_threads, std::size_t most_of_group)
+blocking_executor::blocking_executor(std::size_t max_threads,
+                                     std::size_t most_of_group)
     : state_{std::make_shared<shared>(max_threads, most_of_group)} {}
 
-thread_lane::~thread_lane() { close(duration::max()); }
+blocking_executor::~blocking_executor() { close(duration::max()); }
 
-void thread_lane::submit(job work, claim who, job begun) {
+void blocking_executor::submit(job work, queue_ticket who, job begun) {
   auto& s = *state_;
   std::lock_guard lock{s.mutex};
   if (s.stopping) return;
@@ -86,7 +87,7 @@ void thread_lane::submit(job work, claim who, job begun) {
   s.wake.notify_one();
 }
 
-bool thread_lane::close(duration limit) {
+bool blocking_executor::close(duration limit) {
   auto& s = *state_;
   std::unique_lock lock{s.mutex};
   s.stopping = true;

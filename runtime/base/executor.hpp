@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The lane: where blocking work runs, so that it never runs on the actors'
-// scheduler.
+// The blocking executor: where blocking work runs, so that it never runs on the
+// actors' scheduler.
 
 #include <cstddef>
 #include <functional>
@@ -24,7 +24,7 @@ class executor {
   /// `who` decides about the order of what waits for a thread; `begun`, if
   /// set, is called on that thread right before `work`. Throws if there is no
   /// thread and none can be had; then the job never runs.
-  virtual void submit(job work, claim who, job begun) = 0;
+  virtual void submit(job work, queue_ticket who, job begun) = 0;
   void submit(job work) { submit(std::move(work), {}, {}); }
 };
 
@@ -32,16 +32,17 @@ class executor {
 /// Jobs beyond wait, in the order of a fair_queue; a group has at most
 /// `most_of_group` threads at a time (0: any number), so that one whose jobs
 /// hang leaves the others theirs.
-class thread_lane final : public executor {
+class blocking_executor final : public executor {
  public:
-  explicit thread_lane(std::size_t max_threads, std::size_t most_of_group = 0);
+  explicit blocking_executor(std::size_t max_threads,
+                             std::size_t most_of_group = 0);
   /// Drops jobs that have not begun and waits for those that run.
-  ~thread_lane() override;
-  thread_lane(const thread_lane&) = delete;
-  thread_lane& operator=(const thread_lane&) = delete;
+  ~blocking_executor() override;
+  blocking_executor(const blocking_executor&) = delete;
+  blocking_executor& operator=(const blocking_executor&) = delete;
 
   using executor::submit;
-  void submit(job work, claim who, job begun) override;
+  void submit(job work, queue_ticket who, job begun) override;
 
   /// Drops jobs that have not begun and waits up to `limit` for those that
   /// run. False: some still do; their threads are abandoned (nothing can end

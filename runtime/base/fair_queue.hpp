@@ -20,7 +20,7 @@
 namespace riffle {
 
 /// Who asks for a place: the run that it is for, and how urgent it is.
-struct claim {
+struct queue_ticket {
   std::string group;  ///< groups share the places evenly; a run's id
   std::int32_t priority = 0;
 };
@@ -37,7 +37,7 @@ class fair_queue {
   static constexpr duration ageing = std::chrono::seconds{5};
 
   /// Its number, for `take`.
-  std::uint64_t push(T item, claim who, time_point now) {
+  std::uint64_t push(T item, queue_ticket who, time_point now) {
     // A group that was away begins where the others are: no credit for that.
     auto group = groups_.try_emplace(who.group, share{{}, 0, served_}).first;
     const auto arrival = ++arrivals_;
@@ -85,7 +85,7 @@ class fair_queue {
   }
 
   /// Takes out what waits with this number; nothing: it waits no more.
-  std::optional<T> take(const claim& who, std::uint64_t arrival) {
+  std::optional<T> take(const queue_ticket& who, std::uint64_t arrival) {
     const auto group = groups_.find(who.group);
     if (group == groups_.end()) return {};
     const auto line = group->second.lines.find(who.priority);

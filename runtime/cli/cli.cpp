@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "runtime/base/file_limit.hpp"
-#include "runtime/cli/commands.hpp"
-#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/parse.hpp"
+#include "runtime/cli/view/exit_status.hpp"
 
 namespace riffle {
 

@@ -43,7 +43,7 @@ std::string absolute_problem(std::string_view pattern,
   return said + ", and no tool for files leaves it";
 }
 
-/// Rules see places: tools/builtin/place.hpp.
+/// Rules see places: tools/builtin/files/place.hpp.
 std::string path_problem(std::string_view pattern,
                          const std::string& workspace) {
   if (pattern.starts_with('/')) return absolute_problem(pattern, workspace);
@@ -103,7 +103,7 @@ bool is_scheme(std::string_view pattern, std::size_t end) {
   return holds_any(scheme, "*?") || scheme == "http" || scheme == "https";
 }
 
-/// See `url_spelling` (tools/fetch/url.hpp).
+/// See `url_spelling` (tools/builtin/web/url.hpp).
 std::string url_problem(std::string_view pattern) {
   if (pattern.starts_with('*') || pattern.starts_with('?')) return {};
   const auto end = pattern.find("://");

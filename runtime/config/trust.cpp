@@ -117,8 +117,8 @@ std::vector<set_key> keys_that_need_trust(const std::string& text) {
   return out;
 }
 
-expected<judgement> judge_trust(const source& from) {
-  judgement out;
+expected<trust_state> judge_trust(const source& from) {
+  trust_state out;
   out.trusted = true;
   if (!from.found_in_folder) return out;
   out.file = trust_name(from.file);
@@ -136,7 +136,7 @@ expected<judgement> judge_trust(const source& from) {
   return out;
 }
 
-std::string trust_problem(const judgement& x) {
+std::string trust_problem(const trust_state& x) {
   constexpr std::size_t most = 12;
   std::string out = "is not trusted";
   if (x.before) out += " any more: it was changed";

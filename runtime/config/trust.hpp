@@ -42,7 +42,7 @@ struct set_key {
 /// Of a text that is no TOML nothing.
 std::vector<set_key> keys_that_need_trust(const std::string& text);
 
-struct judgement {
+struct trust_state {
   bool trusted = false;                ///< it may be used
   std::filesystem::path file;          ///< as trust is kept: see trust_store
   std::string text;                    ///< what was judged
@@ -54,9 +54,9 @@ struct judgement {
 
 /// Whether a configuration may be used. Fails if what the person trusts cannot
 /// be read.
-expected<judgement> judge_trust(const source& from);
+expected<trust_state> judge_trust(const source& from);
 
 /// "is not trusted, and …: what to do", behind the file's name.
-std::string trust_problem(const judgement& x);
+std::string trust_problem(const trust_state& x);
 
 }  // namespace riffle::config

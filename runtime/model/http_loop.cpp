@@ -113,7 +113,7 @@ int http_loop::wait_limit() const {
 /// Lets reads gather for a moment; a command ends it.
 void http_loop::gather() const {
   pollfd commands{mailbox_.fd(), POLLIN, 0};
-  const timespec pause{0, read_gatherer::pause.count()};
+  const timespec pause{0, read_coalescer::pause.count()};
   ::ppoll(&commands, 1, &pause, nullptr);
 }
 
@@ -190,8 +190,8 @@ void http_loop::obey(http_mailbox::open_command& command) {
   auto id = command.id;
   auto& x = *(transfers_[id] = std::make_unique<http_transfer>(
                   std::move(command), now_, news_));
-  if (auto defect = x.defect()) {
-    end(x, {0, std::move(defect), {}, {}});
+  if (auto rejection = x.rejection()) {
+    end(x, {0, std::move(rejection), {}, {}});
     return;
   }
   auto easy = pool_.take();

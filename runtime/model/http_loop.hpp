@@ -12,7 +12,7 @@
 #include "runtime/model/http_curl.hpp"
 #include "runtime/model/http_mailbox.hpp"
 #include "runtime/model/http_transfer.hpp"
-#include "runtime/model/read_gatherer.hpp"
+#include "runtime/model/read_coalescer.hpp"
 
 namespace riffle::model {
 
@@ -64,7 +64,7 @@ class http_loop {
   /// idle limit without touching it.
   std::set<deadline> deadlines_;
   time_point now_{};
-  read_gatherer gatherer_;
+  read_coalescer gatherer_;
   std::optional<time_point> curl_due_;
   multi_handle multi_;  ///< ends first: it calls back while it ends
 };

@@ -43,7 +43,7 @@ http_transfer::http_transfer(http_mailbox::open_command command, time_point now,
       command_{std::move(command)},
       news_{collector} {}
 
-std::optional<error> http_transfer::defect() const {
+std::optional<error> http_transfer::rejection() const {
   for (const auto& header : command_.request.headers) {
     if (header.find_first_of("\r\n") != std::string::npos) {
       auto name = header.substr(0, header.find_first_of(":\r\n"));

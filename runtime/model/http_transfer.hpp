@@ -33,7 +33,7 @@ class http_transfer {
   }
 
   /// Why the request cannot be sent as it is; nothing: it can.
-  [[nodiscard]] std::optional<error> defect() const;
+  [[nodiscard]] std::optional<error> rejection() const;
 
   /// Puts the request into a handle and keeps it.
   void attach(easy_handle easy);

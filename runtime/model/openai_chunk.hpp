@@ -13,7 +13,7 @@
 
 #include "messages/error.hpp"
 #include "messages/turn.hpp"
-#include "runtime/model/openai_mould.hpp"
+#include "runtime/model/openai_template.hpp"
 
 namespace riffle::model::openai {
 

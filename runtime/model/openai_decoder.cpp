@@ -102,10 +102,10 @@ void openai_decoder::on_event(const sse_event& x, turn_delta& out) {
 
 void openai_decoder::read_event(const sse_event& x, turn_delta& out) {
   const bool is_error = x.type == "error";
-  if (!is_error && mould_.read(x.data, out)) return;
+  if (!is_error && template_.read(x.data, out)) return;
   openai::chunk chunk{out, {}, {}, false, {}};
   if (!is_error && openai::read_common(x.data, x.readable, chunk)) {
-    if (chunk.only_text) mould_.learn(x.data, *chunk.only_text);
+    if (chunk.only_text) template_.learn(x.data, *chunk.only_text);
     return apply(chunk);
   }
   const auto data = trim(x.data);

@@ -49,7 +49,7 @@ class openai_decoder final : public decoder {
 
   openai_limits limits_;
   sse_decoder events_;
-  openai::chunk_mould mould_;
+  openai::chunk_template template_;
   surrogate_joiner joiner_;
   std::string head_;  ///< start of the body, for the log when nothing came
   std::string document_;

@@ -16,7 +16,7 @@
 namespace riffle::model {
 
 /// The four time limits of one request; zero: none. While the receiver has
-/// no credit left, `idle` and `total` stand still.
+/// no credit left, `idle` and `total` are suspended.
 struct transport_timeouts {
   duration connect = std::chrono::seconds{10};
   duration first_byte = std::chrono::seconds{60};  ///< from request to body

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
-#include "actors/call_policy.hpp"
+#include "actors/tools/call_policy.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"

@@ -153,7 +153,7 @@ expected<run_spec_ptr> node::make_spec(run_id run, session_id session,
   spec->tool_settings = config_.tools;
   spec->retry_base = config_.supervision.backoff_base;
   set_approvals(*spec, config_.approvals, choice.approval);
-  spec->looks = look_lane_;
+  spec->looks = look_executor_;
   spec->time_limit = choice.time_limit;
   spec->folder = choice.folder;
   spec->settings = to_json(choice);

@@ -14,7 +14,7 @@
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/model/http_transport.hpp"
-#include "runtime/model/limited_transport.hpp"
+#include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/worker_tool.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
@@ -114,17 +114,18 @@ node::~node() {
   if (!system_) return;
   if (vitals_) vitals_->stop_watching();
   end_actors(caf::exit_reason::user_shutdown);
-  const bool looks_ended = look_lane_->close(std::chrono::seconds{5});
-  const bool tools_ended = lane_->close(std::chrono::seconds{5}) && looks_ended;
-  const bool waits_ended = waiting_lane_->close(std::chrono::seconds{5});
-  const bool clean =
-      side_lane_->close(std::chrono::seconds{5}) && tools_ended && waits_ended;
+  const bool looks_ended = look_executor_->close(std::chrono::seconds{5});
+  const bool tools_ended =
+      blocking_->close(std::chrono::seconds{5}) && looks_ended;
+  const bool waits_ended = waiting_executor_->close(std::chrono::seconds{5});
+  const bool clean = side_executor_->close(std::chrono::seconds{5}) &&
+                     tools_ended && waits_ended;
   if (!tools_ended)
     log_warn(op, "a tool does not end: its thread is left behind");
   const bool ended = clean && await_actors();
   registry_actor_ = nullptr;
   store_ = nullptr;
-  desk_ = nullptr;
+  inbox_ = nullptr;
   pools_.clear();
   // What still runs refers to its actors: then they stay until the process
   // ends, and with them what their transports use.
@@ -139,7 +140,7 @@ void node::end_actors(caf::exit_reason how) {
   const std::lock_guard lock{pools_mutex_};
   caf::anon_send_exit(registry_actor_, how);
   for (auto& [name, pool] : pools_) caf::anon_send_exit(pool, how);
-  caf::anon_send_exit(desk_, how);
+  caf::anon_send_exit(inbox_, how);
   caf::anon_send_exit(store_, how);
   closing_ = true;  // no pool comes back
 }
@@ -164,12 +165,12 @@ bool node::await_actors() {
 }
 
 /// The file is written on the executor: nothing blocks an actor.
-service_listener node::service_listener_for() const {
-  if (!board_) return {};
-  return [board = board_, lane = side_lane_](const std::string& tool,
-                                             const std::string& why) {
+health_listener node::health_listener_for() const {
+  if (!health_) return {};
+  return [board = health_, blocking = side_executor_](const std::string& tool,
+                                                      const std::string& why) {
     board->note(tool, why);
-    lane->submit([board] { board->publish(); });
+    blocking->submit([board] { board->publish(); });
   };
 }
 
@@ -186,7 +187,7 @@ expected<void> node::open_data(std::filesystem::path& guard_dir,
   auto opened = storage::open_sqlite_journal(data_dir, mode);
   if (!opened) return unexpected{std::move(opened.error())};
   journal_ = std::move(*opened);
-  board_ = std::make_shared<storage::service_board>(data_dir / "service");
+  health_ = std::make_shared<storage::health_registry>(data_dir / "service");
   guard_dir = data_dir / "guards";
   output_dir = data_dir / "outputs";
   for (const auto& folder : {guard_dir, output_dir})
@@ -222,10 +223,11 @@ expected<void> node::compose(node_parts parts) {
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);
   warm_up_tools(*registry_, guard_dir);
-  lane_ = std::make_shared<thread_lane>(config_.runtime.max_calls);
-  side_lane_ = std::make_shared<thread_lane>(4);
-  look_lane_ = std::make_shared<thread_lane>(look_threads, looks_of_a_run);
-  waiting_lane_ = std::make_shared<thread_lane>(4);
+  blocking_ = std::make_shared<blocking_executor>(config_.runtime.max_calls);
+  side_executor_ = std::make_shared<blocking_executor>(4);
+  look_executor_ =
+      std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
+  waiting_executor_ = std::make_shared<blocking_executor>(4);
   system_ = std::make_unique<system>(config_.runtime);
   if (config_.runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
@@ -248,14 +250,14 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
                         const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
   store_ = spawn_session_store(
-      actors, {}, journal_, waiting_lane_,
+      actors, {}, journal_, waiting_executor_,
       guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir),
       faults_);
-  desk_setup decisions{journal_, cause_maker()};
+  inbox_setup decisions{journal_, cause_maker()};
   decisions.faults = faults_;
-  desk_ = spawn_proposal_desk(actors, {}, std::move(decisions));
+  inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;
-  setup.lane = lane_;
+  setup.blocking = blocking_;
   setup.run_inline = [inlined = inline_run_](const auto& work) {
     inlined->run(work);
   };
@@ -264,7 +266,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   setup.output_dir = output_dir;
   setup.faults = faults_;
   registry_setup front;
-  front.on_service = service_listener_for();
+  front.on_service = health_listener_for();
   front.spawn_pool = [this, spawn = make_pool_spawner(
                                 actors, registry_, config_.tools,
                                 config_.supervision, setup, front.on_service)](
@@ -275,7 +277,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   };
   spawn_pools(*registry_, front.spawn_pool);
   front.store = store_;
-  front.desk = desk_;
+  front.inbox = inbox_;
   front.pools = pools_;
   front.supervision = config_.supervision;
   front.max_runs = config_.runtime.max_runs;
@@ -283,7 +285,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   vitals_ = std::make_shared<vitals>(
       [this] { end_actors(caf::exit_reason::user_shutdown); });
   watch(store_, "session store");
-  watch(desk_, "proposal desk");
+  watch(inbox_, "command inbox");
   watch(registry_actor_, "run registry");
 }
 
@@ -323,7 +325,7 @@ expected<std::shared_ptr<model::transport>> node::transport_of(
     }
     inner = http_;
   }
-  found = model::make_limited_transport(
+  found = model::make_rate_limited_transport(
       std::move(inner), {model.max_concurrent, model.requests_per_minute},
       *timer_);
   return found;

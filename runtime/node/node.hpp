@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "actors/interfaces.hpp"
-#include "actors/run_spec.hpp"
-#include "actors/spawn.hpp"
+#include "actors/process/spawn.hpp"
+#include "actors/run/run_spec.hpp"
 #include "runtime/base/executor.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
 #include "runtime/node/vitals.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
+#include "runtime/storage/health_registry.hpp"
 #include "runtime/storage/journal.hpp"
-#include "runtime/storage/service_board.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
@@ -82,7 +82,7 @@ class node {
 
   /// What a run needs that executes an approved proposal. Fails with
   /// `not_found` if what made it is gone, or as `make_spec`.
-  [[nodiscard]] service_listener service_listener_for() const;
+  [[nodiscard]] health_listener health_listener_for() const;
   expected<run_spec_ptr> make_cause_spec(const storage::proposal_state& cause);
 
   /// Checks and stores a decision, and tells the run of it. See
@@ -104,13 +104,14 @@ class node {
 
   [[nodiscard]] storage::journal& journal() noexcept { return *journal_; }
   [[nodiscard]] id_source& ids() noexcept { return *ids_; }
-  /// For readers that may outlive the node; the lane drops jobs then.
+  /// For readers that may outlive the node; the blocking executor drops jobs
+  /// then.
   [[nodiscard]] std::shared_ptr<storage::journal> shared_journal() const {
     return journal_;
   }
   /// For short blocking jobs of adapters.
-  [[nodiscard]] std::shared_ptr<executor> shared_side_lane() const {
-    return side_lane_;
+  [[nodiscard]] std::shared_ptr<executor> shared_side_executor() const {
+    return side_executor_;
   }
 
   /// Cancels all runs and waits up to `limit` for their end.
@@ -164,24 +165,24 @@ class node {
   /// One for each model that was asked for, so that its limits hold for all.
   std::map<std::string, std::shared_ptr<model::transport>> transports_;
   std::mutex transports_mutex_;
-  std::shared_ptr<thread_lane> lane_;
-  std::shared_ptr<thread_lane> side_lane_;
+  std::shared_ptr<blocking_executor> blocking_;
+  std::shared_ptr<blocking_executor> side_executor_;
   /// Where calls are looked at, before a person is asked and before they act.
-  std::shared_ptr<thread_lane> look_lane_;
+  std::shared_ptr<blocking_executor> look_executor_;
   /// For what dead runtimes left behind; it may be long, and others recover.
-  std::shared_ptr<thread_lane> waiting_lane_;
-  std::shared_ptr<storage::service_board> board_;
+  std::shared_ptr<blocking_executor> waiting_executor_;
+  std::shared_ptr<storage::health_registry> health_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.
   std::shared_ptr<inline_run> inline_run_ = std::make_shared<inline_run>();
   session_store_actor store_;
-  proposal_desk_actor desk_;
+  command_inbox_actor inbox_;
   std::mutex pools_mutex_;
   std::map<std::string, tool_pool_actor> pools_;  ///< those that live now
   bool closing_ = false;  ///< under the same mutex: none is made any more
   std::shared_ptr<vitals> vitals_;
 
-  /// Who makes specs for the desk, while it is there.
+  /// Who makes specs for the inbox, while it is there.
   struct cause_owner {
     std::mutex mutex;
     node* owner = nullptr;

@@ -2,8 +2,8 @@
 // Decisions about proposals, and the runs that approvals cause.
 #include <utility>
 
-#include "actors/call_check.hpp"
-#include "actors/call_policy.hpp"
+#include "actors/tools/call_check.hpp"
+#include "actors/tools/call_policy.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/node/run_folder.hpp"
 
@@ -56,7 +56,7 @@ expected<void> node::check_edit(storage::decision_record& x) {
 
 /// What cannot be done with this proposal is said before anything is stored.
 expected<void> node::check_approval(const storage::decision_record& x) {
-  if (x.how != events::decision::approved) return {};
+  if (x.how != events::proposal_outcome::approved) return {};
   auto found = find_proposal(*journal_, x.proposal);
   if (!found) return unexpected{std::move(found.error())};
   if (!*found || (*found)->decided) return {};  // `decide` says it
@@ -86,12 +86,12 @@ expected<storage::decision_answer> node::decide(storage::decision_record x,
     if (auto ok = check_edit(x); !ok) return unexpected{std::move(ok.error())};
   auto answer = journal_->decide(std::move(x), digest);
   if (answer && answer->now && answer->now->decided)
-    caf::anon_send(desk_, decision_known{*answer->now->decided});
+    caf::anon_send(inbox_, decision_known{*answer->now->decided});
   return answer;
 }
 
 void node::queue_cause(const storage::proposal_state& cause) {
-  caf::anon_send(desk_, queued_cause{cause});
+  caf::anon_send(inbox_, queued_cause{cause});
 }
 
 expected<run_spec_ptr> node::make_cause_spec(

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "actors/subscriber.hpp"
+#include "actors/run/subscriber.hpp"
 #include "messages/error.hpp"
 
 namespace riffle {
 
 /// Whether a process's actors can go on: an actor that all runs need (session
-/// store, proposal desk, run registry) died, so nothing can. All
+/// store, command inbox, run registry) died, so nothing can. All
 /// readers are told then, and whoever asks for more. Thread-safe; outlives its
 /// node.
 class vitals {

@@ -27,7 +27,7 @@ void use_lifo_slot(caf::actor_system_config& config);
 /// The thread that reads sockets hands over a few bytes and sleeps again; the
 /// actors behind it have a few microseconds of work. To wake a worker for that
 /// costs more than the work, so the reader does it. So does a thread of the
-/// lane that has run a tool, with what its result wakes.
+/// blocking executor that has run a tool, with what its result wakes.
 ///
 /// Bounds: after some turns in a row the rest goes to the workers, and a round
 /// that took long (a handler of the application that is slow) keeps the thread

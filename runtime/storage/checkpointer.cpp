@@ -41,7 +41,7 @@ void checkpointer::await_copy() {
   wanted_ = true;
   wake_.notify_one();
   const auto awaited = begun_ + 1;
-  done_.wait_for(lock, options_.patience,
+  done_.wait_for(lock, options_.timeout,
                  [&] { return ended_ >= awaited || stopping_; });
 }
 
@@ -70,7 +70,7 @@ void checkpointer::work() {
 /// meanwhile stays for the next time, up to a limit.
 void checkpointer::copy() {
   if (!db_) {
-    db_ = std::make_unique<sqlite::database>(file_, options_.patience);
+    db_ = std::make_unique<sqlite::database>(file_, options_.timeout);
     db_->execute(options_.mode == durability::disk
                      ? "PRAGMA synchronous = FULL"
                      : "PRAGMA synchronous = NORMAL");

@@ -31,7 +31,7 @@ class checkpointer {
     /// that never pauses does not let it grow for ever.
     int most_pages = 16'000;
     /// Longest wait for readers then; next time again.
-    std::chrono::milliseconds patience{500};
+    std::chrono::milliseconds timeout{500};
     std::function<void(const std::string&)> on_note;
   };
 
@@ -42,7 +42,7 @@ class checkpointer {
 
   /// After a commit that left so many pages in the log. Returns at once, unless
   /// the log is half as long again as it should ever be: then it waits for a
-  /// copy, at most `patience`. One thread at a time, which holds no lock of the
+  /// copy, at most `timeout`. One thread at a time, which holds no lock of the
   /// file.
   void on_commit(int wal_pages);
 

@@ -185,8 +185,8 @@ struct unfinished_run {
   run_record run{};
   run_owner owner = run_owner::gone;
   std::string owner_name{};  ///< for people, e.g. "process 4711"
-  /// It stands still in this process since a write of it failed: why.
-  std::optional<error> parked{};
+  /// It is suspended in this process since a write of it failed: why.
+  std::optional<error> suspended{};
 };
 
 /// What another process asks of the owner of a run.
@@ -246,7 +246,7 @@ class journal {
   virtual expected<run_snapshot> open_run(run_record run) = 0;
 
   /// Takes over an active run whose owner is gone (or is this process), after
-  /// all units appended before; one that stood still goes on. Fails with
+  /// all units appended before; one that was suspended goes on. Fails with
   /// `not_found`, `session_busy` (the owner lives), `invalid_request` (the run
   /// has finished) or `storage_corrupt`. Blocks.
   virtual expected<run_snapshot> adopt_run(const run_id& id) = 0;

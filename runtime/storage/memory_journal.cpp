@@ -4,8 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/memory_store.hpp"
+#include "runtime/storage/suspended_runs.hpp"
 
 namespace riffle::storage {
 
@@ -23,10 +23,10 @@ class memory_journal final : public journal {
     {
       std::lock_guard lock{mutex_};
       const auto run = unit.run;
-      if (!halted_.find(run))
+      if (!suspended_.find(run))
         if (const auto why = store_.apply(std::move(unit)))
-          halted_.halt(run, *why);
-      failure = halted_.find(run);
+          suspended_.halt(run, *why);
+      failure = suspended_.find(run);
     }
     done(std::move(failure));
   }
@@ -39,7 +39,7 @@ class memory_journal final : public journal {
   expected<run_snapshot> adopt_run(const run_id& id) override {
     std::lock_guard lock{mutex_};
     auto x = store_.adopt_run(id);
-    if (x) halted_.release(id);
+    if (x) suspended_.release(id);
     return x;
   }
 
@@ -144,7 +144,7 @@ class memory_journal final : public journal {
  private:
   std::mutex mutex_;
   memory_store store_;
-  halted_runs halted_;
+  suspended_runs suspended_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ void set_wal(sqlite::database& db) {
 
 sqlite::database open_writer(const fs::path& file,
                              const sqlite_options& options) {
-  sqlite::database db{file, options.patience};
+  sqlite::database db{file, options.timeout};
   db.execute("PRAGMA page_size = 4096");
   set_wal(db);
   // NORMAL: the disk is asked to keep order at checkpoints only, so a power
@@ -72,7 +72,7 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
   if (auto made = make_private_folder(folder); !made)
     return unexpected{made.error()};
   // One at a time: who sweeps or checks must not meet one who begins.
-  auto lock = lock_folder(folder, options.patience);
+  auto lock = lock_folder(folder, options.timeout);
   if (!lock) return unexpected{lock.error()};
   create_private_file(file);
   make_files_private(folder);

@@ -145,10 +145,10 @@ expected<void> make_private_folder(const fs::path& folder) {
 }
 
 expected<unique_fd> lock_folder(const fs::path& folder,
-                                std::chrono::milliseconds patience) {
+                                std::chrono::milliseconds timeout) {
   unique_fd fd{open_file(folder, O_RDONLY | O_DIRECTORY)};
   if (!fd.valid()) return cannot("open", folder, errno);
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!try_lock(fd, LOCK_EX)) {
     if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() > deadline)
       return cannot("lock", folder, errno);

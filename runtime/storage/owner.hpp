@@ -68,8 +68,8 @@ bool sweep_owners(const std::filesystem::path& folder, std::string_view self);
 /// Makes a folder with its parents; the folder itself gets mode 0700.
 expected<void> make_private_folder(const std::filesystem::path& folder);
 
-/// Locks a folder itself, waiting for at most `patience`.
+/// Locks a folder itself, waiting for at most `timeout`.
 expected<unique_fd> lock_folder(const std::filesystem::path& folder,
-                                std::chrono::milliseconds patience);
+                                std::chrono::milliseconds timeout);
 
 }  // namespace riffle::storage

@@ -9,8 +9,8 @@ namespace riffle::storage {
 
 namespace {
 
-judged_decision void_by(const decision_record& x, events::decision how,
-                        const char* reason) {
+checked_decision void_by(const decision_record& x, events::proposal_outcome how,
+                         const char* reason) {
   decision_record mine{x.proposal,         how,  "riffle", reason, {},
                        always_scope::none, x.at, {}};
   return {decision_verdict::too_late, std::move(mine)};
@@ -18,28 +18,28 @@ judged_decision void_by(const decision_record& x, events::decision how,
 
 }  // namespace
 
-std::optional<events::decision> standing(const proposal_state& x,
-                                         wall_time now) {
+std::optional<events::proposal_outcome> effective_outcome(
+    const proposal_state& x, wall_time now) {
   if (x.decided) return x.decided->how;
   if (x.what.expires && *x.what.expires <= now)
-    return events::decision::expired;
+    return events::proposal_outcome::expired;
   return std::nullopt;
 }
 
-judged_decision judge(const proposal_state& now, const decision_record& x,
-                      std::string_view digest, bool run_is_active) {
-  using events::decision;
+checked_decision judge(const proposal_state& now, const decision_record& x,
+                       std::string_view digest, bool run_is_active) {
+  using events::proposal_outcome;
   if (now.decided) return {decision_verdict::too_late, {}};
   const bool by_person =
-      x.how == decision::approved || x.how == decision::denied;
+      x.how == proposal_outcome::approved || x.how == proposal_outcome::denied;
   if (by_person && now.what.waits && !run_is_active)
-    return void_by(x, decision::cancelled, "its run has ended");
+    return void_by(x, proposal_outcome::cancelled, "its run has ended");
   if (by_person && now.what.expires && *now.what.expires <= x.at)
-    return void_by(x, decision::expired, "it was not decided in time");
+    return void_by(x, proposal_outcome::expired, "it was not decided in time");
   if (!digest.empty() && digest != now.what.digest)
     return {decision_verdict::stale, {}};
-  judged_decision out{decision_verdict::accepted, x};
-  if (x.how == decision::approved)
+  checked_decision out{decision_verdict::accepted, x};
+  if (x.how == proposal_outcome::approved)
     out.store->digest = x.arguments.empty()
                             ? now.what.digest
                             : proposal_digest(now.what.tool, x.arguments,
@@ -49,8 +49,8 @@ judged_decision judge(const proposal_state& now, const decision_record& x,
 
 std::optional<grant_record> grant_of(const proposal_record& what,
                                      const decision_record& x) {
-  if (x.how != events::decision::approved || x.always == always_scope::none ||
-      !what.can_always)
+  if (x.how != events::proposal_outcome::approved ||
+      x.always == always_scope::none || !what.can_always)
     return std::nullopt;
   grant_record out{
       what.id,  what.session, what.folder, what.tool, what.definition,
@@ -81,7 +81,8 @@ std::optional<std::string> find_cause_fault(
   if (cause->what.source != events::proposal_source::tool_call)
     return "it is no proposal of a tool call";
   if (cause->what.waits) return "its run executes it itself";
-  if (!cause->decided || cause->decided->how != events::decision::approved)
+  if (!cause->decided ||
+      cause->decided->how != events::proposal_outcome::approved)
     return "it is not approved";
   if (!cause->executed_by.empty())
     return "run " + cause->executed_by.value + " has executed it";

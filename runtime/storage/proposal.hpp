@@ -58,7 +58,7 @@ struct proposal_record {
 /// The decision about a proposal.
 struct decision_record {
   proposal_id proposal{};
-  events::decision how = events::decision::denied;
+  events::proposal_outcome how = events::proposal_outcome::denied;
   std::string by{};
   std::string reason{};
   std::string arguments{};  ///< approved with these instead; else empty
@@ -104,8 +104,8 @@ struct proposal_state {
 
 /// How it was decided; nothing: it is open. Its time may be over without
 /// anybody having noted it.
-std::optional<events::decision> standing(const proposal_state& x,
-                                         wall_time now);
+std::optional<events::proposal_outcome> effective_outcome(
+    const proposal_state& x, wall_time now);
 
 struct decision_answer {
   decision_verdict verdict = decision_verdict::unknown;
@@ -126,12 +126,12 @@ struct proposal_filter {
 /// one wins; one that comes after `expires` finds the proposal expired; one
 /// for a run that has ended finds it cancelled. `digest`: of what the person
 /// saw, empty: not checked. `store`: the decision to store, if any.
-struct judged_decision {
+struct checked_decision {
   decision_verdict verdict = decision_verdict::unknown;
   std::optional<decision_record> store{};
 };
-judged_decision judge(const proposal_state& now, const decision_record& x,
-                      std::string_view digest, bool run_is_active);
+checked_decision judge(const proposal_state& now, const decision_record& x,
+                       std::string_view digest, bool run_is_active);
 
 /// Those that the filter lets through, newest first; `all` is in order of
 /// arrival.

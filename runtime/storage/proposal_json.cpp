@@ -93,7 +93,7 @@ decision_record decision_from_json(std::string_view text) {
   const auto from = json::parse(text);
   decision_record x;
   get(from, "proposal", x.proposal);
-  get_enum(from, "how", events::decision::cancelled, x.how);
+  get_enum(from, "how", events::proposal_outcome::cancelled, x.how);
   get(from, "by", x.by);
   get(from, "reason", x.reason);
   get(from, "arguments", x.arguments);

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_readers = 4;
-constexpr std::chrono::milliseconds patience{10'000};
+constexpr std::chrono::milliseconds timeout{10'000};
 
 /// SQLite needs the index of the write-ahead log to read it. Where there is
 /// none and no log either, nobody writes: then the main file is all.
@@ -36,7 +36,7 @@ class read_only_journal final : public journal {
   read_only_journal(const fs::path& data_dir, const fs::path& file)
       : owners_{data_dir / "owners"},
         file_{file},
-        readers_{file, most_readers, patience, access_of(file)} {
+        readers_{file, most_readers, timeout, access_of(file)} {
     readers_.read([](row_reader&) { return 0; });
   }
 
@@ -213,7 +213,7 @@ expected<std::unique_ptr<journal>> open_read_only_journal(
     const fs::path& data_dir) {
   const auto file = data_dir / "riffle.db";
   try {
-    sqlite::database db{file, patience, access_of(file)};
+    sqlite::database db{file, timeout, access_of(file)};
     check_schema(db);
     return std::make_unique<read_only_journal>(data_dir, file);
   } catch (const std::exception& problem) {

@@ -8,9 +8,9 @@ namespace riffle::storage {
 namespace {
 
 sqlite::database open_reader(const std::filesystem::path& file,
-                             std::chrono::milliseconds patience,
+                             std::chrono::milliseconds timeout,
                              sqlite::access how) {
-  sqlite::database db{file, patience, how};
+  sqlite::database db{file, timeout, how};
   db.execute("PRAGMA query_only = ON; PRAGMA cell_size_check = ON");
   return db;
 }
@@ -18,18 +18,18 @@ sqlite::database open_reader(const std::filesystem::path& file,
 }  // namespace
 
 read_connection::read_connection(const std::filesystem::path& file,
-                                 std::chrono::milliseconds patience,
+                                 std::chrono::milliseconds timeout,
                                  sqlite::access how)
-    : db{open_reader(file, patience, how)}, transactions{db}, rows{db} {}
+    : db{open_reader(file, timeout, how)}, transactions{db}, rows{db} {}
 
 reader_pool::reader_pool(std::filesystem::path file, std::size_t limit,
-                         std::chrono::milliseconds patience, sqlite::access how)
-    : file_{std::move(file)}, limit_{limit}, patience_{patience}, how_{how} {}
+                         std::chrono::milliseconds timeout, sqlite::access how)
+    : file_{std::move(file)}, limit_{limit}, timeout_{timeout}, how_{how} {}
 
 std::unique_ptr<read_connection> reader_pool::take() {
   std::unique_lock lock{mutex_};
   const bool in_time = free_.wait_for(
-      lock, patience_, [this] { return !idle_.empty() || open_ < limit_; });
+      lock, timeout_, [this] { return !idle_.empty() || open_ < limit_; });
   if (!in_time)
     throw sqlite::failure{SQLITE_BUSY, "all reading connections are busy"};
   if (!idle_.empty()) {
@@ -40,7 +40,7 @@ std::unique_ptr<read_connection> reader_pool::take() {
   ++open_;
   lock.unlock();
   try {
-    return std::make_unique<read_connection>(file_, patience_, how_);
+    return std::make_unique<read_connection>(file_, timeout_, how_);
   } catch (...) {
     give_back(nullptr);
     throw;

@@ -17,7 +17,7 @@ namespace riffle::storage {
 /// A reading connection with its statements.
 struct read_connection {
   read_connection(const std::filesystem::path& file,
-                  std::chrono::milliseconds patience, sqlite::access how);
+                  std::chrono::milliseconds timeout, sqlite::access how);
 
   sqlite::database db;
   sqlite::transactions transactions;
@@ -25,11 +25,11 @@ struct read_connection {
 };
 
 /// Reading connections, opened when they are needed, at most `limit`; who
-/// comes then waits for one, at most `patience`. Thread-safe.
+/// comes then waits for one, at most `timeout`. Thread-safe.
 class reader_pool {
  public:
   reader_pool(std::filesystem::path file, std::size_t limit,
-              std::chrono::milliseconds patience,
+              std::chrono::milliseconds timeout,
               sqlite::access how = sqlite::access::write);
 
   /// Calls `f(row_reader&)` within one read transaction and returns what it
@@ -57,7 +57,7 @@ class reader_pool {
 
   const std::filesystem::path file_;
   const std::size_t limit_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds timeout_;
   const sqlite::access how_;
   std::mutex mutex_;
   std::condition_variable free_;

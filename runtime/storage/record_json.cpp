@@ -76,7 +76,7 @@ call_limits limits_from(const json& from) {
 json to_value(const tool_call& x) {
   const auto& [id, provider_id, tool, title, arguments, arguments_text,
                edited_from, eff, idempotent, control, needs_approval, step,
-               index, keys, limits, judged, defect, basis] = x;
+               index, keys, limits, judged, rejection, basis] = x;
   json to{{"id", id.value},
           {"provider_id", provider_id},
           {"tool", tool},
@@ -93,7 +93,7 @@ json to_value(const tool_call& x) {
           {"keys", keys},
           {"limits", to_value(limits)}};
   if (judged) to["judged"] = *judged;
-  if (defect) to["defect"] = to_value(*defect);
+  if (rejection) to["rejection"] = to_value(*rejection);
   if (!basis.empty()) to["basis"] = basis;
   return to;
 }
@@ -118,7 +118,7 @@ tool_call tool_call_from(const json& from) {
     x.limits = limits_from(*i);
   if (const auto i = from.find("judged"); i != from.end())
     x.judged = i->get<std::string>();
-  x.defect = error_from(from, "defect");
+  x.rejection = error_from(from, "rejection");
   get(from, "basis", x.basis);
   return x;
 }

@@ -11,11 +11,11 @@ namespace riffle::storage::sqlite {
 namespace {
 
 /// SQLite's own waits grow to 100 ms; two busy writers would starve each
-/// other. Ours stay short. `patience` is a number of milliseconds.
-int wait_for_lock(void* patience, int tries) noexcept {
+/// other. Ours stay short. `timeout` is a number of milliseconds.
+int wait_for_lock(void* timeout, int tries) noexcept {
   const auto waited = tries < 10 ? tries * (tries + 1) / 2
                                  : 55 + 10 * (std::intptr_t{tries} - 10);
-  if (waited >= reinterpret_cast<std::intptr_t>(patience)) return 0;
+  if (waited >= reinterpret_cast<std::intptr_t>(timeout)) return 0;
   std::this_thread::sleep_for(
       std::chrono::milliseconds{std::min(tries + 1, 10)});
   return 1;
@@ -38,7 +38,7 @@ std::string frozen_name(const std::string& file) {
 }  // namespace
 
 database::database(const std::filesystem::path& file,
-                   std::chrono::milliseconds patience, access how) {
+                   std::chrono::milliseconds timeout, access how) {
   sqlite3* raw = nullptr;
   const int mode = how == access::write
                        ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -55,7 +55,7 @@ database::database(const std::filesystem::path& file,
   if (code != SQLITE_OK) fail(code);
   sqlite3_busy_handler(
       raw, wait_for_lock,
-      reinterpret_cast<void*>(static_cast<std::intptr_t>(patience.count())));
+      reinterpret_cast<void*>(static_cast<std::intptr_t>(timeout.count())));
   // What a damaged or foreign file may not do.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);

@@ -39,12 +39,12 @@ enum class access : std::uint8_t {
   frozen,  ///< the same, and nobody else writes: no lock, no log is looked at
 };
 
-/// One connection, for one thread at a time. Waits at most `patience` for
+/// One connection, for one thread at a time. Waits at most `timeout` for
 /// the locks of other processes.
 class database {
  public:
-  database(const std::filesystem::path& file,
-           std::chrono::milliseconds patience, access how = access::write);
+  database(const std::filesystem::path& file, std::chrono::milliseconds timeout,
+           access how = access::write);
 
   /// Runs one or more statements that return nothing of interest.
   void execute(const std::string& sql);

@@ -22,7 +22,7 @@ expected<T> sqlite_journal::write(const char* op, F f) {
   expected<T> result{};
   auto failure = queue_.run([&] {
     result = guarded(op, [&]() -> expected<T> {
-      if (auto why = halted_.find_end()) return unexpected{*why};
+      if (auto why = suspended_.find_end()) return unexpected{*why};
       auto scope = writer_->transactions.begin_write();
       auto x = f();
       if (x) scope.commit();

@@ -38,7 +38,7 @@ sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
           {options_.mode, options_.checkpoint_pages,
            4 * options_.checkpoint_pages, std::chrono::milliseconds{500},
            [this](const std::string& text) { note(text); }}},
-      readers_{file_, options_.readers, options_.patience},
+      readers_{file_, options_.readers, options_.timeout},
       queue_{options_.group, [this](const std::vector<queued_unit>& group) {
                return store(group);
              }} {
@@ -71,10 +71,10 @@ commit_queue::stored sqlite_journal::store(
   } catch (const std::exception& problem) {
     const auto why = describe_problem("append", file_, problem);
     writer_->units.forget();
-    if (why.code == errc::storage_corrupt) halted_.halt_all(why);
+    if (why.code == errc::storage_corrupt) suspended_.halt_all(why);
     for (std::size_t i = 0; i < group.size(); ++i) {
-      halted_.halt(group[i].unit.run, why);
-      result.fail(group, i, *halted_.find(group[i].unit.run));
+      suspended_.halt(group[i].unit.run, why);
+      result.fail(group, i, *suspended_.find(group[i].unit.run));
     }
   }
   return result;
@@ -82,19 +82,19 @@ commit_queue::stored sqlite_journal::store(
 
 /// Why the unit is not part of the transaction, or nothing.
 std::optional<error> sqlite_journal::apply(const commit_unit& unit) {
-  if (auto why = halted_.find(unit.run)) return why;
+  if (auto why = suspended_.find(unit.run)) return why;
   const auto corrupt = [this](const std::string& what) {
     return error{errc::storage_corrupt, "append", file_.string() + ": " + what};
   };
   try {
     if (auto fault = writer_->units.find_fault(unit)) {
       // What is stored is whole: only who writes this run has gone wrong.
-      halted_.halt(unit.run, corrupt(*fault));
-      return halted_.find(unit.run);
+      suspended_.halt(unit.run, corrupt(*fault));
+      return suspended_.find(unit.run);
     }
   } catch (const damaged& problem) {
-    halted_.halt_all(corrupt(problem.what()));
-    return halted_.find_end();
+    suspended_.halt_all(corrupt(problem.what()));
+    return suspended_.find_end();
   }
   writer_->units.apply(unit);
   return std::nullopt;
@@ -115,7 +115,7 @@ expected<run_snapshot> sqlite_journal::open_run(run_record run) {
 expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
   auto x = write<run_snapshot>("adopt_run",
                                [&] { return adopt_in_transaction(id); });
-  if (x) halted_.release(id);
+  if (x) suspended_.release(id);
   return x;
 }
 
@@ -160,8 +160,9 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
                             {}}};
   const auto owner = owner_of(*run);
   if (owner == run_owner::elsewhere) return unexpected{busy(*run)};
-  // A run that stood still is written too: that shows that it can go on.
-  if (owner == run_owner::gone || halted_.find(id)) writer_->units.take(*run);
+  // A run that was suspended is written too: that shows that it can go on.
+  if (owner == run_owner::gone || suspended_.find(id))
+    writer_->units.take(*run);
   return snapshot_of(rows, *run);
 }
 
@@ -248,7 +249,8 @@ expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
                      owner,
                      describe_owner(data_dir_ / "owners", row.owner),
                      {}});
-      if (owner == run_owner::here) all.back().parked = halted_.find({row.id});
+      if (owner == run_owner::here)
+        all.back().suspended = suspended_.find({row.id});
     }
     return all;
   });

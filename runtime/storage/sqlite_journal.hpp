@@ -14,10 +14,10 @@
 
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
-#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/owner.hpp"
 #include "runtime/storage/reader_pool.hpp"
+#include "runtime/storage/suspended_runs.hpp"
 #include "runtime/storage/unit_writer.hpp"
 
 namespace riffle::storage {
@@ -26,7 +26,7 @@ struct sqlite_options {
   durability mode = durability::process;
   commit_queue::limits group;
   /// Longest wait for locks of other processes.
-  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds timeout{10'000};
   std::size_t readers = 4;
   /// Pages in the write-ahead log at which it is copied into the main file;
   /// at four times as many, writers wait for it.
@@ -126,7 +126,7 @@ class sqlite_journal final : public journal {
   owner_lock owner_;  // freed last: after the database was closed
   std::unique_ptr<write_connection> writer_;
   checkpointer checkpoints_;
-  halted_runs halted_;
+  suspended_runs suspended_;
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

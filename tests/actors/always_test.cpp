@@ -6,7 +6,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 using nlohmann::json;
 
 namespace {
@@ -23,7 +23,7 @@ struct always_scene : approval_scene {
     pass(1s);
     REQUIRE(undecided().size() == 1);
     granted = undecided()[0].what.id;
-    decide(granted, decision::approved, {}, scope);
+    decide(granted, proposal_outcome::approved, {}, scope);
     run_out();
     REQUIRE(this->act->acted.size() == 1);
   }
@@ -41,7 +41,8 @@ struct always_scene : approval_scene {
     start(spec);
     pass(1s);
     const bool ran = this->act->acted.size() > before;
-    for (const auto& x : undecided()) decide(x.what.id, decision::denied);
+    for (const auto& x : undecided())
+      decide(x.what.id, proposal_outcome::denied);
     run_out();
     check_log(reader->lines);
     return ran;
@@ -111,11 +112,11 @@ TEST_CASE("a revoked always counts no more in a run that goes on") {
   x.act->also = [&](tools::tool_context&) {
     if (x.act->acted.size() == 2) x.journal->revoke(id).value();
   };
-  x.decide(id, decision::approved, {}, always_scope::tool);
+  x.decide(id, proposal_outcome::approved, {}, always_scope::tool);
   x.pass(2s);
   CHECK(x.act->acted.size() == 2);
   REQUIRE(x.undecided().size() == 1);
-  x.decide(x.undecided()[0].what.id, decision::denied);
+  x.decide(x.undecided()[0].what.id, proposal_outcome::denied);
   x.run_out();
   const auto resolved = events_of(x.reader->lines, "approval_resolved");
   REQUIRE(resolved.size() == 3);
@@ -130,13 +131,13 @@ TEST_CASE("where a rule asks, always is not offered") {
   x.pass(1s);
   auto asked = events_of(x.reader->lines, "approval_required");
   CHECK_FALSE(asked.at(0).at("data").contains("always"));
-  x.decide(x.undecided().at(0).what.id, decision::approved, {},
+  x.decide(x.undecided().at(0).what.id, proposal_outcome::approved, {},
            always_scope::tool);
   x.pass(1s);
   CHECK(x.journal->grants({}).value().empty());
   asked = events_of(x.reader->lines, "approval_required");
   CHECK(asked.at(1).at("data").at("always") == true);
-  x.decide(x.undecided().at(0).what.id, decision::denied);
+  x.decide(x.undecided().at(0).what.id, proposal_outcome::denied);
   x.run_out();
 }
 

@@ -8,7 +8,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 using nlohmann::json;
 
 TEST_CASE("a call waits for its decision, and nothing else does") {
@@ -32,7 +32,7 @@ TEST_CASE("a call waits for its decision, and nothing else does") {
   CHECK(what.run == x.run);
   CHECK_FALSE(asked.contains("expires_at"));
   SECTION("approved by another process: it runs soon, and once") {
-    x.decide(what.id, decision::approved);
+    x.decide(what.id, proposal_outcome::approved);
     x.pass(250ms);
     CHECK(x.act->acted == std::vector{what.call});
     x.run_out();
@@ -43,13 +43,13 @@ TEST_CASE("a call waits for its decision, and nothing else does") {
     CHECK(x.outcomes() == std::vector<std::string>{"ok", "ok"});
   }
   SECTION("approved by this process: it runs at once") {
-    x.decide(what.id, decision::approved, {}, always_scope::none, true);
+    x.decide(what.id, proposal_outcome::approved, {}, always_scope::none, true);
     x.settle();
     CHECK(x.act->acted == std::vector{what.call});
     x.run_out();
   }
   SECTION("denied: the model is told why") {
-    x.decide(what.id, decision::denied);
+    x.decide(what.id, proposal_outcome::denied);
     x.run_out();
     CHECK(x.act->acted.empty());
     CHECK(x.outcomes() == std::vector<std::string>{"ok", "denied"});
@@ -64,8 +64,8 @@ TEST_CASE("calls are asked about when what changes before them is done") {
   x.play({model_calls(0, "act") + model_calls(1, "act", {{"n", 2}}) +
           model_calls(2, "redo", {{"n", 3}}) + model_stops("tool_calls")});
   std::vector<call_id> asked;
-  for (const auto how :
-       {decision::approved, decision::denied, decision::approved}) {
+  for (const auto how : {proposal_outcome::approved, proposal_outcome::denied,
+                         proposal_outcome::approved}) {
     x.pass(1s);
     const auto open = x.undecided();
     REQUIRE(open.size() == 1);
@@ -86,8 +86,10 @@ TEST_CASE("the first of two decisions wins") {
   x.pass(1s);
   const auto id = x.undecided().at(0).what.id;
   const bool approve = GENERATE(true, false);
-  const auto first = approve ? decision::approved : decision::denied;
-  const auto second = approve ? decision::denied : decision::approved;
+  const auto first =
+      approve ? proposal_outcome::approved : proposal_outcome::denied;
+  const auto second =
+      approve ? proposal_outcome::denied : proposal_outcome::approved;
   CHECK(x.decide(id, first).verdict == storage::decision_verdict::accepted);
   const auto late = x.decide(id, second);
   CHECK(late.verdict == storage::decision_verdict::too_late);
@@ -110,9 +112,9 @@ TEST_CASE("a proposal expires, and decide and expire may race") {
   CHECK(open[0].what.expires == wall_time{1'000'000 + 600'000'000});
   SECTION("nobody decides") {
     x.pass(2s);
-    const auto late = x.decide(open[0].what.id, decision::approved);
+    const auto late = x.decide(open[0].what.id, proposal_outcome::approved);
     CHECK(late.verdict == storage::decision_verdict::too_late);
-    CHECK(late.now->decided->how == decision::expired);
+    CHECK(late.now->decided->how == proposal_outcome::expired);
     x.run_out();
     CHECK(x.only("approval_resolved").at("decision") == "expired");
     CHECK(x.only("approval_resolved").at("by") == "riffle");
@@ -121,7 +123,7 @@ TEST_CASE("a proposal expires, and decide and expire may race") {
   }
   SECTION("the decision is stored right before") {
     x.advance(900ms);  // nothing that is due has happened yet
-    x.decide(open[0].what.id, decision::approved);
+    x.decide(open[0].what.id, proposal_outcome::approved);
     x.advance(10s);
     x.run_out();
     CHECK(x.only("approval_resolved").at("decision") == "approved");
@@ -138,12 +140,12 @@ TEST_CASE("decide and cancel may come in either order") {
   SECTION("the cancel comes first") {
     x.cancel();
     x.run_out();
-    CHECK(x.decide(id, decision::approved).verdict ==
+    CHECK(x.decide(id, proposal_outcome::approved).verdict ==
           storage::decision_verdict::too_late);
     CHECK(x.only("approval_resolved").at("decision") == "cancelled");
   }
   SECTION("the decision is stored first") {
-    x.decide(id, decision::approved);
+    x.decide(id, proposal_outcome::approved);
     x.cancel();
     x.run_out();
     CHECK(x.only("approval_resolved").at("decision") == "approved");
@@ -174,7 +176,7 @@ TEST_CASE("edited arguments are what runs, and the model is told") {
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.pass(1s);
   const auto what = x.undecided().at(0).what;
-  x.decide(what.id, decision::approved, R"({"n":7})");
+  x.decide(what.id, proposal_outcome::approved, R"({"n":7})");
   x.run_out();
   CHECK(x.act->arguments == std::vector<std::string>{R"({"n":7})"});
   CHECK(x.only("approval_resolved").at("arguments") == json{{"n", 7}});
@@ -204,7 +206,7 @@ TEST_CASE("edited arguments that cannot run are a denial") {
   }
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.pass(1s);
-  x.decide(x.undecided().at(0).what.id, decision::approved, edit);
+  x.decide(x.undecided().at(0).what.id, proposal_outcome::approved, edit);
   x.run_out();
   CHECK(x.act->acted.empty());
   CHECK(x.only("approval_resolved").at("decision") == "denied");
@@ -218,15 +220,15 @@ TEST_CASE("an approval of anything else than what would run is asked again") {
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.pass(1s);
   const auto id = x.undecided().at(0).what.id;
-  auto wrong = *x.decide(id, decision::approved).now->decided;
+  auto wrong = *x.decide(id, proposal_outcome::approved).now->decided;
   wrong.digest = std::string(64, '0');
-  caf::anon_send(x.desk, decision_known{wrong});
+  caf::anon_send(x.inbox, decision_known{wrong});
   x.pass(1s);
   CHECK(x.act->acted.empty());
   CHECK(x.only("approval_resolved").at("decision") == "cancelled");
   REQUIRE(x.undecided().size() == 1);
   CHECK(x.undecided()[0].what.replaces == id);
-  x.decide(x.undecided()[0].what.id, decision::denied);
+  x.decide(x.undecided()[0].what.id, proposal_outcome::denied);
   x.run_out();
   x.check();
 }
@@ -241,7 +243,7 @@ TEST_CASE("always holds for the tool and the session, also after a restart") {
                 model_calls(1, "redo", {{"n", 3}}) +
                 model_stops("tool_calls")});
     x.pass(1s);
-    x.decide(x.undecided().at(0).what.id, decision::approved, {},
+    x.decide(x.undecided().at(0).what.id, proposal_outcome::approved, {},
              always_scope::tool);
     x.pass(1s);
     CHECK(x.act->acted.size() == 2);
@@ -250,7 +252,7 @@ TEST_CASE("always holds for the tool and the session, also after a restart") {
     const auto resolved = events_of(x.reader->lines, "approval_resolved");
     REQUIRE(resolved.size() == 2);
     CHECK(resolved[1].at("data").at("by") == "always (ann)");
-    x.decide(x.undecided().at(0).what.id, decision::denied);
+    x.decide(x.undecided().at(0).what.id, proposal_outcome::denied);
     x.run_out();
     x.check();
   }
@@ -288,7 +290,7 @@ TEST_CASE("a decision by policy is on record, and later ones are too late") {
   x.run_out();
   const proposal_id id{x.only("approval_required").at("proposal_id")};
   CHECK(x.undecided().empty());
-  CHECK(x.decide(id, decision::denied).verdict ==
+  CHECK(x.decide(id, proposal_outcome::denied).verdict ==
         storage::decision_verdict::too_late);
   x.check();
 }

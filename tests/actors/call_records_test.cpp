@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "actors/call_records.hpp"
+#include "actors/tools/call_records.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -15,17 +15,17 @@ TEST_CASE("one call is cancelled, the others and the run go on") {
                              model_calls(1, "look", {{"n", 2}}) +
                              model_stops("tool_calls") + model_done,
                          model_says("The end.") + model_stops("stop")};
-  x.run_lane = false;
+  x.run_blocking = false;
   x.start(x.make_spec());
   x.settle();
-  REQUIRE(x.lane->jobs.size() == 2);
+  REQUIRE(x.blocking->jobs.size() == 2);
   const auto begun = events_of(x.reader->lines, "tool_call");
   REQUIRE(begun.size() == 2);
   const call_id first{begun[0].at("data").at("id").get<std::string>()};
   caf::anon_send(x.registry, cancel_call{x.run, first});
   caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_of_nobody"}});
   x.settle();
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   check_requests(x.provider->requests);

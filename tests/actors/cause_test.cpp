@@ -5,7 +5,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 
 namespace {
 
@@ -49,7 +49,7 @@ TEST_CASE("what was approved is given up for what stays") {
   CHECK(x.starts == 1);
   SECTION("and starts when it is approved again") {
     x.go_on_with_starts();
-    caf::anon_send(x.desk, queued_cause{x.journal->list_proposals({})->at(0)});
+    caf::anon_send(x.inbox, queued_cause{x.journal->list_proposals({})->at(0)});
     x.pass(5s);
     CHECK(x.act->acted.size() == 1);
   }
@@ -66,7 +66,8 @@ TEST_CASE("a run with a cause that is killed acts at most once") {
       x.propose = true;
       x.play({wants_act});
       x.run_out();
-      cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
+      cause = *x.decide(x.undecided().at(0).what.id, proposal_outcome::approved)
+                   .now;
       x.release_acks = false;
       auto spec = x.make_spec("run_2");
       spec->cause = cause;
@@ -105,7 +106,8 @@ TEST_CASE("a run with a cause executes what was approved and nothing else") {
   x.propose = true;
   x.play({wants_act});
   x.run_out();
-  auto cause = *x.decide(x.undecided().at(0).what.id, decision::approved).now;
+  auto cause =
+      *x.decide(x.undecided().at(0).what.id, proposal_outcome::approved).now;
   SECTION("not other arguments") { cause.what.arguments = R"({"n":2})"; }
   SECTION("not another tool") { cause.what.tool = "redo"; }
   auto spec = x.make_spec("run_2");
@@ -124,8 +126,8 @@ TEST_CASE("a denied proposal starts nothing") {
   propose_scene x;
   x.play({wants_act});
   x.run_out();
-  auto answer = x.decide(x.undecided().at(0).what.id, decision::denied);
-  caf::anon_send(x.desk, queued_cause{*answer.now});
+  auto answer = x.decide(x.undecided().at(0).what.id, proposal_outcome::denied);
+  caf::anon_send(x.inbox, queued_cause{*answer.now});
   x.pass(5s);
   CHECK(x.act->acted.empty());
   CHECK_FALSE(x.journal->load_run(run_id{"run_2"}));

@@ -124,8 +124,8 @@ class transcript {
     for (const auto& x : scene_.undecided()) {
       if (chance(70)) continue;
       const bool yes = chance(40);
-      scene_.decide(x.what.id, yes ? events::decision::approved
-                                   : events::decision::denied);
+      scene_.decide(x.what.id, yes ? events::proposal_outcome::approved
+                                   : events::proposal_outcome::denied);
       if (yes) approved_.emplace(x.what.call, x.what.arguments);
     }
   }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The model learns what became of its proposals.
-#include "actors/proposal_texts.hpp"
+#include "actors/tools/proposal_texts.hpp"
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 
 namespace {
 
 storage::proposal_state proposal(const std::string& id, wall_time at,
-                                 decision how) {
+                                 proposal_outcome how) {
   storage::proposal_state x;
   x.what.id = proposal_id{id};
   x.what.summary = "may I?\nPlease.";
@@ -44,9 +44,10 @@ std::string note_of(const storage::session_snapshot& session,
 TEST_CASE("decisions since the run before began are told, once") {
   auto session = two_runs();
   CHECK(note_of(session).empty());
-  session.proposals = {proposal("prop_old", wall_time{99}, decision::approved),
-                       proposal("prop_yes", wall_time{100}, decision::approved),
-                       proposal("prop_no", wall_time{150}, decision::denied)};
+  session.proposals = {
+      proposal("prop_old", wall_time{99}, proposal_outcome::approved),
+      proposal("prop_yes", wall_time{100}, proposal_outcome::approved),
+      proposal("prop_no", wall_time{150}, proposal_outcome::denied)};
   CHECK(note_of(session) ==
         "[Note of the runtime] What was decided about your proposals:\n"
         "- prop_yes (may I?): approved by ann: because\n"
@@ -55,10 +56,11 @@ TEST_CASE("decisions since the run before began are told, once") {
 
 TEST_CASE("a call that an approval executed tells its own result") {
   auto session = two_runs();
-  session.proposals = {proposal("prop_1", wall_time{150}, decision::approved)};
+  session.proposals = {
+      proposal("prop_1", wall_time{150}, proposal_outcome::approved)};
   session.proposals[0].what.source = events::proposal_source::tool_call;
   CHECK(note_of(session).empty());
-  session.proposals[0].decided->how = decision::denied;
+  session.proposals[0].decided->how = proposal_outcome::denied;
   CHECK(note_of(session).find("denied by ann") != std::string::npos);
   session.proposals[0].what.waits = true;  // its own run has told it
   CHECK(note_of(session).empty());
@@ -66,7 +68,7 @@ TEST_CASE("a call that an approval executed tells its own result") {
 
 TEST_CASE("a proposal whose time is over is told as undecided") {
   auto session = two_runs();
-  session.proposals = {proposal("prop_1", {}, decision::denied)};
+  session.proposals = {proposal("prop_1", {}, proposal_outcome::denied)};
   session.proposals[0].decided.reset();
   CHECK(note_of(session).empty());  // open
   session.proposals[0].what.expires = wall_time{200};
@@ -83,7 +85,7 @@ TEST_CASE("the next run of a session begins with what was decided") {
   x.run_out();
   x.check();
   const auto id = x.undecided().at(0).what.id;
-  x.decide(id, decision::approved);
+  x.decide(id, proposal_outcome::approved);
   x.provider->requests.clear();
   x.start(x.make_spec("run_2"));
   x.run_out();

@@ -18,7 +18,7 @@ namespace {
 bool of_the_process(const std::string& handler) {
   return handler.starts_with("tool_pool.") ||
          handler.starts_with("tool_worker.") ||
-         handler.starts_with("proposal_desk.") ||
+         handler.starts_with("command_inbox.") ||
          handler.starts_with("session_store.");
 }
 
@@ -28,7 +28,7 @@ std::set<std::string> handlers_in_sources() {
   const std::regex call{
       R"re((?:run\(|handle<\w+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
   const std::filesystem::path folder{RIFFLE_SOURCE_DIR "/actors"};
-  for (const auto& file : std::filesystem::directory_iterator{folder}) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator{folder}) {
     if (file.path().extension() != ".cpp") continue;
     std::ifstream in{file.path()};
     std::stringstream text;
@@ -120,7 +120,7 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
            x.settle();
            x.advance(std::chrono::milliseconds{100});
            for (const auto& p : x.undecided())
-             x.decide(p.what.id, events::decision::approved);
+             x.decide(p.what.id, events::proposal_outcome::approved);
          }
        }},
       {"asked and left alone", [](actor_fixture&) {}},
@@ -134,12 +134,12 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
        }},
       {"asked, with a preview that hangs",
        [](actor_fixture& x) {
-         x.run_lane = false;
+         x.run_blocking = false;
          for (int i = 0; i < 30; ++i) {
            x.settle();
            x.advance(std::chrono::milliseconds{100});
          }
-         x.run_lane = true;
+         x.run_blocking = true;
        }},
       {"asked later",
        [](actor_fixture& x) {
@@ -181,11 +181,11 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       {"a tool that breaks", [](actor_fixture& x) { x.look->throw_times = 1; }},
       {"a pool that dies",
        [](actor_fixture& x) {
-         x.run_lane = false;
+         x.run_blocking = false;
          x.settle();
          caf::anon_send_exit(x.pools.at("look"), caf::exit_reason::kill);
          x.settle();
-         x.run_lane = true;
+         x.run_blocking = true;
        }},
       {"cancelled while a decision is on its way",
        [](actor_fixture& x) {

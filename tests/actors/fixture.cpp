@@ -141,21 +141,21 @@ actor_fixture::~actor_fixture() {
   // The run's actors go with the registry's messages undelivered: end them.
   caf::anon_send_exit(registry, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(store, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(desk, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(inbox, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
   pools.clear();
   registry = nullptr;
   store = nullptr;
-  desk = nullptr;
+  inbox = nullptr;
   asker_ = nullptr;
   release_acks = false;
-  run_lane = false;
+  run_blocking = false;
   run_looks = false;
-  lane->jobs.clear();
+  blocking->jobs.clear();
   looks->jobs.clear();
   scheduler().run();
   // What the end asked for: jobs hold what holds them.
-  lane->jobs.clear();
+  blocking->jobs.clear();
   looks->jobs.clear();
 }
 
@@ -173,12 +173,12 @@ void actor_fixture::begin() {
     REQUIRE(tools->add(entry));
   }
   store = spawn_session_store(*system, {.detach_store = false}, journal,
-                              waiting_lane, wait_for_guard, process_faults);
-  desk_setup decisions{journal, make_cause_spec};
+                              waiting_executor, wait_for_guard, process_faults);
+  inbox_setup decisions{journal, make_cause_spec};
   decisions.faults = process_faults;
-  desk = spawn_proposal_desk(*system, {.detach_store = false}, decisions);
+  inbox = spawn_command_inbox(*system, {.detach_store = false}, decisions);
   worker_setup setup;
-  setup.lane = lane;
+  setup.blocking = blocking;
   setup.faults = process_faults;
   const auto on_service = [this](const std::string& tool,
                                  const std::string& why) {
@@ -195,7 +195,7 @@ void actor_fixture::begin() {
   spawn_pools(*tools, front.spawn_pool);
   if (change_pools) change_pools(pools);
   front.store = store;
-  front.desk = desk;
+  front.inbox = inbox;
   front.pools = pools;
   if (change_front) change_front(front);
   registry = spawn_run_registry(*system, std::move(front));
@@ -258,14 +258,14 @@ std::vector<storage::proposal_state> actor_fixture::undecided() {
 }
 
 storage::decision_answer actor_fixture::decide(const proposal_id& id,
-                                               events::decision how,
+                                               events::proposal_outcome how,
                                                const std::string& arguments,
                                                always_scope always, bool told) {
   auto answer = journal->decide(
       {id, how, "ann", "because", arguments, always, wall_time{1'000'000}}, {});
   REQUIRE(answer);
   if (told && answer->now && answer->now->decided)
-    caf::anon_send(desk, decision_known{*answer->now->decided});
+    caf::anon_send(inbox, decision_known{*answer->now->decided});
   return *answer;
 }
 
@@ -279,10 +279,10 @@ bool actor_fixture::settle() {
   for (bool more = true; more; moved = moved || more) {
     more = scheduler().run() > 0;
     if (run_looks) more = looks->run_one() || more;
-    if (run_lane)
-      more = lane->run_one() || more;
-    else if (begin_lane)
-      more = lane->begin_all() || more;
+    if (run_blocking)
+      more = blocking->run_one() || more;
+    else if (begin_blocking)
+      more = blocking->begin_all() || more;
     if (release_acks && held != nullptr) more = held->release_one() || more;
     if (reader->must_pull && !reader->refuses) pull();
   }

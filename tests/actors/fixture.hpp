@@ -17,14 +17,14 @@
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include "actors/interfaces.hpp"
-#include "actors/spawn.hpp"
+#include "actors/process/spawn.hpp"
 #include "messages/type_ids.hpp"
 #include "runtime/base/executor.hpp"
 #include "tests/support/test_journal.hpp"
 
 namespace riffle::testing {
 
-/// A lane whose jobs begin and run when the test says so.
+/// A blocking executor whose jobs begin and run when the test says so.
 class manual_executor final : public executor {
  public:
   struct task {
@@ -33,7 +33,7 @@ class manual_executor final : public executor {
   };
 
   using executor::submit;
-  void submit(job work, claim, job begun) override {
+  void submit(job work, queue_ticket, job begun) override {
     jobs.push_back({std::move(begun), std::move(work)});
   }
   /// All get a thread, on which they stay. False: they had one.
@@ -169,14 +169,15 @@ class actor_fixture {
   /// Proposals without a decision, newest first.
   std::vector<storage::proposal_state> undecided();
   /// As another process does it: the row alone. Or (`told`) as this one, which
-  /// tells its desk too.
-  storage::decision_answer decide(const proposal_id& id, events::decision how,
+  /// tells its inbox too.
+  storage::decision_answer decide(const proposal_id& id,
+                                  events::proposal_outcome how,
                                   const std::string& arguments = {},
                                   always_scope always = always_scope::none,
                                   bool told = false);
 
-  /// Runs everything that can run without time passing: actors, lane jobs,
-  /// acknowledgements. False: nothing moved.
+  /// Runs everything that can run without time passing: actors, blocking
+  /// executor jobs, acknowledgements. False: nothing moved.
   bool settle();
   /// Like `settle`, and lets time pass until nothing is due, at most `limit`.
   void run_out(duration limit = std::chrono::minutes{5});
@@ -189,12 +190,13 @@ class actor_fixture {
   std::shared_ptr<storage::journal> journal;
   test_journal* held = nullptr;  ///< set if it is one; then acks are released
   bool release_acks = true;
-  std::shared_ptr<manual_executor> lane = std::make_shared<manual_executor>();
+  std::shared_ptr<manual_executor> blocking =
+      std::make_shared<manual_executor>();
   /// Where calls are looked at.
   std::shared_ptr<manual_executor> looks = std::make_shared<manual_executor>();
-  bool run_looks = true;   ///< false: nothing that is looked at is ever seen
-  bool run_lane = true;    ///< false: jobs never end …
-  bool begin_lane = true;  ///< … and false: they never begin
+  bool run_looks = true;     ///< false: nothing that is looked at is ever seen
+  bool run_blocking = true;  ///< false: jobs never end …
+  bool begin_blocking = true;  ///< … and false: they never begin
   std::shared_ptr<scripted_model> provider = std::make_shared<scripted_model>();
   std::shared_ptr<tools::registry> tools = std::make_shared<tools::registry>();
   std::shared_ptr<recording_tool> look, act, redo;
@@ -210,7 +212,7 @@ class actor_fixture {
   config::supervision_config supervision;
   run_registry_actor registry;
   session_store_actor store;
-  proposal_desk_actor desk;
+  command_inbox_actor inbox;
   std::map<std::string, tool_pool_actor> pools;
   std::vector<std::string> service;  ///< what pools told of their tools
   /// Puts others in their place; set before `begin`.
@@ -219,8 +221,8 @@ class actor_fixture {
   std::function<void(registry_setup&)> change_front;
   /// Of the store; set before `begin`.
   guard_waiter wait_for_guard;
-  std::shared_ptr<manual_executor> waiting_lane;  ///< null: it waits itself
-  fault_hook process_faults;                      ///< of pools, store and desk
+  std::shared_ptr<manual_executor> waiting_executor;  ///< null: it waits itself
+  fault_hook process_faults;  ///< of pools, store and inbox
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
   std::optional<run_opened> opened;

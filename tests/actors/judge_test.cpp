@@ -68,7 +68,7 @@ TEST_CASE("an earlier call of the step changes where a call leads") {
     REQUIRE(x.undecided().size() == 1);
     CHECK(x.redo->acted.size() == 1);
     CHECK(x.act->acted.empty());
-    x.decide(x.undecided()[0].what.id, events::decision::approved);
+    x.decide(x.undecided()[0].what.id, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"ok", "ok"});
     CHECK(x.act->judged == strings{"new/x"});
@@ -83,7 +83,7 @@ TEST_CASE("another place than the one that was agreed to is asked for anew") {
   REQUIRE(x.undecided().size() == 1);
   const auto first = x.undecided()[0].what.id;
   SECTION("the same: nobody is asked again") {
-    x.decide(first, events::decision::approved);
+    x.decide(first, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"ok"});
     CHECK(x.act->judged == strings{"new/x"});
@@ -91,13 +91,13 @@ TEST_CASE("another place than the one that was agreed to is asked for anew") {
   }
   SECTION("and may be agreed to") {
     x.act->place = "new/y";
-    x.decide(first, events::decision::approved);
+    x.decide(first, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.act->acted.empty());
     REQUIRE(x.undecided().size() == 1);
     const auto second = x.undecided()[0].what.id;
     CHECK(second != first);
-    x.decide(second, events::decision::approved);
+    x.decide(second, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"ok"});
     CHECK(x.act->judged == strings{"new/y"});
@@ -105,16 +105,16 @@ TEST_CASE("another place than the one that was agreed to is asked for anew") {
   }
   SECTION("or not") {
     x.act->place = "new/y";
-    x.decide(first, events::decision::approved);
+    x.decide(first, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
-    x.decide(x.undecided().at(0).what.id, events::decision::denied);
+    x.decide(x.undecided().at(0).what.id, events::proposal_outcome::denied);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"denied"});
     CHECK(x.act->acted.empty());
   }
   SECTION("unless the rules deny it: then it is denied") {
     x.act->place = "src/y";
-    x.decide(first, events::decision::approved);
+    x.decide(first, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"denied"});
     CHECK(x.act->acted.empty());
@@ -122,7 +122,7 @@ TEST_CASE("another place than the one that was agreed to is asked for anew") {
   }
   SECTION("unless they allow it: then it runs") {
     x.act->place = "docs/y";
-    x.decide(first, events::decision::approved);
+    x.decide(first, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
     CHECK(x.outcomes() == strings{"ok"});
     CHECK(x.act->judged == strings{"docs/y"});
@@ -193,7 +193,7 @@ TEST_CASE("a tool that only reads asks if its own table says so") {
   x.call({"look"});
   if (said == "ask") {
     CHECK(x.look->acted.empty());
-    x.decide(x.undecided().at(0).what.id, events::decision::approved);
+    x.decide(x.undecided().at(0).what.id, events::proposal_outcome::approved);
     x.pass(std::chrono::seconds{1});
   }
   CHECK(x.look->acted.size() == (said == "deny" ? 0U : 1U));
@@ -238,7 +238,7 @@ TEST_CASE("what was approved before a crash is judged when it begins") {
   }
   next_life x{stored->crash(1)};
   x.settings.by_name["act"].rules = {{"docs/*", "allow"}, {"src/*", "deny"}};
-  x.decide(x.undecided().at(0).what.id, events::decision::approved);
+  x.decide(x.undecided().at(0).what.id, events::proposal_outcome::approved);
   x.act->place = place;
   x.go_on();
   x.pass(std::chrono::seconds{1});

@@ -147,15 +147,15 @@ TEST_CASE("values of a call that ran out of time are dropped") {
   x.settings.defaults.timeout = 5s;
   x.begin();
   x.act->also = count;
-  x.run_lane = false;
+  x.run_blocking = false;
   x.provider->answers = {calls({"act"}), the_end};
   x.start(x.make_spec());
   x.settle();
-  REQUIRE(x.lane->jobs.size() == 1);
+  REQUIRE(x.blocking->jobs.size() == 1);
   x.advance(6s);
   x.run_out();  // it settled, and the run went on
-  REQUIRE(x.lane->run_one());
-  x.run_lane = true;
+  REQUIRE(x.blocking->run_one());
+  x.run_blocking = true;
   x.run_out();
   REQUIRE(x.act->acted.size() == 1);
   check_log(x.reader->lines);
@@ -214,7 +214,7 @@ TEST_CASE("an attempt that a crash cut off says so") {
   {
     actor_fixture x{journal};
     x.begin();
-    x.run_lane = false;
+    x.run_blocking = false;
     x.provider->answers = {calls({"act"}), the_end};
     x.start(x.make_spec());
     x.settle();

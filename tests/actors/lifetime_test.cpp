@@ -261,7 +261,7 @@ TEST_CASE("a run is not owned while a dead runtime's call still acts") {
   {
     actor_fixture before{journal};
     before.begin();
-    before.run_lane = false;
+    before.run_blocking = false;
     before.provider->answers = {model_calls(0, "look") +
                                 model_stops("tool_calls")};
     before.start(before.make_spec());
@@ -276,7 +276,7 @@ TEST_CASE("a run is not owned while a dead runtime's call still acts") {
     if (acts) return error{errc::timeout, "guard", "it still acts"};
     return {};
   };
-  x.waiting_lane = std::make_shared<manual_executor>();
+  x.waiting_executor = std::make_shared<manual_executor>();
   x.begin();
   const auto spec = x.make_spec();
   const asker first{x, resume_run{spec, {}, {}}};
@@ -290,7 +290,7 @@ TEST_CASE("a run is not owned while a dead runtime's call still acts") {
   CHECK_FALSE(other.opened->failure);
   CHECK_FALSE(first.opened);
   const log_lines log{"warn"};
-  REQUIRE(x.waiting_lane->run_one());
+  REQUIRE(x.waiting_executor->run_one());
   x.settle();
   CHECK(first.code() == errc::timeout);
   CHECK(log.with("is not adopted").size() == 1);
@@ -298,7 +298,7 @@ TEST_CASE("a run is not owned while a dead runtime's call still acts") {
   acts = false;
   const asker second{x, resume_run{spec, x.reader, {}}};
   x.settle();
-  REQUIRE(x.waiting_lane->run_one());
+  REQUIRE(x.waiting_executor->run_one());
   x.run = spec->run;
   x.run_out(10s);
   REQUIRE(second.opened);

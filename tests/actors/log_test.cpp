@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an operator reads in the log of a process; each line has its test.
-#include "actors/run_log.hpp"
-#include "actors/tool_pool.hpp"
+#include "actors/run/run_log.hpp"
+#include "actors/tools/tool_pool.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/log_lines.hpp"
@@ -169,8 +169,8 @@ TEST_CASE("answers that come too late are counted and logged") {
   actor_fixture x;
   x.settings.defaults.timeout = 1s;
   x.begin();
-  x.begin_lane = true;
-  x.run_lane = false;  // the call never ends in time
+  x.begin_blocking = true;
+  x.run_blocking = false;  // the call never ends in time
   x.look->reports = 3;
   const log_lines log{"info"};
   x.provider->answers = {one_call("look"), scripted_model::hold};
@@ -181,7 +181,7 @@ TEST_CASE("answers that come too late are counted and logged") {
     x.advance(50ms);
   }
   REQUIRE(events_of(x.reader->lines, "tool_result").size() == 1);
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out(1s);
   check_line(log, "info run: run_1 call call_", "came too late and is dropped");
   CHECK(log.with("(1 so far)").size() == 1);
@@ -222,7 +222,7 @@ TEST_CASE("a decision is logged, and who made it") {
     x.settle();
     x.advance(100ms);
   }
-  x.decide(x.undecided().at(0).what.id, events::decision::approved);
+  x.decide(x.undecided().at(0).what.id, events::proposal_outcome::approved);
   x.run_out();
   check_line(log, "info run: run_1 call call_", "waits for a decision");
   check_line(log, "info run: run_1 proposal ", "is approved by ann");

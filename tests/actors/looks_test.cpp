@@ -8,7 +8,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 
 namespace {
 
@@ -29,7 +29,7 @@ std::size_t asked(const approval_scene& x) {
 TEST_CASE("a look at a call needs no thread of the tools") {
   approval_scene x;
   x.act->from = "content 1";
-  x.run_lane = x.begin_lane = false;  // they are all busy
+  x.run_blocking = x.begin_blocking = false;  // they are all busy
   x.play({wants_act});
   x.settle();
   const auto first = open_one(x);
@@ -37,7 +37,7 @@ TEST_CASE("a look at a call needs no thread of the tools") {
   CHECK(first.basis == "content 1");
   CHECK(first.definition.size() == 64);
   x.act->from = "content 2";
-  x.decide(first.id, decision::approved);
+  x.decide(first.id, proposal_outcome::approved);
   x.pass(1s);
   CHECK(open_one(x).replaces == first.id);
   x.cancel();
@@ -63,7 +63,7 @@ TEST_CASE("a look that takes its time is waited for") {
     x.play({wants_act});
     x.pass(1s);
     x.run_looks = false;
-    x.decide(open_one(x).id, decision::approved);
+    x.decide(open_one(x).id, proposal_outcome::approved);
     x.pass(20s);
     CHECK(x.act->acted.empty());
     CHECK(asked(x) == 1);
@@ -101,7 +101,7 @@ TEST_CASE("what was approved and cannot be looked at again does not act") {
   x.play({wants_act});
   x.pass(1s);
   x.run_looks = false;
-  x.decide(open_one(x).id, decision::approved);
+  x.decide(open_one(x).id, proposal_outcome::approved);
   x.pass(3min);
   CHECK(x.act->acted.empty());
   CHECK(x.undecided().empty());
@@ -125,7 +125,7 @@ TEST_CASE("an always that is looked for late still holds") {
   x.approval = approval_choice::ask;
   x.play({first, second});
   x.pass(1s);
-  x.decide(open_one(x).id, decision::approved, {}, always_scope::tool);
+  x.decide(open_one(x).id, proposal_outcome::approved, {}, always_scope::tool);
   x.act->also = [&](tools::tool_context&) { x.run_looks = false; };
   x.pass(20s);
   x.act->also = {};
@@ -141,7 +141,7 @@ TEST_CASE("an approval of what nobody looked at is asked for again") {
   x.propose = true;
   x.play({wants_act});
   x.run_out();
-  auto cause = *x.decide(open_one(x).id, decision::approved).now;
+  auto cause = *x.decide(open_one(x).id, proposal_outcome::approved).now;
   // As an earlier Riffle stored it when no thread was free.
   cause.what.definition.clear();
   cause.what.basis.clear();
@@ -195,7 +195,7 @@ TEST_CASE("a tool that throws about a call costs that call alone") {
   x.pass(1s);
   if (later) {
     x.act->fails_in = function;
-    x.decide(open_one(x).id, decision::approved);
+    x.decide(open_one(x).id, proposal_outcome::approved);
     x.pass(1s);
   }
   x.run_out();

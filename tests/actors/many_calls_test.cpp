@@ -99,7 +99,7 @@ TEST_CASE("a turn of calls without end is cut, and not asked for again") {
 TEST_CASE("a cancel gets in while a large turn is taken in") {
   actor_fixture x;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   x.provider->answers = {many(2000, "look") + model_stops("tool_calls"),
                          the_end};
   auto spec = x.make_spec();
@@ -107,7 +107,7 @@ TEST_CASE("a cancel gets in while a large turn is taken in") {
   x.start(spec);
   x.settle();
   x.cancel();
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   CHECK(outcomes(x, "ok") + outcomes(x, "cancelled") == 2000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Work that goes on when nobody hears from it any more: what it touches stays
 // touched, and nothing begins beside it.
-#include "actors/run_work.hpp"
+#include "actors/process/run_work.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/log_lines.hpp"
@@ -35,7 +35,7 @@ std::vector<json> results(const actor_fixture& x) {
 TEST_CASE("what outlives its run's actors is settled, and runs alone") {
   actor_fixture x;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   x.provider->answers = {
       model_calls(0, "redo") + model_stops("tool_calls"),
       model_calls(0, "redo", {{"n", 2}}) + model_stops("tool_calls"), the_end};
@@ -47,7 +47,7 @@ TEST_CASE("what outlives its run's actors is settled, and runs alone") {
   const log_lines log{"warn"};
   x.start(spec);
   x.settle();
-  REQUIRE(x.lane->jobs.size() == 1);
+  REQUIRE(x.blocking->jobs.size() == 1);
   caf::anon_send(x.registry, cancel_call{x.run, call_id{"nobody's"}});
   let_pass(x, 10s);
   CHECK(results(x).empty());  // it is waited for …
@@ -55,11 +55,12 @@ TEST_CASE("what outlives its run's actors is settled, and runs alone") {
   REQUIRE(results(x).size() == 1);  // … but not for ever
   CHECK(results(x)[0].at("outcome") == "interrupted");
   CHECK(log.with("did not end in time").size() == 1);
-  CHECK(x.lane->jobs.size() == 1);  // the second call waits for the first's end
-  x.lane->run_one();
+  CHECK(x.blocking->jobs.size() ==
+        1);  // the second call waits for the first's end
+  x.blocking->run_one();
   x.settle();
-  CHECK(x.lane->jobs.size() == 1);
-  x.run_lane = true;
+  CHECK(x.blocking->jobs.size() == 1);
+  x.run_blocking = true;
   x.run_out(10s);
   CHECK(x.reader->is_closed);
   CHECK(results(x).size() == 2);
@@ -71,7 +72,7 @@ TEST_CASE("what outlives its run's actors is settled, and runs alone") {
 TEST_CASE("what ends in time, though its actors failed, is tried again") {
   actor_fixture x;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   x.provider->answers = {model_calls(0, "redo") + model_stops("tool_calls"),
                          the_end};
   auto spec = x.make_spec();
@@ -83,7 +84,7 @@ TEST_CASE("what ends in time, though its actors failed, is tried again") {
   x.settle();
   caf::anon_send(x.registry, cancel_call{x.run, call_id{"nobody's"}});
   let_pass(x, 5s);
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out(10s);
   CHECK(x.redo->acted.size() == 2);
   REQUIRE(results(x).size() == 1);
@@ -100,7 +101,7 @@ TEST_CASE("a worker that dies without its work lets nothing begin beside it") {
   x.settings.defaults.timeout = 5s;  // stops it: its worker dies by that
   x.supervision.backoff_base = 1ms;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   x.provider->answers = {model_calls(0, "redo") +
                              model_calls(1, "redo", {{"n", 2}}) +
                              model_stops("tool_calls"),
@@ -110,8 +111,8 @@ TEST_CASE("a worker that dies without its work lets nothing begin beside it") {
   let_pass(x, 12s);
   REQUIRE(results(x).size() == 1);
   CHECK(results(x)[0].at("outcome") == "timed_out");
-  CHECK(x.lane->jobs.size() == 1);
-  x.run_lane = true;
+  CHECK(x.blocking->jobs.size() == 1);
+  x.run_blocking = true;
   x.run_out(10s);
   CHECK(x.reader->is_closed);
   CHECK(results(x).size() == 2);

@@ -6,7 +6,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 
 namespace {
 
@@ -30,14 +30,14 @@ TEST_CASE("what waited when the process died still waits, by the same name") {
     x.pass(1s);
     REQUIRE(x.undecided().size() == 1);
     CHECK(x.undecided()[0].what.id == id);
-    x.decide(id, decision::approved);
+    x.decide(id, proposal_outcome::approved);
     x.run_out();
     CHECK(x.act->acted.size() == 1);
     x.check();
   }
   SECTION("or was decided while nobody ran it") {
     next_life x{next};
-    x.decide(id, decision::approved, R"({"n":4})");
+    x.decide(id, proposal_outcome::approved, R"({"n":4})");
     x.go_on();
     x.settle();  // at once: nobody waits for a timer
     CHECK(x.act->arguments == std::vector<std::string>{R"({"n":4})"});
@@ -46,7 +46,7 @@ TEST_CASE("what waited when the process died still waits, by the same name") {
   }
   SECTION("or its time is over") {
     next_life x{next};
-    x.decide(id, decision::expired);
+    x.decide(id, proposal_outcome::expired);
     x.go_on();
     x.run_out();
     CHECK(x.act->acted.empty());
@@ -77,7 +77,7 @@ TEST_CASE("what waited when the process died still waits, by the same name") {
       next = next->crash(static_cast<unsigned>(n));
     }
     next_life x{next, 9};
-    x.decide(id, decision::denied);
+    x.decide(id, proposal_outcome::denied);
     x.go_on();
     x.run_out();
     CHECK(x.outcomes() == std::vector<std::string>{"denied"});
@@ -102,7 +102,8 @@ TEST_CASE("a decision that was acted on before a crash holds after it") {
       x.play({wants_act});
       x.pass(1s);
       x.release_acks = false;
-      x.decide(x.undecided().at(0).what.id, decision::approved, R"({"n":9})");
+      x.decide(x.undecided().at(0).what.id, proposal_outcome::approved,
+               R"({"n":9})");
       x.pass(1s);
       for (std::size_t i = 0; i < acks; ++i) {
         journal->release_one();

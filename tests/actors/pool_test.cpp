@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Supervision of tool workers: restarts, quarantine, abandoned threads.
-#include "actors/tool_pool.hpp"
+#include "actors/tools/tool_pool.hpp"
 #include "tests/actors/fixture.hpp"
 #include "tests/support/catch.hpp"
 
@@ -167,11 +167,11 @@ TEST_CASE("calls that wait while the trial fails settle at once") {
       model_calls(0, "look", {{"n", 1}}) + model_calls(1, "look", {{"n", 2}}) +
           model_calls(2, "look", {{"n", 3}}) + model_stops("tool_calls"),
       the_end};
-  x.run_lane = false;
+  x.run_blocking = false;
   x.begin_run();
   x.settle();
-  CHECK(x.lane->jobs.size() == 1);  // one is on trial, two wait for it
-  x.run_lane = true;
+  CHECK(x.blocking->jobs.size() == 1);  // one is on trial, two wait for it
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   const auto results = events_of(x.reader->lines, "tool_result");
@@ -204,11 +204,11 @@ TEST_CASE("threads that ignore their stop are counted, then the tool is out") {
   x.settings.defaults.concurrency = 1;
   x.settings.defaults.abandoned_limit = 1;
   x.begin();
-  x.run_lane = false;  // no thread ever ends
+  x.run_blocking = false;  // no thread ever ends
   for (int run = 1; run <= 2; ++run) {
     x.provider->answers = {one_call("look"), the_end};
     x.begin_run();
-    CHECK(x.lane->jobs.size() == static_cast<std::size_t>(run));
+    CHECK(x.blocking->jobs.size() == static_cast<std::size_t>(run));
     x.cancel();
     x.run_out();
     check_log(x.reader->lines);
@@ -221,7 +221,7 @@ TEST_CASE("threads that ignore their stop are counted, then the tool is out") {
   auto refused = x.results_of({"look"});
   CHECK(code_of(refused.at(0)) == "tool_unavailable");
 
-  x.run_lane = true;  // they end at last
+  x.run_blocking = true;  // they end at last
   x.settle();
   x.advance(30s);
   CHECK(code_of(x.results_of({"look"}).at(0)) == "ok");
@@ -230,13 +230,13 @@ TEST_CASE("threads that ignore their stop are counted, then the tool is out") {
 TEST_CASE("a call that is stopped before it has a thread never acts") {
   pool_fixture x;
   x.begin();
-  x.run_lane = x.begin_lane = false;
+  x.run_blocking = x.begin_blocking = false;
   x.provider->answers = {one_call("look"), the_end};
   x.begin_run();
-  REQUIRE(x.lane->jobs.size() == 1);
+  REQUIRE(x.blocking->jobs.size() == 1);
   x.cancel();
   x.settle();
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   CHECK(x.look->acted.empty());
@@ -246,7 +246,7 @@ TEST_CASE("one run cannot keep a tool's workers from another") {
   pool_fixture x;
   x.settings.defaults.concurrency = 1;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   std::string many;
   for (int i = 0; i < 6; ++i) many += model_calls(i, "look", {{"n", i}});
   x.provider->answers = {many + model_stops("tool_calls"), the_end};
@@ -255,12 +255,12 @@ TEST_CASE("one run cannot keep a tool's workers from another") {
   x.provider->answers = {one_call("look"), the_end};
   x.begin_run();
   // The one place is the first run's; the next is the second's.
-  REQUIRE(x.lane->run_one());
+  REQUIRE(x.blocking->run_one());
   x.scheduler().run();
-  REQUIRE(x.lane->run_one());
+  REQUIRE(x.blocking->run_one());
   x.scheduler().run();
   CHECK(events_of(x.reader->lines, "tool_result").size() == 1);
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
 }
@@ -273,11 +273,11 @@ TEST_CASE("a worker that dies before or after its call ended settles it once") {
   pool_fixture x;
   x.settings.defaults.attempts = 2;
   x.begin();
-  x.run_lane = false;
+  x.run_blocking = false;
   const std::string tool = read_only ? "look" : "act";
   x.provider->answers = {one_call(tool), the_end};
   x.begin_run();
-  REQUIRE(x.lane->jobs.size() == 1);
+  REQUIRE(x.blocking->jobs.size() == 1);
   auto& pool = state_of(x.pools.at(tool));
   const auto worker = caf::actor_cast<caf::actor>(pool.workers.front().actor);
   const auto die = [&] {
@@ -286,9 +286,9 @@ TEST_CASE("a worker that dies before or after its call ended settles it once") {
   };
   // Both are sent before any actor runs.
   if (!done_first) die();
-  REQUIRE(x.lane->run_one());
+  REQUIRE(x.blocking->run_one());
   if (done_first) die();
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   check_requests(x.provider->requests);

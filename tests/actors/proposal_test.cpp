@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Proposals that outlive their run, their process, or the model's patience.
+// Proposals that outlive their run, their process, or the model's timeout.
 #include <filesystem>
 
 #include "tests/actors/propose_scene.hpp"
@@ -8,7 +8,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 using nlohmann::json;
 
 namespace {
@@ -57,10 +57,10 @@ TEST_CASE("with propose the run goes on, and an approval starts a run") {
   const auto list = x.journal->list_proposals({});
   CHECK(list->at(0).executed_by == run_id{"run_2"});
   // Only once, however often it is asked for.
-  caf::anon_send(x.desk, queued_cause{open[0]});
+  caf::anon_send(x.inbox, queued_cause{open[0]});
   auto again = *x.journal->list_proposals({});
   again[0].executed_by = {};
-  caf::anon_send(x.desk, queued_cause{again[0]});
+  caf::anon_send(x.inbox, queued_cause{again[0]});
   x.pass(5s);
   CHECK(x.act->acted.size() == 1);
 
@@ -90,7 +90,7 @@ TEST_CASE("an approval while its run is active waits for the run's end") {
   const auto id = x.undecided().at(0).what.id;
   SECTION("by this process") { x.approve(id); }
   SECTION("by another one, which is gone then") {
-    x.decide(id, decision::approved);
+    x.decide(id, proposal_outcome::approved);
   }
   x.pass(3s);
   CHECK(x.act->acted.empty());
@@ -121,7 +121,8 @@ TEST_CASE("what seek_approval proposes is tracked, and decided like the rest") {
   CHECK_FALSE(what.waits);
   SECTION("while the run goes on") {
     const bool yes = GENERATE(true, false);
-    x.decide(what.id, yes ? decision::approved : decision::denied);
+    x.decide(what.id,
+             yes ? proposal_outcome::approved : proposal_outcome::denied);
     x.pass(250ms);
     const auto told = events_of(x.reader->lines, "proposal");
     REQUIRE(told.size() == 2);
@@ -133,7 +134,7 @@ TEST_CASE("what seek_approval proposes is tracked, and decided like the rest") {
   SECTION("after its end") {
     x.cancel();
     x.run_out();
-    CHECK(x.decide(what.id, decision::approved).verdict ==
+    CHECK(x.decide(what.id, proposal_outcome::approved).verdict ==
           storage::decision_verdict::accepted);
     x.pass(3s);
     CHECK(events_of(x.reader->lines, "proposal").size() == 1);
@@ -158,7 +159,7 @@ TEST_CASE("a decision that comes with the run's end adds nothing behind it") {
       journal->release_one();
       x.settle();
     }
-    x.decide(id, decision::approved, {}, always_scope::none, true);
+    x.decide(id, proposal_outcome::approved, {}, always_scope::none, true);
     x.settle();
     x.release_acks = true;
     x.run_out();
@@ -170,15 +171,15 @@ TEST_CASE("what was approved has a moment to act when the process closes") {
   propose_scene x;
   x.play({wants_act});
   x.run_out();
-  x.run_lane = false;
+  x.run_blocking = false;
   x.approve(x.undecided().at(0).what.id);
   x.pass(1s);
-  REQUIRE_FALSE(x.lane->jobs.empty());
+  REQUIRE_FALSE(x.blocking->jobs.empty());
   caf::anon_send(x.registry, shut_down{});
   x.settle();
   const bool in_time = GENERATE(true, false);
   x.pass(in_time ? 2s : 4s);
-  x.run_lane = true;
+  x.run_blocking = true;
   x.pass(1s);
   const auto lines = log_of(*x.journal, "run_2");
   check_log(lines);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "actors/proposal_texts.hpp"
+#include "actors/tools/proposal_texts.hpp"
 
-#include "actors/call_records.hpp"
+#include "actors/tools/call_records.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -19,7 +19,7 @@ std::string told(const std::string& why) {
 
 std::string denied_by_user(const std::string& reason) {
   storage::decision_record x;
-  x.how = events::decision::denied;
+  x.how = events::proposal_outcome::denied;
   x.by = "user";
   x.reason = reason;
   return denial_text(x);

@@ -25,15 +25,15 @@ struct propose_scene : approval_scene {
     };
   }
 
-  /// The desk is told of an approval, as by the library.
+  /// The inbox is told of an approval, as by the library.
   void approve(const proposal_id& id, const std::string& arguments = {}) {
-    auto answer = decide(id, events::decision::approved, arguments,
+    auto answer = decide(id, events::proposal_outcome::approved, arguments,
                          always_scope::none, true);
     CHECK(answer.verdict == storage::decision_verdict::accepted);
-    caf::anon_send(desk, queued_cause{*answer.now});
+    caf::anon_send(inbox, queued_cause{*answer.now});
   }
 
-  /// The desk's requests for runs end like this; without an answer if `why` is
+  /// The inbox's requests for runs end like this; without an answer if `why` is
   /// empty.
   void stop_starts(const std::optional<error>& why) {
     auto behave = [this, why](caf::event_based_actor* self) {
@@ -49,18 +49,18 @@ struct propose_scene : approval_scene {
           },
           [](const withdraw_run&) {}};
     };
-    tell_desk(caf::actor_cast<run_registry_actor>(system->spawn(behave)));
+    tell_inbox(caf::actor_cast<run_registry_actor>(system->spawn(behave)));
   }
-  void go_on_with_starts() { tell_desk(registry); }
+  void go_on_with_starts() { tell_inbox(registry); }
 
   int last = 1;
   int starts = 0;  ///< that were stopped
 
  private:
-  void tell_desk(const run_registry_actor& to) {
+  void tell_inbox(const run_registry_actor& to) {
     run_peers peers;
     peers.registry = to;
-    caf::anon_send(desk, std::move(peers));
+    caf::anon_send(inbox, std::move(peers));
     settle();
   }
   std::vector<caf::response_promise> silent;

@@ -29,9 +29,10 @@ void decide_something(actor_fixture& x, std::mt19937& random) {
   const auto open = x.undecided();
   if (open.empty()) return;
   const auto& what = open[random() % open.size()].what;
-  const auto how =
-      random() % 4 == 0 ? events::decision::denied : events::decision::approved;
-  const bool edits = how == events::decision::approved && random() % 3 == 0 &&
+  const auto how = random() % 4 == 0 ? events::proposal_outcome::denied
+                                     : events::proposal_outcome::approved;
+  const bool edits = how == events::proposal_outcome::approved &&
+                     random() % 3 == 0 &&
                      what.source == events::proposal_source::tool_call;
   x.decide(what.id, how, edits ? R"({"n":100})" : "", always_scope::none,
            random() % 2 == 0);
@@ -45,13 +46,13 @@ bool move_one(actor_fixture& x, std::mt19937& random) {
         if (x.scheduler().try_run_once()) return true;
         break;
       case 1:
-        if (x.lane->run_one()) return true;
+        if (x.blocking->run_one()) return true;
         break;
       default:
         if (x.held->release_one()) return true;
     }
   }
-  return x.scheduler().try_run_once() || x.lane->run_one() ||
+  return x.scheduler().try_run_once() || x.blocking->run_one() ||
          x.held->release_one();
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
     bool finished = false;
     for (int life = 0; life < 6 && !finished; ++life) {
       actor_fixture x{journal};
-      x.release_acks = x.run_lane = false;
+      x.release_acks = x.run_blocking = false;
       if (asks) {
         x.approval = approval_choice::ask;
         x.settings.defaults.approval = "ask";

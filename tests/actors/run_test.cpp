@@ -124,29 +124,29 @@ TEST_CASE("cancel and completion may come in either order") {
   actor_fixture x;
   x.begin();
   x.provider->answers = {one_call("act"), the_end};
-  x.run_lane = false;
+  x.run_blocking = false;
   x.start(x.make_spec());
   x.settle();
-  REQUIRE(x.lane->jobs.size() == 1);
+  REQUIRE(x.blocking->jobs.size() == 1);
   SECTION("the cancel comes first") {
     x.cancel("enough");
     x.settle();
-    x.lane->run_one();
-    x.run_lane = true;
+    x.blocking->run_one();
+    x.run_blocking = true;
     x.run_out();
     const auto result = only(x.reader->lines, "tool_result");
     CHECK(result.at("outcome") == "cancelled");
     CHECK(only(x.reader->lines, "run_finished").at("status") == "cancelled");
   }
   SECTION("the completion comes first") {
-    x.lane->run_one();
+    x.blocking->run_one();
     x.cancel("enough");
-    x.run_lane = true;
+    x.run_blocking = true;
     x.run_out();
     CHECK(events_of(x.reader->lines, "tool_result").size() == 1);
   }
   SECTION("the run is over") {
-    x.run_lane = true;
+    x.run_blocking = true;
     x.run_out();
     x.cancel("too late");
     x.settle();
@@ -196,7 +196,7 @@ TEST_CASE("limits of a call, in simulated time") {
   }
   x.begin();
   x.provider->answers = {one_call("act"), the_end};
-  x.run_lane = false;  // the tool is never heard of again
+  x.run_blocking = false;  // the tool is never heard of again
   x.start(x.make_spec());
   x.settle();
   x.advance(4s);

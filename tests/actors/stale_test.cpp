@@ -6,7 +6,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using events::decision;
+using events::proposal_outcome;
 using nlohmann::json;
 
 namespace {
@@ -42,7 +42,7 @@ TEST_CASE("what has changed since it was shown is shown and asked for again") {
     x.act->shows.clear();
     x.act->from = "nothing";
   }
-  x.decide(old.id, decision::approved);
+  x.decide(old.id, proposal_outcome::approved);
   x.pass(1s);
   CHECK(x.act->acted.empty());
   const auto now = open_one(x);
@@ -59,7 +59,7 @@ TEST_CASE("what has changed since it was shown is shown and asked for again") {
   CHECK(resolved.at("by") == "riffle");
   CHECK(resolved.at("reason").get<std::string>().starts_with("stale"));
   x.check(true);
-  x.decide(now.id, decision::approved);
+  x.decide(now.id, proposal_outcome::approved);
   x.run_out();
   CHECK(x.act->acted.size() == 1);
   CHECK(x.act->bases == std::vector{now.basis});
@@ -75,12 +75,12 @@ TEST_CASE("what changes all the while is asked for each time, and ends") {
   for (int i = 1; i <= 20; ++i) {
     const auto id = open_one(x).id;
     x.act->from = std::to_string(i);
-    x.decide(id, decision::approved);
+    x.decide(id, proposal_outcome::approved);
     x.pass(1s);
   }
   CHECK(x.act->acted.empty());
   SECTION("when it stands still") {
-    x.decide(open_one(x).id, decision::approved);
+    x.decide(open_one(x).id, proposal_outcome::approved);
     x.run_out();
     CHECK(x.act->acted.size() == 1);
   }
@@ -100,7 +100,7 @@ TEST_CASE("a cancel while an approval is looked at again leaves no call open") {
   const auto id = open_one(x).id;
   x.act->is = " of another kind";
   x.run_looks = false;
-  x.decide(id, decision::approved, {}, always_scope::none, true);
+  x.decide(id, proposal_outcome::approved, {}, always_scope::none, true);
   x.pass(1s);
   x.cancel();
   x.settle();
@@ -121,11 +121,11 @@ TEST_CASE("edited arguments are bound to the tool, not to the old preview") {
   const bool other_tool = GENERATE(false, true);
   x.act->from = "content 2";
   if (other_tool) x.act->is = " of another kind";
-  x.decide(id, decision::approved, R"({"n":8})");
+  x.decide(id, proposal_outcome::approved, R"({"n":8})");
   x.pass(1s);
   if (other_tool) {
     CHECK(x.act->acted.empty());
-    x.decide(open_one(x).id, decision::denied);
+    x.decide(open_one(x).id, proposal_outcome::denied);
   } else {
     CHECK(x.act->arguments == std::vector<std::string>{R"({"n":8})"});
     CHECK(x.act->bases == std::vector<std::string>{""});
@@ -145,8 +145,8 @@ TEST_CASE("a run that is killed between stale and asked again asks once") {
       x.pass(1s);
       x.act->from = "content 2";
       x.release_acks = false;
-      x.decide(open_one(x).id, decision::approved, {}, always_scope::none,
-               true);
+      x.decide(open_one(x).id, proposal_outcome::approved, {},
+               always_scope::none, true);
       x.settle();
       for (std::size_t i = 0; i < acks; ++i) {
         journal->release_one();
@@ -159,7 +159,7 @@ TEST_CASE("a run that is killed between stale and asked again asks once") {
     x.go_on();
     x.pass(2s);
     CHECK(x.act->acted.empty());
-    x.decide(open_one(x).id, decision::approved);
+    x.decide(open_one(x).id, proposal_outcome::approved);
     x.run_out();
     CHECK(x.act->acted.size() == 1);
     check_log(log_of(*next, "run_1"));
@@ -174,7 +174,7 @@ TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
   x.play({wants_act});
   x.run_out();
   const auto old = open_one(x);
-  const auto cause = *x.decide(old.id, decision::approved).now;
+  const auto cause = *x.decide(old.id, proposal_outcome::approved).now;
   const bool stale = GENERATE(true, false);
   if (stale) x.act->from = "content 2";
   auto spec = x.make_spec("run_2");
@@ -200,7 +200,7 @@ TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
             .get<std::string>()
             .find(now.id.value) != std::string::npos);
   auto again = x.make_spec("run_3");
-  again->cause = *x.decide(now.id, decision::approved).now;
+  again->cause = *x.decide(now.id, proposal_outcome::approved).now;
   x.start(again);
   x.pass(5s);
   CHECK(x.act->bases == std::vector<std::string>{"content 2"});

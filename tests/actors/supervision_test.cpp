@@ -21,7 +21,9 @@ const std::string the_end = model_says("The end.") + model_stops("stop");
 
 /// Names of the handlers of an actor, read from its shell.
 std::set<std::string> handlers_of(const std::string& actor) {
-  std::ifstream in{RIFFLE_SOURCE_DIR "/actors/" + actor + ".cpp"};
+  const std::string folder{RIFFLE_SOURCE_DIR "/actors/"};
+  std::ifstream in{folder + "process/" + actor + ".cpp"};
+  if (!in) in.open(folder + "tools/" + actor + ".cpp");
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   const std::regex name{"\"(" + actor + "\\.[a-z_]+)\""};
   std::set<std::string> names;
@@ -80,12 +82,12 @@ bool survives(fault& f, const std::string& scenario) {
   if (scenario == "stops") x.settings.defaults.timeout = 2s;
   begin_busy_run(x);
   if (scenario == "stops") {
-    x.run_lane = false;  // the first call ignores its stop for a while
+    x.run_blocking = false;  // the first call ignores its stop for a while
     for (int i = 0; i < 240; ++i) {
       x.settle();
       x.advance(50ms);
     }
-    x.run_lane = true;
+    x.run_blocking = true;
   }
   if (scenario == "run restarts") {
     x.settle();
@@ -159,12 +161,12 @@ TEST_CASE("a pool and its worker that fail together cost no run") {
   x.settings.defaults.timeout = 2s;
   fault dispatcher{third ? "dispatcher.orphan_due" : "none"};
   begin_busy_run(x, dispatcher.hook());
-  x.run_lane = false;
+  x.run_blocking = false;
   for (int i = 0; i < 240; ++i) {
     x.settle();
     x.advance(50ms);
   }
-  x.run_lane = true;
+  x.run_blocking = true;
   x.run_out(2min);
   CHECK(pool.fired);
   CHECK(worker.fired);
@@ -199,8 +201,8 @@ TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
       x.settings.defaults.attempts = 2;
       x.supervision.backoff_base = 1ms;
       x.begin();
-      x.begin_lane = begun;
-      x.run_lane = false;
+      x.begin_blocking = begun;
+      x.run_blocking = false;
       auto& recorder = tool == "look"   ? *x.look
                        : tool == "redo" ? *x.redo
                                         : *x.act;
@@ -215,7 +217,7 @@ TEST_CASE("a pool that is killed comes back, and its calls settle by effect") {
       x.settle();
       kill_pool(x, tool);
       x.settle();
-      x.run_lane = true;
+      x.run_blocking = true;
       x.run_out(1min);
       REQUIRE(x.reader->is_closed);
       check_log(x.reader->lines);
@@ -251,9 +253,9 @@ TEST_CASE("a pool that fails again and again is out of service for a while") {
 }
 
 TEST_CASE(
-    "an exception in any handler of store and desk is their noticed end") {
+    "an exception in any handler of store and inbox is their noticed end") {
   std::set<std::string> handlers = handlers_of("session_store");
-  handlers.merge(handlers_of("proposal_desk"));
+  handlers.merge(handlers_of("command_inbox"));
   CHECK(handlers.size() == 13);
   handlers.erase("session_store.disown");  // nothing is let go of here
   for (const auto& handler : handlers) {
@@ -266,7 +268,7 @@ TEST_CASE(
     x.expire_after = 20s;
     x.begin();
     bool store_died = false;
-    bool desk_died = false;
+    bool inbox_died = false;
     const auto notice = [](const auto& actor, bool& died) {
       caf::actor_cast<caf::abstract_actor*>(actor)->attach_functor(
           [&died](const caf::error& why) {
@@ -274,12 +276,12 @@ TEST_CASE(
           });
     };
     notice(x.store, store_died);
-    notice(x.desk, desk_died);
+    notice(x.inbox, inbox_died);
     x.provider->answers = {model_calls(0, "act") + model_stops("tool_calls"),
                            model_calls(0, "act") + model_stops("tool_calls"),
                            the_end};
-    if (handler == "proposal_desk.queued")
-      caf::anon_send(x.desk, queued_cause{});
+    if (handler == "command_inbox.queued")
+      caf::anon_send(x.inbox, queued_cause{});
     auto spec = x.make_spec();
     fault again{"dispatcher.turn_over"};  // adopts the run
     spec->faults = again.hook();
@@ -289,15 +291,15 @@ TEST_CASE(
       x.advance(100ms);
     }
     // A decision of Riffle's own, one that another process made, a person's.
-    const bool expires = handler == "proposal_desk.settle";
-    const bool elsewhere = handler == "proposal_desk.tick";
+    const bool expires = handler == "command_inbox.settle";
+    const bool elsewhere = handler == "command_inbox.tick";
     if (!expires)
       for (const auto& p : x.undecided())
-        x.decide(p.what.id, events::decision::approved, {}, always_scope::none,
-                 !elsewhere);
+        x.decide(p.what.id, events::proposal_outcome::approved, {},
+                 always_scope::none, !elsewhere);
     x.run_out(1min);
     CHECK(f.fired);
     CHECK(store_died == handler.starts_with("session_store"));
-    CHECK(desk_died == handler.starts_with("proposal_desk"));
+    CHECK(inbox_died == handler.starts_with("command_inbox"));
   }
 }

@@ -11,8 +11,8 @@
 
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/seed.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -32,7 +32,7 @@ struct clocked_system {
 
 template <class T>
 bool comes(std::future<T>& x) {
-  return x.wait_for(testing::patiently(10s)) == std::future_status::ready;
+  return x.wait_for(testing::scaled(10s)) == std::future_status::ready;
 }
 
 }  // namespace

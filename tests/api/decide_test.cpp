@@ -8,12 +8,12 @@
 
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using testing::patiently;
+using testing::scaled;
 
 namespace {
 
@@ -64,7 +64,7 @@ struct application {
   }
 
   proposal await_one() {
-    const auto until = std::chrono::steady_clock::now() + patiently(10s);
+    const auto until = std::chrono::steady_clock::now() + scaled(10s);
     for (;;) {
       auto open = rt->proposals({.undecided = true});
       REQUIRE(open);
@@ -85,7 +85,7 @@ struct application {
 };
 
 run_outcome end_of(const run& x) {
-  auto end = x.wait(patiently(20s));
+  auto end = x.wait(scaled(20s));
   REQUIRE(end);
   return *end;
 }
@@ -126,7 +126,7 @@ TEST_CASE("an application approves, denies and edits calls") {
     const auto late = x.rt->decide(id, {.approved = false});
     REQUIRE(late);
     CHECK(late->verdict == decision_verdict::too_late);
-    CHECK(late->now->decided->how == events::decision::approved);
+    CHECK(late->now->decided->how == events::proposal_outcome::approved);
     CHECK(x.rt->proposals({.undecided = true})->empty());
     CHECK(x.rt->proposals()->size() == 1);
   }
@@ -209,8 +209,10 @@ TEST_CASE("a row that another process wrote is acted on") {
     application x{one_change, "wait", std::move(*mine)};
     const auto going = x.start();
     const auto id = x.await_one().what.id;
-    storage::decision_record row{id, events::decision::approved, "ann", {},
-                                 {}, always_scope::none,         {1}};
+    storage::decision_record row{id,    events::proposal_outcome::approved,
+                                 "ann", {},
+                                 {},    always_scope::none,
+                                 {1}};
     CHECK((*other)->decide(row, {})->verdict == decision_verdict::accepted);
     end_of(going);
     CHECK(x.seen() == std::vector<std::string>{"a"});
@@ -300,7 +302,7 @@ events = [{ delay = "60s" }, { text = "Done." }]
   CHECK(x.seen().empty());
   going.cancel();
   end_of(going);
-  const auto until = std::chrono::steady_clock::now() + patiently(10s);
+  const auto until = std::chrono::steady_clock::now() + scaled(10s);
   while (x.seen().empty() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(2ms);
   CHECK(x.seen() == std::vector<std::string>{"a"});
@@ -316,8 +318,9 @@ TEST_CASE("what was approved and never executed is executed later") {
     id = x.await_one().what.id;
   }
   // As if the process had died right behind the decision.
-  storage::decision_record row{id, events::decision::approved, "ann", {},
-                               {}, always_scope::none,         {1}};
+  storage::decision_record row{
+      id, events::proposal_outcome::approved, "ann", {}, {}, always_scope::none,
+      {1}};
   REQUIRE(stored->decide(row, {}));
   application x{one_change, "propose", stored};
   const auto again = x.rt->decide(id, {.approved = false});

@@ -9,7 +9,7 @@
 
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -38,8 +38,7 @@ struct lent_system {
     // Until its first behaviour waits it is the workers'.
     while (!is_waiting(actor)) std::this_thread::yield();
     inlined.run([&] { caf::anon_send(actor, 1); });
-    REQUIRE(found.wait_for(testing::patiently(10s)) ==
-            std::future_status::ready);
+    REQUIRE(found.wait_for(testing::scaled(10s)) == std::future_status::ready);
     return found.get();
   }
 
@@ -96,7 +95,7 @@ TEST_CASE("actors that keep each other busy do not keep the thread") {
   // That it comes back is the test: they never end by themselves.
   x.inlined.run([&] { caf::anon_send(one, two); });
   enough = true;
-  CHECK(over.get_future().wait_for(testing::patiently(20s)) ==
+  CHECK(over.get_future().wait_for(testing::scaled(20s)) ==
         std::future_status::ready);
   caf::anon_send_exit(one, caf::exit_reason::kill);
 }

@@ -10,12 +10,12 @@
 
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using testing::patiently;
+using testing::scaled;
 
 namespace {
 
@@ -107,7 +107,7 @@ struct application {
   }
   /// The one open proposal, once it is another than `old`.
   proposal await_one(const proposal_id& old = {}) {
-    const auto until = std::chrono::steady_clock::now() + patiently(10s);
+    const auto until = std::chrono::steady_clock::now() + scaled(10s);
     for (;;) {
       auto open = rt->proposals({.undecided = true});
       REQUIRE(open);
@@ -143,7 +143,7 @@ text = "Done."
   CHECK(second.what.preview == "content 2");
   REQUIRE(x.rt->decide(second.what.id, {.approved = false}));
   x.free = true;
-  REQUIRE(going.wait(patiently(20s)));
+  REQUIRE(going.wait(scaled(20s)));
   CHECK(x.change->acted == 0);
 }
 
@@ -160,7 +160,7 @@ calls = [{ tool = "change" }, { tool = "hold" }]
 [[steps]]
 text = "{{result.0}} / {{result.1}}"
 )");
-  const auto end = x.start().wait(patiently(20s));
+  const auto end = x.start().wait(scaled(20s));
   REQUIRE(end);
   CHECK(end->status == events::run_status::completed);
   CHECK(x.change->acted == 0);

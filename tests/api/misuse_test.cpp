@@ -7,13 +7,13 @@
 
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
 using events::run_status;
 using nlohmann::json;
-using testing::patiently;
+using testing::scaled;
 
 namespace {
 
@@ -106,7 +106,7 @@ TEST_CASE("what waits is refused in a handler, what does not is allowed") {
   });
   REQUIRE(made);
   handle = &*made;
-  const auto end = outcome_of(made->wait(patiently(20s)));
+  const auto end = outcome_of(made->wait(scaled(20s)));
   CHECK(end.status == run_status::cancelled);
   CHECK(end.failure->message == "from the handler");
   CHECK(refused == 4);
@@ -128,7 +128,7 @@ TEST_CASE("a stop token cancels a run, also one that was asked before") {
   auto run = runtime.start({.task = "go", .stop = stop.get_token()});
   REQUIRE(run);
   stop.request_stop();
-  CHECK(outcome_of(run->wait(patiently(20s))).status == run_status::cancelled);
+  CHECK(outcome_of(run->wait(scaled(20s))).status == run_status::cancelled);
 }
 
 TEST_CASE("a stop source that is asked after the end does nothing") {
@@ -137,7 +137,7 @@ TEST_CASE("a stop source that is asked after the end does nothing") {
     auto runtime = make_runtime("[[steps]]\ntext = \"done\"\n");
     auto run = runtime.start({.task = "go", .stop = stop.get_token()});
     REQUIRE(run);
-    CHECK(outcome_of(run->wait(patiently(20s))).answer == "done");
+    CHECK(outcome_of(run->wait(scaled(20s))).answer == "done");
   }
   stop.request_stop();
 }
@@ -153,9 +153,8 @@ TEST_CASE("a runtime may be destroyed in a handler of its own") {
   });
   REQUIRE(run);
   started = true;
-  REQUIRE(gone.get_future().wait_for(patiently(20s)) ==
-          std::future_status::ready);
-  CHECK(outcome_of(run->wait(patiently(20s))).status == run_status::cancelled);
+  REQUIRE(gone.get_future().wait_for(scaled(20s)) == std::future_status::ready);
+  CHECK(outcome_of(run->wait(scaled(20s))).status == run_status::cancelled);
 }
 
 TEST_CASE("no handler is called after the runtime's destructor has returned") {
@@ -171,7 +170,7 @@ TEST_CASE("no handler is called after the runtime's destructor has returned") {
     REQUIRE(made);
     handle = *made;
     stream = made->events();
-    REQUIRE(stream->next(patiently(20s)));
+    REQUIRE(stream->next(scaled(20s)));
   }
   alive = false;
   CHECK(outcome_of(handle->wait(1s)).status == run_status::cancelled);
@@ -191,7 +190,7 @@ TEST_CASE("what a handler holds is released at the end of its run") {
   auto held = std::make_shared<int>(1);
   auto run = runtime.start({.task = "go"}, [held](const event_batch&) {});
   REQUIRE(run);
-  outcome_of(run->wait(patiently(20s)));
+  outcome_of(run->wait(scaled(20s)));
   CHECK(held.use_count() == 1);
 }
 
@@ -205,9 +204,9 @@ TEST_CASE("streams may be dropped early and replaced") {
     const auto moved = std::move(stream);
   }
   auto last = run->events();
-  REQUIRE(last.next(patiently(20s)));
+  REQUIRE(last.next(scaled(20s)));
   run->cancel();
-  while (last.next(patiently(20s))) {
+  while (last.next(scaled(20s))) {
   }
   CHECK(last.ended());
 }
@@ -283,6 +282,6 @@ TEST_CASE("a thousand runs at once all end") {
     runs.push_back(std::move(*made));
   }
   for (const auto& x : runs)
-    CHECK(outcome_of(x.wait(patiently(60s))).status == run_status::completed);
+    CHECK(outcome_of(x.wait(scaled(60s))).status == run_status::completed);
   CHECK(ended == 1000);
 }

@@ -7,7 +7,7 @@
 #include "messages/event_check.hpp"
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -48,7 +48,7 @@ seen play(const std::string& script, const config::agent_config& agent) {
   REQUIRE(end);
   auto log = made->events(end->run);
   REQUIRE(log);
-  while (auto batch = log->next(testing::patiently(20s)))
+  while (auto batch = log->next(testing::scaled(20s)))
     batch->for_each([&](const event_view& x) {
       CHECK_FALSE(checker.on_line(x.line()));
       out.events.push_back(json::parse(x.line()));

@@ -10,7 +10,7 @@
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/crash_vfs.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -80,7 +80,7 @@ run start(runtime& rt, const std::string& session = "ses_1") {
 
 template <class F>
 bool eventually(F done) {
-  const auto deadline = std::chrono::steady_clock::now() + patiently(20s);
+  const auto deadline = std::chrono::steady_clock::now() + scaled(20s);
   while (!done()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(10ms);
@@ -99,7 +99,7 @@ TEST_CASE("a run is cancelled through another runtime of the folder") {
   REQUIRE(seen->size() == 1);
   CHECK(seen->front().owner == run_owner::elsewhere);
   CHECK(other.cancel(run.id(), "not needed").value() == cancel_verdict::asked);
-  const auto end = run.wait(patiently(10s));
+  const auto end = run.wait(scaled(10s));
   REQUIRE(end);
   CHECK(end->status == run_status::cancelled);
   REQUIRE(end->failure);
@@ -108,7 +108,7 @@ TEST_CASE("a run is cancelled through another runtime of the folder") {
   CHECK(other.cancel(run_id{"run_9"}).value() == cancel_verdict::unknown);
   const auto mine = start(other, "ses_2");
   CHECK(other.cancel(mine.id()).value() == cancel_verdict::here);
-  CHECK(mine.wait(patiently(10s))->status == run_status::cancelled);
+  CHECK(mine.wait(scaled(10s))->status == run_status::cancelled);
 }
 
 TEST_CASE("a run whose owner is gone is cancelled by who is there") {
@@ -142,7 +142,7 @@ TEST_CASE("an application and its tools share a session's values") {
       });
   const session_id session{"ses_1"};
   REQUIRE(rt.set_state(session, "n", 41));
-  REQUIRE(start(rt).wait(patiently(10s)));
+  REQUIRE(start(rt).wait(scaled(10s)));
   CHECK(rt.state(session).value() == std::map<std::string, json>{{"n", 42}});
   CHECK(rt.set_state(session, "", 1).error().code == errc::invalid_request);
   REQUIRE(rt.set_state(session, "n", nullptr));
@@ -157,7 +157,7 @@ TEST_CASE("a tool that fails leaves the session's values as they were") {
         return tools::tool_output{
             "no", error{errc::tool_execution_error, "work", "it failed"}};
       });
-  REQUIRE(start(rt).wait(patiently(10s)));
+  REQUIRE(start(rt).wait(scaled(10s)));
   CHECK(rt.state(session_id{"ses_1"})->empty());
 }
 
@@ -174,16 +174,16 @@ TEST_CASE("a full disk parks the run, and room lets it go on") {
   REQUIRE(rt.unfinished());
   const auto run = start(rt);
   auto stream = run.events();
-  const auto end = run.wait(patiently(10s));
+  const auto end = run.wait(scaled(10s));
   REQUIRE_FALSE(end);
   CHECK(end.error().code == errc::storage_unavailable);
-  while (!stream.ended()) static_cast<void>(stream.next(patiently(5s)));
+  while (!stream.ended()) static_cast<void>(stream.next(scaled(5s)));
   REQUIRE(stream.failure());
   CHECK(stream.failure()->code == errc::storage_unavailable);
   // A reading connection that is opened now may fail too.
   CHECK(eventually([&] {
     const auto seen = rt.unfinished();
-    return seen && seen->size() == 1 && seen->front().parked;
+    return seen && seen->size() == 1 && seen->front().suspended;
   }));
   const auto refused = rt.start({.task = "x", .session = session_id{"ses_2"}});
   REQUIRE_FALSE(refused);

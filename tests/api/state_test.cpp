@@ -13,7 +13,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/storage/record_json.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
@@ -187,7 +187,7 @@ void add_events(runtime& from, const run_id& id, neutral& plain, state& out,
   std::map<std::string, std::string> texts;  // how it was cut is chance
   auto log = from.events(id);
   REQUIRE(log);
-  while (auto batch = log->next(testing::patiently(20s)))
+  while (auto batch = log->next(testing::scaled(20s)))
     batch->for_each([&](const event_view& x) {
       CHECK_FALSE(checker.on_line(x.line()));
       seen.emplace(x.type());
@@ -239,10 +239,10 @@ run_outcome run_streaming(runtime& in, const scene& x) {
   std::size_t read = 0;
   std::thread reader{[&] {
     auto stream = started->events();
-    while (auto batch = stream.next(testing::patiently(20s)))
+    while (auto batch = stream.next(testing::scaled(20s)))
       read = batch->last_seq();
   }};
-  auto end = started->wait(testing::patiently(20s));
+  auto end = started->wait(testing::scaled(20s));
   reader.join();
   REQUIRE(end);
   CHECK(read == handled);

@@ -96,11 +96,13 @@ TEST_CASE("a store that fails ends the runtime, not the process") {
   CHECK(end->answer == "It said: x");
 }
 
-TEST_CASE("a run ends with an error when the desk fails, and goes on later") {
+TEST_CASE(
+    "a run ends with an error when the command inbox fails, and goes on "
+    "later") {
   const temp_folder folder;
   std::optional<run_id> id;
   {
-    const faults now{throw_in("proposal_desk.watch")};
+    const faults now{throw_in("command_inbox.watch")};
     const log_lines log{"error"};
     auto runtime = make_runtime(folder);
     auto run = runtime.start({.task = "go", .approval = approve::ask});
@@ -109,17 +111,17 @@ TEST_CASE("a run ends with an error when the desk fails, and goes on later") {
     auto stream = run->events();
     const auto end = run->wait(60s);
     REQUIRE_FALSE(end);
-    check_ended(end.error(), "proposal desk");
+    check_ended(end.error(), "command inbox");
     while (!stream.ended()) static_cast<void>(stream.next(1s));
     REQUIRE(stream.failure());
-    check_ended(*stream.failure(), "proposal desk");
+    check_ended(*stream.failure(), "command inbox");
     // A reader that comes later is told, too.
     auto late = run->events();
     while (!late.ended()) static_cast<void>(late.next(1s));
     REQUIRE(late.failure());
     const auto again = runtime.resume(*id);
     REQUIRE_FALSE(again);
-    check_ended(again.error(), "proposal desk");
+    check_ended(again.error(), "command inbox");
   }
   auto runtime = make_runtime(folder);
   auto run = runtime.resume(*id, {}, {.approval = approve::all});
@@ -156,7 +158,7 @@ TEST_CASE("a runtime ends although one of its actors never does") {
   {
     auto once = std::make_shared<std::atomic<bool>>(false);
     const faults now{[&stuck, once, released](const std::string& at) {
-      if (at != "proposal_desk.runs_here" || once->exchange(true)) return;
+      if (at != "command_inbox.runs_here" || once->exchange(true)) return;
       stuck.set_value();
       released.wait();
     }};

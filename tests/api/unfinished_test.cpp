@@ -2,11 +2,11 @@
 // Which runs an application can offer to resume.
 #include "runtime/api/riffle.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
-using testing::patiently;
+using testing::scaled;
 
 TEST_CASE("the library names the runs that have not ended") {
   config::config config;
@@ -33,6 +33,6 @@ TEST_CASE("the library names the runs that have not ended") {
   CHECK(found->front().owner == run_owner::here);
   CHECK(rt->unfinished(0)->empty());
   run->cancel();
-  REQUIRE(run->wait(patiently(10s)));
+  REQUIRE(run->wait(scaled(10s)));
   CHECK(rt->unfinished()->empty());
 }

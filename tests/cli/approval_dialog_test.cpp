@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a person reads before a call runs, and what the answers do.
-#include "runtime/cli/approval_dialog.hpp"
+#include "runtime/cli/terminal/approval_dialog.hpp"
 
 #include <string>
 

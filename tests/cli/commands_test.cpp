@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Subcommands that need no runtime.
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/commands/commands.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
-#include "runtime/cli/choose.hpp"
+#include "runtime/cli/terminal/choose.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/config_text.hpp"
+#include "runtime/cli/view/config_text.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/commands/commands.hpp"
 #include "runtime/config/trust_store.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/exit_status.hpp"
+#include "runtime/cli/view/exit_status.hpp"
 
 #include <map>
 

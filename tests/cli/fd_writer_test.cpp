@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/fd_writer.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
 
 #include <array>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "runtime/cli/interrupts.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle::cli;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Signals are sent to a child process, which reports by its exit status.
-#include "runtime/cli/interrupts.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
 
 #include <array>
 #include <csignal>

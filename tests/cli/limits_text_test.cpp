@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/limits_text.hpp"
+#include "runtime/cli/view/limits_text.hpp"
 
 #include "tests/support/catch.hpp"
 

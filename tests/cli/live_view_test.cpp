@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Transcripts: events with times in, what a terminal shows out.
-#include "runtime/cli/live_view.hpp"
+#include "runtime/cli/terminal/live_view.hpp"
 
 #include <memory>
 
-#include "runtime/cli/text_width.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/support/catch.hpp"
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "runtime/cli/cli.hpp"
-#include "runtime/cli/text_width.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "tests/cli/parsing.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/run_report.hpp"
+#include "runtime/cli/view/run_report.hpp"
 
 #include <algorithm>
 
 #include "messages/event_line.hpp"
-#include "runtime/cli/run_output.hpp"
+#include "runtime/cli/view/run_output.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/safe_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 
 #include <random>
 

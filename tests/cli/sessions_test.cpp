@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/commands/commands.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"

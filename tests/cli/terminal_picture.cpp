@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/cli/text_width.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "tests/support/catch.hpp"
 
 namespace riffle::testing {

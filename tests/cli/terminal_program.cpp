@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
 
 namespace {
 
-const auto limit = patiently(std::chrono::seconds{30});
+const auto limit = scaled(std::chrono::seconds{30});
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/commands/commands.hpp"
 
 namespace riffle::testing {
 

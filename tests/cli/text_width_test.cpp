@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/text_width.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 
 #include <random>
 #include <vector>
 
-#include "runtime/cli/safe_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
-#include "runtime/cli/commands.hpp"
-#include "runtime/storage/service_board.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/storage/health_registry.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("the list says which tool is out of service, where and why") {
   auto x = in_folder(folder);
   x.common.sets = {"runtime.data_dir=" + (folder.path() / "data").string()};
   CHECK(outcome_of(x).out.find("out of service") == std::string::npos);
-  storage::service_board board{folder.path() / "data" / "service"};
+  storage::health_registry board{folder.path() / "data" / "service"};
   board.note("bash", "it crashed\x1b[2J too often");
   board.publish();
   const auto text = outcome_of(x).out;

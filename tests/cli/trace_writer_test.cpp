@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/trace_writer.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -231,7 +231,7 @@ TEST_CASE("what came of a question names the call, also without its line") {
   wanted.arguments = R"({"content":"x","path":"notes\u001b.md"})";
   CHECK(on(wanted).empty());
   events::approval_resolved resolved;
-  resolved.how = events::decision::approved;
+  resolved.how = events::proposal_outcome::approved;
   resolved.proposal = wanted.proposal;
   resolved.by = "user";
   CHECK(on(resolved) == "[APPROVAL] write notes^[.md: approved by user\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/trust_text.hpp"
+#include "runtime/cli/view/trust_text.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -8,8 +8,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-config::judgement judged(const std::string& text) {
-  config::judgement x;
+config::trust_state judged(const std::string& text) {
+  config::trust_state x;
   x.file = "/clone/riffle.toml";
   x.text = text;
   x.keys = config::keys_that_need_trust(text);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A run that was killed is offered by the next one in its folder.
-#include "runtime/cli/unfinished.hpp"
+#include "runtime/cli/commands/unfinished.hpp"
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "runtime/cli/confirm.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"

@@ -25,7 +25,7 @@ struct place {
   scoped_env state{"XDG_STATE_HOME", {}};
 };
 
-config::judgement judged() {
+config::trust_state judged() {
   auto from = config::find_source({}).and_then(config::read_source);
   REQUIRE(from);
   auto x = judge_trust(*from);

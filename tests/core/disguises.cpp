@@ -140,7 +140,7 @@ std::string arguments(random_bits& random, std::string text) {
 }
 
 /// Noise in a line: finds where the shell's reading and ours part.
-std::string spoiled(random_bits& random, std::string line) {
+std::string malformed(random_bits& random, std::string line) {
   static const std::vector<std::string> noise = {
     "'", "\"", "\\", "$", "`", "(", ")", "{", "}", "[", "]", "<", ">", "&", "|",
     ";", "#", "!", "~", "*", "?", "=", " ", "\n", "\t", "$(", "${", "))", "((",
@@ -173,7 +173,7 @@ std::string make_disguise(std::mt19937& random, const ban& what) {
     line = replaced(frame, "%", line);
     if (line.size() > 2000) break;
   }
-  return random() % 3 == 0 ? spoiled(random, line) : line;
+  return random() % 3 == 0 ? malformed(random, line) : line;
 }
 
 }  // namespace riffle::testing

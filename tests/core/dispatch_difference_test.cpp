@@ -112,7 +112,7 @@ class pair_of_queues {
     if (chance(40)) x.limits.timeout = 10s;
     if (chance(30)) x.limits.idle_timeout = 5s;
     if (chance(50)) x.limits.queue_timeout = 20s;
-    if (chance(4)) x.defect = error{errc::truncated, "parser", "cut off"};
+    if (chance(4)) x.rejection = error{errc::truncated, "parser", "cut off"};
     return x;
   }
 
@@ -218,7 +218,8 @@ class pair_of_queues {
   void spoil() {
     const auto id = any();
     const error why{errc::invalid_arguments, "parser", "more text"};
-    if (chance(50)) both([&](auto& q) { return q.on_spoiled(id, why, now_); });
+    if (chance(50))
+      both([&](auto& q) { return q.on_malformed(id, why, now_); });
   }
   void cancel() {
     const auto id = any();

@@ -63,7 +63,7 @@ tool_call dispatch_world::random_call() {
   if (chance(30)) x.limits.idle_timeout = 5s;
   if (mute_ || chance(50)) x.limits.queue_timeout = 20s;
   if (!x.control && chance(25)) x.judged = random_place();
-  if (chance(8)) x.defect = error{errc::truncated, "parser", "cut off"};
+  if (chance(8)) x.rejection = error{errc::truncated, "parser", "cut off"};
   return x;
 }
 

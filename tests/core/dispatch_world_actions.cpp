@@ -133,7 +133,7 @@ void dispatch_world::add_trouble(std::vector<action>& out) {
         });
   if (!gated_ && !draining_ && !open.empty() && told_ > 0 && chance(10))
     out.emplace_back(1, [this, id = plan_[told_ - 1].id] {
-      take(queue_.on_spoiled(
+      take(queue_.on_malformed(
           id, {errc::invalid_arguments, "parser", "more text came"}, now_));
     });
   if (!gated_ && !draining_ && chance(10))

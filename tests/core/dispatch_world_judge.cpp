@@ -22,7 +22,7 @@ void dispatch_world::move(const call_id& id) {
   });
 }
 
-/// The rules as things are when the lane comes to it.
+/// The rules as things are when the blocking executor comes to it.
 void dispatch_world::answer(const tool_call& call) {
   auto& place = places_[call.id];
   if (chance(20)) place = random_place();

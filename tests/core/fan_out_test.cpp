@@ -8,16 +8,16 @@
 #include "tests/support/catch.hpp"
 
 using riffle::core::fan_out;
-using riffle::core::standing;
-using riffle::core::subscriber;
+using riffle::core::reader_state;
+using riffle::core::subscriber_id;
 
-using subs = std::vector<subscriber>;
+using subs = std::vector<subscriber_id>;
 
-TEST_CASE("a subscriber that has everything is live") {
+TEST_CASE("a subscriber_id that has everything is live") {
   fan_out x;
-  CHECK(x.attach(1, 0, 0) == standing::live);
-  CHECK(x.attach(2, 10, 10) == standing::live);
-  CHECK(x.attach(3, 9, 10) == standing::behind);
+  CHECK(x.attach(1, 0, 0) == reader_state::live);
+  CHECK(x.attach(2, 10, 10) == reader_state::live);
+  CHECK(x.attach(3, 9, 10) == reader_state::behind);
   CHECK(x.live() == 2);
   CHECK(x.size() == 3);
 }
@@ -27,7 +27,7 @@ TEST_CASE("live subscribers get each block, those behind get none") {
   x.attach(1, 10, 10);
   x.attach(2, 3, 10);
   CHECK(x.on_acked(11, 20) == subs{1});
-  CHECK(x.attach(2, 20, 20) == standing::live);
+  CHECK(x.attach(2, 20, 20) == reader_state::live);
   CHECK(x.on_acked(21, 22) == subs{1, 2});
 }
 
@@ -38,15 +38,15 @@ TEST_CASE("who has no room falls behind until it attaches again") {
   x.on_refused(1);
   x.on_refused(7);
   CHECK(x.on_acked(1, 5) == subs{2});
-  CHECK(x.attach(1, 0, 5) == standing::behind);
-  CHECK(x.attach(1, 5, 5) == standing::live);
+  CHECK(x.attach(1, 0, 5) == reader_state::behind);
+  CHECK(x.attach(1, 5, 5) == reader_state::live);
   CHECK(x.on_acked(6, 6) == subs{1, 2});
 }
 
 TEST_CASE("who read ahead in the journal gets no block that it has") {
   fan_out x;
-  CHECK(x.attach(1, 20, 10) == standing::live);
-  CHECK(x.attach(2, 15, 10) == standing::live);
+  CHECK(x.attach(1, 20, 10) == reader_state::live);
+  CHECK(x.attach(2, 15, 10) == reader_state::live);
   CHECK(x.on_acked(11, 20) == subs{2});
   CHECK(x.on_acked(21, 21) == subs{1, 2});
 }
@@ -81,13 +81,13 @@ TEST_CASE("every schedule gives each reader every event, without a hole") {
     CAPTURE(seed);
     std::mt19937 random{seed};
     fan_out x;
-    std::map<subscriber, reader> readers;
+    std::map<subscriber_id, reader> readers;
     std::uint64_t acked = 0;      // what the publisher knows
     std::uint64_t committed = 0;  // what the journal shows
-    const auto page = [&](subscriber sub, reader& r, std::uint64_t most) {
+    const auto page = [&](subscriber_id sub, reader& r, std::uint64_t most) {
       const auto last = std::min(committed, r.has + most);
       if (last > r.has) r.lines(r.has + 1, last);
-      r.behind = x.attach(sub, r.has, acked) == standing::behind;
+      r.behind = x.attach(sub, r.has, acked) == reader_state::behind;
     };
     const auto ack = [&] {
       for (const auto sub : x.on_acked(acked + 1, committed)) {
@@ -105,7 +105,7 @@ TEST_CASE("every schedule gives each reader every event, without a hole") {
       acked = committed;
     };
     for (int i = 0; i < 200; ++i) {
-      const auto sub = static_cast<subscriber>(random() % 5);
+      const auto sub = static_cast<subscriber_id>(random() % 5);
       switch (random() % 4) {
         case 0:
           if (committed == acked) committed += 1 + random() % 6;

@@ -13,8 +13,8 @@ using namespace core::dispatch_detail;
 
 namespace {
 
-outcome outcome_of(const error& defect) {
-  switch (defect.code) {
+outcome outcome_of(const error& rejection) {
+  switch (rejection.code) {
     case errc::truncated:
     case errc::budget_exceeded: return outcome::skipped;
     case errc::approval_denied: return outcome::denied;
@@ -45,8 +45,8 @@ dispatch_effects obvious_queue::on_call(tool_call call, time_point now) {
     finish_drain(out);
     return out;
   }
-  if (x.call.defect) {
-    settle(x, failed(outcome_of(*x.call.defect), *x.call.defect, 0), out);
+  if (x.call.rejection) {
+    settle(x, failed(outcome_of(*x.call.rejection), *x.call.rejection, 0), out);
     return out;
   }
   if (!reuse(x, out)) start_what_can(out, now);
@@ -215,12 +215,12 @@ dispatch_effects obvious_queue::on_worker_lost(const call_id& id,
   return out;
 }
 
-dispatch_effects obvious_queue::on_spoiled(const call_id& id, error why,
-                                           time_point now) {
+dispatch_effects obvious_queue::on_malformed(const call_id& id, error why,
+                                             time_point now) {
   dispatch_effects out;
   auto* x = find(id);
   if (x == nullptr || ending(*x)) return out;
-  x->call.defect = why;
+  x->call.rejection = why;
   stop(*x, outcome::failed, std::move(why), out, now);
   start_what_can(out, now);
   finish_drain(out);

@@ -39,8 +39,8 @@ class obvious_queue {
   core::dispatch_effects on_worker_lost(const call_id& id,
                                         std::uint32_t attempt,
                                         std::string reason, time_point now);
-  core::dispatch_effects on_spoiled(const call_id& id, error why,
-                                    time_point now);
+  core::dispatch_effects on_malformed(const call_id& id, error why,
+                                      time_point now);
   core::dispatch_effects on_cancel(const call_id& id, time_point now);
   core::dispatch_effects on_drain(core::drain_reason why, time_point now);
   void restore(std::vector<core::restored_call> open,

@@ -14,7 +14,7 @@ using riffle::core::decided_proposal;
 using riffle::core::decision_verdict;
 using riffle::core::open_proposal;
 using riffle::core::proposal_ledger;
-using riffle::events::decision;
+using riffle::events::proposal_outcome;
 
 namespace {
 
@@ -35,38 +35,40 @@ TEST_CASE("a request waits until it is decided") {
   proposal_ledger x;
   CHECK(x.on_request(request(p1, a)).opened);
   CHECK(x.pending() == std::vector{request(p1, a)});
-  const auto answer =
-      x.on_decision(p1, decision::approved, "ann", "fine", "d", "{\"n\":1}");
+  const auto answer = x.on_decision(p1, proposal_outcome::approved, "ann",
+                                    "fine", "d", "{\"n\":1}");
   CHECK(answer.verdict == decision_verdict::accepted);
-  CHECK(answer.holds == decided_proposal{p1, a, "d", decision::approved, "ann",
-                                         "fine", "{\"n\":1}"});
+  CHECK(answer.holds == decided_proposal{p1, a, "d", proposal_outcome::approved,
+                                         "ann", "fine", "{\"n\":1}"});
   CHECK(x.pending().empty());
 }
 
 TEST_CASE("the first decision wins, later ones learn of it") {
   proposal_ledger x;
   x.on_request(request(p1, a));
-  x.on_decision(p1, decision::denied, "ann", "no", "d");
-  const auto answer = x.on_decision(p1, decision::approved, "bob", "", "d");
+  x.on_decision(p1, proposal_outcome::denied, "ann", "no", "d");
+  const auto answer =
+      x.on_decision(p1, proposal_outcome::approved, "bob", "", "d");
   CHECK(answer.verdict == decision_verdict::too_late);
   REQUIRE(answer.holds);
   CHECK(answer.holds->by == "ann");
-  CHECK(answer.holds->how == decision::denied);
+  CHECK(answer.holds->how == proposal_outcome::denied);
 }
 
 TEST_CASE("a decision for other arguments than those shown does not hold") {
   proposal_ledger x;
   x.on_request(request(p1, a, "new"));
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "old").verdict ==
-        decision_verdict::stale);
+  CHECK(
+      x.on_decision(p1, proposal_outcome::approved, "ann", "", "old").verdict ==
+      decision_verdict::stale);
   CHECK(x.pending().size() == 1);
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "").verdict ==
+  CHECK(x.on_decision(p1, proposal_outcome::approved, "ann", "", "").verdict ==
         decision_verdict::accepted);
 }
 
 TEST_CASE("a decision on an unknown proposal changes nothing") {
   proposal_ledger x;
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+  CHECK(x.on_decision(p1, proposal_outcome::approved, "ann", "", "d").verdict ==
         decision_verdict::unknown);
   CHECK_FALSE(x.decision_of(a, "d"));
 }
@@ -75,7 +77,7 @@ TEST_CASE("edited arguments belong to approvals only") {
   proposal_ledger x;
   x.on_request(request(p1, a));
   const auto answer =
-      x.on_decision(p1, decision::denied, "ann", "", "d", "{\"n\":1}");
+      x.on_decision(p1, proposal_outcome::denied, "ann", "", "d", "{\"n\":1}");
   REQUIRE(answer.holds);
   CHECK(answer.holds->arguments.empty());
 }
@@ -84,7 +86,7 @@ TEST_CASE("an echo of a request changes nothing, even after the decision") {
   proposal_ledger x;
   x.on_request(request(p1, a));
   CHECK_FALSE(x.on_request(request(p1, a)).opened);
-  x.on_decision(p1, decision::denied, "ann", "", "d");
+  x.on_decision(p1, proposal_outcome::denied, "ann", "", "d");
   CHECK_FALSE(x.on_request(request(p1, a)).opened);
   CHECK(x.pending().empty());
 }
@@ -96,9 +98,10 @@ TEST_CASE("a newer proposal of the call supersedes the open one") {
   CHECK(answer.opened);
   REQUIRE(answer.superseded);
   CHECK(answer.superseded->id == p1);
-  CHECK(answer.superseded->how == decision::cancelled);
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d1").verdict ==
-        decision_verdict::too_late);
+  CHECK(answer.superseded->how == proposal_outcome::cancelled);
+  CHECK(
+      x.on_decision(p1, proposal_outcome::approved, "ann", "", "d1").verdict ==
+      decision_verdict::too_late);
   CHECK(x.pending() == std::vector{request(p2, a, "d2")});
 }
 
@@ -107,10 +110,10 @@ TEST_CASE("a cancelled call's proposal is decided once") {
   x.on_request(request(p1, a));
   const auto decided = x.cancel(a);
   REQUIRE(decided);
-  CHECK(decided->how == decision::cancelled);
+  CHECK(decided->how == proposal_outcome::cancelled);
   CHECK_FALSE(x.cancel(a));
   CHECK_FALSE(x.cancel(b));
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+  CHECK(x.on_decision(p1, proposal_outcome::approved, "ann", "", "d").verdict ==
         decision_verdict::too_late);
 }
 
@@ -125,7 +128,7 @@ TEST_CASE("proposals expire in the order of their time, once") {
   REQUIRE(all.size() == 2);
   CHECK(all[0].id == p2);
   CHECK(all[1].id == p1);
-  CHECK(all[1].how == decision::expired);
+  CHECK(all[1].how == proposal_outcome::expired);
   CHECK(x.expired(wall_time{1000}).empty());
   CHECK_FALSE(x.next_expiry());
   CHECK(x.pending().size() == 1);
@@ -135,7 +138,7 @@ TEST_CASE("recovery finds the decision that holds for these arguments") {
   proposal_ledger x;
   x.on_request(request(p1, a, "d1"));
   CHECK_FALSE(x.decision_of(a, "d1"));
-  x.restore({p1, a, "d1", decision::approved, "ann", "", ""});
+  x.restore({p1, a, "d1", proposal_outcome::approved, "ann", "", ""});
   REQUIRE(x.decision_of(a, "d1"));
   CHECK(x.decision_of(a, "d1")->by == "ann");
   CHECK_FALSE(x.decision_of(a, "d2"));
@@ -144,11 +147,11 @@ TEST_CASE("recovery finds the decision that holds for these arguments") {
 
 TEST_CASE("a restored decision counts as the first, with or without request") {
   proposal_ledger x;
-  x.restore({p1, a, "d", decision::denied, "ann", "", ""});
-  x.restore({p1, a, "d", decision::approved, "bob", "", ""});
+  x.restore({p1, a, "d", proposal_outcome::denied, "ann", "", ""});
+  x.restore({p1, a, "d", proposal_outcome::approved, "bob", "", ""});
   CHECK(x.decision_of(a, "d")->by == "ann");
   CHECK_FALSE(x.on_request(request(p1, a)).opened);
-  CHECK(x.on_decision(p1, decision::approved, "bob", "", "d").verdict ==
+  CHECK(x.on_decision(p1, proposal_outcome::approved, "bob", "", "d").verdict ==
         decision_verdict::too_late);
 }
 
@@ -159,7 +162,7 @@ TEST_CASE("a forgotten call leaves nothing behind") {
   x.cancel(a);
   x.forget(a);
   CHECK(x.pending() == std::vector{request(p2, b)});
-  CHECK(x.on_decision(p1, decision::approved, "ann", "", "d").verdict ==
+  CHECK(x.on_decision(p1, proposal_outcome::approved, "ann", "", "d").verdict ==
         decision_verdict::unknown);
 }
 
@@ -191,7 +194,7 @@ TEST_CASE("every schedule decides each proposal once, also over restarts") {
           if (!requests.empty()) {
             const auto& id = requests[n].id;
             const auto answer =
-                x.on_decision(id, decision::approved, "ann", "", "d");
+                x.on_decision(id, proposal_outcome::approved, "ann", "", "d");
             if (answer.verdict == decision_verdict::accepted)
               record(*answer.holds);
             else

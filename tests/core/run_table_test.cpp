@@ -261,7 +261,7 @@ TEST_CASE("a restart that the store does not answer goes on when it does") {
   CHECK(all<begin_run>(one.table.on_opened(r1, ticket, t0)).size() == 1);
 }
 
-TEST_CASE("the time limit of a run goes on while it stands still") {
+TEST_CASE("the time limit of a run goes on while it is suspended") {
   auto how = starts(r1);
   how.time_limit = 10s;
   running one{how};
@@ -271,7 +271,7 @@ TEST_CASE("the time limit of a run goes on while it stands still") {
       t0 + 10s);
 }
 
-TEST_CASE("a run that stands still is asked for less and less often") {
+TEST_CASE("a run that is suspended is asked for less and less often") {
   running one;
   one.stand_still();
   duration pause = 500ms;
@@ -288,7 +288,7 @@ TEST_CASE("a run that stands still is asked for less and less often") {
   CHECK_FALSE(one.table.why_still(r1));
 }
 
-TEST_CASE("a run that stands still can be resumed, once") {
+TEST_CASE("a run that is suspended can be resumed, once") {
   running one;
   one.stand_still();
   const auto first = ticket_of(one.table.on_asked(resumes(r1)));
@@ -302,7 +302,7 @@ TEST_CASE("a run that stands still can be resumed, once") {
   CHECK(one.table.runs(r1));
 }
 
-TEST_CASE("a run that stands still is no reason to wait at the end") {
+TEST_CASE("a run that is suspended is no reason to wait at the end") {
   running one;
   one.stand_still();
   CHECK(one.table.on_shut_down() == run_effects{all_runs_ended{}});

@@ -182,7 +182,7 @@ TEST_CASE("in any order of events no run is owned that nobody works on") {
       CAPTURE(id.value);
       CHECK(r.waiting == 0);
       CHECK(w.table.runs(id) == r.acts);
-      // It is this process's: its actors live, or it stands still and is
+      // It is this process's: its actors live, or it is suspended and is
       // asked for again.
       if (r.owned) CHECK((r.acts || w.table.why_still(id)));
       if (w.table.why_still(id) && !r.acts)

@@ -11,7 +11,7 @@ const termination_limits free_form{false, 2, true};
 const termination_limits strict{true, 2, false};
 const termination_limits lenient{true, 2, true};
 
-termination_decision finish(std::string_view text, bool fallback = false) {
+termination finish(std::string_view text, bool fallback = false) {
   return {termination_step::finish, std::string{text}, fallback};
 }
 

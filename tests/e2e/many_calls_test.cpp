@@ -12,8 +12,8 @@
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/seed.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -132,7 +132,7 @@ TEST_CASE("a cancel ends a turn of thousands of calls at once") {
     const auto used = cpu_of_children() - children - before;
     WARN(n << " calls: " << used << " s of CPU from the signal to the end");
     CHECK(end.status == 130);
-    CHECK(used < patiently(1.0));
+    CHECK(used < scaled(1.0));
     const auto events = checked_events(end.out);
     CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
           "cancelled");
@@ -188,7 +188,7 @@ TEST_CASE("a turn of ten thousand calls that is killed is finished by resume",
     program running{installed_riffle(), folder, run_command};
     const auto bytes = 5000 + random() % 3'000'000;
     REQUIRE(eventually([&] { return size_of(folder, "out.txt") > bytes; },
-                       patiently(20s)));
+                       scaled(20s)));
     running.signal(SIGKILL);
     const auto published = running.wait().out;
     const auto again = riffle::testing::riffle(

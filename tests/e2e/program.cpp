@@ -13,7 +13,7 @@
 #include "messages/event_check.hpp"
 #include "tests/e2e/fair_limit.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
 
@@ -165,7 +165,7 @@ finished program::wait(std::chrono::milliseconds limit) {
   int status = 0;
   bool ended = false;
   std::size_t peak = 0;
-  fair_limit over{pid_, patiently(limit)};
+  fair_limit over{pid_, scaled(limit)};
   eventually(
       [&] {
         // The last one: before its exec it was a copy of this program.

@@ -72,7 +72,7 @@ class program {
   [[nodiscard]] std::string err() const;
   /// Whether it is a zombie: it ended, and `wait` gives its status.
   [[nodiscard]] bool has_ended() const;
-  /// Waits for its end; fails the test after `limit` (times the patience for
+  /// Waits for its end; fails the test after `limit` (times the timeout for
   /// sanitizers) of time in which it could run, see fair_limit.hpp.
   finished wait(std::chrono::milliseconds limit = std::chrono::seconds{60});
 

@@ -12,10 +12,10 @@
 #include "runtime/api/riffle.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/repetitions.hpp"
 #include "tests/support/seed.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -116,7 +116,7 @@ TEST_CASE("cancelled calls are dead when they are settled, p99 in a second",
     const auto asked = clock_type::now();
     run->cancel();
     run->cancel();
-    const auto end = run->wait(15s * patience_factor);
+    const auto end = run->wait(15s * time_scale);
     const auto took = clock_type::now() - asked;
     REQUIRE(end);
     CHECK(end->status == riffle::events::run_status::cancelled);
@@ -127,7 +127,7 @@ TEST_CASE("cancelled calls are dead when they are settled, p99 in a second",
 
   // Other work of the machine may hold up a batch, hardly three of them.
   std::chrono::milliseconds best = 1h;
-  for (int batch = 0; batch < 3 && best > 1s * patience_factor; ++batch) {
+  for (int batch = 0; batch < 3 && best > 1s * time_scale; ++batch) {
     std::vector<clock_type::duration> all;
     for (int i = 0; i < rounds; ++i)
       all.push_back(cancel_one(static_cast<unsigned>(i) % 3));
@@ -135,5 +135,5 @@ TEST_CASE("cancelled calls are dead when they are settled, p99 in a second",
   }
   std::printf("stop: %d cancels, p99 %d ms\n", rounds,
               static_cast<int>(best.count()));
-  CHECK(best <= 1s * patience_factor);
+  CHECK(best <= 1s * time_scale);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An actor of the real program dies: a pool is replaced, and the run goes on;
-// without store or desk the program ends and says so.
+// without store or inbox the program ends and says so.
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 
@@ -69,16 +69,16 @@ TEST_CASE("a pool that fails costs no run") {
   }
 }
 
-TEST_CASE("without its store or desk the program ends and says why") {
+TEST_CASE("without its store or inbox the program ends and says why") {
   for (const std::string handler :
-       {"session_store.open", "proposal_desk.runs_here", "proposal_desk.tick",
-        "proposal_desk.watch"}) {
+       {"session_store.open", "command_inbox.runs_here", "command_inbox.tick",
+        "command_inbox.watch"}) {
     CAPTURE(handler);
     const auto x = with_fault(handler, {"--approve", "ask"});
     INFO(x.end.err);
     CHECK(x.end.status == 1);
     const auto what = handler.starts_with("session") ? "the session store"
-                                                     : "the proposal desk";
+                                                     : "the command inbox";
     // So the runtime has ended, or no run can begin.
     CHECK(x.end.err.find(std::string{"riffle: "} + what + " failed, so ") !=
           std::string::npos);

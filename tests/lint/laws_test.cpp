@@ -29,9 +29,9 @@ violations about(const std::string& line) {
 TEST_CASE("a layer includes itself and what is below") {
   CHECK(allowed("messages/call.hpp", "\"messages/ids.hpp\""));
   CHECK(allowed("tools/tool.hpp", "\"messages/call.hpp\""));
-  CHECK(allowed("tools/builtin/read.cpp", "\"runtime/base/clock.hpp\""));
+  CHECK(allowed("tools/builtin/files/read.cpp", "\"runtime/base/clock.hpp\""));
   CHECK(allowed("runtime/cli/main.cpp", "\"actors/interfaces.hpp\""));
-  CHECK(allowed("runtime/node/node.cpp", "\"tools/builtin/read.hpp\""));
+  CHECK(allowed("runtime/node/node.cpp", "\"tools/builtin/files/read.hpp\""));
 }
 
 TEST_CASE("a layer never includes a higher one") {
@@ -62,9 +62,11 @@ TEST_CASE("only the log knows the library that writes it") {
 }
 
 TEST_CASE("actors see the ports of the parts and nothing behind them") {
-  CHECK(allowed("actors/tool_worker.cpp", "\"tools/tool.hpp\""));
-  CHECK(allowed("actors/session_store.cpp", "\"runtime/storage/journal.hpp\""));
-  CHECK_FALSE(allowed("actors/tool_worker.cpp", "\"tools/builtin/read.hpp\""));
+  CHECK(allowed("actors/tools/tool_worker.cpp", "\"tools/tool.hpp\""));
+  CHECK(allowed("actors/process/session_store.cpp",
+                "\"runtime/storage/journal.hpp\""));
+  CHECK_FALSE(allowed("actors/tools/tool_worker.cpp",
+                      "\"tools/builtin/files/read.hpp\""));
   CHECK_FALSE(
       allowed("actors/x.cpp", "\"runtime/storage/sqlite_journal.hpp\""));
 }

@@ -15,7 +15,7 @@
 
 #include "runtime/model/http_transport.hpp"
 #include "tests/support/http_server.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::model {
 
@@ -44,19 +44,19 @@ class recorder final : public transfer_listener {
   /// False after ten seconds.
   bool wait_for_end() {
     std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, patience,
+    return changed_.wait_for(lock, timeout,
                              [this] { return end_.has_value(); });
   }
 
   bool wait_for_bytes(std::size_t n) {
     std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, patience, [&] { return body_.size() >= n; });
+    return changed_.wait_for(lock, timeout, [&] { return body_.size() >= n; });
   }
 
   /// Waits for more than `n` bytes; false if the end came first.
   bool wait_for_more(std::size_t n) {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, patience,
+    changed_.wait_for(lock, timeout,
                       [&] { return body_.size() > n || end_.has_value(); });
     return body_.size() > n;
   }
@@ -97,7 +97,7 @@ class recorder final : public transfer_listener {
   }
 
  private:
-  static constexpr auto patience = testing::patiently(std::chrono::seconds{10});
+  static constexpr auto timeout = testing::scaled(std::chrono::seconds{10});
 
   std::mutex mutex_;
   std::condition_variable changed_;

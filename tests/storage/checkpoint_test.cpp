@@ -7,7 +7,7 @@
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/crash_vfs.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;
@@ -31,7 +31,7 @@ void put(storage::journal& to, std::uint64_t n) {
 template <class F>
 bool eventually(F done) {
   const auto end =
-      std::chrono::steady_clock::now() + patiently(std::chrono::seconds{10});
+      std::chrono::steady_clock::now() + scaled(std::chrono::seconds{10});
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds{2});

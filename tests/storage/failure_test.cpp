@@ -44,15 +44,15 @@ storage::sqlite_options small_log() {
 void go_on(storage::journal& journal, std::size_t stored) {
   CHECK_FALSE(store(journal, {{"run_b"}, make_block("run_b", 1, 2), {}}));
   if (stored == workload_units) return;
-  const auto parked = journal.unfinished_runs(9);
-  REQUIRE(parked);
-  REQUIRE(parked->size() == 2);
-  CHECK_FALSE(parked->front().parked);
-  REQUIRE(parked->back().parked);
-  check_unavailable(*parked->back().parked);
+  const auto suspended = journal.unfinished_runs(9);
+  REQUIRE(suspended);
+  REQUIRE(suspended->size() == 2);
+  CHECK_FALSE(suspended->front().suspended);
+  REQUIRE(suspended->back().suspended);
+  check_unavailable(*suspended->back().suspended);
   const auto adopted = journal.adopt_run({"run_a"});
   REQUIRE(adopted);
-  CHECK_FALSE(journal.unfinished_runs(9)->back().parked);
+  CHECK_FALSE(journal.unfinished_runs(9)->back().suspended);
   const auto units = units_up_to("run_a", adopted->last_seq);
   CHECK(units >= stored);
   REQUIRE(units <= workload_units);

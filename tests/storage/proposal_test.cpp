@@ -15,7 +15,7 @@
 using namespace riffle;
 using namespace riffle::testing;
 using namespace riffle::storage;
-using events::decision;
+using events::proposal_outcome;
 
 namespace {
 
@@ -105,25 +105,25 @@ TEMPLATE_TEST_CASE("the first decision wins", "", EVERY_KIND) {
     return answer->verdict;
   };
   SECTION("of two by persons") {
-    CHECK(verdict(make_decision("prop_1", decision::denied)) ==
+    CHECK(verdict(make_decision("prop_1", proposal_outcome::denied)) ==
           decision_verdict::accepted);
     CHECK(verdict(make_decision("prop_1")) == decision_verdict::too_late);
-    CHECK(find(*k.j, "prop_1")->decided->how == decision::denied);
+    CHECK(find(*k.j, "prop_1")->decided->how == proposal_outcome::denied);
     CHECK_FALSE(find(*k.j, "prop_2")->decided);
   }
   SECTION("also if it was stored with the proposal") {
     put(k, run,
         {make_proposal(run, "prop_3"), make_decision("prop_3"),
-         make_decision("prop_3", decision::denied)});
+         make_decision("prop_3", proposal_outcome::denied)});
     CHECK(verdict(make_decision("prop_3")) == decision_verdict::too_late);
-    CHECK(find(*k.j, "prop_3")->decided->how == decision::approved);
+    CHECK(find(*k.j, "prop_3")->decided->how == proposal_outcome::approved);
   }
   SECTION("what an approval is bound to is stored with it") {
     auto plain = make_decision("prop_1");
     plain.arguments.clear();
     CHECK(verdict(plain) == decision_verdict::accepted);
     CHECK(find(*k.j, "prop_1")->decided->digest == "d1");
-    CHECK(verdict(make_decision("prop_2", decision::denied)) ==
+    CHECK(verdict(make_decision("prop_2", proposal_outcome::denied)) ==
           decision_verdict::accepted);
     CHECK(find(*k.j, "prop_2")->decided->digest.empty());
   }
@@ -139,18 +139,18 @@ TEMPLATE_TEST_CASE("the first decision wins", "", EVERY_KIND) {
     auto late = make_decision("prop_1");
     late.at = {1000};
     CHECK(verdict(late) == decision_verdict::too_late);
-    CHECK(find(*k.j, "prop_1")->decided->how == decision::expired);
+    CHECK(find(*k.j, "prop_1")->decided->how == proposal_outcome::expired);
     CHECK(find(*k.j, "prop_1")->decided->by == "riffle");
   }
   SECTION("Riffle's own may come at any time") {
-    auto late = make_decision("prop_1", decision::expired);
+    auto late = make_decision("prop_1", proposal_outcome::expired);
     late.at = {5000};
     CHECK(verdict(late) == decision_verdict::accepted);
   }
   SECTION("one for a run that has ended finds it cancelled") {
     finish(k, run);
     CHECK(verdict(make_decision("prop_1")) == decision_verdict::too_late);
-    CHECK(find(*k.j, "prop_1")->decided->how == decision::cancelled);
+    CHECK(find(*k.j, "prop_1")->decided->how == proposal_outcome::cancelled);
   }
   SECTION("unless the run did not wait for it") {
     auto standing = make_proposal(run, "prop_4");
@@ -250,13 +250,13 @@ TEMPLATE_TEST_CASE("a proposal of another run is refused", "", EVERY_KIND) {
 TEST_CASE("how a proposal stands follows from its decision and the time") {
   run_record run;
   proposal_state x{make_proposal(run, "prop_1"), {}, {}};
-  CHECK_FALSE(standing(x, {999}));
-  CHECK(standing(x, {1000}) == decision::expired);
-  x.decided = make_decision("prop_1", decision::denied);
-  CHECK(standing(x, {2000}) == decision::denied);
+  CHECK_FALSE(effective_outcome(x, {999}));
+  CHECK(effective_outcome(x, {1000}) == proposal_outcome::expired);
+  x.decided = make_decision("prop_1", proposal_outcome::denied);
+  CHECK(effective_outcome(x, {2000}) == proposal_outcome::denied);
   x.decided.reset();
   x.what.expires.reset();
-  CHECK_FALSE(standing(x, {2000}));
+  CHECK_FALSE(effective_outcome(x, {2000}));
 }
 
 // -- what is approved once and for all ----------------------------------------
@@ -300,5 +300,5 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
 TEST_CASE("a denial gives nothing, whatever it says") {
   const auto run = make_run("ses_1", "run_1");
   CHECK_FALSE(grant_of(make_proposal(run, "prop_1"),
-                       make_decision("prop_1", decision::denied)));
+                       make_decision("prop_1", proposal_outcome::denied)));
 }

@@ -171,7 +171,7 @@ TEST_CASE("several journals write one file at the same time") {
 TEST_CASE("a lock that another process holds for too long is an error") {
   scratch_folder folder;
   sqlite_options options;
-  options.patience = std::chrono::milliseconds{50};
+  options.timeout = std::chrono::milliseconds{50};
   const auto journal =
       sqlite_journal::open(folder.path(), options).value().release();
   const std::unique_ptr<sqlite_journal> owner{journal};

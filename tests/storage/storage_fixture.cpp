@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
 
@@ -81,7 +81,7 @@ storage::call_record make_call(const std::string& run, const std::string& id) {
   c.limits = {std::chrono::seconds{3}, std::chrono::seconds{2},
               std::chrono::seconds{1}, 4, -5};
   c.judged = "docs/a";
-  c.defect = error{errc::invalid_arguments, "parse", "bad", true, "why"};
+  c.rejection = error{errc::invalid_arguments, "parse", "bad", true, "why"};
   x.run = {run};
   x.stage = storage::call_stage::settled;
   x.attempt = 2;
@@ -135,7 +135,7 @@ storage::proposal_record make_proposal(const storage::run_record& run,
 }
 
 storage::decision_record make_decision(const std::string& id,
-                                       events::decision how) {
+                                       events::proposal_outcome how) {
   return {{id},
           how,
           "ann",
@@ -151,7 +151,7 @@ std::optional<error> store(storage::journal& to, storage::commit_unit unit) {
   to.append(std::move(unit), [done](std::optional<error> failure) {
     done->set_value(std::move(failure));
   });
-  if (answer.wait_for(patiently(std::chrono::seconds{30})) !=
+  if (answer.wait_for(scaled(std::chrono::seconds{30})) !=
       std::future_status::ready)
     return error{errc::timeout, "test", "no completion came", false, {}};
   return answer.get();

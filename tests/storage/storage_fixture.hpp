@@ -42,7 +42,8 @@ std::string make_lines(const std::string& run, std::uint64_t first,
 storage::proposal_record make_proposal(const storage::run_record& run,
                                        const std::string& id);
 storage::decision_record make_decision(
-    const std::string& id, events::decision how = events::decision::approved);
+    const std::string& id,
+    events::proposal_outcome how = events::proposal_outcome::approved);
 storage::call_record make_call(const std::string& run, const std::string& id);
 storage::message_record make_message(const storage::run_record& run,
                                      const std::string& text);

@@ -97,7 +97,7 @@ TEST_CASE("the test journal fails at the append that it was told") {
   CHECK(compare_with_prefix(*journal, "run_a", 2) == "");
 }
 
-TEST_CASE("a run of the test journal stands still until it is adopted again") {
+TEST_CASE("a run of the test journal is suspended until it is adopted again") {
   const auto journal = opened();
   std::optional<error> failure;
   const auto put = [&](const std::string& run, std::size_t k) {
@@ -115,9 +115,9 @@ TEST_CASE("a run of the test journal stands still until it is adopted again") {
   journal->fail_writes(false);
   CHECK_FALSE(put("run_a", 2));
   CHECK(put("run_b", 1));
-  CHECK(journal->unfinished_runs(9)->back().parked);
+  CHECK(journal->unfinished_runs(9)->back().suspended);
   REQUIRE(journal->adopt_run({"run_a"}));
-  CHECK_FALSE(journal->unfinished_runs(9)->back().parked);
+  CHECK_FALSE(journal->unfinished_runs(9)->back().suspended);
   CHECK(put("run_a", 2));
   CHECK(compare_with_prefix(*journal, "run_a", 2) == "");
 }

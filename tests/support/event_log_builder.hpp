@@ -89,8 +89,9 @@ class event_log_builder {
     return add(events::approval_required{
         {"prop_" + id}, {id}, tool, "Title", "{}", "", "it writes", {}});
   }
-  event_log_builder& decide(const std::string& id,
-                            events::decision how = events::decision::approved) {
+  event_log_builder& decide(
+      const std::string& id,
+      events::proposal_outcome how = events::proposal_outcome::approved) {
     return add(
         events::approval_resolved{{"prop_" + id}, {id}, how, "me", "", ""});
   }

@@ -131,7 +131,9 @@ class random_values {
   void fill(events::call_status& x) {
     pick(x, events::call_status::not_started);
   }
-  void fill(events::decision& x) { pick(x, events::decision::cancelled); }
+  void fill(events::proposal_outcome& x) {
+    pick(x, events::proposal_outcome::cancelled);
+  }
   void fill(events::proposal_source& x) {
     pick(x, events::proposal_source::tool_call);
   }
@@ -148,7 +150,7 @@ class random_values {
   void fill(tool_call& x) {
     all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.edited_from,
         x.eff, x.idempotent, x.control, x.needs_approval, x.step, x.index,
-        x.keys, x.limits, x.judged, x.defect, x.basis);
+        x.keys, x.limits, x.judged, x.rejection, x.basis);
     x.arguments = maybe_object();
   }
   void fill(call_result& x) {

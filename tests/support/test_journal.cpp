@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
 
@@ -49,11 +49,11 @@ bool test_journal::release_front_of(const run_id& run) {
     i->second.pop_front();
     if (i->second.empty()) waiting_.erase(i);
     if (unit.number == fail_at_) failure_ = no_room;
-    if (failure_) halted_.halt(run, *failure_);
-    failure = halted_.find(run);
+    if (failure_) suspended_.halt(run, *failure_);
+    failure = suspended_.find(run);
     if (!failure) {
       failure = store_.apply(std::move(unit.unit));
-      if (failure) halted_.halt(run, *failure);
+      if (failure) suspended_.halt(run, *failure);
     }
   }
   unit.done(std::move(failure));
@@ -121,7 +121,7 @@ void test_journal::release_all() {
     while (release_first(false)) {
     }
     std::unique_lock lock{mutex_};
-    completed_.wait_for(lock, patiently(std::chrono::seconds{5}),
+    completed_.wait_for(lock, scaled(std::chrono::seconds{5}),
                         [&] { return !waits_for_another_thread(); });
     const auto held = [&](const auto& entry) {
       return completing_.contains(entry.first);
@@ -143,7 +143,7 @@ void test_journal::fail_writes(bool on) {
 }
 
 std::optional<error> test_journal::find_failure() const {
-  return failure_ ? failure_ : halted_.find_end();
+  return failure_ ? failure_ : suspended_.find_end();
 }
 
 std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
@@ -153,7 +153,7 @@ std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
   auto store = store_;
   for (auto& [run, queue] : waiting_) {
     std::uniform_int_distribution<std::size_t> pick{0, queue.size()};
-    auto keep = failure_ || halted_.find(run) ? 0 : pick(random);
+    auto keep = failure_ || suspended_.find(run) ? 0 : pick(random);
     for (std::size_t i = 0; i < keep && queue[i].number != fail_at_; ++i)
       if (store.apply(std::move(queue[i].unit))) break;
   }
@@ -175,7 +175,7 @@ expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {
   std::lock_guard lock{mutex_};
   if (auto why = find_failure()) return unexpected{*why};
   auto x = store_.adopt_run(id);
-  if (x) halted_.release(id);
+  if (x) suspended_.release(id);
   return x;
 }
 
@@ -212,7 +212,7 @@ expected<std::vector<storage::unfinished_run>> test_journal::unfinished_runs(
     std::size_t limit) {
   std::lock_guard lock{mutex_};
   auto all = store_.unfinished_runs(limit);
-  for (auto& x : all) x.parked = halted_.find(x.run.id);
+  for (auto& x : all) x.suspended = suspended_.find(x.run.id);
   return all;
 }
 

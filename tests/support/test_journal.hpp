@@ -14,9 +14,9 @@
 
 #include "messages/time.hpp"
 #include "runtime/base/timer.hpp"
-#include "runtime/storage/halted_runs.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/memory_store.hpp"
+#include "runtime/storage/suspended_runs.hpp"
 
 namespace riffle::testing {
 
@@ -129,7 +129,7 @@ class test_journal final : public storage::journal,
   std::size_t appended_ = 0;
   std::size_t fail_at_ = 0;
   std::optional<error> failure_;  ///< of every write
-  storage::halted_runs halted_;
+  storage::suspended_runs suspended_;
   std::vector<storage::cancel_request> cancels_;
   bool dead_ = false;
 };

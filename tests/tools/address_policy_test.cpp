@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `fetch` may reach: the borders of every range, and every spelling.
-#include "tools/fetch/address_policy.hpp"
+#include "tools/builtin/web/address_policy.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/bash.hpp"
+#include "tools/builtin/shell/bash.hpp"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/fetch/charset.hpp"
+#include "tools/builtin/web/charset.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/repetitions.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/command/command_tool.hpp"
 #include "tools/process/process_tree.hpp"
@@ -271,7 +271,7 @@ TEST_CASE("a million reports and one endless line cost bounded memory") {
   CHECK(count == 1'000'001);
   CHECK(longest == 4097);
 #if !defined(__SANITIZE_ADDRESS__)  // keeps hundreds of MiB of what was freed
-  CHECK(peak_memory() - before < (24u << 20) * patience_factor);
+  CHECK(peak_memory() - before < (24u << 20) * time_scale);
 #endif
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("a huge output is kept on disk, its ends in memory") {
              " /dev/zero | tr '\\0' x; echo end");
   CHECK_FALSE(result.err);
   // A sanitizer keeps for a while what was freed.
-  CHECK(peak_memory() - before < (24u << 20) * patience_factor);
+  CHECK(peak_memory() - before < (24u << 20) * time_scale);
   CHECK(result.text.size() < (2u << 20));
   CHECK(result.text.find("{\"output\": 1}\nxxx") == 0);
   CHECK(result.text.ends_with("xxxend\n"));
@@ -307,7 +307,7 @@ TEST_CASE("cancelled commands are dead in a second, with all they started") {
         " &)\n(sleep 100 &)\nsleep 100 & echo > begun; wait");
     std::chrono::steady_clock::time_point stopped;
     std::thread stopper{[&] {
-      eventually([&] { return x.folder.has("begun"); }, patiently(10s));
+      eventually([&] { return x.folder.has("begun"); }, scaled(10s));
       stopped = std::chrono::steady_clock::now();
       x.stop.request_stop();
     }};
@@ -322,10 +322,10 @@ TEST_CASE("cancelled commands are dead in a second, with all they started") {
   };
   // Other work of the machine may hold up a batch, hardly three of them.
   std::chrono::nanoseconds best = 1h;
-  for (int batch = 0; batch < 3 && best > 1s * patience_factor; ++batch) {
+  for (int batch = 0; batch < 3 && best > 1s * time_scale; ++batch) {
     std::chrono::nanoseconds longest{};
     for (int i = 0; i < rounds; ++i) longest = std::max(longest, cancel_one());
     best = std::min(best, longest);
   }
-  CHECK(best <= 1s * patience_factor);
+  CHECK(best <= 1s * time_scale);
 }

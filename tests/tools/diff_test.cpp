@@ -4,7 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
 #include "tests/support/seed.hpp"
-#include "tools/builtin/line_diff.hpp"
+#include "tools/builtin/files/line_diff.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

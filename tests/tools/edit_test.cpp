@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/edit.hpp"
+#include "tools/builtin/files/edit.hpp"
 
 #include <cerrno>
 #include <fstream>
@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/random_values.hpp"
 #include "tests/support/seed.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/replace_file.hpp"
-#include "tools/builtin/text_places.hpp"
+#include "tools/builtin/files/replace_file.hpp"
+#include "tools/builtin/files/text_places.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -227,7 +227,7 @@ TEST_CASE("a big file is edited in bounded memory, its diff has the lines") {
   testing::reset_peak_memory();
   const auto before = testing::peak_memory();
   const auto result = x.change("line 1400000\n", "line X\n");
-  CHECK(testing::peak_memory() < before + testing::patiently(16u << 20));
+  CHECK(testing::peak_memory() < before + testing::scaled(16u << 20));
   CHECK_FALSE(result.err);
   CHECK(json::parse(result.metadata)["diff"] ==
         "--- a/f\n+++ b/f\n@@ -1399997,7 +1399997,7 @@\n this is line "

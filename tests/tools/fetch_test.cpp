@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tool over real sockets; what it must not reach is watched by a canary.
-#include "tools/builtin/fetch.hpp"
+#include "tools/builtin/web/fetch.hpp"
 
 #include <cstdlib>
 #include <thread>
@@ -9,7 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/http_server.hpp"
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/registry.hpp"
 
@@ -295,7 +295,7 @@ TEST_CASE("a stopped fetch ends at once") {
   stopper.join();
   REQUIRE(out.err);
   CHECK(out.err->code == errc::cancelled);
-  CHECK(std::chrono::steady_clock::now() - begin < patiently(5s));
+  CHECK(std::chrono::steady_clock::now() - begin < scaled(5s));
 }
 
 TEST_CASE("a server that is silent or cut is told of") {

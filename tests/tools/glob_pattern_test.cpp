@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/glob_pattern.hpp"
+#include "tools/builtin/search/glob_pattern.hpp"
 
 #include <fnmatch.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
 #include "tests/support/seed.hpp"
-#include "tools/builtin/glob_set.hpp"
+#include "tools/builtin/search/glob_set.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/glob.hpp"
+#include "tools/builtin/search/glob.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/grep.hpp"
+#include "tools/builtin/search/grep.hpp"
 
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/patience.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 
 using namespace riffle;

@@ -16,7 +16,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/seed.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/bash.hpp"
+#include "tools/builtin/shell/bash.hpp"
 #include "tools/process/process.hpp"
 
 using namespace riffle;

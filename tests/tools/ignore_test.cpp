@@ -10,8 +10,8 @@
 #include "tests/support/seed.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/ignore_rules.hpp"
-#include "tools/builtin/tree_walk.hpp"
+#include "tools/builtin/search/ignore_rules.hpp"
+#include "tools/builtin/search/tree_walk.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

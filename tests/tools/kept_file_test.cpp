@@ -8,7 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/kept_output.hpp"
+#include "tools/builtin/shell/output_spool.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -26,7 +26,7 @@ std::string content(const std::filesystem::path& file) {
 TEST_CASE("an output that fits needs no file") {
   const temp_folder folder;
   const auto file = folder.path() / "x";
-  kept_output kept{100, file};
+  output_spool kept{100, file};
   kept.append(std::string(100, 'a'));
   CHECK_FALSE(kept.truncated());
   CHECK_FALSE(kept.whole().good());
@@ -43,7 +43,7 @@ TEST_CASE("an output that is too long is in its file, whole") {
     std::ofstream{file} << "of an earlier attempt";
     std::string all;
     {
-      kept_output kept{40 + random() % 100, file};
+      output_spool kept{40 + random() % 100, file};
       while (!kept.truncated() || random() % 20 != 0) {
         std::string piece(1 + random() % 60,
                           static_cast<char>('a' + all.size() % 26));
@@ -62,7 +62,7 @@ TEST_CASE("an output that is too long is in its file, whole") {
 }
 
 TEST_CASE("what cannot be written whole is not kept, and says why") {
-  kept_output kept{10, "/nowhere/at/all"};
+  output_spool kept{10, "/nowhere/at/all"};
   kept.append(std::string(100, 'a'));
   CHECK(kept.truncated());
   CHECK_FALSE(kept.whole().good());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/line_window.hpp"
+#include "tools/builtin/files/line_window.hpp"
 
 #include "tests/support/catch.hpp"
 

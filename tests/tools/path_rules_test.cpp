@@ -11,12 +11,12 @@
 #include "actors/core/approval_rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/edit.hpp"
-#include "tools/builtin/glob.hpp"
-#include "tools/builtin/grep.hpp"
-#include "tools/builtin/place.hpp"
-#include "tools/builtin/read.hpp"
-#include "tools/builtin/write.hpp"
+#include "tools/builtin/files/edit.hpp"
+#include "tools/builtin/files/place.hpp"
+#include "tools/builtin/files/read.hpp"
+#include "tools/builtin/files/write.hpp"
+#include "tools/builtin/search/glob.hpp"
+#include "tools/builtin/search/grep.hpp"
 #include "tools/process/unique_fd.hpp"
 
 using namespace riffle;

@@ -3,11 +3,11 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/edit.hpp"
-#include "tools/builtin/glob.hpp"
-#include "tools/builtin/grep.hpp"
-#include "tools/builtin/read.hpp"
-#include "tools/builtin/write.hpp"
+#include "tools/builtin/files/edit.hpp"
+#include "tools/builtin/files/read.hpp"
+#include "tools/builtin/files/write.hpp"
+#include "tools/builtin/search/glob.hpp"
+#include "tools/builtin/search/grep.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

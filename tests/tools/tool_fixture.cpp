@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "tests/support/patience.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
 
@@ -42,7 +42,7 @@ std::string slurp(const std::filesystem::path& file) {
 }
 
 bool eventually(const std::function<bool()>& condition, duration limit) {
-  const auto deadline = std::chrono::steady_clock::now() + patiently(limit);
+  const auto deadline = std::chrono::steady_clock::now() + scaled(limit);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(2ms);

@@ -7,8 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/http_server.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/fetch.hpp"
-#include "tools/fetch/url.hpp"
+#include "tools/builtin/web/fetch.hpp"
+#include "tools/builtin/web/url.hpp"
 
 using namespace riffle;
 using namespace riffle::testing;

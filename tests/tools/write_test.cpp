@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/write.hpp"
+#include "tools/builtin/files/write.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/replace_file.hpp"
+#include "tools/builtin/files/replace_file.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "tools/builtin/edit.hpp"
-#include "tools/builtin/glob.hpp"
-#include "tools/builtin/grep.hpp"
-#include "tools/builtin/read.hpp"
-#include "tools/builtin/write.hpp"
+#include "tools/builtin/files/edit.hpp"
+#include "tools/builtin/files/read.hpp"
+#include "tools/builtin/files/write.hpp"
+#include "tools/builtin/search/glob.hpp"
+#include "tools/builtin/search/grep.hpp"
 
 namespace riffle::tools {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "messages/error.hpp"
-#include "tools/builtin/bash.hpp"
-#include "tools/builtin/fetch.hpp"
-#include "tools/builtin/read_rules.hpp"
+#include "tools/builtin/files/read_rules.hpp"
+#include "tools/builtin/shell/bash.hpp"
+#include "tools/builtin/web/fetch.hpp"
 #include "tools/registry.hpp"
 
 namespace riffle::tools {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/secrets.hpp"
-#include "tools/builtin/kept_output.hpp"
+#include "tools/builtin/shell/output_spool.hpp"
 #include "tools/command/command_definition.hpp"
 #include "tools/command/command_result.hpp"
 #include "tools/command/stderr_lines.hpp"
@@ -114,7 +114,7 @@ class command_output final : public process_listener {
     lines.finish();
   }
 
-  kept_output kept;
+  output_spool kept;
   stderr_lines lines;
 
  private:
@@ -217,7 +217,7 @@ class command_tool final : public tool {
     return out;
   }
 
-  static void add_metadata(const process_end& end, const kept_output& output,
+  static void add_metadata(const process_end& end, const output_spool& output,
                            json& metadata) {
     metadata["bytes"] = output.bytes();
     metadata["lines"] = output.lines();

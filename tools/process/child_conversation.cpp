@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds look_time{500};
 constexpr milliseconds short_time{50};
-constexpr milliseconds stop_patience{500};
-constexpr milliseconds death_patience{200};
+constexpr milliseconds stop_timeout{500};
+constexpr milliseconds death_timeout{200};
 constexpr std::chrono::seconds stuck_after{30};
 constexpr std::size_t longest_text = 64u << 20;
 constexpr std::size_t longest_tail = 2048;
@@ -219,12 +219,12 @@ void child_conversation::on_closed() {
   closed_ = true;
   child_.fd_.reset();
   child_.unsent_.clear();
-  end_at_ = clock::now() + death_patience;
+  end_at_ = clock::now() + death_timeout;
 }
 
 void child_conversation::on_stop() {
   stop_asked_ = true;
-  end_at_ = clock::now() + stop_patience;
+  end_at_ = clock::now() + stop_timeout;
   child_.unsent_.push_back(to_packet(packet_kind::stop, {}));
   send_some();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Runs a program under a guard. Blocks; for the lane.
+// Runs a program under a guard. Blocks; for the blocking executor.
 
 #include <filesystem>
 #include <optional>

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file_limit.hpp"
-#include "tools/builtin/kept_output.hpp"
+#include "tools/builtin/shell/output_spool.hpp"
 #include "tools/process/unique_fd.hpp"
 #include "tools/process/worker_packets.hpp"
 #include "tools/text.hpp"
@@ -158,7 +158,7 @@ class worker_process {
 
   void finish(tool_output x, const tool_context& context) {
     if (x.text.size() > longest_text) {
-      kept_output kept{context.output_cap, context.output_file};
+      output_spool kept{context.output_cap, context.output_file};
       kept.append(x.text);
       x.text = kept.text();
     }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "actors/process/command_inbox.hpp"
+
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "command_inbox";
+
+/// Longest wait for the registry to open a run.
+constexpr auto start_deadline = std::chrono::seconds{90};
+
+bool starts_a_run(const storage::proposal_state& x) {
+  return x.what.source == events::proposal_source::tool_call && !x.what.waits &&
+         x.decided && x.decided->how == events::proposal_outcome::approved &&
+         x.executed_by.empty();
+}
+
+}  // namespace
+
+// -- who waits ----------------------------------------------------------------
+
+void command_inbox_state::on_watch(watch_proposal& x) {
+  self->monitor(x.tracker);
+  const auto id = x.id;
+  watched.insert_or_assign(id, std::move(x.tracker));
+  look_for({id});  // it may have been decided before
+  schedule();
+}
+
+void command_inbox_state::on_unwatch(const unwatch_proposal& x) {
+  watched.erase(x.id);
+  unsettled.erase(x.id);
+}
+
+void command_inbox_state::on_down(const caf::down_msg& x) {
+  std::erase_if(watched, [&](const auto& entry) {
+    return entry.second.address() == x.source;
+  });
+  std::erase_if(unsettled, [&](const auto& entry) {
+    return !watched.contains(entry.first);
+  });
+}
+
+// -- decisions ----------------------------------------------------------------
+
+void command_inbox_state::on_settle(settle_proposal& x) {
+  auto answer = setup.journal->decide(x.decision, {});
+  if (!answer) {
+    // The run waits for it, maybe without a write of its own: it is stored
+    // as soon as there is room.
+    if (!std::exchange(refused, true))
+      log_error(op, render_chain(answer.error()));
+    const auto id = x.decision.proposal;
+    if (watched.contains(id)) unsettled.insert_or_assign(id, std::move(x));
+    schedule();
+    return;
+  }
+  refused = false;
+  if (!answer->now || !answer->now->decided) return;
+  decision_known known{std::move(*answer->now->decided)};
+  on_known(known);
+}
+
+void command_inbox_state::on_known(decision_known& x) {
+  const auto i = watched.find(x.decision.proposal);
+  if (i != watched.end()) self->send(i->second, std::move(x));
+}
+
+void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
+  auto found = setup.journal->decisions_of(ids);
+  if (!found) {
+    log_error(op, render_chain(found.error()));
+    return;
+  }
+  for (auto& decision : *found) {
+    // Approved elsewhere for a run of its own: that process may be gone before
+    // the session is free.
+    if (decision.how == events::proposal_outcome::approved) {
+      storage::proposal_filter filter;
+      filter.id = decision.proposal;
+      auto state = setup.journal->list_proposals(filter);
+      if (state && !state->empty() && starts_a_run(state->front())) {
+        queued_cause cause{std::move(state->front())};
+        on_queued(cause);
+      }
+    }
+    decision_known known{std::move(decision)};
+    on_known(known);
+  }
+}
+
+// -- runs that approvals cause ------------------------------------------------
+
+void command_inbox_state::on_queued(queued_cause& x) {
+  if (!setup.make_cause_spec || !starts_a_run(x.cause)) return;
+  const auto& id = x.cause.what.id;
+  if (!queue.add(id, now()))
+    return log_error(op, "proposal " + id.value +
+                             " is not executed: too many wait for that; "
+                             "approve it again later");
+  causes.insert_or_assign(id, std::move(x.cause));
+  schedule();
+}
+
+void command_inbox_state::try_causes() {
+  for (const auto& id : queue.take_due(now())) try_cause(causes.at(id));
+}
+
+/// The journal lets one run at most execute it, whoever tries, and however
+/// often.
+void command_inbox_state::try_cause(const storage::proposal_state& cause) {
+  const auto id = cause.what.id;
+  auto spec = setup.make_cause_spec(cause);
+  if (!spec) return on_answer(id, spec.error());
+  const auto run = (*spec)->run;
+  self->request(registry, start_deadline, start_run{std::move(*spec), {}})
+      .then([this, id](run_opened& x) { on_answer(id, x.failure); },
+            [this, id, run](caf::error&) {
+              self->send(registry, withdraw_run{run, {}});
+              on_answer(
+                  id, error{errc::timeout, op, "the registry did not answer"});
+            });
+}
+
+/// Somebody was promised that it would be started: what can pass is waited for,
+/// as long as the runtime lives. Behind that it is still on record as approved
+/// and not executed, and whoever approves it again has it started.
+void command_inbox_state::on_answer(const proposal_id& id,
+                                    const std::optional<error>& why) {
+  const auto state = queue.on_answer(id, why, now());
+  if (state != core::cause_state::later) causes.erase(id);
+  if (state == core::cause_state::given_up)
+    log_warn(op, "proposal " + id.value + " is not executed: " + render(*why));
+  else if (queue.failures(id) == 1 && why->code != errc::session_busy)
+    log_warn(op,
+             "proposal " + id.value +
+                 " cannot be executed yet, it is tried again: " + render(*why));
+  schedule();
+}
+
+// -- what other processes ask -------------------------------------------------
+
+/// The row stays until the run has ended, so that a crash does not undo it.
+void command_inbox_state::look_for_cancels() {
+  auto found = setup.journal->cancels();
+  if (!found) {
+    if (!std::exchange(unread, true))
+      log_error(op, render_chain(found.error()));
+    return;
+  }
+  unread = false;
+  for (auto& x : *found)
+    self->send(registry, cancel_run{x.run, {errc::cancelled, "run", x.reason}});
+}
+
+// -- the timer ----------------------------------------------------------------
+
+void command_inbox_state::on_tick() {
+  scheduled = false;
+  std::vector<proposal_id> ids;
+  ids.reserve(watched.size());
+  for (const auto& entry : watched) ids.push_back(entry.first);
+  if (!ids.empty()) look_for(ids);
+  for (auto& [id, x] : std::exchange(unsettled, {})) on_settle(x);
+  if (runs) look_for_cancels();
+  try_causes();
+}
+
+void command_inbox_state::schedule() {
+  if (scheduled || (watched.empty() && causes.empty() && !runs)) return;
+  scheduled = true;
+  self->delayed_send(self, setup.poll_every, tick{});
+}
+
+command_inbox_actor::behavior_type command_inbox(
+    command_inbox_actor::stateful_pointer<command_inbox_state> self,
+    inbox_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.setup.faults, handler, std::move(f));
+  };
+  self->set_down_handler([&st, run](caf::down_msg& x) {
+    run("command_inbox.down", [&] { st.on_down(x); });
+  });
+  return {
+      [&st, run](run_peers& x) {
+        run("command_inbox.run_peers",
+            [&] { st.registry = std::move(x.registry); });
+      },
+      [&st, run](watch_proposal& x) {
+        run("command_inbox.watch", [&] { st.on_watch(x); });
+      },
+      [&st, run](const unwatch_proposal& x) {
+        run("command_inbox.unwatch", [&] { st.on_unwatch(x); });
+      },
+      [&st, run](settle_proposal& x) {
+        run("command_inbox.settle", [&] { st.on_settle(x); });
+      },
+      [&st, run](decision_known& x) {
+        run("command_inbox.known", [&] { st.on_known(x); });
+      },
+      [&st, run](queued_cause& x) {
+        run("command_inbox.queued", [&] { st.on_queued(x); });
+      },
+      [&st, run](const runs_here& x) {
+        run("command_inbox.runs_here", [&] {
+          st.runs = x.any;
+          st.schedule();
+        });
+      },
+      [&st, run](tick&) {
+        run("command_inbox.tick", [&] {
+          st.on_tick();
+          st.schedule();
+        });
+      },
+  };
+}
+
+}  // namespace riffle

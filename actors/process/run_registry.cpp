@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "actors/process/run_registry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+// -- start --------------------------------------------------------------------
+
+caf::result<run_opened> run_registry_state::on_start(start_run& x) {
+  return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_limit},
+             x.spec, x.who);
+}
+
+caf::result<run_opened> run_registry_state::on_resume(resume_run& x) {
+  return ask({x.spec->run, false, x.spec->cause.has_value(), x.spec->time_limit,
+              std::move(x.end)},
+             x.spec, x.who);
+}
+
+caf::result<run_opened> run_registry_state::ask(core::asked_run what,
+                                                const run_spec_ptr& spec,
+                                                const subscriber_ptr& who) {
+  if (auto why = table.find_refusal(what))
+    return run_opened{spec->run, spec->session, std::move(*why)};
+  auto promise = self->make_response_promise<run_opened>();
+  askers.insert_or_assign(spec->run, asker{spec, who, promise});
+  apply(table.on_asked(std::move(what)));
+  return promise;
+}
+
+void run_registry_state::on_store_answer(const core::ask_store& asked,
+                                         opened_run& answer) {
+  if (answer.failure)
+    return apply(
+        table.on_refused(asked.run, asked.ticket, std::move(*answer.failure)));
+  arrived = std::move(answer.snapshot);
+  apply(table.on_opened(asked.run, asked.ticket, now()));
+  arrived.reset();
+}
+
+/// Who asked is not told anything any more, and does not read.
+void run_registry_state::on_withdrawn(const withdraw_run& x) {
+  if (const auto i = askers.find(x.run); i != askers.end())
+    i->second.who.reset();
+  if (const auto i = runs.find(x.run); i != runs.end())
+    std::erase(i->second.readers, x.who);
+  apply(table.on_withdrawn(x.run));
+}
+
+// -- while it runs ------------------------------------------------------------
+
+void run_registry_state::on_attach(attach_subscriber& x) {
+  const auto i = runs.find(x.run);
+  const auto why = table.why_still(x.run);
+  if (i == runs.end() || why) {
+    x.who->closed(why);
+    return;
+  }
+  auto& readers = i->second.readers;
+  std::erase_if(readers, [](const auto& who) { return who->gone(); });
+  if (std::ranges::find(readers, x.who) == readers.end())
+    readers.push_back(x.who);
+  self->send(i->second.peers.publisher, std::move(x));
+}
+
+void run_registry_state::on_cancel(cancel_run& x) {
+  apply(table.on_cancel(x.run, {std::move(x.why), x.cancelled}));
+}
+
+void run_registry_state::on_cancel(cancel_call& x) {
+  const auto i = runs.find(x.run);
+  if (i != runs.end()) self->send(i->second.peers.dispatcher, std::move(x));
+}
+
+/// Work ended that outlived its actors, or that they gave up.
+void run_registry_state::on_work_returned(const work_returned& x) {
+  const auto book = work.find(x.run);
+  if (book == work.end()) return;
+  if (const auto i = runs.find(x.run); i != runs.end())
+    self->send(i->second.peers.dispatcher, work_returned{x});
+  if (!book->second->acting().empty()) return;
+  const auto ticket = clearing.extract(x.run);
+  if (ticket) apply(table.on_work_ended(x.run, ticket.mapped()));
+  if (!runs.contains(x.run) && !askers.contains(x.run)) work.erase(x.run);
+}
+
+// -- the end ------------------------------------------------------------------
+
+void run_registry_state::on_down(const caf::down_msg& x) {
+  if (on_pool_down(x)) return;
+  const auto owner = owners.extract(x.source);
+  if (!owner) return;
+  const auto& id = owner.mapped();
+  auto& run = runs.at(id);
+  run.alive.erase(x.source);
+  if (run.failure.empty()) run.failure = self->system().render(x.reason);
+  if (run.alive.empty()) apply(table.on_all_down(id, run.failure, now()));
+}
+
+caf::result<all_ended> run_registry_state::on_shut_down() {
+  auto promise = self->make_response_promise<all_ended>();
+  waiting.push_back(promise);
+  apply(table.on_shut_down());
+  return promise;
+}
+
+void run_registry_state::on_exit(caf::exit_msg& x) {
+  for (auto& [id, run] : runs)
+    self->send_exit(run.peers.orchestrator, x.reason);
+  self->quit(std::move(x.reason));
+}
+
+run_registry_actor::behavior_type run_registry(
+    run_registry_actor::stateful_pointer<run_registry_state> self,
+    registry_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  st.table = core::run_table{{st.setup.max_runs, st.setup.supervision.intensity,
+                              st.setup.supervision.period, st.setup.probe_base,
+                              st.setup.probe_cap}};
+  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  // Runs that did not end in time go with their registry; the journal keeps
+  // them for the next process.
+  self->set_exit_handler([&st](caf::exit_msg& x) { st.on_exit(x); });
+  st.watch_pools();
+  return {
+      [&st](start_run& x) { return st.on_start(x); },
+      [&st](resume_run& x) { return st.on_resume(x); },
+      [&st](const withdraw_run& x) { st.on_withdrawn(x); },
+      [&st](attach_subscriber& x) { st.on_attach(x); },
+      [&st](cancel_run& x) { st.on_cancel(x); },
+      [&st](cancel_call& x) { st.on_cancel(x); },
+      [&st](run_ended& x) { st.table.on_ending(x.run); },
+      [&st](run_broken& x) {
+        st.apply(st.table.on_broken(x.run, std::move(x.why)));
+      },
+      [&st](const work_returned& x) { st.on_work_returned(x); },
+      [&st](const run_deadline& x) {
+        st.apply(st.table.on_deadline(x.run, x.ticket));
+      },
+      [&st](probe_journal&) { st.apply(st.table.on_probe()); },
+      [&st](const revive_pool& x) {
+        st.replace_pool(x.tool, "it cooled down");
+      },
+      [&st](shut_down&) { return st.on_shut_down(); },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <set>
+
+#include "actors/core/run_table.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/process/spawn.hpp"
+
+namespace riffle {
+
+/// The supervisor of runs: when one actor of a run fails, all fail;
+/// the run then starts again from the journal, by the code that recovers it
+/// after a crash of the process. What follows from what is decided by
+/// `core::run_table`; here are the actors, readers and answers.
+struct run_registry_state {
+  static inline const char* name = "run_registry";
+  explicit run_registry_state(run_registry_actor::pointer me) : self{me} {}
+
+  using opened_promise = caf::typed_response_promise<run_opened>;
+
+  /// Who asked for a run that has not begun yet.
+  struct asker {
+    run_spec_ptr spec;
+    subscriber_ptr who;
+    std::optional<opened_promise> promise;  ///< not answered yet
+  };
+
+  /// A run that has begun.
+  struct entry {
+    run_spec_ptr spec;
+    run_peers peers;
+    std::set<caf::actor_addr> alive;  ///< its actors
+    std::vector<subscriber_ptr> readers;
+    std::string failure;  ///< of the actor that failed first
+  };
+
+  // What comes in.
+  caf::result<run_opened> on_start(start_run& x);
+  caf::result<run_opened> on_resume(resume_run& x);
+  void on_attach(attach_subscriber& x);
+  void on_cancel(cancel_run& x);
+  void on_cancel(cancel_call& x);
+  void on_withdrawn(const withdraw_run& x);
+  void on_work_returned(const work_returned& x);
+  void on_down(const caf::down_msg& x);
+  void on_exit(caf::exit_msg& x);
+  caf::result<all_ended> on_shut_down();
+  caf::result<run_opened> ask(core::asked_run what, const run_spec_ptr& spec,
+                              const subscriber_ptr& who);
+  void on_store_answer(const core::ask_store& asked, opened_run& answer);
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+
+  // What follows (run_registry_effects.cpp). The only place that sends.
+  void apply(core::run_effects effects);
+  void act(core::ask_store& x);
+  void act(core::disown_run& x);
+  void act(core::begin_run& x);
+  void act(core::answer_asker& x);
+  void act(core::tell_end& x);
+  void act(core::end_soon& x);
+  void act(core::stop_actors& x);
+  void act(core::end_work& x);
+  void act(core::close_readers& x);
+  void act(core::forget_run& x);
+  void act(core::probe_later& x);
+  void act(core::all_runs_ended& x);
+  void act(core::note_run& x);
+  entry& take_over(const run_id& run);
+  void watch_actors(entry& run);
+  void keep_deadline(const core::begin_run& x);
+  const std::shared_ptr<run_work>& work_of(const run_id& run);
+  void tell_inbox();
+
+  // Pools that died (pool_supervision.cpp).
+  void watch_pools();
+  bool on_pool_down(const caf::down_msg& x);
+  void replace_pool(const std::string& tool, const std::string& why);
+
+  run_registry_actor::pointer self;
+  registry_setup setup;
+  core::run_table table;
+  std::deque<core::run_effect> todo;
+  bool applying = false;
+  std::map<run_id, asker> askers;
+  std::map<run_id, entry> runs;
+  /// What acts for a run, also for some time after it is forgotten.
+  std::map<run_id, std::shared_ptr<run_work>> work;
+  std::map<run_id, core::run_ticket> clearing;  ///< whose work shall end
+  /// What the store answered just now.
+  std::shared_ptr<storage::run_snapshot> arrived;
+  std::map<caf::actor_addr, run_id> owners;
+  std::map<caf::actor_addr, std::string> tools_of;  ///< pools that live
+  std::map<std::string, core::restart_policy> pool_restarts;
+  std::vector<caf::typed_response_promise<all_ended>> waiting;
+  bool told_inbox = false;  ///< that there are runs
+};
+
+run_registry_actor::behavior_type run_registry(
+    run_registry_actor::stateful_pointer<run_registry_state> self,
+    registry_setup setup);
+
+}  // namespace riffle

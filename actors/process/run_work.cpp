@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "actors/process/run_work.hpp"
+
+#include <algorithm>
+
+namespace riffle {
+
+bool run_work::begin(std::uint64_t epoch, const call_id& call,
+                     std::uint32_t attempt) {
+  std::lock_guard lock{mutex_};
+  if (epoch != epoch_) return false;
+  acting_.emplace(call, work{attempt, false});
+  return true;
+}
+
+void run_work::end(const call_id& call, std::uint32_t attempt) {
+  bool awaited = false;
+  {
+    std::lock_guard lock{mutex_};
+    const auto [first, last] = acting_.equal_range(call);
+    const auto i = std::find_if(first, last, [&](const auto& x) {
+      return x.second.attempt == attempt;
+    });
+    if (i == last) return;
+    awaited = i->second.awaited;
+    acting_.erase(i);
+  }
+  if (awaited && on_end_) on_end_(call, attempt);
+}
+
+void run_work::close() {
+  std::lock_guard lock{mutex_};
+  ++epoch_;
+  for (auto& [id, x] : acting_) x.awaited = true;
+}
+
+std::uint64_t run_work::epoch() const {
+  std::lock_guard lock{mutex_};
+  return epoch_;
+}
+
+call_attempts run_work::acting() const {
+  std::lock_guard lock{mutex_};
+  call_attempts out;
+  for (const auto& [id, x] : acting_) out[id] = std::max(out[id], x.attempt);
+  return out;
+}
+
+bool run_work::still_acts(const call_id& call, std::uint32_t attempt) {
+  std::lock_guard lock{mutex_};
+  const auto [first, last] = acting_.equal_range(call);
+  const auto i = std::find_if(
+      first, last, [&](const auto& x) { return x.second.attempt == attempt; });
+  if (i == last) return false;
+  i->second.awaited = true;
+  return true;
+}
+
+}  // namespace riffle

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "actors/process/session_store.hpp"
+
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+opened_run session_store_state::open(open_run_request& x) {
+  auto answer = journal->open_run(std::move(x.run));
+  if (!answer) return {nullptr, std::move(answer.error())};
+  return {std::make_shared<storage::run_snapshot>(std::move(*answer)), {}};
+}
+
+/// It may wait for long, so not here: others are to be opened meanwhile.
+caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
+  auto promise = self->make_response_promise<opened_run>();
+  const auto number = ++last_number;
+  adopting.emplace(number, promise);
+  auto job = [me = caf::actor_cast<session_store_actor>(self), number,
+              from = journal, wait = wait_for_guard, what = std::move(x)] {
+    caf::anon_send(me, adoption_done{number, adopt_run(*from, what, wait)});
+  };
+  if (blocking)
+    blocking->submit(std::move(job));
+  else
+    job();
+  return promise;
+}
+
+void session_store_state::on_adopted(adoption_done& x) {
+  const auto promise = adopting.extract(x.number);
+  if (promise) promise.mapped().deliver(std::move(x.answer));
+}
+
+void session_store_state::disown(const disown_request& x) {
+  const auto done = journal->disown_run(x.run);
+  if (done)
+    log_info("session_store", "run " + x.run.value + " is disowned");
+  else
+    log_error("session_store", "run " + x.run.value + " is not disowned: " +
+                                   render_chain(done.error()));
+}
+
+session_store_actor::behavior_type session_store(
+    session_store_actor::stateful_pointer<session_store_state> self,
+    std::shared_ptr<storage::journal> journal,
+    std::shared_ptr<executor> blocking, guard_waiter wait_for_guard,
+    fault_hook faults) {
+  auto& st = self->state;
+  st.journal = std::move(journal);
+  st.blocking = std::move(blocking);
+  st.wait_for_guard = std::move(wait_for_guard);
+  st.faults = std::move(faults);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.faults, handler, std::move(f));
+  };
+  return {
+      [&st, self](open_run_request& x) {
+        return run_request<opened_run>(self, st.faults, "session_store.open",
+                                       [&] { return st.open(x); });
+      },
+      [&st, self](adopt_run_request& x) {
+        return run_request<opened_run>(self, st.faults, "session_store.adopt",
+                                       [&] { return st.adopt(x); });
+      },
+      [&st, run](adoption_done& x) {
+        run("session_store.adopted", [&] { st.on_adopted(x); });
+      },
+      [&st, run](const disown_request& x) {
+        run("session_store.disown", [&] { st.disown(x); });
+      },
+  };
+}
+
+}  // namespace riffle

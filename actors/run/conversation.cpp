@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/conversation.hpp"
+
+#include <utility>
+
+#include "actors/core/token_estimate.hpp"
+#include "actors/run/recovery.hpp"
+
+namespace riffle {
+
+conversation::conversation(settings x)
+    : settings_{std::move(x)},
+      head_{settings_.dialect->request_head(settings_.request)},
+      tail_{settings_.dialect->request_tail(settings_.request)},
+      head_tokens_{core::estimate_tokens(head_)} {}
+
+void conversation::say_system(const std::string& text) {
+  tell(settings_.dialect->system_message(text));
+}
+
+void conversation::say_user(const std::string& text) {
+  tell_last();
+  tell(settings_.dialect->user_message(text));
+}
+
+void conversation::say_model(core::new_message x) {
+  tell_last();
+  last_ = std::move(x);
+}
+
+void conversation::settle(storage::call_record x) {
+  auto id = x.call.id;
+  results_.insert_or_assign(std::move(id), std::move(x));
+}
+
+void conversation::tell(const std::string& message) {
+  if (!messages_.empty()) messages_ += ',';
+  messages_ += message;
+  tokens_ += core::estimate_tokens(message);
+}
+
+/// From committed records only.
+void conversation::tell_last() {
+  if (!last_) return;
+  const auto message = std::exchange(last_, {});
+  if (message->text.empty() && message->calls.empty()) return;
+  std::vector<model::told_call> calls;
+  for (const auto& id : message->calls) {
+    const auto& call = results_.at(id).call;
+    const auto& arguments = asked_for(call);
+    calls.push_back(
+        {call.provider_id, call.tool, arguments.empty() ? "{}" : arguments});
+  }
+  tell(settings_.dialect->assistant_message(message->text, calls));
+  if (!calls.empty()) old_outputs_ = outputs_.size();
+  for (const auto& id : message->calls) {
+    tell_result(results_.at(id));
+    results_.erase(id);
+  }
+}
+
+void conversation::tell_result(const storage::call_record& x) {
+  const auto& call = x.call;
+  const auto text =
+      settings_.dialect->tool_message(call.provider_id, call.tool, x.told);
+  const auto begin = messages_.size() + (messages_.empty() ? 0 : 1);
+  tell(text);
+  if (settings_.window == 0) return;
+  output out{begin, messages_.size(), call.provider_id, call.tool, {}, {}};
+  out.note = core::trim_note(call.tool, asked_for(call), x.told.size());
+  out.size = {core::estimate_tokens(text),
+              core::estimate_tokens(settings_.dialect->tool_message(
+                  call.provider_id, call.tool, out.note))};
+  // One that is no larger than its note stays for ever.
+  if (out.size.tokens > out.size.note_tokens)
+    outputs_.push_back(std::move(out));
+}
+
+std::size_t conversation::compact() {
+  tell_last();
+  std::vector<core::told_output> old;
+  old.reserve(old_outputs_);
+  for (std::size_t i = 0; i < old_outputs_; ++i)
+    old.push_back(outputs_[i].size);
+  const auto count =
+      core::outputs_to_trim(settings_.window, head_tokens_ + tokens_, old);
+  if (count > 0) trim(count);
+  return count;
+}
+
+/// Writes the conversation once more, with notes instead of the first outputs.
+void conversation::trim(std::size_t count) {
+  std::string fresh;
+  fresh.reserve(messages_.size());
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    auto& x = outputs_[i];
+    fresh.append(messages_, from, x.begin - from);
+    const auto begin = fresh.size();
+    if (i < count) {
+      fresh += settings_.dialect->tool_message(x.provider_id, x.tool, x.note);
+      tokens_ -= x.size.tokens - x.size.note_tokens;
+    } else {
+      fresh.append(messages_, x.begin, x.end - x.begin);
+    }
+    from = x.end;
+    x.begin = begin;
+    x.end = fresh.size();
+  }
+  fresh.append(messages_, from);
+  messages_ = std::move(fresh);
+  outputs_.erase(outputs_.begin(),
+                 outputs_.begin() + static_cast<std::ptrdiff_t>(count));
+  old_outputs_ -= count;
+  counted_.reset();
+}
+
+std::string conversation::request(const std::string& note) const {
+  std::string last;
+  if (!note.empty()) last = settings_.dialect->user_message(note);
+  std::string body;
+  body.reserve(head_.size() + messages_.size() + last.size() + tail_.size() +
+               1);
+  body += head_;
+  body += messages_;
+  if (!last.empty()) {
+    if (!messages_.empty()) body += ',';
+    body += last;
+  }
+  body += tail_;
+  return body;
+}
+
+std::uint64_t conversation::tokens(const std::string& note) const {
+  if (!counted_) return estimate(note);
+  return *counted_ + tokens_ - counted_at_ + core::estimate_tokens(note);
+}
+
+std::uint64_t conversation::estimate(const std::string& note) const {
+  return head_tokens_ + tokens_ + core::estimate_tokens(note);
+}
+
+void conversation::on_counted(std::uint64_t counted) {
+  counted_ = counted;
+  counted_at_ = tokens_;
+}
+
+error context_full(std::uint64_t tokens, std::uint64_t window,
+                   const std::string& model) {
+  return {errc::invalid_request, "conversation",
+          "the conversation has about " + std::to_string(tokens) +
+              " tokens, and context_window of the model " + model + " is " +
+              std::to_string(window) +
+              "; start a new session, give the task in smaller parts, lower "
+              "output_limit of the tools, or raise context_window if the "
+              "model takes more"};
+}
+
+}  // namespace riffle

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/orchestrator.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "actors/core/control_tools.hpp"
+#include "actors/core/plan.hpp"
+#include "actors/handler.hpp"
+#include "actors/run/recovery.hpp"
+#include "actors/run/run_log.hpp"
+#include "actors/tools/call_records.hpp"
+#include "actors/tools/proposal_texts.hpp"
+#include "messages/duration_text.hpp"
+
+namespace riffle {
+
+core::step_limits run_spec::step_limits() const {
+  core::step_limits x;
+  x.max_steps = agent.max_steps;
+  x.model_retry = {model.retry.max_attempts, model.retry.base, model.retry.cap};
+  x.recovery_attempts = agent.recovery_attempts;
+  x.loop_limit = agent.loop_limit;
+  x.budget = {agent.budget.tool_calls, agent.budget.tokens,
+              agent.budget.cost_usd};
+  x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
+                                        agent.exempt_phases),
+                   agent.max_termination_attempts,
+                   agent.auto_complete,
+                   agent.silent,
+                   agent.phase,
+                   agent.tools};
+  x.price = {model.price.input, model.price.output};
+  x.one_call = cause.has_value();
+  return x;
+}
+
+std::string run_spec::question() const {
+  return context.empty() ? task : task + "\n\nContext:\n" + context;
+}
+
+// -- begin --------------------------------------------------------------------
+
+void orchestrator_state::begin(run_peers& x) {
+  peers = std::move(x);
+  base = start.snapshot->run;
+  machine = core::step_machine{spec->step_limits(), spec->random01};
+  plan = session_plan(start.snapshot->session);
+  chat =
+      conversation{{spec->dialect, spec->request, spec->model.context_window}};
+  if (!spec->agent.system_prompt.empty())
+    chat.say_system(spec->agent.system_prompt);
+  remember_session();
+  remember_proposals();
+  if (spec->time_limit > duration{}) {
+    const error why{errc::timeout, "run",
+                    "the run did not end within its time limit of " +
+                        duration_text(spec->time_limit) + " (--timeout)"};
+    self->delayed_send(self, spec->time_limit, end_run{{why, false}});
+  }
+  if (start.fresh || start.snapshot->last_seq == 0)
+    begin_fresh();
+  else
+    begin_recovered();
+  start.snapshot.reset();
+}
+
+void orchestrator_state::begin_fresh() {
+  std::optional<proposal_id> cause;
+  if (spec->cause) cause = spec->cause->what.id;
+  run_entry entry;
+  entry.events.emplace_back(events::run_started{spec->session, spec->agent_name,
+                                                spec->model.model, base.task,
+                                                spec->agent.max_steps, cause});
+  entry.changes.emplace_back(make_record(machine.progress()));
+  const auto hear = [&](std::string text) {
+    chat.say_user(text);
+    entry.changes.emplace_back(
+        storage::message_record{spec->session,
+                                spec->run,
+                                0,
+                                storage::message_role::user,
+                                std::move(text),
+                                {},
+                                {}});
+  };
+  if (auto note =
+          decision_note(start.snapshot->session, spec->run, spec->wall());
+      !note.empty())
+    hear(std::move(note));
+  hear(spec->question());
+  if (spec->cause) {
+    prelude = std::move(entry);
+    begin_cause();
+  } else {
+    self->send(peers.muxer, std::move(entry));
+    apply(machine.start(now()));
+  }
+}
+
+void orchestrator_state::begin_recovered() {
+  auto found = plan_recovery(*start.snapshot, spec->tool_settings);
+  log_run(log_level::info, spec->run,
+          "goes on at step " + std::to_string(found.progress.step) +
+              " from its journal");
+  for (const auto& step : earlier_steps(*start.snapshot, spec->tool_settings))
+    machine.note_step(step);
+  for (auto& open : found.open)
+    if (const auto i = start.acting.find(open.call.id); i != start.acting.end())
+      open.acting = i->second;
+  self->send(peers.dispatcher,
+             restored_calls{std::move(found.open), std::move(found.finished),
+                            found.calls_begun, std::move(found.attempts)});
+  apply(machine.recover(found.progress, std::move(found.calls), found.settled,
+                        std::move(found.text), base.started, spec->wall(),
+                        now()));
+}
+
+/// Says what was said before, and makes room where a request was made: so the
+/// next one is the same as it would have been without an interruption.
+void orchestrator_state::remember_session() {
+  const auto& session = start.snapshot->session;
+  for (const auto& call : session.calls)
+    if (call.stage == storage::call_stage::settled) chat.settle(call);
+  for (const auto& m : session.messages) {
+    if (m.role == storage::message_role::user) {
+      chat.say_user(m.text);
+    } else {
+      chat.compact();
+      chat.say_model({true, m.text, m.reasoning, m.calls});
+    }
+  }
+}
+
+// -- what comes in ------------------------------------------------------------
+
+void orchestrator_state::on_settled(settlement_committed& x) {
+  auto settled = to_settled(x.call, spec->tool_settings);
+  settled.answer =
+      spec->cause ? told_without_note(x.call) : std::move(x.answer);
+  chat.settle(std::move(x.call));
+  apply(machine.on_settled(std::move(settled), now()));
+}
+
+void orchestrator_state::on_control(control_request& x) {
+  const auto known = proposed.find(x.call.id);
+  auto done = core::run_control(
+      x.call, plan,
+      known == proposed.end() ? spec->ids->next<proposal_id>() : known->second);
+  if (known != proposed.end()) done.events.clear();  // they are in the log
+  if (done.plan) plan = std::move(*done.plan);
+  // What it did is stored together with its result, so that after a crash it
+  // is done once.
+  run_entry entry;
+  if (!done.events.empty()) {
+    record_proposals(done.events, x.call.id, entry);
+    entry.events = std::move(done.events);
+    entry.changes.emplace_back(make_record(machine.progress()));
+  }
+  self->send(peers.dispatcher, work_done{x.call.id,
+                                         x.attempt,
+                                         std::move(done.result),
+                                         0,
+                                         std::move(done.answer).value_or(""),
+                                         std::move(entry),
+                                         {}});
+}
+
+void orchestrator_state::on_end_committed() {
+  self->send(peers.registry, run_ended{spec->run});
+  self->quit(caf::exit_reason::user_shutdown);  // takes its peers along
+}
+
+// -- what follows -------------------------------------------------------------
+
+void orchestrator_state::apply(core::step_effects effects) {
+  const auto before = std::exchange(phase, machine.phase_name());
+  if (before != phase && log_enabled(log_level::debug))
+    log_run(log_level::debug, spec->run,
+            std::string{before} + " -> " + std::string{phase});
+  for (auto& effect : effects) std::visit([this](auto& x) { act(x); }, effect);
+}
+
+void orchestrator_state::act(core::record_step& x) {
+  auto entry = std::exchange(prelude, {}).value_or(run_entry{});
+  if (x.message) {
+    entry.changes.emplace_back(storage::message_record{
+        spec->session, spec->run, x.progress.step,
+        x.message->from_model ? storage::message_role::assistant
+                              : storage::message_role::user,
+        x.message->text, x.message->reasoning, x.message->calls});
+    if (x.message->from_model)
+      chat.say_model(std::move(*x.message));
+    else
+      chat.say_user(x.message->text);
+  }
+  if (x.last) {
+    add_inline_proposals(x, entry);
+    entry.notice = end_committed{};
+    const auto& end = std::get<events::run_finished>(x.events.back());
+    switch (end.status) {
+      case events::run_status::completed:
+        ended_as = storage::run_state::completed;
+        break;
+      case events::run_status::failed:
+        ended_as = storage::run_state::failed;
+        break;
+      case events::run_status::cancelled:
+        ended_as = storage::run_state::cancelled;
+        break;
+    }
+  }
+  std::ranges::move(x.events, std::back_inserter(entry.events));
+  entry.changes.emplace_back(make_record(x.progress));
+  self->send(peers.muxer, std::move(entry));
+  if (only_call)
+    self->send(peers.dispatcher, parsed_calls{{*std::exchange(only_call, {})}});
+}
+
+void orchestrator_state::act(core::open_turn& x) {
+  if (const auto removed = chat.compact(); removed > 0)
+    say_status("made room: " + std::to_string(removed) +
+               (removed == 1 ? " old tool output" : " old tool outputs") +
+               " left out");
+  const auto note = core::plan_note(plan);
+  const auto window = spec->model.context_window;
+  auto why = machine.cannot_ask(chat.tokens(note));
+  if (const auto about = chat.estimate(note); window > 0 && about > window)
+    why = context_full(about, window, spec->agent.model);
+  if (why) return apply(machine.refuse_turn(std::move(*why), now()));
+  consumer = spawn_turn(self, spec, x, chat.request(note), peers);
+}
+
+void orchestrator_state::say_status(std::string text) {
+  run_entry entry;
+  entry.events.emplace_back(events::status{std::move(text)});
+  self->send(peers.muxer, std::move(entry));
+}
+
+void orchestrator_state::act(core::stop_turn&) {
+  self->send(consumer, stop_asking{});
+}
+
+void orchestrator_state::act(core::open_gate& x) {
+  self->send(peers.dispatcher, gate_opened{x.safe});
+}
+
+void orchestrator_state::act(core::drain_calls& x) {
+  self->send(peers.dispatcher, drain_request{x.why});
+}
+
+void orchestrator_state::act(core::forget_calls&) {
+  self->send(peers.dispatcher, step_forgotten{});
+}
+
+void orchestrator_state::act(core::wait_for& x) {
+  self->delayed_send(self, x.delay, pause_over{});
+}
+
+storage::run_record orchestrator_state::make_record(
+    const core::run_progress& p) const {
+  auto record = base;
+  record.state = ended_as;
+  record.step = p.step;
+  record.step_attempt = p.attempt;
+  record.turn_committed = p.turn_committed;
+  record.turn_safe = p.turn_safe;
+  record.tool_calls = p.tool_calls;
+  record.usage = p.usage;
+  record.recoveries = p.recoveries;
+  record.reminders = p.reminders;
+  record.plan = plan;
+  return record;
+}
+
+orchestrator_actor::behavior_type orchestrator(
+    orchestrator_actor::stateful_pointer<orchestrator_state> self,
+    run_spec_ptr spec, run_start start, turn_spawner spawn_turn) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  st.start = std::move(start);
+  st.spawn_turn = std::move(spawn_turn);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+      [&st, run](run_peers& x) {
+        run("orchestrator.run_peers", [&] { st.begin(x); });
+      },
+      [&st, run](turn_over& x) {
+        run("orchestrator.turn_over", [&] {
+          st.consumer = nullptr;
+          if (!x.turn.usage.estimated && x.turn.usage.input_tokens > 0)
+            st.chat.on_counted(x.turn.usage.input_tokens);
+          st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
+        });
+      },
+      [&st, run](settlement_committed& x) {
+        run("orchestrator.settlement_committed", [&] { st.on_settled(x); });
+      },
+      [&st, run](drain_committed&) {
+        run("orchestrator.drain_committed",
+            [&] { st.apply(st.machine.on_drained(st.now())); });
+      },
+      [&st, run](end_committed&) {
+        run("orchestrator.end_committed", [&] { st.on_end_committed(); });
+      },
+      [&st, run](control_request& x) {
+        run("orchestrator.control_request", [&] { st.on_control(x); });
+      },
+      [&st, run](proposal_made& x) {
+        run("orchestrator.proposal_made", [&] { st.on_proposal_made(x); });
+      },
+      [&st, run](end_run& x) {
+        run("orchestrator.end_run", [&] {
+          st.apply(st.machine.on_end_request(std::move(x.request), st.now()));
+        });
+      },
+      [&st, run](pause_over&) {
+        run("orchestrator.pause_over",
+            [&] { st.apply(st.machine.on_waited(st.now())); });
+      },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/publisher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "actors/run/run_log.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// Units that may be on their way to the journal at once: one commits, one
+/// waits for the next group.
+constexpr std::size_t max_on_their_way = 2;
+
+/// A small part of `model_credit`.
+constexpr std::uint64_t credit_portion = 32u << 10;
+
+core::batching to_batching(const std::string& text) {
+  if (text == "token") return core::batching::token;
+  if (text == "adaptive") return core::batching::adaptive;
+  return core::batching::sentence;
+}
+
+}  // namespace
+
+publisher_state::publisher_state(publisher_actor::pointer me) : self{me} {}
+
+void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
+                            std::uint64_t attempt) {
+  spec = std::move(run);
+  last_seq = sent_seq = acked_seq = last;
+  attempt_seq = attempt;
+  writer.emplace(spec->run);
+  batcher.emplace(to_batching(spec->publish.batching),
+                  spec->publish.flush_delay);
+}
+
+// -- what becomes events ------------------------------------------------------
+
+void publisher_state::on_text(turn_text& x) {
+  writer->set_time(spec->wall());
+  text_step = x.step;
+  if (!x.pieces.pieces.empty()) {
+    const auto kind = x.pieces.pieces.back().kind;
+    status.on_text(kind == piece_kind::reasoning, self->clock().now());
+  }
+  if (!spec->agent.silent)
+    batcher->add(
+        x.pieces, self->clock().now(),
+        [this](bool reasoning, std::string_view content) {
+          emit_text(reasoning, content);
+        },
+        x.whole);
+  then.credit += x.bytes;
+  then.consumer = caf::actor_cast<stream_consumer_actor>(x.consumer);
+  schedule_flush();
+  schedule_status();
+  submit();
+}
+
+void publisher_state::on_entry(run_entry& x) {
+  if (ended) return;  // a decision that came too late for the log
+  ended = std::holds_alternative<end_committed>(x.notice);
+  writer->set_time(spec->wall());
+  if (!x.events.empty()) flush_text();
+  for (auto& body : x.events) {
+    fill_in(body);
+    log_event(spec->run, body);
+    // A status has its own pace.
+    if (!std::holds_alternative<events::status>(body)) emit(body);
+    status.on(body, self->clock().now());
+  }
+  for (auto& change : x.changes) {
+    fill_in(change);
+    changes.push_back(std::move(change));
+  }
+  then.notices.push_back(std::move(x.notice));
+  schedule_status();
+  submit();
+}
+
+void publisher_state::on_progress(published_progress& x) {
+  writer->set_time(spec->wall());
+  flush_text();
+  then.reports.emplace_back(x.body.id, std::move(x.from));
+  emit(events::body{std::move(x.body)});
+  submit();
+}
+
+void publisher_state::emit(const events::body& body) {
+  writer->add(lines, ++last_seq, body);
+}
+
+void publisher_state::emit_text(bool reasoning, std::string_view content) {
+  writer->add_text(lines, ++last_seq, reasoning, content, text_step);
+}
+
+void publisher_state::flush_text() {
+  batcher->flush([this](bool reasoning, std::string_view content) {
+    emit_text(reasoning, content);
+  });
+}
+
+/// What only the one who numbers events can know.
+void publisher_state::fill_in(events::body& body) {
+  if (auto* x = std::get_if<events::step_restarted>(&body)) {
+    x->first_seq = attempt_seq;
+    x->last_seq = last_seq;
+    attempt_seq = last_seq + 1;
+  } else if (std::holds_alternative<events::step_start>(body)) {
+    attempt_seq = last_seq + 1;
+  }
+}
+
+void publisher_state::fill_in(storage::state_change& change) {
+  if (auto* x = std::get_if<storage::run_record>(&change))
+    x->attempt_seq = attempt_seq;
+}
+
+void publisher_state::schedule_flush() {
+  const auto due = batcher->due();
+  if (!due || flush_scheduled) return;
+  flush_scheduled = true;
+  self->scheduled_send(self, *due, flush_due{});
+}
+
+void publisher_state::schedule_status() {
+  const auto due = status.due();
+  if (due && *due <= self->clock().now()) return tell_status();
+  if (!due || status_scheduled) return;
+  status_scheduled = true;
+  self->scheduled_send(self, *due, status_due{});
+}
+
+void publisher_state::tell_status() {
+  status_scheduled = false;
+  if (auto text = status.take(self->clock().now())) {
+    // Text that waits for the end of its sentence goes on waiting.
+    writer->set_time(spec->wall());
+    emit(events::body{events::status{std::move(*text)}});
+    submit();
+  }
+  schedule_status();
+}
+
+// -- the way to the journal and back ------------------------------------------
+
+void publisher_state::submit() {
+  if (failed || on_their_way.size() >= max_on_their_way) return;
+  const bool nothing = lines.empty() && changes.empty() &&
+                       then.notices.empty() && then.credit == 0;
+  if (nothing) return;
+  storage::commit_unit unit{spec->run, {}, std::exchange(changes, {})};
+  if (!lines.empty()) {
+    const auto size = lines.size();
+    unit.block = storage::event_block{
+        spec->run, sent_seq + 1, last_seq,
+        std::make_shared<const std::string>(std::exchange(lines, {}))};
+    lines.reserve(std::min<std::size_t>(size, 64u << 10));
+    sent_seq = last_seq;
+  }
+  then.block = unit.block;
+  then.last_seq = sent_seq;
+  on_their_way.push_back(std::exchange(then, {}));
+  append(std::move(unit));
+}
+
+void publisher_state::append(storage::commit_unit unit) {
+  if (spec->journal->acknowledges_at_once()) {
+    commit_done done;
+    spec->journal->append(std::move(unit), [&done](std::optional<error> why) {
+      done.failure = std::move(why);
+    });
+    on_commit(done);
+    return;
+  }
+  auto me = caf::actor_cast<publisher_actor>(self);
+  spec->journal->append(std::move(unit), [me](std::optional<error> why) {
+    caf::anon_send(me, commit_done{std::move(why)});
+  });
+}
+
+void publisher_state::on_commit(const commit_done& x) {
+  if (failed || on_their_way.empty()) return;
+  if (x.failure) {
+    fail(*x.failure);
+    return;
+  }
+  auto done = std::move(on_their_way.front());
+  on_their_way.pop_front();
+  acked_seq = done.last_seq;
+  if (done.block) pass_on(*done.block);
+  for (auto& [id, worker] : done.reports)
+    if (worker) self->send(worker, progress_ack{id});
+  if (done.consumer) give_credit(done.consumer, done.credit);
+  for (auto& notice : done.notices) notify(notice);
+  submit();
+}
+
+/// In portions: the window is wide, and a message for each token would cost
+/// more than the token.
+void publisher_state::give_credit(const stream_consumer_actor& consumer,
+                                  std::uint64_t bytes) {
+  if (consumer != credited) {
+    credited = consumer;
+    owed = 0;
+  }
+  owed += bytes;
+  if (owed < credit_portion) return;
+  self->send(consumer, credit{std::exchange(owed, 0)});
+}
+
+void publisher_state::notify(commit_notice& notice) {
+  if (auto* x = std::get_if<intent_committed>(&notice))
+    self->send(peers.dispatcher, std::move(*x));
+  else if (auto* y = std::get_if<settlement_committed>(&notice))
+    self->send(peers.orchestrator, std::move(*y));
+  else if (std::holds_alternative<drain_committed>(notice))
+    self->send(peers.orchestrator, drain_committed{});
+  else if (auto* z = std::get_if<request_committed>(&notice))
+    self->send(peers.tracker, std::move(*z));
+  else if (std::holds_alternative<end_committed>(notice))
+    self->send(peers.orchestrator, end_committed{});
+}
+
+void publisher_state::fail(const error& why) {
+  failed = true;
+  log_run(log_level::info, spec->run, "cannot be stored: " + render_chain(why));
+  for (auto& [id, who] : subscribers) who->closed(why);
+  subscribers.clear();
+  self->send(peers.registry, run_broken{spec->run, why});
+}
+
+// -- readers ------------------------------------------------------------------
+
+void publisher_state::pass_on(const storage::event_block& block) {
+  for (const auto id : fan_out.on_acked(block.first_seq, block.last_seq)) {
+    if (subscribers.at(id)->offer(block)) continue;
+    fan_out.on_refused(id);
+    fan_out.detach(id);
+    subscribers.erase(id);
+  }
+}
+
+void publisher_state::on_attach(const attach_subscriber& x) {
+  const auto id = ++next_subscriber;
+  if (fan_out.attach(id, x.who->position(), acked_seq) ==
+      core::reader_state::live) {
+    subscribers.emplace(id, x.who);
+    return;
+  }
+  fan_out.detach(id);
+  x.who->behind();
+}
+
+publisher_actor::behavior_type publisher(
+    publisher_actor::stateful_pointer<publisher_state> self, run_spec_ptr spec,
+    std::uint64_t last_seq, std::uint64_t attempt_seq) {
+  auto& st = self->state;
+  st.begin(std::move(spec), last_seq, attempt_seq);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+      [&st](run_peers& x) { st.peers = std::move(x); },
+      [&st, run](turn_text& x) {
+        run("publisher.turn_text", [&] { st.on_text(x); });
+      },
+      [&st, run](run_entry& x) {
+        run("publisher.run_entry", [&] { st.on_entry(x); });
+      },
+      [&st, run](published_progress& x) {
+        run("publisher.progress", [&] { st.on_progress(x); });
+      },
+      [&st, run](commit_done& x) {
+        run("publisher.commit_done", [&] { st.on_commit(x); });
+      },
+      [&st, run](flush_due&) {
+        run("publisher.flush_due", [&] {
+          st.flush_scheduled = false;
+          st.writer->set_time(st.spec->wall());
+          st.flush_text();
+          st.submit();
+        });
+      },
+      [&st, run](status_due&) {
+        run("publisher.status_due", [&] { st.tell_status(); });
+      },
+      [&st, run](attach_subscriber& x) {
+        run("publisher.attach", [&] { st.on_attach(x); });
+      },
+  };
+}
+
+}  // namespace riffle

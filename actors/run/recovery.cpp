@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/recovery.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/tools/proposal_tracker.hpp"
+
+namespace riffle {
+
+namespace {
+
+using storage::call_record;
+using storage::call_stage;
+
+std::string complete_answer(const call_record& x) {
+  if (x.call.tool != "complete" || x.how != outcome::ok) return {};
+  const auto arguments =
+      nlohmann::json::parse(x.call.arguments, nullptr, false);
+  const bool said = arguments.is_object() && arguments.contains("answer") &&
+                    arguments["answer"].is_string();
+  return said ? arguments["answer"].get<std::string>() : "";
+}
+
+void add_open(recovery_plan& out, const call_record& x, bool asked) {
+  core::restored_call open;
+  open.call = x.call;
+  open.attempt = x.attempt;
+  open.announced = x.announced;
+  open.begun = x.stage == call_stage::intent || x.stage == call_stage::running;
+  open.approved = x.approved;
+  open.decision_reason = x.decision_reason;
+  if (x.err) open.decision_code = x.err->code;
+  open.asked = asked;
+  if (!x.attempts.empty()) out.attempts.emplace(x.call.id, x.attempts);
+  out.open.push_back(std::move(open));
+}
+
+const storage::message_record* committed_message(
+    const storage::run_snapshot& snapshot) {
+  const auto& run = snapshot.run;
+  const storage::message_record* found = nullptr;
+  if (!run.turn_committed) return found;
+  for (const auto& m : snapshot.session.messages)
+    if (m.run == run.id && m.step == run.step &&
+        m.role == storage::message_role::assistant)
+      found = &m;
+  return found;
+}
+
+}  // namespace
+
+core::settled_call to_settled(const call_record& x,
+                              const config::tools_config& settings) {
+  return {x.call.id,
+          x.call.tool,
+          x.how,
+          {},
+          core::digest_of(x.told),
+          settings.of(x.call.tool).polling,
+          x.err && x.err->code == errc::budget_exceeded};
+}
+
+std::vector<std::vector<core::observed_call>> earlier_steps(
+    const storage::run_snapshot& snapshot,
+    const config::tools_config& settings) {
+  std::map<call_id, const call_record*> calls;
+  for (const auto& x : snapshot.session.calls) calls.emplace(x.call.id, &x);
+  std::vector<std::vector<core::observed_call>> out;
+  for (const auto& m : snapshot.session.messages) {
+    if (m.run != snapshot.run.id || m.step == snapshot.run.step ||
+        m.role != storage::message_role::assistant)
+      continue;
+    auto& step = out.emplace_back();
+    for (const auto& id : m.calls) {
+      const auto found = calls.find(id);
+      if (found == calls.end()) continue;
+      const auto& x = *found->second;
+      step.push_back(
+          {x.call.tool, core::digest_of(x.call.tool + " " + asked_for(x.call)),
+           core::digest_of(x.told), settings.of(x.call.tool).polling});
+    }
+  }
+  return out;
+}
+
+recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
+                            const config::tools_config& settings) {
+  const auto& run = snapshot.run;
+  recovery_plan out;
+  out.progress = {
+      run.step, run.step_attempt, run.turn_committed, run.turn_safe,
+      0,        run.usage,        run.recoveries,     run.reminders};
+  const auto* message = committed_message(snapshot);
+  if (message != nullptr) out.text = message->text;
+  std::vector<const call_record*> mine;
+  for (const auto& x : snapshot.session.calls) {
+    if (x.run != run.id) continue;
+    ++out.progress.tool_calls;
+    if (x.attempt > 0 && !x.call.control) ++out.calls_begun;
+    if (x.call.step == run.step) mine.push_back(&x);
+  }
+  std::set<call_id> told_of;
+  if (message != nullptr)
+    told_of.insert(message->calls.begin(), message->calls.end());
+  std::set<call_id> waited_for;
+  for (const auto& p : snapshot.session.proposals)
+    if (p.what.waits) waited_for.insert(p.what.call);
+  std::ranges::stable_sort(mine, {},
+                           [](const auto* x) { return x->call.index; });
+  for (const auto* x : mine) {
+    const bool told = told_of.contains(x->call.id);
+    if (x->stage != call_stage::settled) {
+      const bool asked = waited_for.contains(x->call.id) && !x->approved;
+      add_open(out, *x, asked);
+    } else if (told) {
+      out.settled.push_back(to_settled(*x, settings));
+      out.settled.back().answer =
+          run.cause.empty() ? complete_answer(*x) : x->told;
+    } else if (message == nullptr && x->how == outcome::ok &&
+               x->call.eff == effect::read_only) {
+      out.finished.push_back(
+          {x->call.id, x->call.tool, x->call.arguments, x->told});
+    }
+    if (told)
+      out.calls.push_back(
+          {x->call.id, x->call.tool + " " + asked_for(x->call)});
+  }
+  return out;
+}
+
+std::string session_plan(const storage::session_snapshot& session) {
+  std::string plan;
+  for (const auto& run : session.runs)
+    if (!run.plan.empty()) plan = run.plan;
+  return plan;
+}
+
+tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
+  tracker_start out;
+  std::map<call_id, const call_record*> undecided;
+  for (const auto& x : snapshot.session.calls)
+    if (!x.approved && x.stage == call_stage::waiting)
+      undecided.emplace(x.call.id, &x);
+  for (const auto& x : snapshot.session.proposals) {
+    const auto& what = x.what;
+    if (what.run != snapshot.run.id) continue;
+    if (!what.waits) {
+      if (!x.decided) out.open_proposals.push_back(what);
+      continue;
+    }
+    // Decided, but nothing was made of it: as if it came just now. The newest
+    // of a call takes the place of those before it.
+    if (const auto call = undecided.find(what.call); call != undecided.end())
+      out.open.insert_or_assign(
+          what.call, undecided_call{call->second->call, what, true, true});
+  }
+  return out;
+}
+
+}  // namespace riffle

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/stream_consumer.hpp"
+
+#include <utility>
+
+#include "actors/core/budget.hpp"
+#include "actors/core/short_names.hpp"
+#include "actors/handler.hpp"
+#include "actors/run/run_log.hpp"
+#include "runtime/base/secrets.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// How long a body may go on behind the dialect's end mark.
+constexpr auto body_end_timeout = std::chrono::seconds{1};
+
+/// Hands what the transport brings to the consumer, in order.
+class to_consumer final : public model::transfer_listener {
+ public:
+  explicit to_consumer(stream_consumer_actor target)
+      : target_{std::move(target)} {}
+
+  void on_bytes(std::string bytes) override {
+    caf::anon_send(target_, model_bytes{std::move(bytes)});
+  }
+  void on_end(model::transport_end end) override {
+    caf::anon_send(target_, model_end{std::move(end)});
+    target_ = nullptr;
+  }
+
+ private:
+  stream_consumer_actor target_;
+};
+
+}  // namespace
+
+stream_consumer_state::~stream_consumer_state() {
+  if (transfer != 0) spec->transport->cancel(transfer);
+}
+
+void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
+                                  std::string body, tool_call_parser_actor next,
+                                  progress_muxer_actor out) {
+  spec = std::move(run);
+  turn = which;
+  parser = std::move(next);
+  muxer = std::move(out);
+  decoder = spec->dialect->make_decoder();
+  message = core::message_assembler{body.size()};
+  model::transport_request request;
+  request.url = spec->url;
+  request.headers = spec->headers;
+  request.body = std::move(body);
+  const auto& limits = spec->model.timeouts;
+  request.timeouts = {limits.connect, limits.first_byte, limits.idle,
+                      limits.total};
+  request.credit = model_credit;
+  transfer = spec->transport->open(
+      std::move(request), std::make_shared<to_consumer>(
+                              caf::actor_cast<stream_consumer_actor>(self)));
+}
+
+void stream_consumer_state::on_bytes(const model_bytes& x) {
+  if (over) return;
+  turn_delta delta;
+  decoder->feed(x.bytes, delta);
+  pass_on(delta, x.bytes.size(), false);
+  if (delta.failure)
+    finish(std::move(delta.failure));
+  else if (delta.done)
+    finish({});
+  else if (is_too_long())
+    cut_off();
+}
+
+bool stream_consumer_state::is_too_long() const {
+  const auto limit = spec->agent.max_turn_bytes;
+  return limit != 0 && message.received() > limit;
+}
+
+/// What came counts as a turn that ended for its length; the rest of the body
+/// is for nobody.
+void stream_consumer_state::cut_off() {
+  message.cut_off();
+  finish({});
+  self->quit();
+}
+
+void stream_consumer_state::on_end(model_end& x) {
+  transfer = 0;
+  if (spec->request.streaming && x.end.content_type == "application/json" &&
+      !x.end.failure)
+    log_run(log_level::info, spec->run,
+            "the model server did not stream, it sent one whole document");
+  if (over) {
+    self->quit();
+    return;
+  }
+  retry_after = x.end.retry_after;
+  turn_delta delta;
+  if (!x.end.failure) decoder->end(delta);
+  pass_on(delta, 0, true);
+  finish(x.end.failure ? std::move(x.end.failure) : std::move(delta.failure));
+}
+
+void stream_consumer_state::on_stop() {
+  if (over)
+    self->quit();
+  else
+    finish(error{errc::cancelled, "stream_consumer", "the turn was stopped"});
+}
+
+/// `bytes`: credit that comes back when what they brought is committed.
+/// `whole`: no more text follows, as it came at the end of the body.
+void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
+                                    bool whole) {
+  repetitions.apply(delta.pieces);
+  message.add(delta);
+  core::shorten_names(delta);
+  answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
+             delta.usage.has_value();
+  if (!delta.fragments.empty()) {
+    call_fragments more{std::move(delta.fragments)};
+    if (delta.pieces.empty() && bytes > 0) {
+      more.bytes = std::exchange(bytes, 0);
+      more.consumer = caf::actor_cast<caf::strong_actor_ptr>(self);
+    }
+    self->send(parser, std::move(more));
+  }
+  if (!delta.pieces.empty()) {
+    shown = !spec->agent.silent;
+    self->send(muxer,
+               turn_text{turn.step, std::move(delta.pieces), bytes,
+                         caf::actor_cast<caf::strong_actor_ptr>(self), whole});
+  } else if (bytes > 0 && transfer != 0) {
+    spec->transport->grant(transfer, bytes);
+  }
+}
+
+void stream_consumer_state::finish(std::optional<error> failure) {
+  over = true;
+  const bool ended_well = !failure;
+  core::turn_summary summary;
+  summary.text = message.text();
+  summary.reasoning = message.reasoning();
+  if (!summary.reasoning.empty() && log_enabled(log_level::debug))
+    log_run(log_level::debug, spec->run, "reasoning: " + summary.reasoning);
+  summary.finish = message.finish();
+  summary.usage = message.usage();
+  // Whoever said it: transport, server, or an error inside an answer.
+  if (failure) summary.failure = redact(std::move(*failure));
+  summary.retry_after = retry_after;
+  summary.shown = shown;
+  summary.answered = answered;
+  const auto& price = spec->model.price;
+  if (const auto cost =
+          core::cost_of({price.input, price.output}, summary.usage))
+    summary.usage.cost_usd = cost;
+  self->send(parser, turn_over{std::move(summary)});
+  // The body's own end follows the end mark at once; with it the connection
+  // stays for the next request.
+  if (ended_well && transfer != 0)
+    self->delayed_send(self, body_end_timeout, stop_asking{});
+  else
+    self->quit();
+}
+
+stream_consumer_actor::behavior_type stream_consumer(
+    stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
+    run_spec_ptr spec, core::open_turn turn, std::string body,
+    tool_call_parser_actor parser, progress_muxer_actor muxer) {
+  auto& st = self->state;
+  st.begin(std::move(spec), turn, std::move(body), std::move(parser),
+           std::move(muxer));
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+      [&st, run](model_bytes& x) {
+        run("stream_consumer.model_bytes", [&] { st.on_bytes(x); });
+      },
+      [&st, run](model_end& x) {
+        run("stream_consumer.model_end", [&] { st.on_end(x); });
+      },
+      [&st, run](credit& x) {
+        run("stream_consumer.credit", [&] {
+          if (st.transfer != 0) st.spec->transport->grant(st.transfer, x.bytes);
+        });
+      },
+      [&st, run](stop_asking&) {
+        run("stream_consumer.stop_asking", [&] { st.on_stop(); });
+      },
+      [&st, run](broken_turn& x) {
+        run("stream_consumer.broken_turn", [&] {
+          if (!st.over) st.finish(std::move(x.why));
+        });
+      },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/tool_call_parser.hpp"
+
+#include <algorithm>
+
+#include "actors/handler.hpp"
+#include "actors/tools/call_check.hpp"
+
+namespace riffle {
+
+namespace {
+
+using core::assembly_step;
+
+constexpr const char* op = "tool_call_parser";
+
+error too_long_error(std::uint64_t limit) {
+  return {errc::invalid_arguments, op,
+          "the arguments are longer than the " + std::to_string(limit) +
+              " bytes that one call may have; make several smaller calls"};
+}
+
+error malformed_error() {
+  return {errc::invalid_arguments, op,
+          "more argument text came after a whole JSON object"};
+}
+
+}  // namespace
+
+std::size_t most_calls(std::uint32_t limit) {
+  constexpr std::size_t least = 4096;
+  constexpr std::size_t factor = 4;
+  if (limit == 0) return core::assembly_limits{}.most_calls;
+  return std::max(least, limit * factor);
+}
+
+void tool_call_parser_state::on_fragments(const call_fragments& x) {
+  for (const auto& fragment : x.fragments) {
+    writing.on(fragment);
+    apply(assembler.on_fragment(fragment));
+  }
+  send_out();
+  tell_writing();
+  if (assembler.too_many() && !cut) cut_turn();
+  if (x.bytes > 0)
+    self->send(caf::actor_cast<stream_consumer_actor>(x.consumer),
+               credit{x.bytes});
+}
+
+void tool_call_parser_state::tell_writing() {
+  auto text = writing.take(self->clock().now());
+  if (!text) return;
+  run_entry entry;
+  entry.events.emplace_back(events::status{std::move(*text)});
+  self->send(muxer, std::move(entry));
+}
+
+/// Not again: the model would only do the same.
+error tool_call_parser_state::too_many_error() const {
+  const auto limit = spec->agent.max_calls_per_turn;
+  return {errc::model_error, op,
+          "the model asked for more than " + std::to_string(most_calls(limit)) +
+              " tool calls in one turn, far more than " +
+              (limit > 0 ? "max_calls_per_turn (" + std::to_string(limit) + ")"
+                         : "any turn needs") +
+              "; the turn was cut"};
+}
+
+void tool_call_parser_state::cut_turn() {
+  cut = true;
+  const auto from = caf::actor_cast<stream_consumer_actor>(
+      caf::actor_cast<caf::strong_actor_ptr>(self->current_sender()));
+  if (from) self->send(from, broken_turn{too_many_error()});
+}
+
+void tool_call_parser_state::on_over(turn_over& x) {
+  // It may have ended before the consumer heard that it is cut: what came
+  // behind the bound is not known, so it did not end well.
+  if (assembler.too_many() && !x.turn.failure) {
+    x.turn.failure = too_many_error();
+    x.turn.finish.reset();
+  }
+  auto finish = x.turn.finish;
+  if (x.turn.failure) finish.reset();
+  apply(assembler.on_turn_end(finish));
+  // Whatever is left was never completed.
+  for (auto& [index, call] : waiting)
+    if (call.how == assembly_step::whole) call.how = assembly_step::cut;
+  emit_in_order();
+  send_out();
+  self->send(dispatcher, std::move(x));
+  self->quit();
+}
+
+void tool_call_parser_state::apply(
+    const std::vector<core::assembly_event>& news) {
+  for (const auto& x : news) {
+    const auto i = sent.find(x.call.index);
+    if (i == sent.end()) {
+      auto& known = waiting[x.call.index];
+      if (known.raw != x.call) known.checked.reset();
+      known.raw = x.call;
+      known.how = x.step;
+    } else if (x.step == assembly_step::malformed) {
+      send_out();
+      self->send(dispatcher, malformed_call{i->second, malformed_error()});
+    }
+  }
+  if (!news.empty()) emit_in_order();
+}
+
+void tool_call_parser_state::emit_in_order() {
+  while (!waiting.empty()) {
+    auto i = waiting.begin();
+    if (i->first != sent.size()) return;  // an earlier one is not known yet
+    make(i->second);
+    auto& call = *i->second.checked;
+    if (i->second.how == assembly_step::whole && !may_go_early(call)) return;
+    sent.emplace(i->first, call.id);
+    if (!call.provider_id.empty()) provider_ids.insert(call.provider_id);
+    ready.push_back(std::move(call));
+    waiting.erase(i);
+  }
+}
+
+void tool_call_parser_state::send_out() {
+  if (ready.empty()) return;
+  self->send(dispatcher, parsed_calls{std::move(ready)});
+  ready.clear();
+}
+
+bool tool_call_parser_state::may_go_early(const tool_call& call) const {
+  return call.eff == effect::read_only && !call.control && !call.rejection;
+}
+
+/// Checks its arguments once, however often it is looked at.
+void tool_call_parser_state::make(pending& x) {
+  if (!x.checked) {
+    auto& call = x.checked.emplace();
+    call.id = spec->ids->next<call_id>();
+    // Ids that are missing or repeat within a turn would mix up the results.
+    call.provider_id =
+        x.raw.provider_id.empty() || provider_ids.contains(x.raw.provider_id)
+            ? call.id.value
+            : x.raw.provider_id;
+    call.tool = call.title = x.raw.name;
+    call.step = step;
+    call.index = x.raw.index;
+    call.arguments_text = x.raw.arguments;
+    call.rejection = check_call(*spec, call, x.raw.arguments);
+    const auto limit = spec->agent.max_calls_per_turn;
+    if (limit > 0 && call.index >= limit)
+      call.rejection =
+          error{errc::truncated, op,
+                "a turn may have " + std::to_string(limit) +
+                    " tool calls, and this one came behind them, so "
+                    "it was not executed; ask for it again in "
+                    "another turn if it is still needed"};
+  }
+  if (x.how == assembly_step::cut)
+    x.checked->rejection = error{errc::truncated, op,
+                                 "the call was cut off before it was complete; "
+                                 "ask for it again if it is still needed"};
+  else if (x.how == assembly_step::malformed)
+    x.checked->rejection = malformed_error();
+  else if (x.how == assembly_step::too_long)
+    x.checked->rejection = too_long_error(spec->agent.max_argument_bytes);
+}
+
+tool_call_parser_actor::behavior_type tool_call_parser(
+    tool_call_parser_actor::stateful_pointer<tool_call_parser_state> self,
+    run_spec_ptr spec, std::uint32_t step, dispatcher_actor dispatcher,
+    progress_muxer_actor muxer) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  st.step = step;
+  st.dispatcher = std::move(dispatcher);
+  st.muxer = std::move(muxer);
+  const auto& agent = st.spec->agent;
+  st.assembler = core::tool_call_assembler{
+      {most_calls(agent.max_calls_per_turn), agent.max_argument_bytes}};
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+      [&st, run](call_fragments& x) {
+        run("tool_call_parser.call_fragments", [&] { st.on_fragments(x); });
+      },
+      [&st, run](turn_over& x) {
+        run("tool_call_parser.turn_over", [&] { st.on_over(x); });
+      },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "actors/tools/call_check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/core/control_tools.hpp"
+#include "actors/tools/call_policy.hpp"
+#include "runtime/base/secrets.hpp"
+#include "tools/ask.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "tool_call_parser";
+
+std::optional<error> find_unlisted(const run_spec& spec,
+                                   const std::string& tool) {
+  const auto& allowed = spec.agent.tools;
+  const bool listed = std::ranges::find(allowed, tool) != allowed.end() ||
+                      (tool == "complete" && spec.agent.completion == "tool");
+  if (spec.registry->find(tool) != nullptr && listed) return {};
+  std::string names;
+  for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
+  return error{errc::tool_not_found, op,
+               redact("there is no tool `" + tool + "`; there are: " + names)};
+}
+
+/// Readers of the log get an object wherever there is one.
+void take_arguments(tool_call& call, const std::string& text) {
+  call.arguments = tools::canonical_arguments(text);
+  if (!call.arguments.empty()) call.arguments_text.clear();
+}
+
+/// What it touches as it is written, and where that leads.
+expected<std::vector<std::string>> keys_of(const tools::tool& tool,
+                                           const config::tool_config& settings,
+                                           const nlohmann::json& arguments,
+                                           const rule_subject& subject) {
+  auto keys = tools::ask_keys(tool, arguments, settings.workspace);
+  if (!keys || keys->empty() || !subject.place || !subject.known) return keys;
+  const auto workspace = std::filesystem::absolute(settings.workspace);
+  auto place = (workspace / subject.text).lexically_normal().string();
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  if (std::ranges::find(*keys, place) == keys->end())
+    keys->push_back(std::move(place));
+  return keys;
+}
+
+}  // namespace
+
+error denied_call(const std::string& tool) {
+  return {errc::approval_denied, op,
+          "the configuration does not allow this call of `" + tool +
+              "`; do not try it again in another form"};
+}
+
+error doubtful_call(const std::string& tool, const std::string& pattern) {
+  return {errc::approval_denied, op,
+          "this call of `" + tool + "` cannot be told apart from what `deny " +
+              pattern +
+              "` forbids; say it more plainly: commands without expansions, "
+              "escapes or programs that run others, places that are there"};
+}
+
+namespace {
+
+std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
+                                const call_policy& x) {
+  if (x.policy == core::approval_policy::deny) return denied_call(tool);
+  // Nobody reads what `--approve all` approves.
+  if (!x.in_doubt.empty() && spec.approval == approval_choice::all)
+    return doubtful_call(tool, x.in_doubt);
+  return {};
+}
+
+/// What only the tool can say of the call.
+std::optional<error> ask_tool(const run_spec& spec, const tools::tool& tool,
+                              const nlohmann::json& arguments,
+                              tool_call& call) {
+  auto title = tools::ask_title(tool, arguments);
+  if (!title) return std::move(title.error());
+  call.title = std::move(*title);
+  const auto now = policy_of(tool, spec.tool_settings, arguments);
+  if (!now) return now.error();
+  auto keys =
+      keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
+  if (!keys) return std::move(keys.error());
+  call.keys = std::move(*keys);
+  call.needs_approval = now->policy == core::approval_policy::ask;
+  call.judged.reset();
+  // Where it leads may be another place once it begins: then it is judged.
+  if (!now->subject.place) return refusal_of(spec, call.tool, *now);
+  call.judged = now->subject.text;
+  return {};
+}
+
+}  // namespace
+
+std::optional<error> check_call(const run_spec& spec, tool_call& call,
+                                const std::string& text) {
+  if (auto why = find_unlisted(spec, call.tool)) {
+    take_arguments(call, text);
+    return why;
+  }
+  const auto& tool = *spec.registry->find(call.tool);
+  const auto& about = tool->spec();
+  const auto& settings = spec.tool_settings.of(call.tool);
+  call.eff = about.eff;
+  call.control = core::is_control_tool(call.tool);
+  call.idempotent = about.idempotent || settings.idempotent;
+  call.limits = {settings.timeout, settings.idle_timeout,
+                 settings.queue_timeout, settings.attempts, settings.priority};
+  auto arguments = spec.registry->check(call.tool, text);
+  if (!arguments) {
+    take_arguments(call, text);
+    return std::move(arguments.error());
+  }
+  call.arguments = arguments->canonical;
+  call.arguments_text.clear();
+  return ask_tool(spec, *tool, arguments->value, call);
+}
+
+namespace {
+
+core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
+                            const tool_call& call) {
+  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  const auto arguments = nlohmann::json::parse(call.arguments);
+  const auto now = policy_of(tool, spec.tool_settings, arguments);
+  if (!now) {
+    out.denied = now.error();
+    return out;
+  }
+  out.place = now->subject.place ? now->subject.text : std::string{};
+  auto keys =
+      keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
+  if (!keys) {
+    out.denied = std::move(keys.error());
+    return out;
+  }
+  out.keys = std::move(*keys);
+  // What this run is about was approved before it began.
+  out.ask = now->policy == core::approval_policy::ask && !spec.cause;
+  out.denied = refusal_of(spec, call.tool, *now);
+  return out;
+}
+
+}  // namespace
+
+core::judged_call judge(const run_spec& spec, const tool_call& call) {
+  core::judged_call out{.place = call.judged.value_or(""), .keys = call.keys};
+  const auto* tool = spec.registry->find(call.tool);
+  if (tool == nullptr) return out;  // nobody will serve it
+  try {
+    return judge_now(spec, **tool, call);
+  } catch (const std::exception& problem) {  // of ours: no memory, no folder
+    out.denied = error{errc::internal, op,
+                       std::string{"it could not be judged, so it was not "
+                                   "executed: "} +
+                           problem.what()};
+    return out;
+  }
+}
+
+bool is_judged(const run_spec& spec, const tool_call& call) {
+  if (call.judged) return true;
+  if (call.control || call.rejection) return false;
+  return call.needs_approval || !spec.tool_settings.of(call.tool).rules.empty();
+}
+
+expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
+                              const std::string& arguments) {
+  auto changed = call;
+  if (auto why = check_call(spec, changed, arguments))
+    return unexpected{std::move(*why)};
+  if (auto judged = judge(spec, changed); judged.denied)
+    return unexpected{std::move(*judged.denied)};
+  if (changed.arguments != call.arguments && changed.edited_from.empty())
+    changed.edited_from = call.arguments;
+  return changed;
+}
+
+}  // namespace riffle

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the registry and the configuration say of a call: the one place that
+// classifies calls, whoever gave their arguments.
+
+#include <optional>
+#include <string>
+
+#include "actors/core/dispatch_effects.hpp"
+#include "actors/run/run_spec.hpp"
+#include "messages/call.hpp"
+
+namespace riffle {
+
+/// What the model, or who decides, is told of a call that a rule denies.
+error denied_call(const std::string& tool);
+
+/// The same, where only a person could tell that no rule denies it.
+error doubtful_call(const std::string& tool, const std::string& pattern);
+
+/// Fills in what follows from a call's tool and the text of its arguments
+/// (effect, limits, canonical arguments, title, keys, whether it needs
+/// approval). The answer is why it must not run, or nothing.
+std::optional<error> check_call(const run_spec& spec, tool_call& call,
+                                const std::string& text);
+
+/// The same question once the call is about to begin. Looks at the file system
+/// for a moment.
+core::judged_call judge(const run_spec& spec, const tool_call& call);
+
+/// Whether a call has to be judged when it begins: of those of this run, whose
+/// place may have changed since; of those of an earlier runtime all that any
+/// rule looks at, for the configuration may have changed.
+bool is_judged(const run_spec& spec, const tool_call& call);
+
+/// The call with other arguments, checked anew: its identity and place stay,
+/// the rest follows from them. Fails like `check_call`.
+expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
+                              const std::string& arguments);
+
+}  // namespace riffle

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "actors/tools/call_records.hpp"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/tools/proposal_texts.hpp"
+
+namespace riffle {
+
+std::string cut_text(const std::string& text, std::size_t limit,
+                     bool& truncated) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (starts && characters++ == limit) {
+      truncated = true;
+      return text.substr(0, i);
+    }
+  }
+  truncated = false;
+  return text;
+}
+
+namespace {
+
+/// Bytes of the whole output, of which the tool may have kept a part only.
+std::uint64_t whole_bytes(const call_result& result) {
+  const auto about = nlohmann::json::parse(result.metadata, nullptr, false);
+  if (about.is_object() && about.value("truncated", false) &&
+      about.contains("bytes") && about["bytes"].is_number_unsigned())
+    return about["bytes"].get<std::uint64_t>();
+  return result.output.size();
+}
+
+}  // namespace
+
+std::string told_text(const call_result& result, std::size_t limit) {
+  std::string told;
+  if (result.err) {
+    told = "Error (" + std::string{to_string(result.err->code)} + ")";
+    // A tool's output often says it already; once is enough.
+    if (result.output.find(result.err->message) == std::string::npos)
+      told += ": " + result.err->message + denial_advice(*result.err);
+    if (!result.output.empty()) told += "\n\n";
+  }
+  bool truncated = false;
+  told += cut_text(result.output, limit, truncated);
+  if (truncated)
+    told += "\n[the output was cut here; " +
+            std::to_string(whole_bytes(result)) + " bytes in all]";
+  return told;
+}
+
+std::string told_without_note(const storage::call_record& x) {
+  if (x.call.edited_from.empty()) return x.told;
+  const auto note = edit_note(x.call);
+  return x.told.starts_with(note) ? x.told.substr(note.size()) : x.told;
+}
+
+events::tool_call call_event(const tool_call& call, bool began) {
+  return {
+      call.id,
+      call.provider_id,
+      call.tool,
+      call.title,
+      call.arguments,
+      call.arguments_text,
+      call.eff,
+      call.step,
+      began ? events::call_status::starting : events::call_status::not_started,
+      {}};
+}
+
+events::tool_result result_event(const tool_call& call,
+                                 const call_result& result,
+                                 std::size_t output_limit) {
+  events::tool_result x;
+  x.id = call.id;
+  x.tool = call.tool;
+  x.how = result.how;
+  const auto& whole =
+      result.output.empty() && result.err ? result.err->message : result.output;
+  x.output = cut_text(whole, output_limit, x.truncated);
+  x.duration_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(result.took)
+          .count());
+  x.attempts = result.attempts;
+  x.err = result.err;
+  x.metadata = result.metadata;
+  return x;
+}
+
+run_entry settlement_entry(const run_spec& spec, const tool_call& call,
+                           call_result result, bool announced,
+                           std::uint32_t attempt, std::string answer,
+                           std::vector<storage::attempt_record> attempts) {
+  run_entry entry;
+  if (!announced) entry.events.emplace_back(call_event(call, false));
+  entry.events.emplace_back(
+      result_event(call, result, spec.publish.output_limit));
+  storage::call_record record;
+  record.call = call;
+  record.run = spec.run;
+  record.stage = storage::call_stage::settled;
+  record.attempt = attempt;
+  record.announced = true;
+  record.how = result.how;
+  record.told =
+      told_text(result, spec.tool_settings.of(call.tool).output_limit);
+  if (!call.edited_from.empty()) record.told = edit_note(call) + record.told;
+  record.err = result.err;
+  record.attempts = std::move(attempts);
+  entry.changes.emplace_back(record);
+  if (!result.output.empty())
+    entry.changes.emplace_back(
+        storage::output_record{call.id, std::move(result.output)});
+  entry.notice = settlement_committed{std::move(record), std::move(answer)};
+  return entry;
+}
+
+storage::call_record decided_record(const run_spec& spec, const tool_call& call,
+                                    bool approved, const std::string& reason,
+                                    errc code) {
+  storage::call_record record;
+  record.call = call;
+  record.run = spec.run;
+  record.approved = approved;
+  record.decision_reason = reason;
+  if (!approved) record.err = error{code, "proposal_tracker", reason};
+  return record;
+}
+
+}  // namespace riffle

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "actors/tools/dispatcher.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "actors/handler.hpp"
+#include "actors/run/run_log.hpp"
+#include "actors/tools/call_check.hpp"
+#include "actors/tools/call_records.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// Calls that are taken in before other messages are looked at.
+constexpr std::size_t calls_at_once = 64;
+
+storage::call_record make_record(const run_spec& spec, const tool_call& call,
+                                 storage::call_stage stage,
+                                 std::uint32_t attempt, bool announced) {
+  storage::call_record record;
+  record.call = call;
+  record.run = spec.run;
+  record.stage = stage;
+  record.attempt = attempt;
+  record.announced = announced;
+  return record;
+}
+
+/// What a control tool did, before the event that settles its call.
+void join(run_entry& settlement, run_entry more) {
+  auto& events = settlement.events;
+  events.insert(events.end() - 1, std::make_move_iterator(more.events.begin()),
+                std::make_move_iterator(more.events.end()));
+  std::ranges::move(more.changes, std::back_inserter(settlement.changes));
+}
+
+}  // namespace
+
+// -- what comes in ------------------------------------------------------------
+
+void dispatcher_state::on(restored_calls& x) {
+  budget = core::call_budget{spec->agent.budget.tool_calls, x.calls_begun};
+  for (const auto& open : x.open)
+    if (!open.begun && open.attempt == 0 && !open.call.control)
+      static_cast<void>(budget.reserve(open.call.id));
+  attempts_of = std::move(x.attempts);
+  for (auto& [id, all] : attempts_of)
+    end_attempt(id, "the runtime that ran it ended");
+  for (auto& open : x.open)
+    if (is_judged(*spec, open.call) && !open.call.judged)
+      open.call.judged.emplace();
+  queue.restore(std::move(x.open), std::move(x.finished));
+}
+
+// -- what follows -------------------------------------------------------------
+
+void dispatcher_state::apply(core::dispatch_effects effects) {
+  for (auto& effect : effects) std::visit([this](auto& x) { act(x); }, effect);
+  schedule_tick();
+}
+
+void dispatcher_state::act(core::request_approval& x) {
+  self->send(peers.tracker, approval_request{std::move(x.call)});
+}
+
+void dispatcher_state::act(core::note_waiting& x) {
+  run_entry entry;
+  entry.changes.emplace_back(
+      make_record(*spec, x.call, storage::call_stage::waiting, 0, false));
+  self->send(peers.muxer, std::move(entry));
+}
+
+/// With every attempt, and stored with it.
+void dispatcher_state::add_basis(tool_call& call) const {
+  if (const auto i = basis_of.find(call.id); i != basis_of.end())
+    call.basis = i->second;
+}
+
+void dispatcher_state::act(core::begin_call& x) {
+  add_basis(x.call);
+  const auto stage = x.await_commit ? storage::call_stage::intent
+                                    : storage::call_stage::running;
+  budget.on_begun(x.call.id);
+  run_entry entry;
+  if (x.announce) entry.events.emplace_back(call_event(x.call, true));
+  note_attempt(x.call.id, x.attempt);
+  auto record = make_record(*spec, x.call, stage, x.attempt, true);
+  record.attempts = attempts_of[x.call.id];
+  entry.changes.emplace_back(std::move(record));
+  if (x.await_commit) entry.notice = intent_committed{x.call.id, x.attempt};
+  self->send(peers.muxer, call_begun{x.call.id, x.attempt, std::move(entry)});
+}
+
+void dispatcher_state::act(core::start_work& x) {
+  add_basis(x.call);
+  const auto pool = peers.pools.find(x.call.tool);
+  const auto id = x.call.id;
+  const auto attempt = x.attempt;
+  if (pool == peers.pools.end()) {
+    call_result result;
+    result.how = outcome::failed;
+    result.err = error{errc::tool_unavailable, "dispatcher",
+                       "no worker serves the tool `" + x.call.tool + "`"};
+    self->send(self, work_done{id, attempt, std::move(result), {}, {}, {}});
+    return;
+  }
+  auto ticket =
+      std::make_shared<work_ticket>(peers.work, peers.epoch, id, attempt);
+  at_pools.insert_or_assign(id, handed_over{x.call.tool, attempt, ticket});
+  self->send(pool->second, assignment{spec->run, std::move(x.call), attempt,
+                                      caf::actor_cast<dispatcher_actor>(self),
+                                      peers.muxer, peers.state, ticket});
+}
+
+void dispatcher_state::act(core::start_control& x) {
+  self->send(peers.orchestrator, control_request{std::move(x.call), x.attempt});
+}
+
+void dispatcher_state::act(core::stop_work& x) {
+  if (const auto pool = peers.pools.find(x.tool); pool != peers.pools.end())
+    self->send(pool->second, stop_assignment{x.call, x.attempt});
+}
+
+void dispatcher_state::act(core::cancel_approval& x) {
+  self->send(peers.tracker, approval_withdrawn{x.call});
+}
+
+void dispatcher_state::act(core::retry_call& x) {
+  end_attempt(x.call.id, x.reason);
+  run_entry entry;
+  entry.events.emplace_back(events::retry{
+      events::retry_what::tool, x.call.id, x.failed_attempt, x.max_attempts,
+      static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(x.delay)
+              .count()),
+      std::move(x.reason)});
+  self->send(peers.muxer, std::move(entry));
+}
+
+void dispatcher_state::act(core::settle_call& x) {
+  const auto id = x.call.id;
+  auto answer = answers.extract(id);
+  std::string lost;
+  if (x.result.err && x.result.how != outcome::failed)
+    lost = x.result.err->message;
+  end_attempt(id, lost);
+  auto attempts = attempts_of.extract(id);
+  run_entry values;
+  add_state(id, x.result, values);
+  auto entry =
+      settlement_entry(*spec, x.call, std::move(x.result), x.announced,
+                       x.attempt, answer ? std::move(answer.mapped()) : "",
+                       attempts ? std::move(attempts.mapped())
+                                : std::vector<storage::attempt_record>{});
+  std::ranges::move(values.changes, std::back_inserter(entry.changes));
+  budget.on_settled(id);
+  basis_of.erase(id);
+  if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
+  self->send(peers.muxer,
+             call_settled{id, x.attempt, x.last_progress, std::move(entry)});
+}
+
+void dispatcher_state::note_attempt(const call_id& id, std::uint32_t number) {
+  attempts_of[id].push_back({number, spec->wall(), {}, {}});
+}
+
+void dispatcher_state::end_attempt(const call_id& id, const std::string& lost) {
+  const auto i = attempts_of.find(id);
+  if (i == attempts_of.end() || i->second.empty()) return;
+  auto& last = i->second.back();
+  if (last.ended) return;
+  last.ended = spec->wall();
+  last.lost = lost;
+}
+
+/// With the settlement, so that a call has its result and its values, or
+/// neither.
+void dispatcher_state::add_state(const call_id& id, const call_result& result,
+                                 run_entry& entry) {
+  const auto set = state_of.extract(id);
+  if (!set || result.how != outcome::ok) return;
+  if (peers.state) peers.state->apply(set.mapped());
+  for (const auto& [key, value] : set.mapped())
+    entry.changes.emplace_back(storage::state_value{spec->session, key, value});
+}
+
+void dispatcher_state::act(core::calls_drained&) {
+  run_entry entry;
+  entry.notice = drain_committed{};
+  self->send(peers.muxer, std::move(entry));
+}
+
+/// Rules may look at the file system, so they do it where calls are looked at.
+void dispatcher_state::act(core::judge_start& x) {
+  auto job = [me = caf::actor_cast<dispatcher_actor>(self), about = spec,
+              call = std::move(x.call)] {
+    caf::anon_send(me, call_judged{call.id, judge(*about, call)});
+  };
+  if (!spec->looks) return job();
+  const auto priority = x.call.limits.priority;
+  spec->looks->submit(std::move(job), {spec->run.value, priority}, {});
+}
+
+void dispatcher_state::schedule_tick() {
+  const auto due = queue.due();
+  if (!due || (next_tick && *next_tick <= *due)) return;
+  next_tick = due;
+  self->scheduled_send(self, *due, tick{});
+}
+
+// -- handlers -----------------------------------------------------------------
+
+void dispatcher_state::take_in(from_parser x) {
+  incoming.push_back(std::move(x));
+  if (incoming.size() > 1) return;  // a message is on its way
+  more_calls first;
+  on(first);
+}
+
+void dispatcher_state::on(more_calls&) {
+  while (!incoming.empty()) {
+    const bool done =
+        std::visit([this](auto& x) { return work_on(x); }, incoming.front());
+    if (!done) return self->send(self, more_calls{});
+    incoming.pop_front();
+    taken_in = 0;
+  }
+}
+
+bool dispatcher_state::work_on(parsed_calls& x) {
+  const auto end = std::min(x.calls.size(), taken_in + calls_at_once);
+  for (; taken_in < end; ++taken_in) {
+    auto& call = x.calls[taken_in];
+    asked.push_back({call.id, call.tool + " " + call.arguments});
+    if (!call.rejection && !call.control && !budget.reserve(call.id))
+      call.rejection = budget.refusal();
+    apply(queue.on_call(std::move(call), now()));
+  }
+  return taken_in == x.calls.size();
+}
+
+bool dispatcher_state::work_on(malformed_call& x) {
+  apply(queue.on_malformed(x.id, std::move(x.why), now()));
+  return true;
+}
+
+/// The turn passes through here so that all its calls are known, and on
+/// record, before the orchestrator hears of its end.
+bool dispatcher_state::work_on(turn_over& x) {
+  x.turn.calls = std::exchange(asked, {});
+  self->send(peers.orchestrator, std::move(x));
+  return true;
+}
+
+void dispatcher_state::on(gate_opened& x) {
+  apply(queue.on_gate(x.safe, now()));
+}
+
+void dispatcher_state::on(cancel_call& x) {
+  apply(queue.on_cancel(x.id, now()));
+}
+
+void dispatcher_state::on(drain_request& x) {
+  apply(queue.on_drain(x.why, now()));
+}
+
+void dispatcher_state::on(step_forgotten&) {
+  asked.clear();
+  queue.on_next_step();
+}
+
+void dispatcher_state::on(approval_decision& x) {
+  if (!x.basis.empty()) basis_of.insert_or_assign(x.id, std::move(x.basis));
+  if (x.edited)
+    apply(queue.on_edited(std::move(*x.edited), now()));
+  else
+    apply(queue.on_decision(x.id, x.approved, std::move(x.reason), now(),
+                            x.code));
+}
+
+void dispatcher_state::on(call_judged& x) {
+  apply(queue.on_judged(x.id, std::move(x.how), now()));
+}
+
+void dispatcher_state::on(intent_committed& x) {
+  apply(queue.on_intent_committed(x.id, x.attempt, now()));
+}
+
+void dispatcher_state::on(work_started& x) {
+  apply(queue.on_started(x.id, x.attempt, now()));
+}
+
+void dispatcher_state::on(work_progressed& x) {
+  queue.on_progress(x.id, x.attempt, now());
+}
+
+void dispatcher_state::on(tick&) {
+  next_tick.reset();
+  apply(queue.tick(now()));
+}
+
+dispatcher_actor::behavior_type dispatcher(
+    dispatcher_actor::stateful_pointer<dispatcher_state> self,
+    run_spec_ptr spec) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  core::dispatch_limits limits;
+  limits.max_in_flight = st.spec->agent.max_calls_in_flight;
+  limits.retry_base = st.spec->retry_base;
+  st.queue = core::dispatch_queue{limits};
+  st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
+  return {[&st](run_peers& x) { st.peers = std::move(x); },
+          handle<restored_calls>(self, "dispatcher.restored_calls"),
+          handle<parsed_calls>(self, "dispatcher.parsed_calls"),
+          handle<more_calls>(self, "dispatcher.more_calls"),
+          handle<malformed_call>(self, "dispatcher.malformed_call"),
+          handle<turn_over>(self, "dispatcher.turn_over"),
+          handle<gate_opened>(self, "dispatcher.gate_opened"),
+          handle<cancel_call>(self, "dispatcher.cancel_call"),
+          handle<drain_request>(self, "dispatcher.drain_request"),
+          handle<step_forgotten>(self, "dispatcher.step_forgotten"),
+          handle<approval_decision>(self, "dispatcher.approval_decision"),
+          handle<intent_committed>(self, "dispatcher.intent_committed"),
+          handle<call_judged>(self, "dispatcher.call_judged"),
+          handle<work_started>(self, "dispatcher.work_started"),
+          handle<work_progressed>(self, "dispatcher.work_progressed"),
+          handle<work_done>(self, "dispatcher.work_done"),
+          handle<work_lost>(self, "dispatcher.work_lost"),
+          handle<work_returned>(self, "dispatcher.work_returned"),
+          handle<pool_replaced>(self, "dispatcher.pool_replaced"),
+          handle<orphan_due>(self, "dispatcher.orphan_due"),
+          handle<tick>(self, "dispatcher.tick")};
+}
+
+}  // namespace riffle

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// What a tracker makes of decisions.
+#include <utility>
+
+#include "actors/tools/call_check.hpp"
+#include "actors/tools/call_records.hpp"
+#include "actors/tools/proposal_texts.hpp"
+#include "actors/tools/proposal_tracker.hpp"
+#include "runtime/base/digest.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* itself = "riffle";
+
+}  // namespace
+
+bool still_holds(const storage::proposal_record& shown,
+                 const storage::decision_record& approval,
+                 const call_inspection& now) {
+  const bool edited = !approval.arguments.empty();
+  const auto& basis = edited ? std::string{} : shown.basis;
+  if (approval.digest !=
+      proposal_digest(shown.tool, edited ? approval.arguments : shown.arguments,
+                      shown.definition, basis))
+    return false;
+  if (shown.definition.empty() || shown.definition != now.definition)
+    return false;
+  return basis.empty() || basis == now.preview.basis;
+}
+
+/// Riffle's own decision takes the same way as a person's: the first that is
+/// stored holds.
+void proposal_tracker_state::settle(const storage::proposal_record& what,
+                                    events::proposal_outcome how,
+                                    std::string reason) {
+  self->send(peers.inbox, settle_proposal{{what.id,
+                                           how,
+                                           itself,
+                                           std::move(reason),
+                                           {},
+                                           always_scope::none,
+                                           spec->wall(),
+                                           {}}});
+}
+
+void proposal_tracker_state::on_expiry(const expiry_due& x) {
+  if (const auto* open = ledger.find_pending(x.id))
+    settle(waiting.at(open->call).record, events::proposal_outcome::expired,
+           expired);
+}
+
+void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
+  if (auto known = start.open.extract(x.id)) {
+    auto& open = waiting[x.id] = std::move(known.mapped());
+    open.withdrawn = true;
+    await(open);
+    return;
+  }
+  const auto i = waiting.find(x.id);
+  if (i == waiting.end()) return;  // its decision is on its way
+  if (!i->second.asked) {
+    waiting.erase(i);
+    answer({x.id, false, withdrawn});
+    return;
+  }
+  i->second.withdrawn = true;
+  if (i->second.stored && !i->second.approved)
+    settle(i->second.record, events::proposal_outcome::cancelled, withdrawn);
+}
+
+void proposal_tracker_state::on_decision(decision_known& x) {
+  auto& y = x.decision;
+  if (open_proposals.contains(y.proposal)) {
+    tell_open_proposal(y);
+    return;
+  }
+  const auto made =
+      ledger.on_decision(y.proposal, y.how, y.by, y.reason, {}, y.arguments);
+  if (made.verdict != core::decision_verdict::accepted) return;
+  self->send(peers.inbox, unwatch_proposal{y.proposal});
+  const auto id = made.holds->call;
+  ledger.forget(id);
+  auto& open = waiting.at(id);
+  if (y.how == events::proposal_outcome::approved && !open.withdrawn) {
+    open.approved = std::move(y);
+    look(open);
+  } else {
+    resolve(std::move(waiting.extract(id).mapped()), y);
+  }
+}
+
+void proposal_tracker_state::on_second_look(undecided_call x,
+                                            const call_inspection& seen) {
+  const auto& shown = spec->cause ? spec->cause->what : x.record;
+  if (seen.failure && !x.withdrawn) return refuse_approved(x, *seen.failure);
+  const bool holds = still_holds(shown, *x.approved, seen);
+  if (spec->cause) {
+    if (holds) return resolve_cause(x);
+    x.record = make_record(x.call, seen);
+    x.record.replaces = shown.id;
+    return propose(x, stale(x.record, shown));
+  }
+  if (!holds && !x.withdrawn) return replace(std::move(x), seen);
+  const auto decided = std::move(*x.approved);
+  resolve(std::move(x), decided);
+}
+
+/// The person's decision stays; what became of it is in the log.
+void proposal_tracker_state::refuse_approved(const undecided_call& x,
+                                             const error& why) {
+  std::vector<events::body> told;
+  if (!spec->cause)
+    told.emplace_back(
+        events::approval_resolved{x.record.id,
+                                  x.call.id,
+                                  events::proposal_outcome::cancelled,
+                                  itself,
+                                  "approved, but not executed: " + why.message,
+                                  {}});
+  refuse(x, why, std::move(told));
+}
+
+void proposal_tracker_state::replace(undecided_call x,
+                                     const call_inspection& seen) {
+  const auto old = x.record.id;
+  std::vector<events::body> before;
+  before.emplace_back(events::approval_resolved{
+      old,
+      x.call.id,
+      events::proposal_outcome::cancelled,
+      itself,
+      x.record.definition.empty() ? unseen_reason : stale_reason,
+      {}});
+  x.approved.reset();
+  x.record = make_record(x.call, seen);
+  x.record.replaces = old;
+  const auto id = x.call.id;
+  ask(waiting[id] = std::move(x), std::move(before));
+}
+
+/// Events and record of the decision first, then the dispatcher: nothing acts
+/// before they are on their way to the journal, in front of the intent.
+void proposal_tracker_state::resolve(undecided_call x,
+                                     const storage::decision_record& y) {
+  events::approval_resolved event{y.proposal, x.call.id, y.how,
+                                  y.by,       y.reason,  {}};
+  approval_decision out{x.call.id,
+                        y.how == events::proposal_outcome::approved,
+                        denial_text(y),
+                        y.how == events::proposal_outcome::expired
+                            ? errc::approval_expired
+                            : errc::approval_denied,
+                        {},
+                        {}};
+  if (out.approved && y.arguments.empty()) {
+    x.call.basis = out.basis = x.record.basis;
+  } else if (out.approved) {
+    auto edited = edit_call(*spec, x.call, y.arguments);
+    if (edited) {
+      event.arguments = edited->arguments;
+      x.call = *edited;
+      out.edited = std::move(*edited);
+    } else {  // was checked before; rules or tools differ here
+      event.how = events::proposal_outcome::denied;
+      event.by = itself;
+      event.reason = out.reason = bad_approval(edited.error());
+      out.approved = false;
+    }
+  }
+  run_entry entry;
+  entry.events.emplace_back(std::move(event));
+  entry.changes.emplace_back(
+      decided_record(*spec, x.call, out.approved, out.reason, out.code));
+  self->send(peers.muxer, std::move(entry));
+  answer(std::move(out));
+}
+
+void proposal_tracker_state::answer(approval_decision x) {
+  self->send(peers.dispatcher, std::move(x));
+}
+
+// -- approved in another run --------------------------------------------------
+
+void proposal_tracker_state::check_cause(const tool_call& call) {
+  auto& open = waiting[call.id];
+  open.call = call;
+  open.approved = spec->cause->decided;
+  look(open);
+}
+
+void proposal_tracker_state::resolve_cause(const undecided_call& x) {
+  approval_decision out{x.call.id, true, {}};
+  auto call = x.call;
+  if (x.approved->arguments.empty())
+    call.basis = out.basis = spec->cause->what.basis;
+  run_entry entry;
+  entry.changes.emplace_back(decided_record(*spec, call, true,
+                                            "approved by " + x.approved->by,
+                                            errc::approval_denied));
+  self->send(peers.muxer, std::move(entry));
+  answer(std::move(out));
+}
+
+void proposal_tracker_state::tell_open_proposal(
+    const storage::decision_record& x) {
+  auto what = std::move(open_proposals.extract(x.proposal).mapped());
+  self->send(peers.inbox, unwatch_proposal{x.proposal});
+  run_entry entry;
+  entry.events.emplace_back(proposal_event(what, status_of(x.how)));
+  self->send(peers.muxer, std::move(entry));
+}
+
+}  // namespace riffle

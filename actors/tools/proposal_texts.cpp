@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "actors/tools/proposal_texts.hpp"
+
+#include "messages/runtime_note.hpp"
+
+namespace riffle {
+
+namespace {
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+std::string denial_text(const storage::decision_record& x) {
+  switch (x.how) {
+    case events::proposal_outcome::approved: return {};
+    case events::proposal_outcome::denied:
+      return "denied by " + x.by +
+             (x.reason.empty() ? std::string{} : ": " + x.reason);
+    case events::proposal_outcome::expired: return expired;
+    case events::proposal_outcome::cancelled: break;
+  }
+  return withdrawn;
+}
+
+std::string denial_advice(const error& why) {
+  if (why.message.starts_with("needs approval, proposal "))
+    return ". Go on without it; if it is approved, it is executed then, and "
+           "you are told the result later. Do not ask for it again";
+  const bool plain = why.message == nobody_there ||
+                     why.message == not_allowed || why.message == expired ||
+                     (why.message.starts_with("denied by ") &&
+                      why.message.find(": ") == std::string::npos);
+  return plain ? "; go on without it, or say what you would do" : "";
+}
+
+std::string proposed(const storage::proposal_record& x) {
+  return "needs approval, proposal " + x.id.value +
+         ": it was not executed and waits for a person's decision";
+}
+
+std::string stale(const storage::proposal_record& x,
+                  const storage::proposal_record& shown) {
+  return std::string{shown.definition.empty()
+                         ? "what was approved was shown without a look at its "
+                           "tool, so"
+                         : "what was approved has changed since it was shown, "
+                           "so"} +
+         " nothing was executed; proposal " + x.id.value +
+         " shows it as it is now and waits for a decision";
+}
+
+std::string grant_text(const storage::grant_record& x) {
+  const auto from = " (" + x.proposal.value + ")";
+  switch (x.scope) {
+    case always_scope::call: return "always for this call" + from;
+    case always_scope::pattern: return "always for " + x.what + from;
+    default: return "always for " + x.tool + from;
+  }
+}
+
+std::string bad_approval(const error& why) {
+  return "it was approved, but cannot run like that: " + why.message;
+}
+
+namespace {
+
+/// When the proposal stopped being open.
+std::optional<wall_time> settled_at(const storage::proposal_state& x,
+                                    wall_time now) {
+  if (x.decided) return x.decided->at;
+  return storage::effective_outcome(x, now) ? x.what.expires : std::nullopt;
+}
+
+std::string decision_line(const storage::proposal_state& x) {
+  const auto head =
+      "- " + x.what.id.value + " (" + first_line(x.what.summary) + "): ";
+  if (!x.decided || x.decided->how == events::proposal_outcome::expired)
+    return head + "nobody decided in time\n";
+  auto line = head + std::string{to_string(x.decided->how)};
+  if (!x.decided->by.empty()) line += " by " + x.decided->by;
+  if (!x.decided->reason.empty()) line += ": " + x.decided->reason;
+  return line + '\n';
+}
+
+}  // namespace
+
+std::string decision_note(const storage::session_snapshot& session,
+                          const run_id& next, wall_time now) {
+  std::optional<wall_time> before;
+  for (const auto& run : session.runs)
+    if (run.id != next) before = run.started;
+  if (!before) return {};
+  std::string lines;
+  for (const auto& x : session.proposals) {
+    const bool executed = x.what.source == events::proposal_source::tool_call &&
+                          x.decided &&
+                          x.decided->how == events::proposal_outcome::approved;
+    const auto at = settled_at(x, now);
+    if (x.what.waits || executed || !at || *at < *before) continue;
+    lines += decision_line(x);
+  }
+  if (lines.empty()) return {};
+  std::string note{runtime_note};
+  note += "What was decided about your proposals:\n";
+  return note += lines;
+}
+
+std::string edit_note(const tool_call& call) {
+  return "[The person who approved this call changed its arguments. What "
+         "really ran: " +
+         call.tool + " " + call.arguments + "]\n";
+}
+
+events::approval_required required_event(const storage::proposal_record& x) {
+  return {x.id,     x.call,    x.tool,   x.title,      x.arguments, x.preview,
+          x.reason, x.expires, x.digest, x.can_always, x.pattern};
+}
+
+events::proposal proposal_event(const storage::proposal_record& x,
+                                events::proposal_status status) {
+  return {x.id, x.source, x.summary, status};
+}
+
+events::proposal_status status_of(events::proposal_outcome x) {
+  switch (x) {
+    case events::proposal_outcome::approved:
+      return events::proposal_status::approved;
+    case events::proposal_outcome::denied:
+      return events::proposal_status::denied;
+    default: return events::proposal_status::expired;
+  }
+}
+
+}  // namespace riffle

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the model and the log are told of proposals. Pure.
+
+#include <string>
+
+#include "actors/core/proposal_ledger.hpp"
+#include "messages/event.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle {
+
+inline constexpr const char* nobody_there =
+    "this call needs approval, and nobody was there to approve it";
+inline constexpr const char* not_allowed =
+    "this call needs approval, and this run approves none";
+inline constexpr const char* stale_reason =
+    "stale: what was shown has changed since; it is asked for again";
+inline constexpr const char* unseen_reason =
+    "stale: it was shown without a look at its tool, so nothing could be "
+    "compared; it is asked for again";
+inline constexpr const char* withdrawn = "the run needs no decision any more";
+inline constexpr const char* expired = "nobody decided about this call in time";
+
+/// Why the call was not executed; empty if it was approved.
+std::string denial_text(const storage::decision_record& x);
+
+/// What the model, and nobody else, is told behind that: how to go on. Empty
+/// for other errors, and where a person gave a reason.
+std::string denial_advice(const error& why);
+
+/// Of a call whose proposal stays open.
+std::string proposed(const storage::proposal_record& x);
+
+/// Of an approved call whose tool, or what its preview was made from, is
+/// another one now than what was `shown`, or cannot be compared with it; `x`
+/// takes the place of its proposal.
+std::string stale(const storage::proposal_record& x,
+                  const storage::proposal_record& shown);
+
+/// What a consent once and for all covers.
+std::string grant_text(const storage::grant_record& x);
+
+/// Of an approval that cannot be followed.
+std::string bad_approval(const error& why);
+
+/// What a session's next run tells the model first: what was decided about its
+/// proposals since the run before it began. Not about calls that an approval
+/// executed: those tell their results. Empty: nothing.
+std::string decision_note(const storage::session_snapshot& session,
+                          const run_id& next, wall_time now);
+
+/// What stands in front of the result of a call whose arguments a person
+/// changed.
+std::string edit_note(const tool_call& call);
+
+events::approval_required required_event(const storage::proposal_record& x);
+events::proposal proposal_event(const storage::proposal_record& x,
+                                events::proposal_status status);
+events::proposal_status status_of(events::proposal_outcome x);
+
+}  // namespace riffle

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Who is asked about a call, and what.
+#include "actors/tools/proposal_tracker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "actors/tools/call_records.hpp"
+#include "actors/tools/proposal_texts.hpp"
+#include "runtime/base/digest.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "proposal_tracker";
+
+/// A look that takes so long is said in the log …
+constexpr auto look_late = std::chrono::seconds{10};
+/// … and one that takes so long ends its call: a tool hangs, or all threads of
+/// looks do.
+constexpr auto look_limit = std::chrono::minutes{2};
+/// Looks of a run at a time: what hangs keeps a few threads.
+constexpr std::size_t looks_at_once = 4;
+
+error not_looked_at(const tool_call& call) {
+  return {errc::timeout, op,
+          "what it would do could not be looked at within 2 minutes, so it was "
+          "not executed: the tool `" +
+              call.tool +
+              "` does not answer, or other tools that hang keep all threads"};
+}
+
+}  // namespace
+
+storage::proposal_record proposal_tracker_state::make_record(
+    const tool_call& call, const call_inspection& seen) const {
+  storage::proposal_record x;
+  x.id = spec->ids->next<proposal_id>();
+  x.session = spec->session;
+  x.run = spec->run;
+  x.call = call.id;
+  x.waits = !spec->propose && !spec->cause;
+  x.tool = call.tool;
+  x.title = call.title;
+  x.arguments = call.arguments;
+  x.folder = spec->folder;
+  x.definition = seen.definition;
+  x.preview = seen.preview.text;
+  x.basis = seen.preview.basis;
+  x.can_always = seen.can_always;
+  x.pattern = seen.pattern;
+  x.digest = proposal_digest(x.tool, x.arguments, x.definition, x.basis);
+  x.summary = call.title;
+  x.reason = call.eff == effect::mutating
+                 ? "`" + call.tool + "` changes something"
+                 : "a rule asks before this call of `" + call.tool + "`";
+  x.made = spec->wall();
+  if (spec->expire_after > duration{})
+    x.expires = wall_time{x.made.us +
+                          std::chrono::duration_cast<std::chrono::microseconds>(
+                              spec->expire_after)
+                              .count()};
+  return x;
+}
+
+// -- requests -----------------------------------------------------------------
+
+void proposal_tracker_state::begin(run_peers& x) {
+  peers = std::move(x);
+  for (auto& record : std::exchange(start.open_proposals, {})) {
+    open_proposal open{std::move(record)};
+    on_open_proposal(open);
+  }
+}
+
+void proposal_tracker_state::on_request(approval_request& x) {
+  if (auto known = start.open.extract(x.call.id)) {
+    auto& open = waiting[x.call.id] = std::move(known.mapped());
+    open.call = std::move(x.call);
+    await(open);
+  } else if (spec->cause) {
+    check_cause(x.call);
+  } else if (spec->approval == approval_choice::all) {
+    decide_at_once(x.call, {}, events::proposal_outcome::approved,
+                   spec->approved_by, {});
+  } else if (spec->approval == approval_choice::none) {
+    decide_at_once(x.call, {}, events::proposal_outcome::denied,
+                   spec->approved_by, not_allowed);
+  } else {
+    auto& open = waiting[x.call.id];
+    open.call = std::move(x.call);
+    look(open);
+  }
+}
+
+void proposal_tracker_state::decide_at_once(const tool_call& call,
+                                            const call_inspection& seen,
+                                            events::proposal_outcome how,
+                                            const std::string& by,
+                                            const std::string& reason,
+                                            bool unasked) {
+  const bool approved = how == events::proposal_outcome::approved;
+  auto what = make_record(call, seen);
+  what.waits = true;
+  what.expires = {};
+  run_entry entry;
+  entry.events.emplace_back(required_event(what));
+  entry.events.emplace_back(events::approval_resolved{
+      what.id, call.id, how, by, reason, {}, unasked});
+  entry.changes.emplace_back(
+      decided_record(*spec, call, approved, reason, errc::approval_denied));
+  storage::decision_record decision{
+      what.id, how, by, reason, {}, always_scope::none, what.made, {}};
+  if (approved) decision.digest = what.digest;
+  entry.changes.emplace_back(std::move(what));
+  entry.changes.emplace_back(std::move(decision));
+  self->send(peers.muxer, std::move(entry));
+  answer({call.id, approved, reason});
+}
+
+/// It may read files and ask the tool, so it is done on a thread of its own
+/// kind: those of the tools may be busy for as long as their calls run.
+void proposal_tracker_state::look(undecided_call& x) {
+  x.looking = true;
+  ++x.round;
+  to_look.emplace_back(x.call.id, x.round);
+  look_at_next();
+}
+
+void proposal_tracker_state::look_at_next() {
+  while (!to_look.empty() && looks.size() < looks_at_once) {
+    const auto next = std::move(to_look.front());
+    to_look.pop_front();
+    const auto i = waiting.find(next.first);
+    if (i == waiting.end() || !i->second.looking ||
+        i->second.round != next.second)
+      continue;  // withdrawn meanwhile
+    looks.insert(next);
+    submit_look(i->second);
+  }
+}
+
+void proposal_tracker_state::submit_look(const undecided_call& x) {
+  const auto& id = x.call.id;
+  auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
+              call = x.call, round = x.round, first = !x.approved] {
+    caf::anon_send(
+        me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
+  };
+  if (!spec->looks) return job();
+  self->delayed_send(self, look_late, inspection_overdue{id, x.round, false});
+  self->delayed_send(self, look_limit, inspection_overdue{id, x.round, true});
+  spec->looks->submit(std::move(job), {spec->run.value, 0}, {});
+}
+
+void proposal_tracker_state::on_inspected(call_inspected& x) {
+  looks.erase({x.id, x.round});
+  const auto i = waiting.find(x.id);
+  if (i != waiting.end() && i->second.looking && i->second.round == x.round) {
+    i->second.looking = false;
+    auto open = std::move(waiting.extract(i).mapped());
+    if (open.approved)
+      on_second_look(std::move(open), x.what);
+    else
+      on_first_look(std::move(open), x.what);
+  }
+  look_at_next();
+}
+
+void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
+  const auto i = waiting.find(x.id);
+  const bool awaited = i != waiting.end() && i->second.looking &&
+                       looks.contains({x.id, x.round});
+  if (x.last) {
+    call_inspected nothing{x.id, x.round, {}};
+    if (awaited) nothing.what.failure = not_looked_at(i->second.call);
+    on_inspected(nothing);
+  } else if (awaited) {
+    log_warn(op, "a call of `" + i->second.call.tool +
+                     "` cannot be looked at yet; nobody is asked about it "
+                     "before");
+  }
+}
+
+/// On record, so that it ends in the same way after a crash.
+void proposal_tracker_state::refuse(const undecided_call& x, const error& why,
+                                    std::vector<events::body> before) {
+  run_entry entry;
+  entry.events = std::move(before);
+  entry.changes.emplace_back(
+      decided_record(*spec, x.call, false, why.message, why.code));
+  self->send(peers.muxer, std::move(entry));
+  answer({x.call.id, false, why.message, why.code});
+}
+
+void proposal_tracker_state::on_first_look(undecided_call x,
+                                           const call_inspection& seen) {
+  if (seen.failure) return refuse(x, *seen.failure);
+  if (seen.granted) {
+    decide_at_once(x.call, seen, events::proposal_outcome::approved,
+                   "always (" + seen.granted->by + ")",
+                   grant_text(*seen.granted));
+    return;
+  }
+  if (spec->approval == approval_choice::nobody) {
+    decide_at_once(x.call, seen, events::proposal_outcome::denied,
+                   spec->approved_by, nobody_there, true);
+    return;
+  }
+  x.record = make_record(x.call, seen);
+  if (spec->propose) {
+    propose(x, proposed(x.record));
+    return;
+  }
+  const auto id = x.call.id;
+  ask(waiting[id] = std::move(x));
+}
+
+void proposal_tracker_state::ask(undecided_call& x,
+                                 std::vector<events::body> before) {
+  x.asked = true;
+  x.stored = false;
+  run_entry entry;
+  entry.events = std::move(before);
+  entry.events.emplace_back(required_event(x.record));
+  entry.changes.emplace_back(x.record);
+  if (x.call.judged) {  // an earlier consent was for another place
+    storage::call_record waits;
+    waits.call = x.call;
+    waits.run = spec->run;
+    entry.changes.emplace_back(std::move(waits));
+  }
+  entry.notice = request_committed{x.call.id};
+  self->send(peers.muxer, std::move(entry));
+}
+
+/// The call itself ends here; its proposal stays open.
+void proposal_tracker_state::propose(const undecided_call& x,
+                                     const std::string& reason) {
+  run_entry entry;
+  entry.events.emplace_back(
+      proposal_event(x.record, events::proposal_status::open));
+  entry.changes.emplace_back(x.record);
+  entry.changes.emplace_back(
+      decided_record(*spec, x.call, false, reason, errc::approval_denied));
+  self->send(peers.muxer, std::move(entry));
+  self->send(peers.orchestrator, proposal_made{x.record.summary});
+  answer({x.call.id, false, reason});
+  open_proposal mine{x.record};
+  on_open_proposal(mine);
+}
+
+void proposal_tracker_state::on_open_proposal(open_proposal& x) {
+  const auto id = x.record.id;
+  open_proposals.insert_or_assign(id, std::move(x.record));
+  self->send(peers.inbox,
+             watch_proposal{id, caf::actor_cast<proposal_tracker_actor>(self)});
+}
+
+void proposal_tracker_state::on_committed(const request_committed& x) {
+  const auto i = waiting.find(x.id);
+  if (i == waiting.end()) return;
+  i->second.stored = true;
+  await(i->second);
+}
+
+/// From here on the decision may come from anywhere.
+void proposal_tracker_state::await(const undecided_call& x) {
+  const auto& what = x.record;
+  ledger.on_request({what.id, what.call, what.digest, what.expires});
+  self->send(
+      peers.inbox,
+      watch_proposal{what.id, caf::actor_cast<proposal_tracker_actor>(self)});
+  if (x.withdrawn) {
+    settle(what, events::proposal_outcome::cancelled, withdrawn);
+  } else if (what.expires) {
+    const auto left = std::chrono::microseconds{
+        std::max<std::int64_t>(0, what.expires->us - spec->wall().us)};
+    self->delayed_send(self, left, expiry_due{what.id});
+  }
+}
+
+proposal_tracker_actor::behavior_type proposal_tracker(
+    proposal_tracker_actor::stateful_pointer<proposal_tracker_state> self,
+    run_spec_ptr spec, tracker_start start) {
+  auto& st = self->state;
+  st.spec = std::move(spec);
+  st.start = std::move(start);
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.spec->faults, handler, std::move(f));
+  };
+  return {
+      [&st, run](run_peers& x) {
+        run("proposal_tracker.run_peers", [&] { st.begin(x); });
+      },
+      [&st, run](approval_request& x) {
+        run("proposal_tracker.approval_request", [&] { st.on_request(x); });
+      },
+      [&st, run](approval_withdrawn& x) {
+        run("proposal_tracker.approval_withdrawn", [&] { st.on_withdrawn(x); });
+      },
+      [&st, run](open_proposal& x) {
+        run("proposal_tracker.open_proposal", [&] { st.on_open_proposal(x); });
+      },
+      [&st, run](request_committed& x) {
+        run("proposal_tracker.request_committed", [&] { st.on_committed(x); });
+      },
+      [&st, run](call_inspected& x) {
+        run("proposal_tracker.call_inspected", [&] { st.on_inspected(x); });
+      },
+      [&st, run](inspection_overdue& x) {
+        run("proposal_tracker.inspection_overdue", [&] { st.on_overdue(x); });
+      },
+      [&st, run](expiry_due& x) {
+        run("proposal_tracker.expiry_due", [&] { st.on_expiry(x); });
+      },
+      [&st, run](decision_known& x) {
+        run("proposal_tracker.decision_known", [&] { st.on_decision(x); });
+      },
+  };
+}
+
+}  // namespace riffle

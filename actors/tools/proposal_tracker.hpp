@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/proposal_ledger.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+/// A call that waits for its decision.
+struct undecided_call {
+  tool_call call;
+  storage::proposal_record record;
+  bool asked = false;      ///< its request is on its way to the journal …
+  bool stored = false;     ///< … and there
+  bool withdrawn = false;  ///< the dispatcher needs no decision any more
+  /// Approved by this; it is looked whether what was shown is still so.
+  std::optional<storage::decision_record> approved = {};
+  std::uint32_t round = 0;  ///< looks so far
+  bool looking = false;     ///< the last one goes on
+};
+
+/// What a tracker starts from.
+struct tracker_start {
+  /// Requests on record without a decision that was acted on.
+  std::map<call_id, undecided_call> open;
+  /// Of this run; nothing waits for them.
+  std::vector<storage::proposal_record> open_proposals;
+};
+
+/// From records. Pure.
+tracker_start plan_tracker(const storage::run_snapshot& snapshot);
+
+/// Whether an approval is of what was shown, and that is still so; never so if
+/// nobody looked at it when it was shown. Pure.
+bool still_holds(const storage::proposal_record& shown,
+                 const storage::decision_record& approval,
+                 const call_inspection& now);
+
+/// The proposals of a run. A decision is durable before it comes here
+/// (`command_inbox`), so every tracker of the run, also after a crash, acts on
+/// the same one. An approval of something that has changed since it was shown
+/// is stale: it is acted on by asking again, with a proposal that replaces it.
+struct proposal_tracker_state {
+  static inline const char* name = "proposal_tracker";
+  explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
+      : self{me} {}
+
+  void begin(run_peers& x);
+  void on_request(approval_request& x);
+  void on_withdrawn(const approval_withdrawn& x);
+  void on_open_proposal(open_proposal& x);
+  void on_committed(const request_committed& x);
+  void on_inspected(call_inspected& x);
+  void on_overdue(const inspection_overdue& x);
+  void on_expiry(const expiry_due& x);
+  void on_decision(decision_known& x);
+
+  [[nodiscard]] storage::proposal_record make_record(
+      const tool_call& call, const call_inspection& seen) const;
+  /// Request and decision in one commit.
+  void decide_at_once(const tool_call& call, const call_inspection& seen,
+                      events::proposal_outcome how, const std::string& by,
+                      const std::string& reason, bool unasked = false);
+  /// Of the call that this run executes, which was approved in another one.
+  void check_cause(const tool_call& call);
+  void look(undecided_call& x);
+  void look_at_next();
+  void submit_look(const undecided_call& x);
+  void on_first_look(undecided_call x, const call_inspection& seen);
+  void on_second_look(undecided_call x, const call_inspection& seen);
+  /// It could not be looked at: it ends, and nobody is asked.
+  void refuse(const undecided_call& x, const error& why,
+              std::vector<events::body> before = {});
+  void refuse_approved(const undecided_call& x, const error& why);
+  void ask(undecided_call& x, std::vector<events::body> before = {});
+  void propose(const undecided_call& x, const std::string& reason);
+  void await(const undecided_call& x);
+  void settle(const storage::proposal_record& what,
+              events::proposal_outcome how, std::string reason);
+  /// The call is asked for anew.
+  void replace(undecided_call x, const call_inspection& seen);
+  void resolve(undecided_call x, const storage::decision_record& decided);
+  void resolve_cause(const undecided_call& x);
+  void answer(approval_decision x);
+  void tell_open_proposal(const storage::decision_record& x);
+
+  proposal_tracker_actor::pointer self;
+  run_spec_ptr spec;
+  tracker_start start;
+  run_peers peers;
+  core::proposal_ledger ledger;
+  std::map<call_id, undecided_call> waiting;
+  std::map<proposal_id, storage::proposal_record> open_proposals;
+  using look_id = std::pair<call_id, std::uint32_t>;  ///< and its round
+  std::deque<look_id> to_look;
+  std::set<look_id> looks;  ///< that have been submitted
+};
+
+proposal_tracker_actor::behavior_type proposal_tracker(
+    proposal_tracker_actor::stateful_pointer<proposal_tracker_state> self,
+    run_spec_ptr spec, tracker_start start);
+
+}  // namespace riffle

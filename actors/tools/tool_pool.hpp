@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <list>
+#include <random>
+#include <unordered_map>
+
+#include "actors/core/circuit_breaker.hpp"
+#include "actors/core/dispatch_queue.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/tools/tool_worker.hpp"
+#include "runtime/base/fair_queue.hpp"
+
+namespace riffle {
+
+/// Spawns a worker, monitored by the pool.
+using worker_spawner =
+    std::function<tool_worker_actor(tool_pool_actor::pointer pool)>;
+
+/// Told of a tool that goes out of service and why, and with an empty `why`
+/// when it is back. Called by its pool: returns at once.
+using health_listener =
+    std::function<void(const std::string& tool, const std::string& why)>;
+
+/// What bounds a pool.
+struct pool_limits {
+  std::size_t concurrency = 1;  ///< workers
+  core::circuit_breaker::limits service;
+  /// A stopped call that still runs after this counts as abandoned, and its
+  /// place is given to another worker.
+  duration abandon_after = core::dispatch_limits{}.abandon_after;
+  health_listener on_service;  ///< may be empty
+  fault_hook faults;           ///< of tests
+};
+
+/// If the pool itself dies, its workers stop what they do, and the registry
+/// puts another pool in its place.
+/// Workers start when calls wait for one, and stay. A worker that dies is
+/// replaced after a back-off (one for one; an end without an error is none:
+/// "transient", as in OTP); its call goes back to the dispatcher, who decides
+/// about a repetition. A tool in quarantine has no queue: its calls settle at
+/// once as `tool_unavailable`.
+struct tool_pool_state {
+  static inline const char* name = "tool_pool";
+  explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
+
+  struct worker {
+    tool_worker_actor actor;
+    std::optional<assignment> task;
+    bool trial = false;                      ///< it decides about the tool
+    std::optional<time_point> stopped_at{};  ///< its task was asked to stop
+    bool abandoned = false;                  ///< it did not obey
+  };
+
+  void on_assignment(assignment& x);
+  void on_stop(const stop_assignment& x);
+  void on_idle(const worker_idle& x);
+  void on_down(const caf::down_msg& x);
+  void on_tick();
+  void on_abandon(const abandon_run& x);
+  void assign();
+  bool give_next_to(worker& free);
+  worker* find_free();
+  void on_end_of_task(worker& w);
+  void stop(worker& w);
+  void refuse(const assignment& x);
+  void tell_service();
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+
+  tool_pool_actor::pointer self;
+  std::string tool;
+  pool_limits limits;
+  worker_spawner spawn_worker;
+  std::optional<core::circuit_breaker> service;
+  bool told_in_service = true;
+  std::mt19937_64 random{std::random_device{}()};
+  fair_queue<assignment> queue;  ///< bounded by what the runs may have open
+  /// Where in it a call is.
+  std::unordered_map<call_id, std::pair<queue_ticket, std::uint64_t>> queued;
+  std::list<worker> workers;
+  std::size_t resting = 0;  ///< places whose new worker waits for its back-off
+};
+
+tool_pool_actor::behavior_type tool_pool(
+    tool_pool_actor::stateful_pointer<tool_pool_state> self, std::string tool,
+    pool_limits limits, worker_spawner spawn_worker);
+
+}  // namespace riffle

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <stop_token>
+
+#include "actors/core/progress_window.hpp"
+#include "actors/interfaces.hpp"
+#include "runtime/base/executor.hpp"
+
+namespace riffle {
+
+/// Where and how workers run calls; made by the composition root.
+struct worker_setup {
+  std::shared_ptr<executor> blocking;
+  /// Called on the blocking executor's threads: runs the function, and maybe
+  /// the actors that its messages wake. Empty: the scheduler runs them.
+  std::function<void(const std::function<void()>&)> run_inline;
+  std::filesystem::path workspace;
+  /// Folder of the lock files of guarded tools; empty: none.
+  std::filesystem::path guard_dir;
+  /// Folder of the outputs that are too long for memory; empty: none.
+  std::filesystem::path output_dir;
+  /// From SIGTERM to SIGKILL.
+  duration kill_grace = std::chrono::milliseconds{500};
+  /// Characters of an output that the model gets.
+  std::uint64_t output_limit = 65536;
+  std::size_t progress_window = 16;
+  fault_hook faults;  ///< of tests
+};
+
+/// The lock file of an attempt of a guarded call.
+std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
+                                 const call_id& call, std::uint32_t attempt);
+
+/// Carries reports from the blocking executor's thread to the worker, a bounded
+/// number at a time. Shared by both.
+class progress_relay {
+ public:
+  /// `attempts`: so many may share the reports of a call.
+  progress_relay(tool_worker_actor worker, std::size_t window,
+                 std::uint32_t attempts);
+
+  void offer(tool_progress_report x);  ///< blocking executor
+  std::uint64_t close();  ///< blocking executor: the end; number of the last
+  void on_ack();          ///< worker
+  void on_time();         ///< worker: what is held may be due
+
+ private:
+  void send(std::optional<tool_progress_report> x);
+  [[nodiscard]] time_point now() const;
+
+  std::mutex mutex_;
+  tool_worker_actor worker_;
+  core::progress_window window_;
+  bool waking_ = false;  ///< the worker's timer runs
+};
+
+struct tool_worker_state {
+  static inline const char* name = "tool_worker";
+  explicit tool_worker_state(tool_worker_actor::pointer me) : self{me} {}
+  ~tool_worker_state() { stop.request_stop(); }
+
+  void on_assignment(assignment& x);
+  void on_done(blocking_done& x);
+  void on_progress(blocking_progress& x);
+  void on_pool_down();
+  void lose(const assignment& x, std::string reason);
+  void keep_whole_output(tools::tool_context& context) const;
+
+  tool_worker_actor::pointer self;
+  tools::tool_ptr tool;
+  worker_setup setup;
+  tool_pool_actor pool;
+  std::optional<assignment> current;
+  std::stop_source stop;
+  std::shared_ptr<progress_relay> relay;
+  bool orphan = false;  ///< its pool died
+};
+
+tool_worker_actor::behavior_type tool_worker(
+    tool_worker_actor::stateful_pointer<tool_worker_state> self,
+    tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool);
+
+}  // namespace riffle

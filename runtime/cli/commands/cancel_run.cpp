@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/cancel_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/riffle.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using storage::run_state;
+
+/// Longest wait for the end: calls get five seconds to settle.
+constexpr auto end_limit = 10s;
+constexpr auto between_looks = 50ms;
+
+/// The run's state once it has ended, or what it was at last.
+expected<run_state> await_end(storage::journal& journal, const run_id& id) {
+  const auto until = std::chrono::steady_clock::now() + end_limit;
+  for (;;) {
+    const auto run = journal.load_run(id);
+    if (!run) return unexpected{run.error()};
+    if (run->state != run_state::active ||
+        std::chrono::steady_clock::now() >= until)
+      return run->state;
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
+/// Nobody works on it: a runtime of our own adopts and ends it.
+expected<run_state> end_here(const sessions_command& x, config::config settings,
+                             const run_id& id) {
+  choose_log_level(x.common.level, settings);
+  auto rt = runtime::create(std::move(settings), {.owns_process = true});
+  if (!rt) return unexpected{rt.error()};
+  const auto done = rt->cancel(id, x.reason);
+  if (!done) return unexpected{done.error()};
+  return await_end(rt->journal(), id);
+}
+
+int report_end(const sessions_command& x, const run_id& id, run_state state,
+               console& io) {
+  const auto how = std::string{to_string(state)};
+  if (x.common.output != output_kind::text) {
+    nlohmann::ordered_json out{
+        {"session_id", x.id}, {"run_id", id.value}, {"state", how}};
+    io.out.write(
+        out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+        "\n");
+  } else if (state == run_state::active) {
+    io.complain("run " + id.value +
+                " was asked to end and has not yet; 'riffle sessions show " +
+                x.id + "' says how it goes on");
+  } else if (x.common.level != verbosity::quiet) {
+    io.complain("run " + id.value + " of session " + x.id + " is " + how);
+  }
+  return state == run_state::active ? failed : completed;
+}
+
+}  // namespace
+
+int cancel_run_of(const sessions_command& x, const config::config& settings,
+                  const storage::session_snapshot& session,
+                  storage::journal& journal, console& io) {
+  const auto run = std::ranges::find(session.runs, run_state::active,
+                                     &storage::run_record::state);
+  if (run == session.runs.end())
+    return report({errc::invalid_request,
+                   "sessions",
+                   "no run of session " + x.id + " is under way",
+                   false,
+                   {}},
+                  io);
+  const auto asked = journal.ask_cancel(run->id, x.reason);
+  if (!asked) return report(asked.error(), io);
+  const auto state = *asked == storage::cancel_verdict::gone
+                         ? end_here(x, settings, run->id)
+                         : await_end(journal, run->id);
+  if (!state) return report(state.error(), io);
+  return report_end(x, run->id, *state, io);
+}
+
+}  // namespace riffle::cli

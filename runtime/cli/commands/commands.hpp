@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The subcommands. Each returns the exit status.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "runtime/cli/options.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
+
+namespace riffle::cli {
+
+/// Standard output and standard error.
+struct console {
+  fd_writer out{1};
+  fd_writer err{2};
+
+  /// "riffle: message" and a line end, on standard error.
+  void complain(std::string_view message);
+
+  /// Says, once, why standard output cannot be written, if it cannot. A reader
+  /// that went away is no reason for a message.
+  void complain_of_output();
+
+  bool told_of_output = false;  ///< by `complain_of_output`
+};
+
+int execute(const leave_command& x, console& io);
+int execute(const run_command& x, console& io);
+int execute(const resume_command& x, console& io);
+int execute(const sessions_command& x, console& io);
+int execute(const proposals_command& x, console& io);
+int execute(const tools_command& x, console& io);
+int execute(const events_check_command& x, console& io);
+int execute(const config_command& x, console& io);
+int execute_trust(const config_command& x, console& io);
+
+/// What a command does with its configuration.
+enum class config_use : std::uint8_t {
+  acts,   ///< an untrusted file is asked about, or nothing is started
+  looks,  ///< an untrusted file is left out, and that is said
+};
+
+/// The configuration of a command, see config/trust.hpp; prints what is wrong
+/// and returns nothing if anything is. `stdin_is_taken`: a person is asked at
+/// /dev/tty, not at standard input.
+std::optional<config::config> load_config(const common_options& options,
+                                          config_use use, bool stdin_is_taken,
+                                          console& io);
+
+/// Prints mistakes of a configuration. Returns the status.
+int report(const std::vector<config::mistake>& mistakes, console& io);
+
+/// Prints why something did not start, and what to do. Returns the status.
+int report(const error& x, console& io);
+
+}  // namespace riffle::cli

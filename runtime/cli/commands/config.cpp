@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// riffle config check|show|init; trust: config_trust.cpp
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/config_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/config/rule_warnings.hpp"
+#include "runtime/config/trust.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+std::string name_of(const config::config& x) {
+  return x.file.empty() ? "built-in defaults" : x.file.string();
+}
+
+int check(const config_command& x, const config::config& settings,
+          const config::trust_state& judged, console& io) {
+  const auto warnings = config::rule_warnings(settings);
+  if (x.common.output == output_kind::text) {
+    for (const auto& text : warnings)
+      io.complain("warning: " + name_of(settings) + ": " +
+                  safe_line(text, 2000));
+    io.out.write(name_of(settings) + ": no mistakes\n");
+  } else {
+    const nlohmann::ordered_json out = {{"file", name_of(settings)},
+                                        {"mistakes", 0},
+                                        {"trusted", judged.trusted},
+                                        {"warnings", warnings}};
+    io.out.write(out.dump() + "\n");
+  }
+  return io.out.good() ? completed : failed;
+}
+
+int show(const config_command& x, const config::config& settings, console& io) {
+  const auto all = sourced_settings(settings);
+  switch (x.common.output) {
+    case output_kind::text:
+      io.out.write("# " + name_of(settings) + "\n" + to_toml(all));
+      break;
+    case output_kind::json: io.out.write(to_json(all) + "\n"); break;
+    case output_kind::jsonl: io.out.write(to_json_lines(all)); break;
+  }
+  return io.out.good() ? completed : failed;
+}
+
+/// Where that cannot be kept, the person is asked like for any other file.
+void trust_what_is_written(const std::filesystem::path& file,
+                           const std::string& text) {
+  const auto store = config::trust_store::of_user();
+  if (store)
+    static_cast<void>(
+        store->trust(config::trust_name(file), text, system_wall_time()));
+}
+
+int init(const config_command& x, console& io) {
+  const auto name = "\"" + x.file.string() + "\"";
+  const int how = x.force ? O_TRUNC : O_EXCL;
+  const int fd =
+      ::open(x.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0644);
+  if (fd < 0) {
+    io.complain(errno == EEXIST
+                    ? name + " is there already; --force replaces it"
+                    : name + " cannot be written: " +
+                          std::generic_category().message(errno));
+    return usage;
+  }
+  fd_writer file{fd};
+  const auto text = commented_defaults();
+  const bool written = file.write(text);
+  if (::close(fd) != 0 || !written) {
+    io.complain(name + " cannot be written: " + file.problem());
+    return failed;
+  }
+  trust_what_is_written(x.file, text);
+  if (x.common.output == output_kind::text) {
+    if (x.common.level != verbosity::quiet) {
+      io.complain(name +
+                  " is written; take the \"#\" from what you change, "
+                  "then run 'riffle config check', and 'riffle config trust' "
+                  "so that it counts");
+    }
+  } else {
+    io.out.write(nlohmann::json{{"file", x.file.string()}}.dump() + "\n");
+  }
+  return completed;
+}
+
+}  // namespace
+
+int execute(const config_command& x, console& io) {
+  using what = config_command::what;
+  if (x.action == what::init) return init(x, io);
+  if (x.action == what::trust) return execute_trust(x, io);
+  // Nothing is started, so nothing needs trust; what lacks it is said.
+  const config::load_request request{x.common.config, x.common.sets,
+                                     config::builtin_tools(), std::nullopt};
+  const auto from = find_source(request).and_then(config::read_source);
+  if (!from) return report({from.error()}, io);
+  const auto settings = load(request, *from);
+  if (!settings) return report(settings.error(), io);
+  const auto judged = judge_trust(*from);
+  if (!judged) return report(judged.error(), io);
+  const int status = x.action == what::show ? show(x, *settings, io)
+                                            : check(x, *settings, *judged, io);
+  if (!judged->trusted && x.common.level != verbosity::quiet)
+    io.complain(name_of(*settings) + " " + trust_problem(*judged));
+  return status;
+}
+
+}  // namespace riffle::cli

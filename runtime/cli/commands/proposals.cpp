@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// riffle proposals list|show|approve|deny|edit|always
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/journal_at.hpp"
+#include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/watch.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/editor.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/proposal_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using what = proposals_command::what;
+
+std::string dump(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+/// Those without a decision whose time is not over, or all.
+int list(const proposals_command& x, storage::journal* journal, console& io) {
+  proposal_filter filter;
+  if (x.session) filter.session = session_id{*x.session};
+  filter.undecided = !x.all;
+  filter.limit = x.limit;
+  const auto now = system_wall_time();
+  auto found = journal ? journal->list_proposals(filter)
+                       : expected<std::vector<proposal>>{};
+  if (!found) return report(found.error(), io);
+  if (!x.all)
+    std::erase_if(*found, [&](const proposal& one) {
+      return storage::effective_outcome(one, now).has_value();
+    });
+  auto all = json::array();
+  const auto others = replacements(*found);
+  for (const auto& one : *found) {
+    const auto other = others.find(one.what.id);
+    const auto by = other == others.end() ? proposal_id{} : other->second;
+    switch (x.common.output) {
+      case output_kind::text: io.out.write(summary_text(one, now, by)); break;
+      case output_kind::jsonl: io.out.write(dump(to_json(one, now, by))); break;
+      case output_kind::json: all.push_back(to_json(one, now, by)); break;
+    }
+  }
+  if (x.common.output == output_kind::json) io.out.write(dump(all));
+  const bool told = x.common.output == output_kind::text && found->empty() &&
+                    x.common.level != verbosity::quiet;
+  if (told)
+    io.complain(x.all ? "there are no proposals"
+                      : "nothing waits for a decision; --all lists what was "
+                        "decided too");
+  return io.out.good() ? completed : failed;
+}
+
+int show(const proposals_command& x, const proposal& about,
+         storage::journal& journal, console& io) {
+  const auto now = system_wall_time();
+  proposal_filter filter;
+  filter.session = about.what.session;
+  const auto beside = journal.list_proposals(filter);
+  if (!beside) return report(beside.error(), io);
+  const auto others = replacements(*beside);
+  const auto other = others.find(about.what.id);
+  const auto by = other == others.end() ? proposal_id{} : other->second;
+  io.out.write(x.common.output == output_kind::text
+                   ? whole_text(about, now, by)
+                   : dump(to_json(about, now, by)));
+  return io.out.good() ? completed : failed;
+}
+
+expected<proposal> find(const std::string& id, storage::journal* journal) {
+  proposal_filter filter;
+  filter.id = proposal_id{id};
+  auto found = journal ? journal->list_proposals(filter)
+                       : expected<std::vector<proposal>>{};
+  if (!found) return unexpected{std::move(found.error())};
+  if (!found->empty()) return std::move(found->front());
+  return unexpected{error{errc::not_found, "proposals",
+                          "there is no proposal \"" + id +
+                              "\"; 'riffle proposals list' shows what waits"}};
+}
+
+/// What was approved once and for all: lists it, or takes one back.
+int always(const proposals_command& x, storage::journal* journal, console& io) {
+  if (!x.id.empty()) {
+    const auto done =
+        journal ? journal->revoke(proposal_id{x.id}) : expected<bool>{false};
+    if (!done) return report(done.error(), io);
+    if (!*done)
+      return report({errc::not_found, "proposals",
+                     "nothing was approved for further calls by \"" + x.id +
+                         "\"; 'riffle proposals always' lists what was"},
+                    io);
+    if (x.common.level != verbosity::quiet)
+      io.complain(x.id + " covers no further call");
+    return completed;
+  }
+  std::optional<session_id> of;
+  if (x.session) of = session_id{*x.session};
+  const auto found =
+      journal ? journal->grants(of) : expected<std::vector<grant_record>>{};
+  if (!found) return report(found.error(), io);
+  auto all = json::array();
+  for (const auto& one : *found) {
+    switch (x.common.output) {
+      case output_kind::text: io.out.write(grant_text(one)); break;
+      case output_kind::jsonl: io.out.write(dump(to_json(one))); break;
+      case output_kind::json: all.push_back(to_json(one)); break;
+    }
+  }
+  if (x.common.output == output_kind::json) io.out.write(dump(all));
+  const bool told = x.common.output == output_kind::text && found->empty() &&
+                    x.common.level != verbosity::quiet;
+  if (told) io.complain("nothing was approved for further calls");
+  return io.out.good() ? completed : failed;
+}
+
+/// The arguments that are to run instead: of the option, of standard input, or
+/// of the editor.
+expected<std::string> edited_arguments(const proposals_command& x,
+                                       const proposal& about,
+                                       const interrupts& signals) {
+  if (x.arguments && *x.arguments == "-") return read_stdin("arguments");
+  if (x.arguments) return *x.arguments;
+  const auto keyboard = open_keyboard(false);
+  if (!keyboard)
+    return unexpected{error{errc::invalid_request, "proposals",
+                            "there is no terminal to edit at: give --arguments "
+                            "JSON, or --arguments - and standard input"}};
+  const auto shown =
+      json::parse(about.what.arguments, nullptr, false).dump(2) + "\n";
+  return edit_text(shown, keyboard->get(),
+                   [&signals] { return signals.asked_to_stop(); });
+}
+
+std::string verdict_text(const decided& x, const std::string& id) {
+  if (x.verdict == decision_verdict::unknown)
+    return "there is no proposal \"" + id + "\"";
+  if (x.verdict == decision_verdict::stale)
+    return "proposal " + id + " was changed meanwhile; nothing was decided";
+  auto out = std::string{x.verdict == decision_verdict::accepted
+                             ? "proposal "
+                             : "too late: proposal "} +
+             id + " is ";
+  if (x.now && x.now->decided) {
+    const auto& by = *x.now->decided;
+    out += std::string{to_string(by.how)} + " by " + by.by;
+  }
+  const bool waited =
+      x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
+  if (waited)
+    out += "; its run goes on ('" + go_there(x.now->what.folder) +
+           "riffle sessions resume " + x.now->what.session.value +
+           "' if no process runs it)";
+  if (x.queued)
+    out +=
+        "; its session is busy: when that run has ended, 'riffle proposals "
+        "approve " +
+        id + "' executes it";
+  return out;
+}
+
+std::string_view name_of(decision_verdict x) {
+  switch (x) {
+    case decision_verdict::accepted: return "accepted";
+    case decision_verdict::too_late: return "too_late";
+    case decision_verdict::stale: return "stale";
+    case decision_verdict::unknown: break;
+  }
+  return "unknown";
+}
+
+/// What was approved had changed since it was shown.
+bool was_stale(const proposals_command& x, const run& by, runtime& rt,
+               console& io) {
+  proposal_filter filter;
+  filter.session = by.session();
+  const auto all = rt.proposals(filter);
+  if (!all) return false;
+  for (const auto& one : *all) {
+    if (one.what.replaces.value != x.id) continue;
+    io.complain(
+        "what was shown has changed since, so nothing was executed: 'riffle "
+        "proposals show " +
+        one.what.id.value + "' shows it as it is now");
+    return true;
+  }
+  return false;
+}
+
+/// What came of it; a run that it started is shown as 'riffle run' does. It
+/// runs `elsewhere`, unless that is empty.
+int tell(const proposals_command& x, const decided& done,
+         const std::string& elsewhere, runtime& rt, interrupts& signals,
+         console& io) {
+  const bool text = x.common.output == output_kind::text;
+  if (text && x.common.level != verbosity::quiet)
+    io.complain(verdict_text(done, x.id));
+  if (done.started) {
+    if (!elsewhere.empty() && x.common.level != verbosity::quiet)
+      io.complain("it is executed in " + elsewhere + ", where it was proposed");
+    room_wait room{{}, signals, io};
+    const int status = watch({rt, *done.started, open_keyboard(false)},
+                             x.common, {}, signals, room, io);
+    return was_stale(x, *done.started, rt, io) ? failed : status;
+  }
+  if (!text) {
+    json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
+    if (done.now) out["proposal"] = to_json(*done.now, system_wall_time());
+    if (done.queued) out["queued"] = true;
+    io.out.write(dump(out));
+  }
+  return done.verdict == decision_verdict::accepted || done.queued ? completed
+                                                                   : failed;
+}
+
+int decide(const proposals_command& x, const proposal& about,
+           const std::string& elsewhere, runtime& rt, interrupts& signals,
+           console& io) {
+  decision made;
+  made.approved = x.action != what::deny;
+  made.reason = x.reason;
+  made.always = x.always;
+  made.digest = about.what.digest;
+  if (x.action == what::edit) {
+    auto arguments = edited_arguments(x, about, signals);
+    if (!arguments) return report(arguments.error(), io);
+    made.arguments = std::move(*arguments);
+  }
+  const auto done = rt.decide(about.what.id, std::move(made));
+  if (!done) {
+    const int status = report(done.error(), io);
+    return done.error().code == errc::invalid_arguments ? usage : status;
+  }
+  return tell(x, *done, elsewhere, rt, signals, io);
+}
+
+}  // namespace
+
+int execute(const proposals_command& x, console& io) {
+  const bool looks = x.action == what::list || x.action == what::show;
+  auto settings =
+      load_config(x.common, looks ? config_use::looks : config_use::acts,
+                  x.arguments == "-", io);
+  if (!settings) return usage;
+  auto journal = journal_at(*settings, journal_use::reads);
+  if (!journal) return report(journal.error(), io);
+  if (x.action == what::list) return list(x, journal->get(), io);
+  if (x.action == what::always) return always(x, journal->get(), io);
+  const auto about = find(x.id, journal->get());
+  if (!about) return report(about.error(), io);
+  if (x.action == what::show) return show(x, *about, **journal, io);
+  auto there = x;
+  const auto moved = go_where_it_runs(there, *about, **journal);
+  if (!moved) return report(moved.error(), io);
+  journal->reset();
+  if (*moved) {
+    settings =
+        load_config(there.common, config_use::acts, x.arguments == "-", io);
+    if (!settings) return usage;
+    if (const auto known = is_known_here(there, *about, *settings); !known)
+      return report(known.error(), io);
+  }
+  choose_log_level(x.common.level, *settings);
+  interrupts signals;
+  auto rt = runtime::create(std::move(*settings), {.owns_process = true});
+  if (!rt) return report(rt.error(), io);
+  const auto elsewhere = *moved ? about->what.folder : std::string{};
+  return decide(there, *about, elsewhere, *rt, signals, io);
+}
+
+}  // namespace riffle::cli

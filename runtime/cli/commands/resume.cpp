@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// riffle sessions resume ID
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/watch.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/node/run_folder.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+const storage::run_record* unfinished(const storage::session_snapshot& x) {
+  const auto found = std::ranges::find(x.runs, storage::run_state::active,
+                                       &storage::run_record::state);
+  return found == x.runs.end() ? nullptr : &*found;
+}
+
+error no_session(const std::string& name) {
+  return {
+      errc::not_found,
+      "sessions",
+      "there is no session \"" + name + "\"; 'riffle sessions list' shows all",
+      false,
+      {}};
+}
+
+int nothing_to_do(const storage::session_snapshot& x, console& io,
+                  const common_options& options) {
+  if (options.level == verbosity::quiet) return completed;
+  const auto& last = x.runs.back();
+  io.complain("nothing is unfinished in session " + x.session.value +
+              "; its last run is " + std::string{to_string(last.state)} +
+              ". 'riffle sessions show " + x.session.value +
+              "' prints the conversation");
+  return completed;
+}
+
+/// Its tools would work on other files here.
+std::optional<error> elsewhere(const storage::run_record& run,
+                               const session_id& session) {
+  const auto folder = folder_of(run);
+  std::string why;
+  switch (find_folder(folder)) {
+    case folder_state::here: return std::nullopt;
+    case folder_state::elsewhere:
+      why = "; finish it there: " + go_there(folder) +
+            "riffle sessions resume " + session.value;
+      break;
+    case folder_state::gone:
+      why =
+          ", and that folder is not there any more: make it again, or end the "
+          "run by 'riffle sessions cancel " +
+          session.value + "'";
+      break;
+  }
+  return error{
+      errc::invalid_request, "sessions",
+      "the run was started in " + folder + ", where its tools work" + why};
+}
+
+}  // namespace
+
+int execute(const resume_command& x, console& io) {
+  auto settings = load_config(x.common, config_use::acts, false, io);
+  if (!settings) return usage;
+  const auto known = check_model(x.choices.model, *settings);
+  if (!known) return report(known.error(), io);
+  choose_log_level(x.common.level, *settings);
+  interrupts signals;
+  room_wait room{x.choices.timeout, signals, io};
+  room.finish_with("riffle sessions resume " + x.session);
+  auto rt = with_room(
+      room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  if (room.status()) return *room.status();
+  if (!rt) return report(rt.error(), io);
+  const auto session = rt->journal().load_session(session_id{x.session});
+  const bool missing =
+      session ? session->runs.empty() : session.error().code == errc::not_found;
+  if (missing) return report(no_session(x.session), io);
+  if (!session) return report(session.error(), io);
+  const auto* active = unfinished(*session);
+  if (!active) return nothing_to_do(*session, io, x.common);
+  if (const auto why = elsewhere(*active, session->session))
+    return report(*why, io);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto resumed = with_room(room, [&] {
+    return rt->resume(active->id, {}, resume_options_of(x.choices));
+  });
+  if (room.status()) return *room.status();
+  if (!resumed) return report(resumed.error(), io);
+  return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.choices.show,
+               signals, room, io);
+}
+
+}  // namespace riffle::cli

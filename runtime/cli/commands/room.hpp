@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "messages/error.hpp"
+#include "messages/time.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
+
+namespace riffle::cli {
+
+/// Whether the store may take it later, unchanged: its disk is full, over its
+/// quota, or fails. A quota and a full disk below shared memory look like a
+/// disk that fails, so all three are waited for.
+bool lacks_room(const error& x) noexcept;
+
+/// Waits while the store has no room, for one command: until Ctrl-C, or until
+/// the time limit of its run. Says so once, and says when it goes on.
+class room_wait {
+ public:
+  /// `limit` 0: none. It counts from here.
+  room_wait(duration limit, const interrupts& signals, console& io);
+
+  /// What finishes the run later, for the person: "riffle sessions resume s1".
+  void finish_with(std::string with) { finish_ = std::move(with); }
+
+  /// False: do not try again. Else waits a moment; a second SIGINT or the limit
+  /// end it.
+  bool wait(const error& why);
+
+  /// What was waited for went well.
+  void over();
+
+  /// The time limit of the run is over.
+  [[nodiscard]] bool is_over_time() const {
+    return deadline_ && clock::now() >= *deadline_;
+  }
+
+  /// Set once the wait was ended: the exit status.
+  [[nodiscard]] std::optional<int> status() const noexcept { return status_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void leave(int status, const std::string& why);
+
+  const interrupts& signals_;
+  console& io_;
+  std::optional<clock::time_point> deadline_;
+  std::string finish_;
+  bool told_ = false;
+  std::optional<int> status_;
+};
+
+/// Calls `f` again and again while it fails for lack of room.
+template <class F>
+auto with_room(room_wait& room, F f) -> decltype(f()) {
+  for (;;) {
+    auto x = f();
+    if (!x && room.wait(x.error())) continue;
+    if (x) room.over();
+    return x;
+  }
+}
+
+}  // namespace riffle::cli

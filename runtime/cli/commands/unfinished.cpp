@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/unfinished.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/watch.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/confirm.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+std::optional<storage::run_record> left_behind(
+    const std::vector<unfinished_run>& all, const std::string& folder) {
+  const auto found = std::ranges::find_if(all, [&](const unfinished_run& x) {
+    return x.owner == storage::run_owner::gone && folder_of(x.run) == folder;
+  });
+  if (found == all.end()) return std::nullopt;
+  return found->run;
+}
+
+std::string unfinished_text(const storage::run_record& x, wall_time now) {
+  const auto ms = std::max<std::int64_t>(0, now.us - x.started.us) / 1000;
+  return "A run of this folder was not finished: \"" + safe_line(x.task, 60) +
+         "\" (session " + safe_line(x.session.value, 64) + ", begun " +
+         duration_text(static_cast<std::uint64_t>(ms)) + " ago).";
+}
+
+int finish_first(runtime& rt, const run_command& x, interrupts& signals,
+                 room_wait& room, console& io) {
+  if (x.common.level == verbosity::quiet) return completed;
+  std::error_code gone;
+  const auto here = std::filesystem::current_path(gone).string();
+  const auto all = rt.unfinished();
+  const auto left = all ? left_behind(*all, here) : std::nullopt;
+  if (!left) return completed;
+  const auto what = unfinished_text(*left, system_wall_time());
+  auto keyboard = open_keyboard(x.task == "-");
+  if (!keyboard || x.common.output != output_kind::text) {
+    io.complain(what + " 'riffle sessions resume " + left->session.value +
+                "' finishes it");
+    return completed;
+  }
+  io.err.write(what + "\n");
+  if (!confirm(
+          "Finish it first?", keyboard->get(),
+          [&] { return signals.asked_to_stop(); }, io))
+    return completed;
+  const auto resumed = with_room(room, [&] {
+    return rt.resume(left->id, {}, {.approval = approve::ask});
+  });
+  if (room.status()) return *room.status();
+  if (!resumed) return report(resumed.error(), io);
+  return watch({rt, *resumed, std::move(keyboard)}, x.common, x.choices.show,
+               signals, room, io);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Asks a person at the terminal about calls that need approval, one by one,
+// while their run goes on.
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "messages/event.hpp"
+#include "runtime/api/riffle.hpp"
+#include "runtime/cli/terminal/approval_dialog.hpp"
+#include "tools/process/unique_fd.hpp"
+
+namespace riffle::cli {
+
+/// The terminal that questions are read from: standard input, or /dev/tty if
+/// the task came from there (`stdin_is_task`). Nothing: nobody can be asked,
+/// also if standard error is no terminal, since questions go there.
+std::optional<tools::unique_fd> open_keyboard(bool stdin_is_task);
+
+class approval_prompt {
+ public:
+  struct surroundings {
+    runtime& rt;
+    const run& of;
+    std::function<void(const std::string&)> show;  ///< writes to the terminal
+    std::function<bool()> stopped;  ///< the person asked for the end
+    std::function<dialog_options()> screen;
+  };
+  approval_prompt(tools::unique_fd keyboard, surroundings around);
+
+  /// The events of the run, in order.
+  void on(const event& x);
+
+  /// A question is open, or may be asked: not before the log says what came
+  /// of the last one.
+  [[nodiscard]] bool busy() const;
+
+  /// Questions that were denied since the terminal went away.
+  [[nodiscard]] std::uint32_t unanswered() const { return unanswered_; }
+
+  /// Asks the oldest question, unless it stands there, and takes what was
+  /// typed; returns within about `limit` if nobody types, later if a person
+  /// edits. Call it while `busy`.
+  void look(std::chrono::milliseconds limit);
+
+  /// The person asked for the end: nothing follows behind the open prompt.
+  void leave();
+
+ private:
+  void ask();
+  void act(const dialog_step& step);
+  void edit();
+  void decide(const approval_answer& answer);
+  void close(const std::string& why);
+  void close_if_decided();
+  [[nodiscard]] bool in_foreground() const;
+
+  tools::unique_fd keyboard_;
+  surroundings around_;
+  std::deque<events::approval_required> waiting_;
+  std::optional<approval_dialog> open_;  ///< about the first that waits
+  /// Of the question that was answered last; its event is still on its way.
+  proposal_id settling_;
+  std::chrono::steady_clock::time_point settling_until_{};
+  std::string typed_;  ///< of a line that has not ended
+  std::chrono::steady_clock::time_point checked_{};
+  std::uint32_t unanswered_ = 0;
+};
+
+}  // namespace riffle::cli

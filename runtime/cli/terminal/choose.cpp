@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/choose.hpp"
+
+#include <utility>
+
+namespace riffle::cli {
+
+namespace {
+
+template <class Map>
+error unknown(const char* what, const std::string& name, const Map& known) {
+  std::string text = "there is no ";
+  text.append(what).append(" \"").append(name);
+  text += "\"; the configuration has: ";
+  const auto names = text.size();
+  for (const auto& x : known)
+    text.append(text.size() == names ? "" : ", ").append(x.first);
+  return {errc::invalid_request, "run", std::move(text), false, {}};
+}
+
+}  // namespace
+
+expected<void> check_agent(const std::string& agent,
+                           const config::config& settings) {
+  if (settings.agents.contains(agent)) return {};
+  return unexpected{unknown("agent", agent, settings.agents)};
+}
+
+expected<void> check_model(const std::optional<std::string>& model,
+                           const config::config& settings) {
+  if (!model || settings.models.contains(*model)) return {};
+  return unexpected{unknown("model", *model, settings.models)};
+}
+
+run_request request_of(const run_command& x, std::string task) {
+  run_request out;
+  out.task = std::move(task);
+  if (x.session) out.session = session_id{*x.session};
+  out.agent = x.agent;
+  out.model = x.choices.model;
+  out.context = x.context;
+  out.max_steps = x.choices.max_steps;
+  out.timeout = x.choices.timeout;
+  out.approval = x.choices.approval.value_or(approve::nobody);
+  return out;
+}
+
+resume_options resume_options_of(const run_choices& x) {
+  return {x.approval, x.max_steps, x.timeout, x.model};
+}
+
+void choose_log_level(verbosity level, config::config& settings) {
+  auto& log = settings.runtime.log.level;
+  if (log == "off") return;
+  if (level == verbosity::quiet) log = "error";
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/confirm.hpp"
+
+#include <array>
+#include <cerrno>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "runtime/cli/view/trust_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// How often it is looked whether the person asked for the end.
+constexpr int between_looks_ms = 200;
+constexpr std::size_t longest_line = 8192;
+
+/// A line from the keyboard without its end; nothing: there is none any more.
+std::optional<std::string> read_line(int keyboard,
+                                     const std::function<bool()>& stopped) {
+  std::string line;
+  while (!stopped() && line.size() < longest_line) {
+    pollfd ready{keyboard, POLLIN, 0};
+    if (::poll(&ready, 1, between_looks_ms) <= 0) continue;
+    std::array<char, 256> piece{};
+    const auto n = ::read(keyboard, piece.data(), piece.size());
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return std::nullopt;
+    line.append(piece.data(), static_cast<std::size_t>(n));
+    if (const auto end = line.find('\n'); end != std::string::npos)
+      return line.substr(0, end);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<bool> yes_or_no(std::string_view line) {
+  if (line == "y" || line == "yes") return true;
+  if (line == "n" || line == "no") return false;
+  return std::nullopt;
+}
+
+bool confirm(const std::string& question, int keyboard,
+             const std::function<bool()>& stopped, console& io,
+             const std::string& view) {
+  // What was typed before the question was seen is no answer to it.
+  ::tcflush(keyboard, TCIFLUSH);
+  for (;;) {
+    io.err.write(question + " [y]es, [n]o" +
+                 (view.empty() ? "" : ", [v]iew all") + " > ");
+    const auto line = read_line(keyboard, stopped);
+    if (!line) {
+      io.err.write("\n");
+      return false;
+    }
+    if (const auto answer = yes_or_no(*line)) return *answer;
+    if (*line == "v" || *line == "view") io.err.write(view);
+  }
+}
+
+bool ask_for_trust(const config::trust_state& x, int keyboard, console& io) {
+  const auto text = trust_text(x);
+  const auto whole = trust_text(x, true);
+  io.err.write(text);
+  return confirm(
+      trust_question(x), keyboard, [] { return false; }, io,
+      whole == text ? std::string{} : whole);
+}
+
+}  // namespace riffle::cli

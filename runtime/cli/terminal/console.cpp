@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include <string>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+
+namespace riffle::cli {
+
+void console::complain(std::string_view message) {
+  err.write("riffle: " + safe_text(message) + "\n");
+}
+
+void console::complain_of_output() {
+  const auto why = out.problem();
+  if (why.empty() || std::exchange(told_of_output, true)) return;
+  complain("standard output cannot be written: " + why);
+}
+
+int report(const std::vector<config::mistake>& mistakes, console& io) {
+  for (const auto& x : mistakes)
+    io.err.write(safe_text(config::render(x)) + "\n");
+  const auto n = mistakes.size();
+  io.complain((n == 1 ? "1 mistake" : std::to_string(n) + " mistakes") +
+              " in the configuration, nothing was started");
+  return usage;
+}
+
+int report(const error& x, console& io) {
+  io.complain(x.message + " (" + std::string{to_string(x.code)} + ")");
+  return status_of(x.code);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/editor.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/cli/terminal/read_text.hpp"
+#include "tools/process/unique_fd.hpp"
+
+extern char** environ;
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr auto look = std::chrono::milliseconds{100};
+constexpr int looks_before_kill = 20;
+
+unexpected problem(std::string message) {
+  return unexpected{
+      error{errc::invalid_request, "editor", std::move(message), false, {}}};
+}
+
+/// A file of its own with the text in it; removed by the destructor.
+class scratch_file {
+ public:
+  explicit scratch_file(const std::string& text) {
+    const char* folder = std::getenv("TMPDIR");
+    name_ = std::string{folder && *folder ? folder : "/tmp"} +
+            "/riffle-arguments-XXXXXX.json";
+    constexpr int suffix = 5;
+    fd_ = tools::unique_fd{::mkstemps(name_.data(), suffix)};
+    if (!fd_) return;
+    made_ = true;
+    good_ = ::write(fd_.get(), text.data(), text.size()) ==
+            static_cast<ssize_t>(text.size());
+  }
+  ~scratch_file() {
+    if (made_) ::unlink(name_.c_str());
+  }
+  scratch_file(const scratch_file&) = delete;
+  scratch_file& operator=(const scratch_file&) = delete;
+
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  tools::unique_fd fd_;
+  bool made_ = false;
+  bool good_ = false;
+};
+
+/// The terminal goes to the process group `to`. SIGTTOU would stop who is not
+/// in the foreground.
+void give_terminal(int fd, pid_t to) {
+  sigset_t out{};
+  sigset_t before{};
+  sigemptyset(&out);
+  sigaddset(&out, SIGTTOU);
+  ::pthread_sigmask(SIG_BLOCK, &out, &before);
+  ::tcsetpgrp(fd, to);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// The editor in a process group of its own, in the terminal's foreground.
+expected<pid_t> start_editor(const std::string& file, int terminal_fd) {
+  posix_spawnattr_t how{};
+  posix_spawn_file_actions_t actions{};
+  ::posix_spawnattr_init(&how);
+  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addtcsetpgrp_np(&actions, terminal_fd);
+  for (const int fd : {0, 1, 2})
+    ::posix_spawn_file_actions_adddup2(&actions, terminal_fd, fd);
+  std::array<std::string, 5> words = {
+      "sh", "-c", R"(exec ${VISUAL:-${EDITOR:-editor}} "$1")", "sh", file};
+  std::array<char*, 6> arguments{};
+  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  pid_t pid = -1;
+  const int failed =
+      ::posix_spawn(&pid, "/bin/sh", &actions, &how, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&how);
+  if (failed != 0)
+    return problem("the editor cannot be started: " +
+                   std::generic_category().message(failed));
+  return pid;
+}
+
+/// Its exit status; -1: it did not exit by itself.
+int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
+  int asked = 0;
+  while (true) {
+    int status = 0;
+    const auto done = ::waitpid(pid, &status, WNOHANG | WUNTRACED);
+    if (done < 0 && errno != EINTR) return -1;
+    if (done == pid && WIFEXITED(status)) return WEXITSTATUS(status);
+    if (done == pid && WIFSIGNALED(status)) return -1;
+    // Nobody could continue a stopped one: no shell knows it.
+    if (done == pid && WIFSTOPPED(status)) ::kill(-pid, SIGCONT);
+    if (gave_up() && asked++ % looks_before_kill == 0)
+      ::kill(-pid, asked == 1 ? SIGTERM : SIGKILL);
+    std::this_thread::sleep_for(look);
+  }
+}
+
+}  // namespace
+
+expected<std::string> edit_text(const std::string& text, int terminal_fd,
+                                const std::function<bool()>& gave_up) {
+  const scratch_file file{text};
+  if (!file.good())
+    return problem(file.name() +
+                   " cannot be written: set TMPDIR to a folder "
+                   "where it can");
+  const auto pid = start_editor(file.name(), terminal_fd);
+  if (!pid) return unexpected{pid.error()};
+  const int status = wait_for(*pid, gave_up);
+  give_terminal(terminal_fd, ::getpgrp());
+  constexpr int not_found = 127;
+  if (status == not_found)
+    return problem("there is no editor: set VISUAL or EDITOR");
+  if (status != 0) return problem("the editor failed; nothing was changed");
+  return read_file(file.name(), "edited text");
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a person sees of one run: traces, the model's text as it comes, a
+// status line. Pure: events, time and width in, bytes out.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "messages/event.hpp"
+#include "runtime/cli/options.hpp"
+#include "runtime/cli/terminal/screen.hpp"
+#include "runtime/cli/view/activity.hpp"
+#include "runtime/cli/view/run_stats.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+struct view_options {
+  verbosity level = verbosity::normal;
+  bool color = false;
+  bool out_terminal = false;  ///< the answer goes to a terminal
+  bool live_text = false;     ///< and the text of the model, as it comes
+  bool status = false;        ///< standard error is a terminal that can erase
+  bool reasoning = false;
+  bool stats = false;
+  bool asks = false;  ///< questions show which calls need approval
+};
+
+class live_view {
+ public:
+  explicit live_view(view_options options);
+
+  /// False: `on` does nothing with text and reasoning, so they need not be
+  /// read at all.
+  [[nodiscard]] bool wants_text() const noexcept;
+
+  /// The events of the run, in order. `columns`: of the terminal; 0: none.
+  screen_writes on(const event& x, time_point now, std::size_t columns);
+
+  /// Call it about every 100 ms.
+  screen_writes tick(time_point now, std::size_t columns);
+
+  /// Text for the person; its last line may be open.
+  screen_writes interject(std::string_view text) { return screen_.lines(text); }
+
+  screen_writes hide_status() { return screen_.clear(); }
+
+  /// The user asked for the end.
+  void cancelling() { activity_.cancelling(); }
+
+  /// After the last event. `answer`: what is to stand on standard output;
+  /// what stands there already is not repeated.
+  screen_writes finish(const std::optional<std::string>& answer);
+
+ private:
+  void append(screen_writes& out, screen_writes more);
+  void on_text(screen_writes& out, std::string_view content);
+  void on_reasoning(screen_writes& out, std::string_view content);
+  void end_reasoning(screen_writes& out);
+  std::string reasoning_line(std::string_view line) const;
+
+  view_options options_;
+  trace_writer traces_;
+  activity activity_;
+  run_stats stats_;
+  screen screen_;
+  std::optional<time_point> began_;
+  std::string shown_;      ///< of this step's text
+  bool half_end_ = false;  ///< a '\r' came, and what follows is not known
+  std::string thought_;    ///< the line of reasoning that has not ended
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/safe_text.hpp"
+
+#include <cstdint>
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr auto hex = "0123456789abcdef";
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+struct character {
+  std::uint32_t code = 0;
+  std::size_t size = 1;
+  bool valid = false;
+};
+
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// The first character of a text that is not empty (RFC 3629).
+character first_of(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  std::uint32_t code = lead & (0xFFu >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if (!is_continuation(text[i])) return {};
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
+  }
+  constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < smallest[size] || surrogate || code > 0x10FFFF) return {};
+  return {code, size, true};
+}
+
+bool is_control(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+}
+
+/// Marks that reorder what a person reads (Unicode TR 9).
+bool turns_direction(std::uint32_t code) {
+  return (code >= 0x202A && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
+         code == 0x200F || code == 0x061C;
+}
+
+void append_safe(std::string& out, std::string_view bytes, const character& c) {
+  if (!c.valid) {
+    out += replacement;
+  } else if (c.code == 0x1B) {
+    out += "^[";
+  } else if (is_control(c.code)) {
+    out.append("\\x").append({hex[c.code >> 4], hex[c.code & 15]});
+  } else if (turns_direction(c.code)) {
+    out.append("\\u{");
+    for (int shift = 12; shift >= 0; shift -= 4) {
+      out += hex[c.code >> shift & 15];
+    }
+    out += '}';
+  } else {
+    out += bytes;
+  }
+}
+
+bool is_space(std::uint32_t code) {
+  return code == ' ' || code == '\n' || code == '\r' || code == '\t';
+}
+
+}  // namespace
+
+std::string safe_text(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (c.code == '\n' || c.code == '\t') {
+      out += text[0];
+    } else if (!text.starts_with("\r\n")) {
+      append_safe(out, text.substr(0, c.size), c);
+    }
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+std::string safe_line(std::string_view text, std::size_t most) {
+  std::string out;
+  std::size_t count = 0;
+  bool gap = false;
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (c.valid && is_space(c.code)) {
+      gap = !out.empty();
+    } else {
+      count += gap ? 2 : 1;
+      if (count > most) return out + "…";
+      if (gap) out += ' ';
+      gap = false;
+      append_safe(out, text.substr(0, c.size), c);
+    }
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The only file that includes utf8proc.
+#include "runtime/cli/terminal/text_width.hpp"
+
+#include <utf8proc.h>
+#include <utility>
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr utf8proc_int32_t as_picture = 0xFE0F;  // variation selector 16
+
+struct code_point {
+  utf8proc_int32_t code = 0xFFFD;
+  std::size_t size = 1;
+};
+
+code_point first_of(std::string_view text) {
+  code_point x;
+  const auto n =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                       static_cast<utf8proc_ssize_t>(text.size()), &x.code);
+  if (n <= 0) return {};
+  x.size = static_cast<std::size_t>(n);
+  return x;
+}
+
+std::size_t columns_of(utf8proc_int32_t code) {
+  // Newer than the library, maybe a picture.
+  if (utf8proc_category(code) == UTF8PROC_CATEGORY_CN) return 2;
+  const int width = utf8proc_charwidth(code);
+  return width > 0 ? static_cast<std::size_t>(width) : 0;
+}
+
+/// What a person sees as one character (an extended grapheme cluster).
+struct cluster {
+  std::size_t size = 0;
+  std::size_t columns = 0;
+};
+
+cluster first_cluster(std::string_view text) {
+  auto last = first_of(text);
+  cluster out{last.size, columns_of(last.code)};
+  utf8proc_int32_t state = 0;
+  while (out.size < text.size()) {
+    const auto next = first_of(text.substr(out.size));
+    if (utf8proc_grapheme_break_stateful(last.code, next.code, &state)) break;
+    out.columns += columns_of(next.code);
+    if (next.code == as_picture && out.columns == 1) out.columns = 2;
+    out.size += next.size;
+    last = next;
+  }
+  return out;
+}
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7F; }
+
+/// As `first_cluster`; most text is ASCII.
+cluster next_cluster(std::string_view text) {
+  const bool plain =
+      is_plain(text[0]) && (text.size() == 1 || is_plain(text[1]));
+  return plain ? cluster{1, 1} : first_cluster(text);
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view line) {
+  std::size_t out = 0;
+  while (!line.empty()) {
+    const auto x = next_cluster(line);
+    out += x.columns;
+    line.remove_prefix(x.size);
+  }
+  return out;
+}
+
+std::string fit(std::string_view line, std::size_t columns) {
+  if (columns == 0) return {};
+  std::size_t end = 0;  // of what fits before an ellipsis
+  std::size_t at = 0;
+  std::size_t used = 0;
+  while (at < line.size()) {
+    const auto x = next_cluster(line.substr(at));
+    used += x.columns;
+    if (used > columns) return std::string{line.substr(0, end)} + "…";
+    at += x.size;
+    if (used < columns) end = at;
+  }
+  return std::string{line};
+}
+
+}  // namespace riffle::cli

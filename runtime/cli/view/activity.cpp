@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/activity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t longest_message = 200;
+
+/// A token of English text has about four bytes (what providers say of their
+/// tokenizers); good enough for a number that grows.
+constexpr std::uint64_t bytes_of_a_token = 4;
+
+constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
+                                "⠴", "⠦", "⠧", "⠇", "⠏"};
+
+constexpr auto waiting_for_model = "waiting for the model";
+constexpr std::string_view writing_call = "writing a call of ";
+
+std::uint64_t in_ms(duration x) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
+}
+
+/// Calls end in about the order in which they began, so it is near the front.
+template <class Calls>
+void drop(Calls& calls, const call_id& id) {
+  const auto found = std::ranges::find(
+      calls, id, [](const auto& call) -> const call_id& { return call.id; });
+  if (found != calls.end()) calls.erase(found);
+}
+
+/// "title (progress)"; of both the end is cut if there is no room, and the
+/// title first.
+std::string in_room(const std::string& title, const std::string& progress,
+                    std::size_t columns) {
+  if (progress.empty()) return fit(title, columns);
+  constexpr std::size_t brackets = 3;
+  const auto room = columns > brackets ? columns - brackets : 0;
+  const auto most =
+      std::max(room / 2, room - std::min(room, columns_of(title)));
+  const auto said = fit(progress, most);
+  return fit(title, room - columns_of(said)) + " (" + said + ")";
+}
+
+}  // namespace
+
+void activity::on(const event& x) {
+  const bool goes_on = std::holds_alternative<events::status>(x.body);
+  if (!goes_on) writing_ = false;
+  std::visit([this](const auto& body) { on(body); }, x.body);
+}
+
+void activity::on(const events::step_start& x) {
+  open_.clear();
+  doing_ = waiting_for_model;
+  if (x.step > 1) doing_ += ", step " + std::to_string(x.step);
+}
+
+void activity::on(const events::step_restarted& x) {
+  open_.clear();
+  doing_ = "asking the model again, attempt " + std::to_string(x.attempt);
+}
+
+void activity::on(const events::llm_token& x) {
+  bytes_ += x.content.size();
+  doing_ = "the model writes";
+}
+
+void activity::on(const events::llm_reasoning& x) {
+  bytes_ += x.content.size();
+  doing_ = "the model thinks";
+}
+
+void activity::on(const events::tool_call& x) {
+  if (x.status != events::call_status::starting) return;
+  auto title = safe_line(x.title, longest_message);
+  if (title.empty()) title = safe_line(x.tool, longest_message);
+  open_.push_back({x.id, std::move(title), {}});
+}
+
+void activity::on(const events::tool_progress& x) {
+  const auto found = std::ranges::find(open_, x.id, &open_call::id);
+  if (found == open_.end()) return;
+  if (auto text = progress_text(x.report); !text.empty()) {
+    found->progress = std::move(text);
+  }
+}
+
+void activity::on(const events::tool_result& x) {
+  drop(open_, x.id);
+  if (open_.empty()) doing_ = waiting_for_model;
+}
+
+void activity::on(const events::approval_required& x) {
+  undecided_.push_back({x.id, safe_line(x.title, longest_message), {}});
+}
+
+void activity::on(const events::approval_resolved& x) {
+  drop(undecided_, x.id);
+}
+
+void activity::on(const events::usage& x) {
+  tokens_ = add_up(tokens_, total_tokens(x.tokens));
+  bytes_ = 0;
+}
+
+void activity::on(const events::retry& x) {
+  if (x.what != events::retry_what::model) return;
+  doing_ = "the model failed, again in " + duration_text(x.delay_ms) + ": " +
+           safe_line(x.reason, longest_message);
+}
+
+/// Of the others the events say more.
+void activity::on(const events::status& x) {
+  if (!x.text.starts_with(writing_call)) return;
+  writing_ = true;
+  doing_ = safe_line(x.text, longest_message);
+}
+
+std::string activity::doing(std::size_t columns) const {
+  if (cancelling_) return fit("cancelling", columns);
+  if (!open_.empty()) return tools(columns);
+  if (undecided_.empty()) return fit(doing_, columns);
+  return fit("waiting for approval: " + undecided_.front().title, columns);
+}
+
+std::string activity::tools(std::size_t columns) const {
+  constexpr std::string_view between = " · ";
+  const auto n = open_.size();
+  std::string out;
+  if (n > 1) out = std::to_string(n) + " tools: ";
+  const auto other = columns_of(out) + (n - 1) * columns_of(between);
+  // Each has its share of the line; what one does not need is left blank.
+  const auto share = columns > other ? (columns - other) / n : 0;
+  for (const auto& x : open_) {
+    if (&x != &open_.front()) out += between;
+    out += in_room(x.title, x.progress, share);
+  }
+  return fit(out, columns);
+}
+
+std::string activity::tokens() const {
+  const auto guessed = bytes_ / bytes_of_a_token;
+  const auto n = tokens_ + guessed;
+  if (n == 0) return {};
+  return (guessed > 0 ? ", ~" : ", ") + count_text(n) +
+         (n == 1 ? " token" : " tokens");
+}
+
+std::string activity::line(duration elapsed, std::size_t columns) const {
+  const auto ms = in_ms(elapsed);
+  const std::string frame = spinner[ms / 100 % spinner.size()];
+  constexpr std::size_t least = 10;
+  const auto time = " — " + duration_text(ms);
+  const auto begin = frame + " ";
+  for (const auto& tail : {time + tokens(), time}) {
+    const auto other = columns_of(begin) + columns_of(tail);
+    if (columns >= other + least) return begin + doing(columns - other) + tail;
+  }
+  return fit(begin + doing(columns), columns);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/call_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t longest_subject = 200;
+constexpr std::size_t longest_progress = 200;
+
+/// The arguments that say most, best first.
+constexpr std::array subject_keys = {"pattern", "path",  "file", "command",
+                                     "url",     "query", "name", "id"};
+
+nlohmann::json parse_object(std::string_view text) {
+  auto x = nlohmann::json::parse(text, nullptr, false);
+  return x.is_object() ? x : nlohmann::json::object();
+}
+
+std::string subject(std::string_view json, std::string_view title,
+                    std::string_view other) {
+  const auto arguments = parse_object(json);
+  for (const auto* key : subject_keys) {
+    const auto found = arguments.find(key);
+    if (found != arguments.end() && found->is_string()) {
+      return found->get<std::string>();
+    }
+  }
+  return std::string{title.empty() ? other : title};
+}
+
+/// The first line that is not blank, with a mark if more follow.
+std::string first_line(std::string_view text) {
+  constexpr auto blank = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+  text = text.substr(0, text.find_last_not_of(blank) + 1);
+  const auto end = text.find('\n');
+  auto out = safe_line(text.substr(0, end), longest_subject);
+  return end == std::string_view::npos || out.ends_with("…") ? out : out + " …";
+}
+
+std::optional<std::uint64_t> number(const nlohmann::json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_number_unsigned()) return std::nullopt;
+  return found->get<std::uint64_t>();
+}
+
+std::string count(std::uint64_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+/// The last line of a report that is not blank: the newest.
+std::string_view last_line(std::string_view text) {
+  const auto end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  text = text.substr(0, end + 1);
+  const auto begin = text.find_last_of("\r\n");
+  return begin == std::string_view::npos ? text : text.substr(begin + 1);
+}
+
+std::string number(double x) {
+  auto out = std::to_string(x);
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+std::string call_label(const events::tool_call& x) {
+  auto out = safe_line(x.tool, 64);
+  const auto text = first_line(subject(x.arguments, x.title, x.arguments_text));
+  return text.empty() ? out : out + ": " + text;
+}
+
+std::string call_name(const events::approval_required& x) {
+  const auto text = first_line(subject(x.arguments, x.title, {}));
+  return safe_line(x.tool, 64) + (text.empty() ? "" : " " + text);
+}
+
+std::string result_detail(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  if (const auto n = number(x, "matches")) {
+    return " → " + count(*n, "match", "matches");
+  }
+  const auto added = number(x, "added");
+  const auto removed = number(x, "removed");
+  if (added && removed) {
+    return " (+" + std::to_string(*added) + " -" + std::to_string(*removed) +
+           ")";
+  }
+  std::string inside;
+  if (const auto n = number(x, "lines")) inside = count(*n, "line", "lines");
+  if (const auto n = number(x, "bytes")) {
+    inside += (inside.empty() ? "" : ", ") + size_text(*n);
+  }
+  return inside.empty() ? "" : " (" + inside + ")";
+}
+
+std::string result_diff(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  const auto found = x.find("diff");
+  return found != x.end() && found->is_string() ? found->get<std::string>()
+                                                : std::string{};
+}
+
+std::string progress_text(const tool_progress_report& x) {
+  std::string out;
+  if (x.progress && x.total) {
+    out = number(*x.progress) + "/" + number(*x.total);
+  } else if (x.progress) {
+    out = number(*x.progress);
+  }
+  const auto message = safe_line(last_line(x.message), longest_progress);
+  if (!out.empty() && !message.empty()) out += ": ";
+  return out + message;
+}
+
+}  // namespace riffle::cli

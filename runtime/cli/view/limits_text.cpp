@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/limits_text.hpp"
+
+#include "runtime/cli/terminal/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+std::string or_none(duration x) {
+  return x.count() == 0 ? "none" : config::to_text(x);
+}
+
+std::string or_none(std::uint32_t x) {
+  return x == 0 ? "no limit" : std::to_string(x);
+}
+
+std::string of_run(const config::config& x, const config::agent_config& agent,
+                   const run_choices& choices) {
+  return "[LIMITS] run: " +
+         std::to_string(choices.max_steps.value_or(agent.max_steps)) +
+         " steps, " + std::to_string(agent.max_calls_in_flight) +
+         " calls at once, timeout " + or_none(choices.timeout) +
+         "; process: " + std::to_string(x.runtime.max_calls) +
+         " calls at once, runs: " + or_none(x.runtime.max_runs) + "\n";
+}
+
+std::string of_tool(const std::string& name, const config::tools_config& all) {
+  const auto& x = all.of(name);
+  auto out = "[LIMITS] " + safe_line(name, 64) + ": " +
+             std::to_string(x.concurrency) + " at once, timeout " +
+             or_none(x.timeout) + ", idle " + or_none(x.idle_timeout) +
+             ", queue " + or_none(x.queue_timeout) + ", attempts " +
+             std::to_string(x.attempts) + ", priority " +
+             std::to_string(x.priority) +
+             ", changes: " + all.approval_of(name, effect::mutating);
+  if (!x.rules.empty())
+    out += " (rules: " + std::to_string(x.rules.size()) + ")";
+  return out + ", isolation " + x.isolation + "\n";
+}
+
+}  // namespace
+
+std::string limits_text(const config::config& settings,
+                        const std::string& agent, const run_choices& choices) {
+  const auto& of = settings.agents.at(agent);
+  auto out = of_run(settings, of, choices);
+  for (const auto& tool : of.tools) out += of_tool(tool, settings.tools);
+  return out;
+}
+
+}  // namespace riffle::cli

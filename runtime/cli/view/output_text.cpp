@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/output_text.hpp"
+
+#include <fstream>
+#include <functional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/event_line.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t piece_bytes = 256u << 10;
+
+/// Bytes of an unfinished UTF-8 sequence at the end of `text`.
+std::size_t open_end(std::string_view text) {
+  for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
+    const auto c = static_cast<unsigned char>(text[text.size() - n]);
+    if ((c & 0xC0) == 0x80) continue;
+    const std::size_t size = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    return size > n ? n : 0;
+  }
+  return 0;
+}
+
+/// Calls `f` with pieces that end where a character ends ("\r\n" counts as
+/// one). False if the file cannot be read to its end, or `f` wants no more.
+bool for_each_piece(const whole_output& x,
+                    const std::function<bool(std::string_view)>& f) {
+  std::error_code ignored;
+  if (x.file.empty() || !std::filesystem::exists(x.file, ignored)) {
+    return f(x.text);
+  }
+  std::ifstream in{x.file, std::ios::binary};
+  std::string piece;
+  while (in) {
+    const auto kept = piece.size();
+    piece.resize(kept + piece_bytes);
+    in.read(piece.data() + kept, piece_bytes);
+    piece.resize(kept + static_cast<std::size_t>(in.gcount()));
+    auto rest = in ? open_end(piece) : 0;
+    if (in && piece.ends_with('\r')) rest = 1;
+    const auto whole = piece.size() - rest;
+    if (!f(std::string_view{piece}.substr(0, whole))) return false;
+    piece.erase(0, whole);
+  }
+  return in.eof();
+}
+
+}  // namespace
+
+bool write_text(const whole_output& x, fd_writer& out) {
+  const bool terminal = out.is_terminal();
+  char last = '\n';
+  const bool read = for_each_piece(x, [&](std::string_view piece) {
+    if (!piece.empty()) last = piece.back();
+    return terminal ? out.write(safe_text(piece)) : out.write(piece);
+  });
+  if (terminal && last != '\n') out.write("\n");
+  return read && out.good();
+}
+
+bool write_json(const whole_output& x, std::string head, fd_writer& out) {
+  head.pop_back();
+  head += head == "{" ? R"("output":")" : R"(,"output":")";
+  out.write(head);
+  const bool read = for_each_piece(x, [&](std::string_view piece) {
+    std::string text;
+    append_json_escaped(text, piece);
+    return out.write(text);
+  });
+  return out.write("\"}\n") && read;
+}
+
+std::string json_head(const events::tool_result& x) {
+  nlohmann::ordered_json out = {{"id", x.id.value},
+                                {"tool", x.tool},
+                                {"outcome", to_string(x.how)},
+                                {"success", x.how == outcome::ok},
+                                {"duration_ms", x.duration_ms}};
+  if (x.err) {
+    out["error"] = {{"code", to_string(x.err->code)},
+                    {"message", x.err->message}};
+  }
+  auto metadata = nlohmann::ordered_json::parse(x.metadata, nullptr, false);
+  if (metadata.is_object()) out["metadata"] = std::move(metadata);
+  return out.dump(-1, ' ', false,
+                  nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string fit_characters(const std::string& text, std::size_t limit,
+                           bool& truncated) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (!starts || characters++ < limit) continue;
+    truncated = true;
+    return text.substr(0, i);
+  }
+  truncated = false;
+  return text;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The whole output of a call, of any size, in pieces.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "messages/event.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
+
+namespace riffle::cli {
+
+/// A file if there is one, else a text that is kept elsewhere.
+struct whole_output {
+  std::filesystem::path file;
+  std::string_view text;
+};
+
+/// As it is; harmless when `out` is a terminal. False if the file cannot be
+/// read to its end or nobody reads.
+bool write_text(const whole_output& x, fd_writer& out);
+
+/// `head` is a JSON object; it gets the member "output".
+bool write_json(const whole_output& x, std::string head, fd_writer& out);
+
+/// {id, tool, outcome, success, duration_ms, error?, metadata?}.
+std::string json_head(const events::tool_result& x);
+
+/// At most `limit` characters.
+std::string fit_characters(const std::string& text, std::size_t limit,
+                           bool& truncated);
+
+}  // namespace riffle::cli

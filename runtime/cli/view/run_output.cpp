@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/run_output.hpp"
+
+#include <cstdlib>
+
+#include "messages/event_line.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+verbosity trace_level(const common_options& options) {
+  // The lines on standard output say it all.
+  const bool lines = options.output == output_kind::jsonl;
+  return lines && options.level == verbosity::normal ? verbosity::quiet
+                                                     : options.level;
+}
+
+bool can_erase() {
+  const char* term = std::getenv("TERM");
+  return term && *term != '\0' && std::string_view{term} != "dumb";
+}
+
+/// Text events are most of a stream, and without a terminal
+/// nobody wants them. The type stands in front of what a model wrote.
+bool is_text(std::string_view line) {
+  const auto data = line.find(R"(,"data":)");
+  const auto head = line.substr(0, data);
+  return head.find(R"("event_type":"llm_)") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool use_color(const common_options& options, const fd_writer& err) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool refused = no_color && *no_color != '\0';
+  return options.color && !refused && err.is_terminal() && can_erase();
+}
+
+view_options view_of(const common_options& options, show_options show,
+                     const fd_writer& out, const fd_writer& err) {
+  view_options x;
+  x.level = trace_level(options);
+  x.color = use_color(options, err);
+  const bool loud = x.level != verbosity::quiet;
+  const bool lines = options.output == output_kind::jsonl;
+  x.out_terminal = options.output == output_kind::text && out.is_terminal();
+  x.live_text = x.out_terminal && loud;
+  x.status = loud && !lines && err.is_terminal() && can_erase();
+  x.reasoning = show.reasoning && !lines;
+  x.stats = show.stats;
+  x.asks = show.asks;
+  return x;
+}
+
+run_output::run_output(const common_options& options, show_options show,
+                       fd_writer& out, fd_writer& err)
+    : options_{options},
+      out_{out},
+      err_{err},
+      view_{view_of(options, show, out, err)} {}
+
+void run_output::write(const screen_writes& all) {
+  for (const auto& x : all) {
+    // Nobody reads the answer: the run ends without a word.
+    if (!out_.good()) return;
+    (x.to_out ? out_ : err_).write(x.bytes);
+  }
+}
+
+void run_output::on_lines(std::string_view lines, time_point now) {
+  if (options_.output == output_kind::jsonl) out_.write(lines);
+  while (!lines.empty()) {
+    const auto end = lines.find('\n');
+    on_line(lines.substr(0, end), now);
+    if (end == std::string_view::npos) return;
+    lines.remove_prefix(end + 1);
+  }
+}
+
+void run_output::on_line(std::string_view line, time_point now) {
+  if (is_text(line) && !view_.wants_text()) return;
+  const auto x = parse_line(line);
+  if (!x) {
+    err_.write("riffle: " + x.error().message + "\n");
+    return;
+  }
+  report_.on(*x, line);
+  write(view_.on(*x, now, err_.columns()));
+  if (listener_) listener_(*x);
+}
+
+void run_output::tick(time_point now) {
+  write(view_.tick(now, err_.columns()));
+}
+
+void run_output::finish() {
+  const auto& end = report_.finished();
+  const bool has_answer = end && end->status == events::run_status::completed;
+  std::optional<std::string> answer;
+  if (options_.output == output_kind::json) {
+    answer = report_.to_json();
+  } else if (options_.output == output_kind::text && has_answer) {
+    answer = report_.answer();
+  }
+  write(view_.finish(answer));
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/run_report.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json error_json(const error& x) {
+  return {{"code", to_string(x.code)},
+          {"message", x.message},
+          {"op", x.op},
+          {"retryable", x.retryable}};
+}
+
+/// The `usage` of a run_finished line, as it stands there.
+json usage_of(std::string_view line) {
+  const auto x = json::parse(line, nullptr, false);
+  if (!x.is_object() || !x.contains("data")) return json::object();
+  return x["data"].value("usage", json::object());
+}
+
+json tool_json(const events::tool_result& x, std::string title) {
+  json out = {{"id", x.id.value},
+              {"tool", x.tool},
+              {"title", std::move(title)},
+              {"outcome", to_string(x.how)},
+              {"duration_ms", x.duration_ms},
+              {"attempts", x.attempts}};
+  if (x.err) {
+    out["error"] = {{"code", to_string(x.err->code)},
+                    {"message", x.err->message}};
+  }
+  auto metadata = json::parse(x.metadata, nullptr, false);
+  out["metadata"] = metadata.is_object() ? std::move(metadata) : json::object();
+  return out;
+}
+
+}  // namespace
+
+void run_report::on(const event& x, std::string_view line) {
+  if (const auto* e = std::get_if<events::run_started>(&x.body)) {
+    run_ = x.run.value;
+    session_ = e->session.value;
+  } else if (const auto* call = std::get_if<events::tool_call>(&x.body)) {
+    titles_[call->id] = call->title;
+  } else if (const auto* result = std::get_if<events::tool_result>(&x.body)) {
+    tools_.push_back(tool_json(*result, titles_[result->id]));
+    titles_.erase(result->id);
+  } else if (const auto* r = std::get_if<events::approval_resolved>(&x.body)) {
+    if (r->unasked) ++unasked_;
+  } else if (const auto* p = std::get_if<events::proposal>(&x.body)) {
+    const bool waits = p->source == events::proposal_source::tool_call &&
+                       p->status == events::proposal_status::open;
+    if (waits) ++proposed_;
+  } else if (const auto* f = std::get_if<events::failure>(&x.body)) {
+    failure_ = f->err;
+  } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {
+    answer_ = a->content;
+  } else if (const auto* end = std::get_if<events::run_finished>(&x.body)) {
+    finished_ = *end;
+    usage_ = usage_of(line);
+  }
+}
+
+std::optional<error> run_report::failure() const {
+  if (failure_ || !finished_) return failure_;
+  return finished_->err;
+}
+
+std::string run_report::to_json() const {
+  const auto end = finished_.value_or(events::run_finished{});
+  json out = {{"run_id", run_},
+              {"session_id", session_},
+              {"status", finished_ ? to_string(end.status) : "active"},
+              {"answer", answer_}};
+  if (const auto x = failure()) out["error"] = error_json(*x);
+  out["usage"] = usage_;
+  out["steps"] = end.steps;
+  out["tool_calls"] = end.tool_calls;
+  if (unasked_ > 0) out["unasked"] = unasked_;
+  out["tools"] = tools_;
+  out["duration_ms"] = end.duration_ms;
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/run_stats.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr auto tag = "[STATS] ";
+
+std::string count(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
+std::string money(double usd) {
+  std::array<char, 64> out{};
+  std::snprintf(out.data(), out.size(), usd < 0.01 ? "$%.6f" : "$%.4f", usd);
+  return out.data();
+}
+
+std::string tokens_text(const token_usage& x) {
+  std::string out = std::to_string(x.input_tokens) + " in";
+  if (x.cached_tokens)
+    out += " (" + std::to_string(*x.cached_tokens) + " cached)";
+  out += ", " + std::to_string(x.output_tokens) + " out";
+  if (x.reasoning_tokens) {
+    out += " (" + std::to_string(*x.reasoning_tokens) + " reasoning)";
+  }
+  if (x.estimated) out += ", estimated";
+  return out + "; cost: " + (x.cost_usd ? money(*x.cost_usd) : "no price set");
+}
+
+}  // namespace
+
+void run_stats::on(const event& x) {
+  if (const auto* result = std::get_if<events::tool_result>(&x.body)) {
+    auto& sum = tools_[result->tool];
+    ++sum.calls;
+    if (result->how != outcome::ok) ++sum.failed;
+    sum.ms += result->duration_ms;
+    tool_ms_ += result->duration_ms;
+  } else if (const auto* retry = std::get_if<events::retry>(&x.body)) {
+    ++retries_[std::string{to_string(retry->what)}];
+  } else if (std::holds_alternative<events::step_restarted>(x.body)) {
+    ++restarts_;
+  } else if (const auto* end = std::get_if<events::run_finished>(&x.body)) {
+    end_ = *end;
+  }
+}
+
+std::string run_stats::tools_text() const {
+  std::string out;
+  for (const auto& [name, sum] : tools_) {
+    out += out.empty() ? ": " : ", ";
+    out += safe_line(name, 64) + " " + count(sum.calls, "call") + " " +
+           duration_text(sum.ms);
+    if (sum.failed > 0) out += " (" + std::to_string(sum.failed) + " not ok)";
+  }
+  return out;
+}
+
+std::string run_stats::to_text() const {
+  std::string retries;
+  for (const auto& [what, n] : retries_) {
+    retries += ", " + std::to_string(n) + " of " + what;
+  }
+  std::uint64_t n = 0;
+  for (const auto& x : retries_) n += x.second;
+  const auto& x = end_;
+  return tag + std::string{to_string(x.status)} + ": " +
+         count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
+         " — " + duration_text(x.duration_ms) + "\n" + tag +
+         "tokens: " + tokens_text(x.usage) + "\n" + tag + "tools " +
+         duration_text(tool_ms_) + tools_text() + "\n" + tag +
+         (n == 1 ? "1 retry" : std::to_string(n) + " retries") + retries +
+         ", " + count(restarts_, "step restart") + "\n";
+}
+
+nlohmann::ordered_json run_stats::to_json() const {
+  auto tools = nlohmann::ordered_json::object();
+  for (const auto& [name, sum] : tools_) {
+    tools[name] = {
+        {"calls", sum.calls}, {"failed", sum.failed}, {"ms", sum.ms}};
+  }
+  auto retries = nlohmann::ordered_json::object();
+  for (const auto* what : {"model", "tool", "termination"}) {
+    const auto found = retries_.find(what);
+    retries[what] = found == retries_.end() ? 0 : found->second;
+  }
+  return {{"tool_ms", tool_ms_},
+          {"by_tool", std::move(tools)},
+          {"retries", std::move(retries)},
+          {"restarts", restarts_}};
+}
+
+}  // namespace riffle::cli

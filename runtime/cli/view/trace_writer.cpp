@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/trace_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/call_text.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/plan_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::int64_t between_progress_us = 500'000;
+constexpr std::size_t longest_message = 200;
+constexpr std::size_t longest_detail = 1000;
+constexpr std::size_t longest_name = 60;
+
+constexpr std::string_view bar = "       | ";
+
+/// Each line of a text behind a bar, so that it cannot pass for a trace; not
+/// more lines than a screen has.
+std::string screenful(std::string_view text) {
+  constexpr std::size_t most = 24;
+  std::string out;
+  std::size_t n = 0;
+  const auto safe = safe_text(text);
+  for_each_line(safe, [&](std::string_view line) {
+    if (++n <= most) out.append(bar).append(line).append("\n");
+  });
+  if (n > most) {
+    out.append(bar).append("… " + std::to_string(n - most) + " more lines\n");
+  }
+  return out;
+}
+
+std::string count(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
+std::string failure_text(const events::tool_result& x) {
+  const auto message =
+      x.err ? safe_line(x.err->message, longest_message) : std::string{};
+  if (x.how == outcome::failed && !message.empty()) return message;
+  std::string out{to_string(x.how)};
+  for (auto& c : out) c = c == '_' ? ' ' : c;
+  return message.empty() ? out : out + ": " + message;
+}
+
+}  // namespace
+
+std::string trace_writer::on(const event& x) {
+  const bool is_error = std::holds_alternative<events::failure>(x.body);
+  if (options_.level == verbosity::quiet && !is_error) return {};
+  run_ = x.run.value;
+  return std::visit([&](const auto& body) { return on(body, x.at); }, x.body);
+}
+
+/// `label` cut so that the whole line fits; `rest`: what else stands in it.
+std::string trace_writer::cut(const std::string& label,
+                              std::string_view rest) const {
+  constexpr std::size_t least = 20;
+  constexpr std::size_t without_terminal = 78;
+  if (columns_ == 0) return fit(label, without_terminal);
+  const auto other = columns_of("[TOOL] ") + columns_of(rest);
+  return fit(label, columns_ > other + least ? columns_ - other : least);
+}
+
+std::string trace_writer::tag(std::string_view name, bool bad) const {
+  std::string text = "[" + std::string{name} + "] ";
+  if (!options_.color) return text;
+  text.pop_back();
+  return (bad ? "\x1b[31m" : "\x1b[2m") + text + "\x1b[0m ";
+}
+
+std::string trace_writer::label_of(const call_id& id) const {
+  const auto found = open_.find(id);
+  return found == open_.end() ? safe_line(id.value, 64) : found->second.label;
+}
+
+std::string trace_writer::on(const events::run_started& x, wall_time) {
+  return tag("RUN") + safe_line(run_, 64) + ", session " +
+         safe_line(x.session.value, 128) + "\n";
+}
+
+std::string trace_writer::on(const events::step_start& x, wall_time) {
+  if (options_.level != verbosity::verbose) return {};
+  return tag("STEP") + std::to_string(x.step) + " of " +
+         std::to_string(x.max_steps) + "\n";
+}
+
+std::string trace_writer::on(const events::step_restarted& x, wall_time) {
+  return tag("STEP") + std::to_string(x.step) + " starts again (attempt " +
+         std::to_string(x.attempt) +
+         "): " + safe_line(x.reason, longest_message) + "\n";
+}
+
+std::string trace_writer::on(const events::tool_call& x, wall_time at) {
+  auto label = call_label(x);
+  std::string out;
+  if (options_.level == verbosity::verbose) {
+    const auto& arguments =
+        x.arguments.empty() ? x.arguments_text : x.arguments;
+    out = tag("CALL") + safe_line(x.tool, 64) + " " +
+          safe_line(arguments, longest_detail) + "\n";
+  }
+  open_.insert_or_assign(x.id, open_call{std::move(label), at});
+  return out;
+}
+
+std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
+  const auto found = open_.find(x.id);
+  if (found == open_.end() || !options_.progress) return {};
+  auto& call = found->second;
+  const bool all = options_.level == verbosity::verbose;
+  if (!all && at.us - call.shown.us < between_progress_us) return {};
+  const auto text = progress_text(x.report);
+  if (text.empty()) return {};
+  call.shown = at;
+  const auto rest = " (" + text + ")";
+  return tag("TOOL") + cut(call.label, rest) + rest + "\n";
+}
+
+std::string trace_writer::on(const events::tool_result& x, wall_time) {
+  const bool good = x.how == outcome::ok;
+  const auto label = label_of(x.id);
+  const bool told = denied_.erase(x.id) > 0 && x.how == outcome::denied;
+  open_.erase(x.id);
+  auto rest = good ? result_detail(x.metadata)
+                   : " ✗ " + (told ? "denied" : failure_text(x));
+  if (x.attempts > 0) rest += " — " + duration_text(x.duration_ms);
+  auto out = tag("TOOL", !good) + cut(label, rest) + rest + "\n";
+  if (options_.level != verbosity::verbose || told) return out;
+  const auto diff = result_diff(x.metadata);
+  return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
+}
+
+std::string trace_writer::diff_text(std::string_view diff) const {
+  const auto text = screenful(diff);
+  if (!options_.color) return text;
+  std::string out;
+  for_each_line(text, [&](std::string_view line) {
+    const auto paint = paint_of(line.substr(std::min(bar.size(), line.size())));
+    out.append(paint).append(line).append(paint.empty() ? "\n" : "\x1b[0m\n");
+  });
+  return out;
+}
+
+std::string trace_writer::withdrawn() const {
+  return tag("STEP") + "what the model wrote above in this step is withdrawn\n";
+}
+
+std::string trace_writer::on(const events::plan_updated& x, wall_time) {
+  const auto plan = plan_text(x.plan);
+  auto out = tag("PLAN") + plan.summary + "\n";
+  const auto room = std::max<std::size_t>(columns_, 40) - bar.size();
+  for (const auto& step : plan.steps)
+    out.append(bar).append(columns_ == 0 ? step : fit(step, room)).append("\n");
+  return out;
+}
+
+std::string trace_writer::on(const events::approval_required& x, wall_time) {
+  asked_.insert_or_assign(x.proposal, fit(call_name(x), longest_name));
+  if (options_.asks) return {};
+  return tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
+         safe_line(x.title, longest_message) + " (" +
+         safe_line(x.reason, longest_message) + ")\n";
+}
+
+std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
+  auto about = asked_.extract(x.proposal);
+  auto out = tag("APPROVAL") + (about ? about.mapped() + ": " : "") +
+             std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
+  if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);
+  if (x.how != events::proposal_outcome::approved) denied_.insert(x.id);
+  return out + "\n";
+}
+
+std::string trace_writer::on(const events::status& x, wall_time) {
+  if (options_.level != verbosity::verbose) return {};
+  return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
+}
+
+std::string trace_writer::on(const events::retry& x, wall_time) {
+  auto out = tag("RETRY") + std::string{to_string(x.what)};
+  if (x.id) out += " " + label_of(*x.id);
+  return out + ": attempt " + std::to_string(x.attempt) + " of " +
+         std::to_string(x.max_attempts) +
+         " failed: " + safe_line(x.reason, longest_message) + "; again in " +
+         duration_text(x.delay_ms) + "\n";
+}
+
+std::string trace_writer::on(const events::failure& x, wall_time) {
+  return tag("ERROR", true) + safe_line(x.err.message, longest_detail) + " (" +
+         std::string{to_string(x.err.code)} + ")\n";
+}
+
+std::string trace_writer::on(const events::run_finished& x, wall_time) {
+  const bool good = x.status == events::run_status::completed;
+  if (good && options_.level != verbosity::verbose) return {};
+  return tag("RUN", !good) + std::string{to_string(x.status)} + ": " +
+         count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
+         ", " + count(x.usage.input_tokens, "token") + " in, " +
+         count(x.usage.output_tokens, "token") + " out — " +
+         duration_text(x.duration_ms) + "\n";
+}
+
+}  // namespace riffle::cli

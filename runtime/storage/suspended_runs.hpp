@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+
+namespace riffle::storage {
+
+/// The runs that are suspended: a unit of theirs could not be stored, and a
+/// later one would leave a gap. Each goes on once it was adopted again.
+/// Thread-safe.
+class suspended_runs {
+ public:
+  /// Why nothing of this run may be stored, or nothing.
+  [[nodiscard]] std::optional<error> find(const run_id& run) const;
+  /// Why nothing at all may be stored, or nothing.
+  [[nodiscard]] std::optional<error> find_end() const;
+
+  void halt(const run_id& run, const error& why);
+  /// What is stored contradicts itself: the end, for this process.
+  void halt_all(const error& why);
+  void release(const run_id& run);
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<run_id, error> runs_;
+  std::optional<error> end_;
+};
+
+}  // namespace riffle::storage

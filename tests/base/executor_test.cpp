@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/base/executor.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/time_scale.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto timeout = riffle::testing::scaled(5s);
+
+// Jobs that meet: each waits until `n` are there.
+class meeting {
+ public:
+  explicit meeting(std::size_t n) : due_{n} {}
+
+  bool arrive() {
+    std::unique_lock lock{mutex_};
+    ++here_;
+    all_.notify_all();
+    return all_.wait_for(lock, timeout, [this] { return here_ >= due_; });
+  }
+  std::size_t here() {
+    std::lock_guard lock{mutex_};
+    return here_;
+  }
+
+ private:
+  const std::size_t due_;
+  std::size_t here_ = 0;
+  std::mutex mutex_;
+  std::condition_variable all_;
+};
+
+template <class T>
+bool ready(std::future<T>& x) {
+  return x.wait_for(timeout) == std::future_status::ready;
+}
+
+}  // namespace
+
+TEST_CASE("jobs run in parallel up to the number of threads") {
+  meeting jobs{4};
+  std::atomic<int> met{0};
+  std::promise<void> all;
+  auto done = all.get_future();
+  blocking_executor blocking{4};
+  for (int i = 0; i < 4; ++i)
+    blocking.submit([&] {
+      const bool ok = jobs.arrive();
+      if (ok && ++met == 4) all.set_value();
+    });
+  CHECK(ready(done));
+}
+
+TEST_CASE("a job never runs on the thread that submits it") {
+  std::promise<std::thread::id> where;
+  auto answer = where.get_future();
+  blocking_executor blocking{1};
+  blocking.submit([&] { where.set_value(std::this_thread::get_id()); });
+  REQUIRE(ready(answer));
+  CHECK(answer.get() != std::this_thread::get_id());
+}
+
+TEST_CASE("there are never more threads than allowed, and all jobs run") {
+  std::mutex mutex;
+  int running = 0;
+  int most = 0;
+  std::atomic<int> ran{0};
+  std::promise<void> all;
+  auto done = all.get_future();
+  blocking_executor blocking{3};
+  for (int i = 0; i < 300; ++i)
+    blocking.submit([&] {
+      {
+        std::lock_guard lock{mutex};
+        most = std::max(most, ++running);
+      }
+      std::this_thread::yield();
+      {
+        std::lock_guard lock{mutex};
+        --running;
+      }
+      if (++ran == 300) all.set_value();
+    });
+  REQUIRE(ready(done));
+  CHECK(most >= 1);
+  CHECK(most <= 3);
+}
+
+TEST_CASE("jobs of one thread run in order, also those that jobs submit") {
+  std::string order;
+  std::promise<void> submitted;
+  auto go = submitted.get_future();
+  std::promise<void> last;
+  auto done = last.get_future();
+  blocking_executor blocking{0};  // counts as one
+  blocking.submit([&] {
+    go.wait_for(timeout);
+    order += 'a';
+    blocking.submit([&] {
+      order += 'c';
+      last.set_value();
+    });
+  });
+  blocking.submit([&] { order += 'b'; });
+  submitted.set_value();
+  REQUIRE(ready(done));
+  CHECK(order == "abc");
+}
+
+TEST_CASE("the end waits for the running job and drops those that wait") {
+  std::promise<void> began;
+  std::promise<void> go_on;
+  auto go = go_on.get_future().share();
+  std::atomic<bool> finished{false};
+  std::atomic<int> others{0};
+  auto token = std::make_shared<int>(0);
+  auto blocking = std::make_unique<blocking_executor>(1);
+  blocking->submit([&, go] {
+    began.set_value();
+    go.wait_for(timeout);
+    finished = true;
+  });
+  for (int i = 0; i < 10; ++i) blocking->submit([&, token] { ++others; });
+  auto start = began.get_future();
+  REQUIRE(ready(start));
+  CHECK(token.use_count() == 11);
+  std::thread end{[&] { blocking.reset(); }};
+  // The waiting jobs are dropped while the running one still runs.
+  const auto limit = std::chrono::steady_clock::now() + timeout;
+  while (token.use_count() > 1 && std::chrono::steady_clock::now() < limit)
+    std::this_thread::yield();
+  CHECK(token.use_count() == 1);
+  CHECK_FALSE(finished);
+  go_on.set_value();
+  end.join();
+  CHECK(finished);
+  CHECK(others == 0);
+}
+
+TEST_CASE("what a job holds is released when it has run") {
+  auto token = std::make_shared<int>(0);
+  std::promise<void> ran;
+  auto done = ran.get_future();
+  blocking_executor blocking{1};
+  blocking.submit([&, token] { ran.set_value(); });
+  REQUIRE(ready(done));
+  std::promise<void> next;
+  auto after = next.get_future();
+  blocking.submit([&] { next.set_value(); });
+  REQUIRE(ready(after));
+  CHECK(token.use_count() == 1);
+}
+
+TEST_CASE("close is patient with a job that ends in time") {
+  std::promise<void> began;
+  auto start = began.get_future();
+  std::atomic<bool> finished{false};
+  blocking_executor blocking{2};
+  blocking.submit([&] {
+    began.set_value();
+    finished = true;
+  });
+  REQUIRE(ready(start));
+  CHECK(blocking.close(timeout));
+  CHECK(finished);
+  CHECK(blocking.close(0ns));
+  blocking.submit([] { FAIL("a closed executor runs nothing"); });
+}
+
+TEST_CASE("a job that does not end is abandoned; its late end hurts nobody") {
+  auto blocking = std::make_unique<blocking_executor>(2);
+  std::promise<void> began;
+  std::promise<void> go_on;
+  auto go = go_on.get_future().share();
+  auto exited = std::make_shared<std::promise<void>>();
+  auto gone = exited->get_future();
+  blocking->submit([&began, go, exited] {
+    exited->set_value_at_thread_exit();
+    began.set_value();
+    go.wait_for(timeout);
+  });
+  auto start = began.get_future();
+  REQUIRE(ready(start));
+  CHECK_FALSE(blocking->close(1ms));
+  go_on.set_value();
+  REQUIRE(ready(gone));
+  std::promise<void> ended;
+  auto end = ended.get_future();
+  std::thread{[blocking = std::move(blocking),
+               ended = std::move(ended)]() mutable {
+    blocking.reset();
+    ended.set_value();
+  }}.detach();
+  CHECK(ready(end));
+}
+
+TEST_CASE("a group whose jobs hang leaves the others their threads") {
+  std::promise<void> go_on;
+  auto go = go_on.get_future().share();
+  std::atomic<int> hung{0};
+  std::promise<void> other;
+  auto done = other.get_future();
+  blocking_executor blocking{3, 2};
+  for (int i = 0; i < 5; ++i)
+    blocking.submit(
+        [&, go] {
+          ++hung;
+          go.wait_for(timeout);
+        },
+        {"a", 0}, {});
+  blocking.submit([&] { other.set_value(); }, {"b", 0}, {});
+  CHECK(ready(done));
+  CHECK(hung <= 2);
+  // What waited for its own group runs once there is room.
+  std::promise<void> last;
+  auto all = last.get_future();
+  blocking.submit([&] { last.set_value(); }, {"a", 0}, {});
+  go_on.set_value();
+  CHECK(ready(all));
+  CHECK(blocking.close(timeout));
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Recorded streams of many providers, through decoder and assemblers, whole
+// and in pieces.
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/core/message_assembler.hpp"
+#include "actors/core/tool_call_assembler.hpp"
+#include "runtime/model/dialect.hpp"
+#include "tests/model/corpus_files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle;
+using nlohmann::json;
+
+namespace {
+
+struct reading {
+  core::message_assembler message;
+  core::tool_call_assembler calls;
+  std::vector<core::assembly_event> steps;
+  bool done = false;
+
+  void add(const turn_delta& delta) {
+    message.add(delta);
+    for (const auto& x : delta.fragments) note(calls.on_fragment(x));
+  }
+  void note(std::vector<core::assembly_event> more) {
+    steps.insert(steps.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  }
+  [[nodiscard]] std::size_t count(core::assembly_step step) const {
+    std::size_t n = 0;
+    for (const auto& x : steps) n += x.step == step ? 1 : 0;
+    return n;
+  }
+};
+
+reading read_stream(std::string_view bytes, std::size_t piece) {
+  const auto decoder = model::make_openai_dialect()->make_decoder();
+  reading r;
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    turn_delta delta;
+    decoder->feed(bytes.substr(at, piece), delta);
+    r.add(delta);
+  }
+  turn_delta delta;
+  decoder->end(delta);
+  r.add(delta);
+  const bool failed = r.message.failure().has_value();
+  r.note(r.calls.on_turn_end(failed ? std::nullopt : r.message.finish()));
+  return r;
+}
+
+std::string text_of(const json& x, const char* key) {
+  return x.contains(key) && x[key].is_string() ? x[key].get<std::string>()
+                                               : std::string{};
+}
+
+void check_texts(const reading& r, const json& expected) {
+  const auto refusal = text_of(expected, "refusal");
+  if (expected.contains("text_length"))
+    CHECK(r.message.text().size() == expected["text_length"]);
+  else if (expected.contains("text"))
+    CHECK(r.message.text() == text_of(expected, "text") + refusal);
+  CHECK(r.message.refusal() == refusal);
+  if (expected.contains("reasoning"))
+    CHECK(r.message.reasoning() == text_of(expected, "reasoning"));
+}
+
+void check_usage(const reading& r, const json& expected) {
+  if (!expected.contains("usage") || expected["usage"].is_null()) return;
+  const auto usage = r.message.usage();
+  CHECK_FALSE(usage.estimated);
+  CHECK(usage.input_tokens == expected["usage"]["input"]);
+  CHECK(usage.output_tokens == expected["usage"]["output"]);
+}
+
+void check_calls(const reading& r, const json& expected) {
+  const auto calls = expected.value("tool_calls", json::array());
+  REQUIRE(r.calls.calls().size() == calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto& got = r.calls.calls()[i];
+    CHECK(got.name == text_of(calls[i], "name"));
+    CHECK(got.provider_id == text_of(calls[i], "id"));
+    if (calls[i].contains("arguments_raw"))
+      CHECK(got.arguments == text_of(calls[i], "arguments_raw"));
+    const auto text = got.arguments.empty() ? "{}" : got.arguments;
+    CHECK(json::parse(text, nullptr, false) == calls[i]["arguments"]);
+  }
+  CHECK(r.count(core::assembly_step::closed) == calls.size());
+  CHECK(r.count(core::assembly_step::malformed) == 0);
+}
+
+void check_complete(const reading& r, const json& expected) {
+  CHECK_FALSE(r.message.failure());
+  check_texts(r, expected);
+  check_usage(r, expected);
+  check_calls(r, expected);
+  REQUIRE(r.message.finish());
+  if (text_of(expected, "outcome") == "incomplete_no_finish_reason")
+    CHECK(r.message.finish() == finish_reason::missing);
+  else if (expected.contains("finish_reason"))
+    CHECK(to_string(*r.message.finish()) == text_of(expected, "finish_reason"));
+}
+
+// No call of a failed turn was complete by the end mark or the turn's end.
+void check_failed(const reading& r, const json& expected, errc code) {
+  REQUIRE(r.message.failure());
+  CHECK(r.message.failure()->code == code);
+  if (expected.contains("text")) check_texts(r, expected);
+  if (const auto why = text_of(expected, "error"); !why.empty())
+    CHECK(("APIError: " + r.message.failure()->message) == why);
+  if (code == errc::stream_interrupted) CHECK(r.message.failure()->retryable);
+}
+
+// The four that the index leaves to the implementation.
+void check_special(const reading& r, std::string_view file) {
+  const auto is = [file](std::string_view name) {
+    return file.find(name) != std::string_view::npos;
+  };
+  const std::string no_character = "\xEF\xBF\xBD";
+  if (is("garbage_event")) {
+    CHECK(r.message.text() == "Ol\xC3\xA1!");
+    REQUIRE(r.message.failure());
+    CHECK(r.message.failure()->code == errc::stream_interrupted);
+  } else if (is("lone_surrogates")) {
+    CHECK(r.message.text() == "\xF0\x9F\x98\x80");  // halves, joined
+    CHECK_FALSE(r.message.failure());
+  } else if (is("invalid_utf8")) {
+    CHECK(r.message.text().find(no_character) != std::string::npos);
+    CHECK_FALSE(r.message.failure());
+    CHECK_NOTHROW(json(r.message.text()).dump());
+  } else {
+    FAIL("no rule for " << file);
+  }
+}
+
+void check_file(const json& entry, std::string_view bytes, std::size_t piece) {
+  const auto& expected = entry.at("expected");
+  const auto outcome = text_of(expected, "outcome");
+  const auto r = read_stream(bytes, piece);
+  if (outcome == "complete" || outcome == "incomplete_no_finish_reason")
+    check_complete(r, expected);
+  else if (outcome == "incomplete")
+    check_failed(r, expected, errc::stream_interrupted);
+  else if (outcome == "error")
+    check_failed(r, expected, errc::model_error);
+  else
+    check_special(r, text_of(entry, "file"));
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("recorded streams of many providers are understood in any pieces") {
+  const auto folder = testing::corpus_folder();
+  if (!folder) return testing::skip("no corpus of provider streams");
+  const auto index = json::parse(read_file(*folder / "index.json"));
+  int passed = 0;
+  int skipped = 0;
+  for (const auto& entry : index.at("files")) {
+    const auto name = text_of(entry, "file");
+    if (text_of(entry, "protocol") != "openai-chat") {
+      ++skipped;
+      continue;
+    }
+    const auto bytes = read_file(*folder / name);
+    REQUIRE_FALSE(bytes.empty());
+    for (const std::size_t piece : {1u, 2u, 3u, 7u, 64u, 1u << 30}) {
+      CAPTURE(name, piece);
+      check_file(entry, bytes, piece);
+    }
+    ++passed;
+  }
+  std::cout << "corpus: " << passed << " passed, " << skipped << " skipped, "
+            << index.at("files").size() << " total\n";
+  CHECK(passed > 0);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Files of the workspace, opened for file tools.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+#include "tools/builtin/files/file_failure.hpp"
+#include "tools/process/unique_fd.hpp"
+#include "tools/tool.hpp"
+
+namespace riffle::tools {
+
+struct open_file {
+  std::string name;  ///< relative to the workspace
+  unique_fd fd;      ///< for reading
+  std::uint64_t size = 0;
+  bool sparse = false;
+};
+
+/// The workspace as a folder to resolve paths from (O_PATH).
+tl::expected<unique_fd, tool_output> open_workspace(
+    std::string_view op, const std::filesystem::path& workspace);
+
+/// Opens a regular file that a model named. Never opens pipes and devices.
+/// `judged`: see `tool_context::judged`; another place is none. The error is
+/// what the tool `op` tells the model.
+tl::expected<open_file, tool_output> open_regular(
+    std::string_view op, const std::filesystem::path& workspace,
+    std::string_view path, const std::optional<std::string>& judged = {},
+    neighbours others = neighbours::named);
+
+/// The same, `name` being relative to the open workspace `root`.
+tl::expected<open_file, tool_output> open_regular_at(
+    std::string_view op, int root, std::string name,
+    const std::optional<std::string>& judged = {},
+    neighbours others = neighbours::named);
+
+/// A NUL in the first 8 KiB, as git and grep decide it.
+bool looks_binary(int fd);
+
+}  // namespace riffle::tools

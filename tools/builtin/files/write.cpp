@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/files/write.hpp"
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/builtin/files/change_report.hpp"
+#include "tools/builtin/files/file_basis.hpp"
+#include "tools/builtin/files/file_failure.hpp"
+#include "tools/builtin/files/path_confinement.hpp"
+#include "tools/builtin/files/path_text.hpp"
+#include "tools/builtin/files/place.hpp"
+#include "tools/builtin/files/replace_file.hpp"
+#include "tools/builtin/files/text_places.hpp"
+#include "tools/text.hpp"
+
+namespace riffle::embedded {
+extern const std::string_view write_md;
+}
+
+namespace riffle::tools {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view op = "write";
+constexpr std::size_t longest_compared = 1u << 20;
+
+constexpr const char* parameters = R"({
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "minLength": 1,
+             "description": "The file, relative to the workspace"},
+    "content": {"type": "string", "description": "The whole new content"}
+  },
+  "required": ["path", "content"],
+  "additionalProperties": false
+})";
+
+const std::string& text_at(const json& arguments, const char* key) {
+  return arguments.at(key).get_ref<const std::string&>();
+}
+
+/// Nothing where it would cost too much, or means nothing.
+std::optional<diff_text> diff_of(const write_target& target,
+                                 std::string_view content,
+                                 std::size_t most_bytes) {
+  std::string before;
+  if (target.current) {
+    auto old = read_at(target.current.get(), 0, longest_compared + 1);
+    if (!old) return std::nullopt;
+    before = std::move(*old);
+  }
+  if (before.size() > longest_compared || content.size() > longest_compared ||
+      before.find('\0') != std::string::npos ||
+      content.find('\0') != std::string::npos)
+    return std::nullopt;
+  return unified_diff(before, content, format_of(target, most_bytes));
+}
+
+std::string size_of(std::string_view content) {
+  const auto lines = lines_of(content).size();
+  return std::to_string(lines) + (lines == 1 ? " line, " : " lines, ") +
+         human_size(content.size());
+}
+
+class write final : public tool {
+ public:
+  explicit write(const read_rules& rules) : others_{rules.others()} {}
+
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    return "Writing " + with_dots(text_at(arguments, "path"), 200);
+  }
+
+  [[nodiscard]] std::vector<std::string> keys(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    return {path_key(workspace, text_at(arguments, "path"))};
+  }
+
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    return path_subject(workspace, text_at(arguments, "path"));
+  }
+
+  [[nodiscard]] call_preview preview(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    const auto target =
+        find_target(op, workspace, text_at(arguments, "path"), {}, others_);
+    if (!target) return cannot_preview(target.error());
+    // Before and after it is read: what is shown is of one content.
+    auto basis = basis_of(*target);
+    auto text = way_of(*target) + shown(*target, text_at(arguments, "content"));
+    if (basis != basis_of(*target)) return {};
+    return {std::move(text), std::move(basis)};
+  }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    auto target = find_target(op, context.workspace, text_at(arguments, "path"),
+                              context.judged, others_);
+    if (!target) return std::move(target).error();
+    const auto& content = text_at(arguments, "content");
+    const auto diff = diff_of(*target, content, longest_result_diff);
+    const auto basis = basis_for(*target, content, context);
+    if (const int number = check_basis(*target, basis); number != 0)
+      return cannot_write(op, *target, number);
+    const int made = make_folders(*target);
+    if (made == ELOOP && context.judged) return place_moved(op, target->name);
+    if (made != 0) return cannot_write(op, *target, made);
+    const int number = replace_file(
+        *target, [&](int fd) { return write_all(fd, content); },
+        [&](int) {
+          if (context.stop.stop_requested()) return ECANCELED;
+          return check_basis_now(*target, basis);
+        });
+    if (number != 0) return cannot_write(op, *target, number);
+    return result_of(*target, content, diff);
+  }
+
+ private:
+  /// An attempt before this one may have written it already.
+  static std::string basis_for(const write_target& target,
+                               const std::string& content,
+                               const tool_context& context) {
+    const bool done =
+        context.attempt > 1 && basis_of(target) == basis_of(target, content);
+    return done ? std::string{} : context.basis;
+  }
+
+  static std::string shown(const write_target& target,
+                           std::string_view content) {
+    const auto diff = diff_of(target, content, longest_preview);
+    if (!diff)
+      return "Replaces " + path_text(target.name) + " by " + size_of(content);
+    if (diff->text.empty())
+      return target.current ? "Leaves the file as it is"
+                            : "Makes an empty file";
+    return preview_of(*diff);
+  }
+
+  static tool_output result_of(const write_target& target,
+                               std::string_view content,
+                               const std::optional<diff_text>& diff) {
+    json metadata = {{"path", path_text(target.name)},
+                     {"lines", lines_of(content).size()},
+                     {"bytes", content.size()},
+                     {"created", !target.current}};
+    auto text = (target.current ? "Replaced " : "Made ") +
+                path_text(target.name) + " (" + size_of(content);
+    if (diff && target.current) text += "; " + counts_of(*diff);
+    if (diff) add_diff(metadata, *diff);
+    return {.text = text + ")", .metadata = metadata.dump()};
+  }
+
+  const neighbours others_;
+  const tool_spec spec_{.name = "write",
+                        .description = std::string{embedded::write_md},
+                        .parameters = parameters,
+                        .eff = effect::mutating,
+                        .idempotent = true,
+                        .guarded = false};
+};
+
+}  // namespace
+
+tool_ptr make_write(read_rules rules) { return std::make_shared<write>(rules); }
+
+}  // namespace riffle::tools

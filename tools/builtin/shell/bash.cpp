@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "tools/builtin/shell/bash.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <unistd.h>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/core/command_table.hpp"
+#include "actors/core/shell_parts.hpp"
+#include "runtime/base/digest.hpp"
+#include "runtime/base/secrets.hpp"
+#include "tools/builtin/shell/output_spool.hpp"
+#include "tools/process/content_digest.hpp"
+#include "tools/process/process.hpp"
+#include "tools/process/signal_name.hpp"
+#include "tools/text.hpp"
+
+namespace riffle::embedded {
+extern const std::string_view bash_md;
+}
+
+namespace riffle::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr std::size_t longest_preview = 240u << 10;
+constexpr std::size_t most_programs = 100;
+
+constexpr const char* parameters = R"({
+  "type": "object",
+  "properties": {
+    "command": {"type": "string", "minLength": 1,
+                "description": "What bash runs, e.g. git status"},
+    "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 3600000,
+                   "description": "Time limit in milliseconds"}
+  },
+  "required": ["command"],
+  "additionalProperties": false
+})";
+
+/// What commands see of the process's environment.
+std::vector<std::string> visible_environment(
+    const std::vector<std::string>& hidden) {
+  std::vector<std::string> result;
+  for (auto& entry : environment_without_keys()) {
+    const auto name = std::string_view{entry}.substr(0, entry.find('='));
+    if (std::find(hidden.begin(), hidden.end(), name) == hidden.end())
+      result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+std::string find_shell() {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const auto file = std::string{rest.substr(0, end)} + "/bash";
+    if (file.front() == '/' && ::access(file.c_str(), X_OK) == 0) return file;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return "/bin/sh";
+}
+
+/// Output as progress and for the result.
+class output_log final : public process_listener {
+ public:
+  explicit output_log(const tool_context& context)
+      : kept{context.output_cap, context.output_file},
+        out_{{}, {"stdout", context.progress}},
+        err_{{}, {"stderr", context.progress}} {}
+
+  void on_output(output_stream from, std::string_view bytes) override {
+    auto& x = from == output_stream::out ? out_ : err_;
+    text_.clear();
+    x.utf8.feed(bytes, text_);
+    kept.append(text_);
+    x.reporter.append(text_);
+  }
+
+  void on_quiet() override {
+    out_.reporter.flush();
+    err_.reporter.flush();
+  }
+
+  void finish() {
+    for (auto* x : {&out_, &err_}) {
+      text_.clear();
+      x->utf8.finish(text_);
+      kept.append(text_);
+      x->reporter.append(text_);
+      x->reporter.flush();
+    }
+  }
+
+  output_spool kept;
+
+ private:
+  struct source {
+    utf8_stream utf8;
+    line_reporter reporter;
+  };
+  source out_;
+  source err_;
+  std::string text_;
+};
+
+/// How it ended, for the model; nothing if all is well.
+std::optional<error> failure_of(const process_end& end, milliseconds limit) {
+  using why = process_end::why;
+  const auto make = [](errc code, std::string message) {
+    return error{.code = code, .op = "bash", .message = std::move(message)};
+  };
+  switch (end.how) {
+    case why::timed_out:
+      return make(errc::timeout, "ended by its time limit of " +
+                                     std::to_string(limit.count()) +
+                                     " ms (timeout_ms)");
+    case why::cancelled: return make(errc::cancelled, "cancelled");
+    case why::signalled:
+      return make(errc::tool_execution_error,
+                  "ended by the signal " + signal_name(end.signal));
+    case why::exited: break;
+  }
+  if (end.exit_code == 0) return std::nullopt;
+  return make(errc::tool_execution_error,
+              "exit status " + std::to_string(end.exit_code));
+}
+
+std::string metadata_of(const process_end& end, const output_spool& output) {
+  json result = {{"lines", output.lines()}, {"bytes", output.bytes()}};
+  if (end.signal != 0)
+    result["signal"] = signal_name(end.signal);
+  else
+    result["exit_code"] = end.exit_code;
+  if (output.truncated()) {
+    result["truncated"] = true;
+    result["whole_kept"] = output.whole().good();
+    if (const auto why = output.whole().problem(); !why.empty())
+      result["whole_lost"] = why;
+  }
+  return result.dump();
+}
+
+/// What the files hold that a command line runs as far as its words tell:
+/// those that may be executed, and those behind a command that runs others
+/// (`python3 x.py`, `. x.sh`).
+std::string programs_of(std::string_view line, const fs::path& workspace) {
+  std::string out;
+  std::size_t files = 0;
+  for (const auto& part : core::shell_parts(line).parts) {
+    bool others = false;
+    for (const auto& word : part) {
+      if (word.kind != core::word_kind::plain || files == most_programs)
+        continue;
+      const auto file = workspace / word.text;
+      if (others || ::access(file.c_str(), X_OK) == 0) {
+        if (const auto digest = content_digest(file); !digest.empty()) {
+          out += "\n" + word.text + "\n" + digest;
+          ++files;
+        }
+      }
+      const auto* row = core::find_command(file.filename().string());
+      others = others || (row != nullptr && row->what != core::runs::nothing);
+    }
+  }
+  return out;
+}
+
+class bash final : public tool {
+ public:
+  explicit bash(bash_options options)
+      : environment_{visible_environment(options.hidden_env)},
+        shell_{find_shell()},
+        guard_program_{std::move(options.guard_program)},
+        space_{options.space} {}
+
+  [[nodiscard]] const tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    std::string_view command =
+        arguments.at("command").get_ref<const std::string&>();
+    const auto begin =
+        std::min(command.find_first_not_of(" \t\r\n"), command.size());
+    command.remove_prefix(begin);
+    const auto line = command.substr(0, command.find('\n'));
+    return "Running: " + with_dots(line, 60);
+  }
+
+  [[nodiscard]] rule_subject subject(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    return {.text = arguments.at("command"), .shell = true};
+  }
+
+  [[nodiscard]] call_preview preview(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    const auto& command = arguments.at("command").get_ref<const std::string&>();
+    auto basis = sha256(command + programs_of(command, workspace));
+    const auto shown = cut_utf8(command, longest_preview);
+    if (shown.size() == command.size()) return {command, std::move(basis)};
+    return {std::string{shown} + "\n[... " +
+                std::to_string(command.size() - shown.size()) + " more bytes]",
+            std::move(basis)};
+  }
+
+  [[nodiscard]] std::string definition() const override {
+    return tool::definition() + shell_;
+  }
+
+  tool_output run(const json& arguments, tool_context& context) override {
+    process_request request;
+    request.command = {shell_, "-c", arguments.at("command")};
+    request.folder = context.workspace;
+    request.environment = environment_;
+    request.kill_grace = context.kill_grace;
+    request.lock = context.guard_lock;
+    request.guard_program = guard_program_;
+    request.space = space_;
+    milliseconds limit{0};
+    if (const auto it = arguments.find("timeout_ms"); it != arguments.end()) {
+      limit = milliseconds{it->get<std::int64_t>()};
+      request.deadline = std::chrono::steady_clock::now() + limit;
+    }
+    output_log log{context};
+    const auto end = run_process(request, log, context.stop);
+    log.finish();
+    tool_output result{.text = log.kept.text()};
+    if (end) {
+      result.err = failure_of(*end, limit);
+      result.metadata = metadata_of(*end, log.kept);
+    } else {
+      result.err = end.error();
+    }
+    if (result.err) {
+      if (!result.text.empty() && result.text.back() != '\n')
+        result.text += '\n';
+      result.text += result.err->message;
+    }
+    return result;
+  }
+
+ private:
+  const tool_spec spec_{.name = "bash",
+                        .description = std::string{embedded::bash_md},
+                        .parameters = parameters,
+                        .eff = effect::mutating,
+                        .idempotent = false,
+                        .guarded = true};
+  const std::vector<std::string> environment_;
+  const std::string shell_;
+  const std::string guard_program_;
+  const pid_space space_;
+};
+
+}  // namespace
+
+tool_ptr make_bash(bash_options options) {
+  return std::make_shared<bash>(std::move(options));
+}
+
+}  // namespace riffle::tools
