@@ -28,7 +28,8 @@ std::set<std::string> handlers_in_sources() {
   const std::regex call{
       R"re((?:run\(|handle<\w+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
   const std::filesystem::path folder{RIFFLE_SOURCE_DIR "/actors"};
-  for (const auto& file : std::filesystem::recursive_directory_iterator{folder}) {
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator{folder}) {
     if (file.path().extension() != ".cpp") continue;
     std::ifstream in{file.path()};
     std::stringstream text;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Run by hand: test_messages "[.bench]" (in a release build).
-#include "messages/event_line.hpp"
-
 #include <chrono>
 #include <iostream>
 
+#include "messages/event_line.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;

@@ -264,7 +264,7 @@ TEST_CASE("a million reports and one endless line cost bounded memory") {
     longest = std::max(longest, report.message.size());
   };
   reset_peak_memory();
-  const auto before = peak_memory();
+  [[maybe_unused]] const auto before = peak_memory();
   CHECK_FALSE(x.call("yes '{\"progress\": 1}' | head -n 1000000 >&2;"
                      "head -c 100000000 /dev/zero | tr '\\0' x >&2")
                   .err);
