@@ -7,6 +7,22 @@
 
 namespace riffle {
 
+/// What happens to calls that need approval.
+enum class approve : std::uint8_t {
+  none,  ///< denied, with a result that tells the model what to do
+  all,   ///< approved
+  /// Each becomes a proposal that `runtime::decide` decides. With
+  /// `approvals.mode` "wait" the run waits for it, at most
+  /// `approvals.expire_after`, also if nobody is there to decide. With
+  /// "propose" the model is told that the call needs approval, the run goes
+  /// on, and an approval starts a run of its own (see `decided`).
+  ask,
+  /// As `none`, but not by choice: nobody is there to ask. What was approved
+  /// once and for all still counts; each call that is denied says `unasked` in
+  /// its `approval_resolved`.
+  nobody,
+};
+
 /// What comes of a decision about a proposal.
 enum class decision_verdict : std::uint8_t {
   accepted,  ///< the first one: it holds

@@ -11,6 +11,7 @@
 
 #include "actors/core/step_machine.hpp"
 #include "messages/call.hpp"
+#include "messages/decision.hpp"
 #include "messages/ids.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/executor.hpp"
@@ -27,14 +28,6 @@ namespace riffle {
 /// run actor with "actor.handler"; may throw.
 using fault_hook = std::function<void(const std::string& handler)>;
 
-/// Who decides about calls that need approval.
-enum class approval_choice : std::uint8_t {
-  none,    ///< all are denied
-  all,     ///< all are approved
-  ask,     ///< a person, by a proposal
-  nobody,  ///< as `none`, for nobody is there: that is not what was chosen
-};
-
 /// Everything that the actors of one run share and never change. Made by the
 /// composition root.
 struct run_spec {
@@ -48,7 +41,7 @@ struct run_spec {
   config::publish_config publish;
   config::tools_config tool_settings;
   duration retry_base{};  ///< of tool attempts
-  approval_choice approval = approval_choice::none;
+  approve approval = approve::none;
   std::string approved_by;  ///< who decides, unless a person is asked
   /// A call that needs approval is not waited for: its proposal stays open.
   bool propose = false;

@@ -73,7 +73,7 @@ std::optional<error> refusal_of(const run_spec& spec, const std::string& tool,
                                 const call_policy& x) {
   if (x.policy == core::approval_policy::deny) return denied_call(tool);
   // Nobody reads what `--approve all` approves.
-  if (!x.in_doubt.empty() && spec.approval == approval_choice::all)
+  if (!x.in_doubt.empty() && spec.approval == approve::all)
     return doubtful_call(tool, x.in_doubt);
   return {};
 }

@@ -83,10 +83,10 @@ void proposal_tracker_state::on_request(approval_request& x) {
     await(open);
   } else if (spec->cause) {
     check_cause(x.call);
-  } else if (spec->approval == approval_choice::all) {
+  } else if (spec->approval == approve::all) {
     decide_at_once(x.call, {}, events::proposal_outcome::approved,
                    spec->approved_by, {});
-  } else if (spec->approval == approval_choice::none) {
+  } else if (spec->approval == approve::none) {
     decide_at_once(x.call, {}, events::proposal_outcome::denied,
                    spec->approved_by, not_allowed);
   } else {
@@ -205,7 +205,7 @@ void proposal_tracker_state::on_first_look(undecided_call x,
                    grant_text(*seen.granted));
     return;
   }
-  if (spec->approval == approval_choice::nobody) {
+  if (spec->approval == approve::nobody) {
     decide_at_once(x.call, seen, events::proposal_outcome::denied,
                    spec->approved_by, nobody_there, true);
     return;

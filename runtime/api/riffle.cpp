@@ -11,7 +11,6 @@
 #include "runtime/api/readers.hpp"
 #include "runtime/api/runtime_impl.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/node/run_folder.hpp"
 
 namespace riffle {
 
@@ -50,16 +49,6 @@ struct run::impl {
 
 namespace {
 
-approval_choice to_choice(approve x) {
-  switch (x) {
-    case approve::all: return approval_choice::all;
-    case approve::ask: return approval_choice::ask;
-    case approve::nobody: return approval_choice::nobody;
-    case approve::none: break;
-  }
-  return approval_choice::none;
-}
-
 /// What would wait in a handler for the thread that runs the handler.
 expected<void> check_may_wait(const char* what) {
   if (!inside_handler()) return {};
@@ -95,19 +84,6 @@ expected<run_outcome> run::wait(duration limit) const {
 runtime::runtime(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 runtime::runtime(runtime&&) noexcept = default;
 
-namespace {
-
-std::string working_folder() {
-  std::error_code gone;
-  return std::filesystem::current_path(gone).string();
-}
-
-}  // namespace
-
-std::string folder_of(const storage::run_record& x) {
-  return choice_from_json(x.settings).folder;
-}
-
 runtime& runtime::operator=(runtime&& other) noexcept {
   std::swap(impl_, other.impl_);
   return *this;
@@ -135,6 +111,8 @@ expected<runtime> runtime::create(config::config config,
   auto made = node::create(std::move(config), std::move(parts));
   if (!made) return unexpected{std::move(made.error())};
   x->owner = std::move(*made);
+  // Its calls block, so nothing needs another thread.
+  x->uses = x->owner->serve({});
   x->link = std::make_shared<runtime_link>(*x->owner);
   return runtime{std::move(x)};
 }
@@ -151,72 +129,63 @@ expected<run_outcome> runtime::execute(run_request request,
 expected<run> runtime::start(run_request request, event_handler on_events) {
   if (auto ok = check_may_wait("runtime.start"); !ok)
     return unexpected{std::move(ok.error())};
-  auto& owner = impl_->owner;
-  run_choice choice{std::move(request.agent),
-                    std::move(request.model),
-                    std::move(request.context),
-                    request.max_steps,
-                    request.timeout,
-                    to_choice(request.approval),
-                    {},
-                    working_folder()};
-  auto session = request.session ? std::move(*request.session)
-                                 : owner->ids().next<session_id>();
-  auto spec = owner->make_spec(owner->ids().next<run_id>(), std::move(session),
-                               std::move(request.task), choice);
-  if (!spec) return unexpected{std::move(spec.error())};
-  return open(*spec, std::move(on_events), request.stop, true);
+  auto stop = std::exchange(request.stop, {});
+  return impl_->open(
+      std::move(on_events), stop,
+      [&](const service::reader_maker& reader, service::reply<run_opened> to) {
+        impl_->uses->runs.start(std::move(request), reader, std::move(to));
+      });
 }
 
 expected<run> runtime::resume(const run_id& id, event_handler on_events,
                               resume_options options) {
   if (auto ok = check_may_wait("runtime.resume"); !ok)
     return unexpected{std::move(ok.error())};
-  auto& owner = impl_->owner;
-  auto record = owner->journal().load_run(id);
-  if (!record) return unexpected{std::move(record.error())};
-  auto choice = choice_from_json(record->settings);
-  if (auto ok = check_folder(choice.folder, "run " + id.value); !ok)
-    return unexpected{std::move(ok.error())};
-  if (options.approval) choice.approval = to_choice(*options.approval);
-  if (options.model) choice.model = options.model;
-  if (options.max_steps) choice.max_steps = options.max_steps;
-  if (options.timeout > duration{}) choice.time_limit = options.timeout;
-  auto spec = owner->make_spec(id, record->session, record->task, choice);
-  if (!spec) return unexpected{std::move(spec.error())};
-  return open(*spec, std::move(on_events), options.stop, false);
+  auto stop = std::exchange(options.stop, {});
+  return impl_->open(
+      std::move(on_events), stop,
+      [&](const service::reader_maker& reader, service::reply<run_opened> to) {
+        impl_->uses->runs.resume(id, std::move(options), reader, std::move(to));
+      });
 }
 
-expected<run> runtime::open(const std::shared_ptr<const run_spec>& spec,
-                            event_handler on_events,
-                            const std::stop_token& stop, bool fresh) {
-  run out;
-  out.id_ = spec->run;
-  out.session_ = spec->session;
-  out.impl_ = std::make_shared<run::impl>();
-  out.impl_->link = impl_->link;
-  out.impl_->reader = std::make_shared<handler_reader>(
-      impl_->link, out.id_, out.session_, std::move(on_events));
-  auto opened = fresh ? impl_->owner->start(spec, out.impl_->reader)
-                      : impl_->owner->resume(spec, out.impl_->reader);
+/// `how` opens it; it may ask for a reader.
+template <class How>
+expected<run> runtime::impl::open(event_handler on_events,
+                                  const std::stop_token& stop, How how) {
+  std::shared_ptr<handler_reader> reader;
+  const auto make_reader = [&](const run_id& id, const session_id& session) {
+    reader = std::make_shared<handler_reader>(link, id, session,
+                                              std::move(on_events));
+    return reader;
+  };
+  auto opened = service::wait_for<run_opened>(
+      [&](service::reply<run_opened> to) { how(make_reader, std::move(to)); });
   if (!opened) {
-    out.impl_->reader->drop();
+    if (reader) reader->drop();
     return unexpected{std::move(opened.error())};
   }
-  out.impl_->reader->cancel_on(stop);
+  reader->cancel_on(stop);
+  return handle(*opened, std::move(reader));
+}
+
+run runtime::impl::handle(const run_opened& opened,
+                          std::shared_ptr<handler_reader> reader) const {
+  run out;
+  out.id_ = opened.run;
+  out.session_ = opened.session;
+  out.impl_ = std::make_shared<run::impl>();
+  out.impl_->link = link;
+  out.impl_->reader = std::move(reader);
   return out;
 }
 
 expected<event_stream> runtime::events(const run_id& id,
                                        std::uint64_t after_seq) {
-  auto record = impl_->owner->journal().load_run(id);
+  auto record = find_run(id);
   if (!record) return unexpected{std::move(record.error())};
   return event_stream{
       std::make_shared<event_stream::state>(impl_->link, id, after_seq)};
-}
-
-storage::journal& runtime::journal() noexcept {
-  return impl_->owner->journal();
 }
 
 }  // namespace riffle

@@ -27,43 +27,11 @@
 #include "runtime/base/log.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/transport.hpp"
+#include "runtime/service/requests.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
-
-struct run_spec;
-
-/// What happens to calls that need approval.
-enum class approve : std::uint8_t {
-  none,  ///< denied, with a result that tells the model what to do
-  all,   ///< approved
-  /// Each becomes a proposal that `runtime::decide` decides. With
-  /// `approvals.mode` "wait" the run waits for it, at most
-  /// `approvals.expire_after`, also if nobody is there to decide. With
-  /// "propose" the model is told that the call needs approval, the run goes
-  /// on, and an approval starts a run of its own (see `decided`).
-  ask,
-  /// As `none`, but not by choice: nobody is there to ask. What was approved
-  /// once and for all still counts; each call that is denied says `unasked` in
-  /// its `approval_resolved`.
-  nobody,
-};
-
-/// A task to run.
-struct run_request {
-  std::string task{};
-  std::optional<session_id> session{};  ///< nothing: a new one
-  std::string agent = "default";
-  std::optional<std::string>
-      model{};            ///< of the configuration; over the agent's
-  std::string context{};  ///< told to the model behind the task
-  std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
-  duration timeout{};                        ///< of the whole run; 0: none
-  approve approval = approve::none;
-  /// Cancels the run when its source is asked to stop, also before the start.
-  std::stop_token stop{};
-};
 
 /// One event, as a view into shared lines; valid while its batch lives.
 class event_view {
@@ -129,24 +97,6 @@ class event_batch {
 /// runtime's destructor has returned.
 using event_handler = std::function<void(const event_batch&)>;
 
-/// A person's decision about a proposal.
-struct decision {
-  bool approved = false;
-  std::string by = "user";  ///< who; events and the model are told
-  std::string reason{};     ///< of a denial; the model is told
-  /// Approves with these arguments (a JSON object) in the place of those of
-  /// the proposal. The model is told which ones really ran.
-  std::optional<std::string> arguments{};
-  /// Approves further calls too; rules of the configuration that ask or deny
-  /// stand above it. Calls that wait already are not decided by it: nobody was
-  /// shown them. `runtime::grants` lists these, `runtime::revoke` takes one
-  /// back.
-  always_scope always = always_scope::none;
-  /// `digest` of the proposal, or of the event, that the person was shown: a
-  /// decision about anything else is `stale`. Empty: not checked.
-  std::string digest{};
-};
-
 /// A proposal with its decision, if there is one.
 using proposal = storage::proposal_state;
 /// What was approved once and for all.
@@ -158,10 +108,9 @@ using storage::run_owner;
 using storage::unfinished_run;
 /// What came of asking for a run's end.
 using storage::cancel_verdict;
-
-/// The working directory of the process that started a run, where its tools'
-/// relative paths begin; empty if that is not on record.
-std::string folder_of(const storage::run_record& x);
+/// What is on record of conversations.
+using storage::run_record;
+using storage::session_snapshot;
 
 /// Reads a run's log: first what is stored, then live. Pulls pages from the
 /// journal when it is slower than the run, so it costs nobody memory. One
@@ -185,16 +134,6 @@ class event_stream {
 
  private:
   std::shared_ptr<state> impl_;
-};
-
-/// What may be chosen anew when an interrupted run is finished; what is not
-/// set stays as the run was started.
-struct resume_options {
-  std::optional<approve> approval{};
-  std::optional<std::uint32_t> max_steps{};
-  duration timeout{};  ///< 0: as it was
-  std::optional<std::string> model{};
-  std::stop_token stop{};  ///< as in `run_request`
 };
 
 /// How a run ended.
@@ -384,15 +323,23 @@ class runtime {
   [[nodiscard]] expected<event_stream> events(const run_id& id,
                                               std::uint64_t after_seq = 0);
 
-  /// Sessions, runs, outputs. Lives as long as the runtime.
-  [[nodiscard]] storage::journal& journal() noexcept;
+  /// Sessions, newest first, at most `limit`.
+  [[nodiscard]] expected<std::vector<session_summary>> sessions(
+      std::size_t limit = 100);
+  /// All that is known of a session. Fails with `not_found`.
+  [[nodiscard]] expected<session_snapshot> session(const session_id& id);
+  /// A run's record. Fails with `not_found`.
+  [[nodiscard]] expected<run_record> find_run(const run_id& id);
+  /// The whole output of a call, in a file if it is long. Fails with
+  /// `not_found`.
+  [[nodiscard]] expected<kept_output> output(const call_id& id);
+  /// Deletes a session with all that belongs to it, files too; its number of
+  /// runs. Fails with `not_found`, and with `session_busy` while a run of it
+  /// is active whose owner lives.
+  [[nodiscard]] expected<std::size_t> delete_session(const session_id& id);
 
  private:
   struct impl;
-  expected<run> open(const std::shared_ptr<const run_spec>& spec,
-                     event_handler on_events, const std::stop_token& stop,
-                     bool fresh);
-  expected<void> start_cause(decided& out);
   explicit runtime(std::unique_ptr<impl> x);
   std::unique_ptr<impl> impl_;
 };

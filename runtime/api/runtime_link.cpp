@@ -15,39 +15,37 @@ thread_local int handler_depth = 0;
 }  // namespace
 
 runtime_link::runtime_link(node& owner)
-    : owner_{&owner},
+    : door_{owner.door()},
       journal_{owner.shared_journal()},
       blocking_{owner.shared_side_executor()} {}
 
 void runtime_link::cut(duration limit) {
   std::unique_lock lock{mutex_};
-  owner_ = nullptr;
+  cut_ = true;
   if (!left_.wait_for(lock, limit, [this] { return handlers_ == 0; }))
     log_error("runtime", "an event handler does not return");
 }
 
 void runtime_link::cancel(const run_id& run, std::string reason) {
   std::lock_guard lock{mutex_};
-  if (owner_ != nullptr)
-    owner_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
+  if (!cut_)
+    door_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
 }
 
 void runtime_link::cancel(const run_id& run, const call_id& call) {
   std::lock_guard lock{mutex_};
-  if (owner_ != nullptr) owner_->cancel(run, call);
+  if (!cut_) door_->cancel(run, call);
 }
 
 bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
-  node* owner = nullptr;
   {
     const std::lock_guard lock{mutex_};
-    if (owner_ == nullptr) return false;
-    owner = owner_;
-    ++handlers_;  // it stays while this is so
+    if (cut_) return false;
+    ++handlers_;  // the actors stay while this is so
   }
   // Of a runtime that has failed, the reader is closed at once: it may call
   // this link.
-  owner->attach(run, std::move(who));
+  door_->attach(run, std::move(who));
   const std::lock_guard lock{mutex_};
   if (--handlers_ == 0) left_.notify_all();
   return true;
@@ -55,7 +53,7 @@ bool runtime_link::attach(const run_id& run, subscriber_ptr who) {
 
 bool runtime_link::enter_handler() {
   std::lock_guard lock{mutex_};
-  if (owner_ == nullptr) return false;
+  if (cut_) return false;
   ++handlers_;
   ++handler_depth;
   return true;

@@ -29,7 +29,7 @@ class runtime_link {
   bool attach(const run_id& run, subscriber_ptr who);
   /// Runs a short blocking job; drops it once the runtime has ended.
   void submit(executor::job work) { blocking_->submit(std::move(work)); }
-  storage::journal& journal() noexcept { return *journal_; }
+  storage::event_log& journal() noexcept { return *journal_; }
 
   /// Before and after a handler is called. False: the link is cut, it must
   /// not be called.
@@ -39,9 +39,10 @@ class runtime_link {
  private:
   std::mutex mutex_;
   std::condition_variable left_;
-  node* owner_;
+  bool cut_ = false;
+  const std::shared_ptr<service::front_door> door_;
   std::size_t handlers_ = 0;  ///< entered
-  const std::shared_ptr<storage::journal> journal_;
+  const std::shared_ptr<storage::event_log> journal_;
   const std::shared_ptr<executor> blocking_;
 };
 

@@ -2,58 +2,50 @@
 // Runs of all processes with one data folder, and what sessions keep.
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "runtime/api/riffle.hpp"
 #include "runtime/api/runtime_impl.hpp"
 
 namespace riffle {
 
 expected<std::vector<unfinished_run>> runtime::unfinished(std::size_t limit) {
-  return impl_->owner->journal().unfinished_runs(limit);
+  return impl_->uses->sessions.unfinished(limit);
 }
 
 expected<cancel_verdict> runtime::cancel(const run_id& id, std::string reason) {
-  auto& owner = *impl_->owner;
-  auto verdict = owner.journal().ask_cancel(id, reason);
-  if (!verdict) return verdict;
-  error why{errc::cancelled, "run", std::move(reason)};
-  if (*verdict == cancel_verdict::here) {
-    owner.cancel(id, std::move(why), true);
-  } else if (*verdict == cancel_verdict::gone && !inside_handler()) {
-    auto record = owner.journal().load_run(id);
-    if (!record) return unexpected{std::move(record.error())};
-    auto spec = owner.make_spec(id, record->session, record->task,
-                                choice_from_json(record->settings));
-    if (!spec) return unexpected{std::move(spec.error())};
-    auto opened = owner.resume(*spec, {}, core::end_request{why, true});
-    const bool busy = !opened && opened.error().code == errc::session_busy;
-    // Somebody opens it this moment, and is told so; elsewhere its new owner
-    // finds what was asked.
-    if (busy) owner.cancel(id, std::move(why), true);
-    if (!opened && !busy) return unexpected{std::move(opened.error())};
-  }
-  return verdict;
+  const bool adopt = !inside_handler();
+  return service::wait_for<cancel_verdict>([&](auto to) {
+    impl_->uses->runs.cancel(id, std::move(reason), adopt, std::move(to));
+  });
+}
+
+expected<std::vector<session_summary>> runtime::sessions(std::size_t limit) {
+  return impl_->uses->sessions.list(limit);
+}
+
+expected<session_snapshot> runtime::session(const session_id& id) {
+  return impl_->uses->sessions.show(id);
+}
+
+expected<run_record> runtime::find_run(const run_id& id) {
+  return impl_->uses->sessions.find_run(id);
+}
+
+expected<kept_output> runtime::output(const call_id& id) {
+  return impl_->uses->sessions.output(id);
+}
+
+expected<std::size_t> runtime::delete_session(const session_id& id) {
+  return impl_->uses->sessions.remove(id);
 }
 
 expected<std::map<std::string, nlohmann::json>> runtime::state(
     const session_id& id) {
-  auto texts = impl_->owner->journal().load_state(id);
-  if (!texts) return unexpected{std::move(texts.error())};
-  std::map<std::string, nlohmann::json> out;
-  for (const auto& [key, text] : *texts)
-    out.emplace(key, nlohmann::json::parse(text, nullptr, false));
-  return out;
+  return impl_->uses->sessions.state(id);
 }
 
 expected<void> runtime::set_state(const session_id& id, const std::string& key,
                                   const nlohmann::json& value) {
-  auto& journal = impl_->owner->journal();
-  const auto now = journal.load_state(id);
-  if (!now) return unexpected{now.error()};
-  auto text = tools::check_state(*now, key, value);
-  if (!text) return unexpected{std::move(text.error())};
-  return journal.set_state({id, key, std::move(*text)});
+  return impl_->uses->sessions.set_state(id, key, value);
 }
 
 }  // namespace riffle

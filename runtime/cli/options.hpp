@@ -43,19 +43,10 @@ struct show_options {
   bool asks = false;  ///< a person is asked about calls, see approval_prompt
 };
 
-/// What `run` and `sessions resume` choose. What is not set stays as the
-/// configuration, or the start of the run, has it.
-struct run_choices {
-  std::optional<std::string> model;
-  std::optional<std::uint32_t> max_steps;
-  duration timeout{};  ///< 0: none
-  std::optional<approve> approval;
-  show_options show;
-};
-
 struct run_command {
   common_options common;
-  run_choices choices;
+  resume_options choices;  ///< what is not set stays as it is
+  show_options show;
   std::string task;  ///< "-": standard input
   std::optional<std::string> session;
   std::string agent = "default";
@@ -65,7 +56,8 @@ struct run_command {
 
 struct resume_command {
   common_options common;
-  run_choices choices;
+  resume_options choices;  ///< what is not set stays as it is
+  show_options show;
   std::string session;
 };
 

@@ -164,8 +164,8 @@ void parser::add_choices(CLI::App& x) {
              "At the end: tokens, cost, time of tools, retries");
 }
 
-run_choices parser::finish_choices() const {
-  run_choices out;
+resume_options parser::finish_choices() const {
+  resume_options out;
   if (!raw.model.empty()) out.model = raw.model;
   if (raw.max_steps > 0) out.max_steps = raw.max_steps;
   if (!raw.timeout.empty()) {
@@ -174,7 +174,6 @@ run_choices parser::finish_choices() const {
   if (raw.approval == "all") out.approval = approve::all;
   if (raw.approval == "none") out.approval = approve::none;
   if (raw.approval == "ask") out.approval = approve::ask;
-  out.show = {raw.reasoning, raw.stats};
   return out;
 }
 
@@ -193,6 +192,7 @@ void parser::finish_run() {
   if (!raw.session.empty()) run.session = raw.session;
   if (!raw.context_file.empty()) run.context_file = raw.context_file;
   run.choices = finish_choices();
+  run.show = {raw.reasoning, raw.stats};
   result = run;
 }
 

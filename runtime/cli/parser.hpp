@@ -66,7 +66,7 @@ struct parser {
   void add_events();
   void add_config();
   common_options finish_common() const;
-  run_choices finish_choices() const;
+  resume_options finish_choices() const;
   void finish_run();
 };
 

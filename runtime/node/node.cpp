@@ -30,8 +30,6 @@ namespace {
 
 constexpr const char* op = "node";
 
-/// Longest wait for the registry's answer; covers the store's own deadline.
-constexpr auto answer_deadline = std::chrono::seconds{90};
 /// Longest wait for what a dead runtime left behind.
 constexpr auto guard_deadline = std::chrono::seconds{15};
 
@@ -98,7 +96,19 @@ expected<std::unique_ptr<node>> node::create(config::config config,
   return made;
 }
 
-node::node(config::config config, node_parts) : config_{std::move(config)} {}
+namespace {
+
+/// One workspace for all tools; an application sets the default one.
+std::shared_ptr<const config::config> finish_config(config::config x) {
+  for (auto& [name, tool] : x.tools.by_name)
+    tool.workspace = x.tools.defaults.workspace;
+  return std::make_shared<const config::config>(std::move(x));
+}
+
+}  // namespace
+
+node::node(config::config config, node_parts)
+    : config_{finish_config(std::move(config))} {}
 
 /// Its order: runs settle, actors are asked to end, threads of tools get their
 /// time, then what did not end is killed, and what that does not end is left
@@ -107,10 +117,6 @@ node::~node() {
   close(std::chrono::seconds{5});
   inline_run_->close();
   if (lent_) lent_->close();
-  {
-    const std::lock_guard lock{causes_->mutex};
-    causes_->owner = nullptr;
-  }
   if (!system_) return;
   if (vitals_) vitals_->stop_watching();
   end_actors(caf::exit_reason::user_shutdown);
@@ -123,6 +129,7 @@ node::~node() {
   if (!tools_ended)
     log_warn(op, "a tool does not end: its thread is left behind");
   const bool ended = clean && await_actors();
+  if (door_) door_->cut();
   registry_actor_ = nullptr;
   store_ = nullptr;
   inbox_ = nullptr;
@@ -178,10 +185,10 @@ health_listener node::health_listener_for() const {
 
 expected<void> node::open_data(std::filesystem::path& guard_dir,
                                std::filesystem::path& output_dir) {
-  const auto named = config::data_folder(config_.runtime);
+  const auto named = config::data_folder(config_->runtime);
   if (!named) return unexpected{named.error()};
   const auto& data_dir = *named;
-  const auto mode = config_.runtime.durability == "disk"
+  const auto mode = config_->runtime.durability == "disk"
                         ? storage::durability::disk
                         : storage::durability::process;
   auto opened = storage::open_sqlite_journal(data_dir, mode);
@@ -198,17 +205,13 @@ expected<void> node::open_data(std::filesystem::path& guard_dir,
 
 expected<void> node::compose(node_parts parts) {
   faults_ = parts.faults ? std::move(parts.faults) : faults_for_tests;
-  scripts_ = std::move(parts.scripts);
-  // One for all; an application sets the default one.
-  for (auto& [name, tool] : config_.tools.by_name)
-    tool.workspace = config_.tools.defaults.workspace;
   if (parts.transport)
     lent_ = model::make_lent_transport(std::move(parts.transport));
-  init_log(config_.runtime.log.level, config_.runtime.log.format);
-  if (parts.owns_process) own_process(config_);
+  init_log(config_->runtime.log.level, config_->runtime.log.format);
+  if (parts.owns_process) own_process(*config_);
   std::error_code gone;
   workspace_ =
-      std::filesystem::absolute(config_.tools.defaults.workspace, gone);
+      std::filesystem::absolute(config_->tools.defaults.workspace, gone);
   if (gone)
     return unexpected{error{errc::invalid_config, op,
                             "tools.workspace: the working folder of this "
@@ -219,31 +222,38 @@ expected<void> node::compose(node_parts parts) {
   std::filesystem::path output_dir;
   if (!journal_)
     if (auto ok = open_data(guard_dir, output_dir); !ok) return ok;
-  auto registry = make_registry(config_, std::move(parts.tools));
+  auto registry = make_registry(*config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);
   warm_up_tools(*registry_, guard_dir);
-  blocking_ = std::make_shared<blocking_executor>(config_.runtime.max_calls);
+  blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);
   side_executor_ = std::make_shared<blocking_executor>(4);
   look_executor_ =
       std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
   waiting_executor_ = std::make_shared<blocking_executor>(4);
-  system_ = std::make_unique<system>(config_.runtime);
-  if (config_.runtime.scheduler == "lifo_slot")
+  outputs_ = output_dir;
+  connect(std::move(parts.scripts));
+  system_ = std::make_unique<system>(config_->runtime);
+  if (config_->runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
   spawn_actors(guard_dir, output_dir);
   return {};
 }
 
-/// It may be asked for a spec when its node has ended.
-cause_spec_maker node::cause_maker() {
-  causes_->owner = this;
-  return [to = causes_](
-             const storage::proposal_state& cause) -> expected<run_spec_ptr> {
-    const std::lock_guard lock{to->mutex};
-    if (to->owner != nullptr) return to->owner->make_cause_spec(cause);
-    return unexpected{error{errc::cancelled, op, "the runtime is closing"}};
+void node::connect(std::map<std::string, std::string> scripts) {
+  service::spec_maker::parts x;
+  x.journal = journal_;
+  x.registry = registry_;
+  x.ids = std::make_shared<id_source>();
+  x.looks = look_executor_;
+  x.clock = timer_;
+  x.scripts = std::move(scripts);
+  x.lent = lent_;
+  x.around_listeners = [inlined = inline_run_](const auto& work) {
+    inlined->run(work);
   };
+  x.faults = faults_;
+  specs_ = std::make_shared<service::spec_maker>(config_, std::move(x));
 }
 
 void node::spawn_actors(const std::filesystem::path& guard_dir,
@@ -253,7 +263,9 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
       actors, {}, journal_, waiting_executor_,
       guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir),
       faults_);
-  inbox_setup decisions{journal_, cause_maker()};
+  inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
+                          return specs->make_for(cause);
+                        }};
   decisions.faults = faults_;
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;
@@ -268,8 +280,8 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   registry_setup front;
   front.on_service = health_listener_for();
   front.spawn_pool = [this, spawn = make_pool_spawner(
-                                actors, registry_, config_.tools,
-                                config_.supervision, setup, front.on_service)](
+                                actors, registry_, config_->tools,
+                                config_->supervision, setup, front.on_service)](
                          const std::string& tool) -> tool_pool_actor {
     const std::lock_guard lock{pools_mutex_};
     if (closing_) return {};
@@ -279,14 +291,16 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   front.store = store_;
   front.inbox = inbox_;
   front.pools = pools_;
-  front.supervision = config_.supervision;
-  front.max_runs = config_.runtime.max_runs;
+  front.supervision = config_->supervision;
+  front.max_runs = config_->runtime.max_runs;
   registry_actor_ = spawn_run_registry(actors, std::move(front));
-  vitals_ = std::make_shared<vitals>(
+  vitals_ = std::make_shared<service::vitals>(
       [this] { end_actors(caf::exit_reason::user_shutdown); });
   watch(store_, "session store");
   watch(inbox_, "command inbox");
   watch(registry_actor_, "run registry");
+  door_ = std::make_shared<service::front_door>(actors, registry_actor_, inbox_,
+                                                vitals_);
 }
 
 template <class Actor>
@@ -297,97 +311,14 @@ void node::watch(const Actor& who, const char* what) {
       });
 }
 
-expected<std::shared_ptr<model::transport>> node::transport_of(
-    const std::string& name, const config::model_config& model) {
-  std::lock_guard lock{transports_mutex_};
-  auto& found = transports_[name];
-  if (found) return found;
-  std::shared_ptr<model::transport> inner;
-  if (model.dialect == "scripted") {
-    const auto given = scripts_.find(name);
-    auto script =
-        given == scripts_.end()
-            ? config::named_path(config_, model.script)
-                  .and_then(model::load_script)
-            : model::parse_script(given->second, model::script_format::toml,
-                                  "the script of model " + name);
-    if (!script) return unexpected{std::move(script.error())};
-    inner = model::make_scripted_transport(std::move(*script), *timer_);
-  } else if (lent_) {
-    inner = lent_;
-  } else {
-    if (!http_) {
-      model::http_options options;
-      options.around_listeners = [inlined = inline_run_](const auto& work) {
-        inlined->run(work);
-      };
-      http_ = model::make_http_transport(std::move(options));
-    }
-    inner = http_;
-  }
-  found = model::make_rate_limited_transport(
-      std::move(inner), {model.max_concurrent, model.requests_per_minute},
-      *timer_);
-  return found;
+node::use_cases node::serve(std::shared_ptr<executor> where) const {
+  const service::runs runs{door_, specs_, journal_, where};
+  return {runs,
+          {journal_, outputs_},
+          service::proposals{journal_},
+          {{journal_, registry_, config_, door_}, runs, where}};
 }
 
-// -- the front door -----------------------------------------------------------
-
-expected<run_opened> node::start(const run_spec_ptr& spec, subscriber_ptr who) {
-  vitals_->add(who);
-  return ask_registry(caf::make_message(start_run{spec, who}),
-                      {spec->run, who});
-}
-
-expected<run_opened> node::resume(const run_spec_ptr& spec, subscriber_ptr who,
-                                  std::optional<core::end_request> end) {
-  vitals_->add(who);
-  return ask_registry(caf::make_message(resume_run{spec, who, std::move(end)}),
-                      {spec->run, who});
-}
-
-expected<run_opened> node::ask_registry(caf::message request,
-                                        withdraw_run if_silent) {
-  if (auto why = vitals_->failure()) return unexpected{std::move(*why)};
-  expected<run_opened> answer =
-      unexpected{error{errc::internal, op, "the registry did not answer"}};
-  caf::scoped_actor self{system_->actors};
-  self->request(caf::actor_cast<caf::actor>(registry_actor_), answer_deadline,
-                std::move(request))
-      .receive([&](run_opened& x) { answer = std::move(x); },
-               [&](caf::error& e) {
-                 answer = unexpected{error{errc::internal, op,
-                                           "the registry did not answer: " +
-                                               self->system().render(e)}};
-                 // What was asked for is under way: nothing may be left of it.
-                 self->send(registry_actor_, std::move(if_silent));
-               });
-  if (!answer || answer->failure)
-    if (auto why = vitals_->failure()) return unexpected{std::move(*why)};
-  if (answer && answer->failure) return unexpected{*answer->failure};
-  return answer;
-}
-
-void node::attach(const run_id& run, subscriber_ptr who) {
-  if (!vitals_->add(who)) return;
-  caf::anon_send(registry_actor_, attach_subscriber{run, std::move(who)});
-}
-
-void node::cancel(const run_id& run, error why, bool cancelled) {
-  caf::anon_send(registry_actor_, cancel_run{run, std::move(why), cancelled});
-}
-
-void node::cancel(const run_id& run, const call_id& call) {
-  caf::anon_send(registry_actor_, cancel_call{run, call});
-}
-
-bool node::close(duration limit) {
-  if (!system_ || !registry_actor_) return true;
-  bool ended = false;
-  caf::scoped_actor self{system_->actors};
-  self->request(registry_actor_, limit, shut_down{})
-      .receive([&](all_ended&) { ended = true; }, [](caf::error&) {});
-  return ended;
-}
+bool node::close(duration limit) { return !door_ || door_->close(limit); }
 
 }  // namespace riffle

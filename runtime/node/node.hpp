@@ -19,8 +19,13 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
-#include "runtime/node/vitals.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
+#include "runtime/service/front_door.hpp"
+#include "runtime/service/proposals.hpp"
+#include "runtime/service/runs.hpp"
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/spec_maker.hpp"
+#include "runtime/service/vitals.hpp"
 #include "runtime/storage/health_registry.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/tool.hpp"
@@ -47,24 +52,6 @@ expected<std::shared_ptr<tools::registry>> make_registry(
 /// other process of the user look into this one.
 void own_process(const config::config& config);
 
-/// What of a run is chosen when it starts; stored with it.
-struct run_choice {
-  std::string agent = "default";
-  std::optional<std::string> model;  ///< instead of the agent's
-  std::string context;               ///< told to the model behind the task
-  std::optional<std::uint32_t> max_steps;
-  duration time_limit{};
-  approval_choice approval = approval_choice::none;
-  /// The approved proposal that the run executes.
-  std::optional<proposal_id> cause;
-  /// Where its process was when it began: relative paths of tools start there.
-  std::string folder;
-};
-
-/// `run_choice` as the JSON that is stored with the run, and back.
-std::string to_json(const run_choice& x);
-run_choice choice_from_json(const std::string& text);
-
 /// A process's actors and adapters.
 class node {
  public:
@@ -74,40 +61,19 @@ class node {
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
-  /// All that the actors of a run need. Fails with `not_found` (agent, model),
-  /// `invalid_config` (no key, no script, a tool that needs a guard in a
-  /// program that cannot be one).
-  expected<run_spec_ptr> make_spec(run_id run, session_id session,
-                                   std::string task, const run_choice& choice);
+  /// The use cases of this process, while it lives. `where`: see
+  /// `service::runs`.
+  struct use_cases;
+  [[nodiscard]] use_cases serve(std::shared_ptr<executor> where) const;
 
-  /// What a run needs that executes an approved proposal. Fails with
-  /// `not_found` if what made it is gone, or as `make_spec`.
-  [[nodiscard]] health_listener health_listener_for() const;
-  expected<run_spec_ptr> make_cause_spec(const storage::proposal_state& cause);
-
-  /// Checks and stores a decision, and tells the run of it. See
-  /// `runtime::decide`.
-  expected<storage::decision_answer> decide(storage::decision_record x,
-                                            const std::string& digest);
-  /// Starts what was approved as soon as its session is free.
-  void queue_cause(const storage::proposal_state& cause);
-
-  /// Starts or resumes; blocks up to the store's deadline.
-  expected<run_opened> start(const run_spec_ptr& spec, subscriber_ptr who);
-  /// `end`: it ends at once, by this.
-  expected<run_opened> resume(const run_spec_ptr& spec, subscriber_ptr who,
-                              std::optional<core::end_request> end = {});
-
-  void attach(const run_id& run, subscriber_ptr who);
-  void cancel(const run_id& run, error why, bool cancelled);
-  void cancel(const run_id& run, const call_id& call);
-
-  [[nodiscard]] storage::journal& journal() noexcept { return *journal_; }
-  [[nodiscard]] id_source& ids() noexcept { return *ids_; }
   /// For readers that may outlive the node; the blocking executor drops jobs
   /// then.
   [[nodiscard]] std::shared_ptr<storage::journal> shared_journal() const {
     return journal_;
+  }
+  /// For handles that may outlive the node.
+  [[nodiscard]] std::shared_ptr<service::front_door> door() const {
+    return door_;
   }
   /// For short blocking jobs of adapters.
   [[nodiscard]] std::shared_ptr<executor> shared_side_executor() const {
@@ -116,12 +82,6 @@ class node {
 
   /// Cancels all runs and waits up to `limit` for their end.
   bool close(duration limit);
-
-  /// Why the runtime has ended on its own, if it has: an actor that all runs
-  /// need died.
-  [[nodiscard]] std::optional<error> failure() const {
-    return vitals_->failure();
-  }
 
   /// Of nodes that get none with their parts; set before the first one.
   static fault_hook faults_for_tests;
@@ -133,38 +93,25 @@ class node {
   /// The journal and folders of `runtime.data_dir`.
   expected<void> open_data(std::filesystem::path& guard_dir,
                            std::filesystem::path& output_dir);
+  void connect(std::map<std::string, std::string> scripts);
+  [[nodiscard]] health_listener health_listener_for() const;
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
-  cause_spec_maker cause_maker();
   template <class Actor>
   void watch(const Actor& who, const char* what);
   void end_actors(caf::exit_reason how);
   bool await_actors();
-  /// How the model is reached; a run with a cause asks none.
-  expected<void> connect(run_spec& spec);
-  expected<void> find_cause(run_spec& spec, const run_choice& choice);
-  expected<std::shared_ptr<model::transport>> transport_of(
-      const std::string& name, const config::model_config& model);
-  expected<run_opened> ask_registry(caf::message request,
-                                    withdraw_run if_silent);
-  expected<void> check_approval(const storage::decision_record& x);
-  /// Puts the canonical text of edited arguments in their place.
-  expected<void> check_edit(storage::decision_record& x);
 
-  config::config config_;
-  std::map<std::string, std::string> scripts_;
+  std::shared_ptr<const config::config> config_;
   fault_hook faults_;
   std::filesystem::path workspace_;  ///< absolute
+  std::filesystem::path outputs_;    ///< of long outputs; empty: nowhere
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
-  std::shared_ptr<id_source> ids_ = std::make_shared<id_source>();
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
-  std::shared_ptr<model::transport> http_;
-  std::shared_ptr<model::lent_transport> lent_;  ///< instead of it
-  /// One for each model that was asked for, so that its limits hold for all.
-  std::map<std::string, std::shared_ptr<model::transport>> transports_;
-  std::mutex transports_mutex_;
+  std::shared_ptr<model::lent_transport> lent_;
+  std::shared_ptr<service::spec_maker> specs_;
   std::shared_ptr<blocking_executor> blocking_;
   std::shared_ptr<blocking_executor> side_executor_;
   /// Where calls are looked at, before a person is asked and before they act.
@@ -180,15 +127,16 @@ class node {
   std::mutex pools_mutex_;
   std::map<std::string, tool_pool_actor> pools_;  ///< those that live now
   bool closing_ = false;  ///< under the same mutex: none is made any more
-  std::shared_ptr<vitals> vitals_;
-
-  /// Who makes specs for the inbox, while it is there.
-  struct cause_owner {
-    std::mutex mutex;
-    node* owner = nullptr;
-  };
-  std::shared_ptr<cause_owner> causes_ = std::make_shared<cause_owner>();
+  std::shared_ptr<service::vitals> vitals_;
+  std::shared_ptr<service::front_door> door_;
   run_registry_actor registry_actor_;
+};
+
+struct node::use_cases {
+  service::runs runs;
+  service::sessions sessions;
+  service::proposals proposals;
+  service::decisions decisions;
 };
 
 }  // namespace riffle

@@ -215,10 +215,10 @@ struct event_page {
 
 using completion = std::function<void(std::optional<error>)>;
 
-/// The port. Thread-safe.
-class journal {
+/// The logs of runs and who writes them. Thread-safe.
+class event_log {
  public:
-  virtual ~journal() = default;
+  virtual ~event_log() = default;
 
   /// Stores a unit; returns at once. `done` is called exactly once, on any
   /// thread, maybe before `append` returned: without an error after the
@@ -259,6 +259,19 @@ class journal {
   /// it. Of other runs: nothing. Blocks until it is stored.
   virtual expected<void> disown_run(const run_id& id) = 0;
 
+  /// Lines after `after_seq`: at least one block unless at the end, about
+  /// `max_bytes` at most. One read transaction for each page. Only committed
+  /// lines.
+  virtual expected<event_page> read_events(const run_id& run,
+                                           std::uint64_t after_seq,
+                                           std::size_t max_bytes) = 0;
+};
+
+/// What is on record of conversations. Thread-safe.
+class session_records {
+ public:
+  virtual ~session_records() = default;
+
   virtual expected<session_snapshot> load_session(const session_id& id) = 0;
 
   /// The run's record; `not_found`.
@@ -274,14 +287,27 @@ class journal {
   virtual expected<std::vector<unfinished_run>> unfinished_runs(
       std::size_t limit) = 0;
 
-  /// Lines after `after_seq`: at least one block unless at the end, about
-  /// `max_bytes` at most. One read transaction for each page. Only committed
-  /// lines.
-  virtual expected<event_page> read_events(const run_id& run,
-                                           std::uint64_t after_seq,
-                                           std::size_t max_bytes) = 0;
-
   virtual expected<std::string> load_output(const call_id& id) = 0;
+
+  /// Sets a value of a session, also of one that has no run yet. While a run
+  /// is active its calls alone set values: `session_busy`. Blocks until it is
+  /// stored.
+  virtual expected<void> set_state(const state_value& x) = 0;
+
+  /// The values of a session; none if there is none.
+  virtual expected<std::map<std::string, std::string>> load_state(
+      const session_id& id) = 0;
+
+  /// Deletes a session with its runs, their logs, outputs, proposals and
+  /// values. Fails with `not_found`, and with `session_busy` while it has an
+  /// active run whose owner lives. Blocks until it is stored.
+  virtual expected<void> delete_session(const session_id& id) = 0;
+};
+
+/// What persons are asked, and what they decided. Thread-safe.
+class proposal_records {
+ public:
+  virtual ~proposal_records() = default;
 
   /// Decides about a proposal, also of another process's run: that one finds
   /// it by `decisions_of`. See `judge`. Blocks until it is stored.
@@ -304,6 +330,12 @@ class journal {
   /// Takes one back, for every process at once; false: there is none. Blocks
   /// until it is stored.
   virtual expected<bool> revoke(const proposal_id& grant) = 0;
+};
+
+/// What processes ask of the runs of others. Thread-safe.
+class command_records {
+ public:
+  virtual ~command_records() = default;
 
   /// Asks the owner of a run to cancel it; the first request stays, until the
   /// run has ended. Blocks until it is stored.
@@ -312,21 +344,13 @@ class journal {
 
   /// What others asked of the active runs of this process. Cheap.
   virtual expected<std::vector<cancel_request>> cancels() = 0;
-
-  /// Sets a value of a session, also of one that has no run yet. While a run
-  /// is active its calls alone set values: `session_busy`. Blocks until it is
-  /// stored.
-  virtual expected<void> set_state(const state_value& x) = 0;
-
-  /// The values of a session; none if there is none.
-  virtual expected<std::map<std::string, std::string>> load_state(
-      const session_id& id) = 0;
-
-  /// Deletes a session with its runs, their logs, outputs, proposals and
-  /// values. Fails with `not_found`, and with `session_busy` while it has an
-  /// active run whose owner lives. Blocks until it is stored.
-  virtual expected<void> delete_session(const session_id& id) = 0;
 };
+
+/// All of it, in one store. Thread-safe.
+class journal : public event_log,
+                public session_records,
+                public proposal_records,
+                public command_records {};
 
 /// How long a commit lasts: "process" survives kill -9, "disk" power loss.
 enum class durability : std::uint8_t { process, disk };

@@ -99,7 +99,7 @@ TEST_CASE("always ends where its conditions do") {
     CHECK_FALSE(x.runs(2));
   }
   SECTION("none are approved") {
-    x.approval = approval_choice::none;
+    x.approval = approve::none;
     CHECK_FALSE(x.runs(2));
   }
 }
@@ -143,21 +143,20 @@ TEST_CASE("where a rule asks, always is not offered") {
 
 TEST_CASE("nobody to ask is on record, and is not what was chosen") {
   approval_scene x;
-  x.approval = GENERATE(approval_choice::nobody, approval_choice::none);
+  x.approval = GENERATE(approve::nobody, approve::none);
   x.play({acts(1)});
   x.run_out();
   CHECK(x.act->acted.empty());
   const auto resolved = x.only("approval_resolved");
   CHECK(resolved.at("decision") == "denied");
-  CHECK(resolved.contains("unasked") ==
-        (x.approval == approval_choice::nobody));
+  CHECK(resolved.contains("unasked") == (x.approval == approve::nobody));
   CHECK(x.outcomes() == std::vector<std::string>{"denied"});
   x.check();
 }
 
 TEST_CASE("a call that a rule denies is not one that nobody was asked about") {
   approval_scene x;
-  x.approval = approval_choice::nobody;
+  x.approval = approve::nobody;
   x.settings.defaults.approval = "deny";
   x.play({acts(1)});
   x.run_out();
@@ -167,6 +166,6 @@ TEST_CASE("a call that a rule denies is not one that nobody was asked about") {
 
 TEST_CASE("with nobody there, what was always approved still counts") {
   always_scene x{always_scope::tool};
-  x.approval = approval_choice::nobody;
+  x.approval = approve::nobody;
   CHECK(x.runs(4));
 }

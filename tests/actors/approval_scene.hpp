@@ -14,7 +14,7 @@ class approval_scene : public actor_fixture {
  public:
   explicit approval_scene(std::shared_ptr<storage::journal> stored = {})
       : actor_fixture{std::move(stored)} {
-    approval = approval_choice::ask;
+    approval = approve::ask;
     previews = true;
     settings.defaults.approval = "ask";
   }

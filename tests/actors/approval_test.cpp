@@ -274,7 +274,7 @@ TEST_CASE("always holds for the tool and the session, also after a restart") {
   }
   SECTION("and not if nobody may be asked") {
     approval_scene y{shared};
-    y.approval = approval_choice::none;
+    y.approval = approve::none;
     y.ids = std::make_shared<id_source>(9, [] { return wall_time{3'000'000}; });
     y.play({model_calls(0, "act", {{"n", 6}}) + model_stops("tool_calls")},
            "run_3");
@@ -285,7 +285,7 @@ TEST_CASE("always holds for the tool and the session, also after a restart") {
 
 TEST_CASE("a decision by policy is on record, and later ones are too late") {
   approval_scene x;
-  x.approval = GENERATE(approval_choice::all, approval_choice::none);
+  x.approval = GENERATE(approve::all, approve::none);
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.run_out();
   const proposal_id id{x.only("approval_required").at("proposal_id")};

@@ -24,7 +24,7 @@ class transcript {
       : family_{family}, random_{seed} {
     scene_.expire_after = 5s;
     scene_.propose = chance(20);
-    if (chance(15)) scene_.approval = approval_choice::none;
+    if (chance(15)) scene_.approval = approve::none;
   }
 
   void play() {

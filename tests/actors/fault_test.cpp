@@ -95,8 +95,7 @@ bool survives(fault& f, const scenario_list::value_type& named) {
   x.begin();
   tell_everything(x);
   auto spec = x.make_spec();
-  spec->approval =
-      name.starts_with("asked") ? approval_choice::ask : approval_choice::all;
+  spec->approval = name.starts_with("asked") ? approve::ask : approve::all;
   spec->faults = strike(f);
   x.start(spec);
   scenario(x);

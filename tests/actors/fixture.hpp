@@ -204,7 +204,7 @@ class actor_fixture {
   std::shared_ptr<recording_subscriber> reader =
       std::make_shared<recording_subscriber>();
   /// Of the specs that it makes.
-  approval_choice approval = approval_choice::none;
+  approve approval = approve::none;
   bool propose = false;
   duration expire_after{};
   bool previews = false;  ///< false: calls are looked at at once

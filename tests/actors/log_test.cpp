@@ -213,7 +213,7 @@ TEST_CASE("a worker that died, its tool's trial and its way back are logged") {
 TEST_CASE("a decision is logged, and who made it") {
   actor_fixture x;
   x.settings.defaults.approval = "ask";
-  x.approval = approval_choice::ask;
+  x.approval = approve::ask;
   x.begin();
   const log_lines log{"info"};
   x.provider->answers = {one_call("act"), the_end};

@@ -80,7 +80,7 @@ TEST_CASE("a call that cannot be looked at ends, and says so") {
   approval_scene x;
   x.run_looks = false;
   SECTION("a person would be asked") {}
-  SECTION("nobody is there") { x.approval = approval_choice::nobody; }
+  SECTION("nobody is there") { x.approval = approve::nobody; }
   SECTION("the proposal would stay open") { x.propose = true; }
   x.play({wants_act});
   x.pass(3min);
@@ -122,7 +122,7 @@ TEST_CASE("an always that is looked for late still holds") {
   const auto first = model_calls(0, "act") + model_stops("tool_calls");
   const auto second =
       model_calls(0, "act", {{"n", 2}}) + model_stops("tool_calls");
-  x.approval = approval_choice::ask;
+  x.approval = approve::ask;
   x.play({first, second});
   x.pass(1s);
   x.decide(open_one(x).id, proposal_outcome::approved, {}, always_scope::tool);

@@ -38,7 +38,7 @@ TEST_CASE("the calls behind the limit of a turn are skipped, not the turn") {
   const std::string tool = GENERATE("look", "act");
   actor_fixture x;
   x.begin();
-  x.approval = approval_choice::all;
+  x.approval = approve::all;
   x.provider->answers = {many(5, tool) + model_stops("tool_calls"), the_end};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 3;

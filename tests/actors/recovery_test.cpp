@@ -76,7 +76,7 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
       actor_fixture x{journal};
       x.release_acks = x.run_blocking = false;
       if (asks) {
-        x.approval = approval_choice::ask;
+        x.approval = approve::ask;
         x.settings.defaults.approval = "ask";
         x.previews = random() % 2 == 0;
         if (random() % 4 == 0) x.expire_after = std::chrono::seconds{20};

@@ -264,7 +264,7 @@ TEST_CASE(
     fault f{handler};
     x.process_faults = f.hook();
     x.settings.defaults.approval = "ask";
-    x.approval = approval_choice::ask;
+    x.approval = approve::ask;
     x.expire_after = 20s;
     x.begin();
     bool store_died = false;

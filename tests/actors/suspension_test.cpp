@@ -194,7 +194,7 @@ TEST_CASE("what is broken for good does not come back") {
 TEST_CASE("an expiry that cannot be stored is stored later") {
   scene s;
   s.x.settings.defaults.approval = "ask";
-  s.x.approval = approval_choice::ask;
+  s.x.approval = approve::ask;
   s.x.expire_after = 5s;
   s.x.start(s.x.make_spec());
   s.let_pass(2s);

@@ -261,11 +261,11 @@ TEST_CASE("a tool's output of 100 MB is kept whole and told in part") {
   const auto end = outcome_of(runtime.execute({.task = "go"}));
   CHECK(end.status == run_status::completed);
   CHECK(end.answer.size() < 100'000);
-  auto calls = runtime.journal().load_session(end.session);
+  auto calls = runtime.session(end.session);
   REQUIRE(calls);
-  auto whole = runtime.journal().load_output(calls->calls.at(0).call.id);
+  auto whole = runtime.output(calls->calls.at(0).call.id);
   REQUIRE(whole);
-  CHECK(whole->size() == size);
+  CHECK(whole->text.size() == size);
 }
 
 TEST_CASE("a thousand runs at once all end") {

@@ -128,8 +128,7 @@ TEST_CASE("a run whose owner is gone is cancelled by who is there") {
   REQUIRE(rt.unfinished()->size() == 1);
   CHECK(rt.cancel(record.id).value() == cancel_verdict::gone);
   CHECK(eventually([&] { return rt.unfinished()->empty(); }));
-  CHECK(rt.journal().load_run(record.id)->state ==
-        storage::run_state::cancelled);
+  CHECK(rt.find_run(record.id)->state == storage::run_state::cancelled);
 }
 
 TEST_CASE("an application and its tools share a session's values") {
@@ -193,8 +192,7 @@ TEST_CASE("a full disk parks the run, and room lets it go on") {
     const auto seen = rt.unfinished();
     return seen && seen->empty();
   }));
-  CHECK(rt.journal().load_run(run.id())->state ==
-        storage::run_state::completed);
+  CHECK(rt.find_run(run.id())->state == storage::run_state::completed);
   CHECK(times == 2);  // it only reads, and its result was not stored
   CHECK(start(rt, "ses_2").id() != run.id());
 }

@@ -208,7 +208,7 @@ state state_of(runtime& from, const run_outcome& end,
                std::set<std::string>& seen) {
   neutral plain;
   state out;
-  auto snapshot = from.journal().load_session(end.session);
+  auto snapshot = from.session(end.session);
   REQUIRE(snapshot);
   for (const auto& x : snapshot->runs) out.records.push_back(plain(to_json(x)));
   for (const auto& x : snapshot->messages)  // calls in the model's order
@@ -218,8 +218,8 @@ state state_of(runtime& from, const run_outcome& end,
   });
   for (const auto& x : snapshot->calls) {
     out.records.push_back(plain(to_json(x)));
-    auto text = from.journal().load_output(x.call.id);
-    out.outputs.push_back(text ? plain(*text) : "none");
+    auto text = from.output(x.call.id);
+    out.outputs.push_back(text ? plain(text->text) : "none");
   }
   add_events(from, end.run, plain, out, seen);
   out.outcome = std::string{to_string(end.status)} + "|" + end.answer + "|" +

@@ -224,12 +224,6 @@ TEST_CASE("what was chosen is asked of the runtime") {
   CHECK(chosen.context == "beside");
   CHECK_FALSE(plain.model);
   CHECK(plain.context.empty());
-  const auto again = resume_options_of(x.choices);
-  CHECK(again.model == "fast");
-  CHECK(again.max_steps == 7u);
-  CHECK(again.timeout == std::chrono::seconds{3});
-  CHECK(again.approval == approve::all);
-  CHECK_FALSE(resume_options_of({}).approval);
 }
 
 TEST_CASE("the log does not drown the traces") {

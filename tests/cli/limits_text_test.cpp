@@ -31,7 +31,7 @@ TEST_CASE("verbose output says which limits hold") {
         "3, priority -4, changes: deny (rules: 1), isolation thread\n"
         "[LIMITS] read: 4 at once, timeout 30s, idle none, queue 10m, "
         "attempts 2, priority 0, changes: ask, isolation thread\n");
-  run_choices chosen;
+  resume_options chosen;
   chosen.max_steps = 2;
   chosen.timeout = 5s;
   CHECK(limits_text(x, "small", chosen)

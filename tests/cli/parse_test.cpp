@@ -53,11 +53,10 @@ TEST_CASE("every option of run arrives") {
   CHECK(x.choices.timeout == 90s);
   CHECK(x.choices.max_steps == 7u);
   CHECK(x.task == "the task");
-  CHECK_FALSE(x.choices.show.reasoning);
-  CHECK_FALSE(x.choices.show.stats);
-  CHECK(parsed<run_command>({"run", "--show-reasoning", "t"})
-            .choices.show.reasoning);
-  CHECK(parsed<run_command>({"run", "--stats", "t"}).choices.show.stats);
+  CHECK_FALSE(x.show.reasoning);
+  CHECK_FALSE(x.show.stats);
+  CHECK(parsed<run_command>({"run", "--show-reasoning", "t"}).show.reasoning);
+  CHECK(parsed<run_command>({"run", "--stats", "t"}).show.stats);
   CHECK(parsed<run_command>({"run", "-q", "t"}).common.level ==
         verbosity::quiet);
   CHECK(parsed<run_command>({"run", "--output", "jsonl", "t"}).common.output ==

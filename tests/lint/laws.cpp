@@ -13,7 +13,7 @@ namespace {
 constexpr int line_limit = 400;
 
 // The longest prefix wins, so actors/core stands before actors.
-constexpr std::array<std::pair<std::string_view, layer>, 13> layers{{
+constexpr std::array<std::pair<std::string_view, layer>, 14> layers{{
     {"messages/", layer::messages},
     {"actors/core/", layer::core_and_base},
     {"runtime/base/", layer::core_and_base},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, layer>, 13> layers{{
     {"runtime/storage/", layer::parts},
     {"actors/", layer::actors},
     {"runtime/scheduler/", layer::actors},
+    {"runtime/service/", layer::service},
     {"runtime/node/", layer::shell},
     {"runtime/http/", layer::shell},
     {"runtime/api/", layer::shell},

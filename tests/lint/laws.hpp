@@ -25,8 +25,9 @@ enum class layer : int {
   core_and_base = 1,
   parts = 2,  ///< tools, configuration, model, storage: know no actors
   actors = 3,
-  shell = 4,  ///< node, http, api
-  cli = 5,
+  service = 4,  ///< use cases
+  shell = 5,    ///< node, http, api
+  cli = 6,
   outside = 99,
 };
 

@@ -73,6 +73,7 @@ const std::set<std::string> public_headers{
     "runtime/base/log.hpp",
     "runtime/config/config.hpp",
     "runtime/model/transport.hpp",
+    "runtime/service/requests.hpp",
     "runtime/storage/journal.hpp",
     "runtime/storage/proposal.hpp",
     "tools/session_state.hpp",

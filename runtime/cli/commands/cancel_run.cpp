@@ -25,10 +25,11 @@ constexpr auto end_limit = 10s;
 constexpr auto between_looks = 50ms;
 
 /// The run's state once it has ended, or what it was at last.
-expected<run_state> await_end(storage::journal& journal, const run_id& id) {
+template <class Find>
+expected<run_state> await_end(Find find, const run_id& id) {
   const auto until = std::chrono::steady_clock::now() + end_limit;
   for (;;) {
-    const auto run = journal.load_run(id);
+    const auto run = find(id);
     if (!run) return unexpected{run.error()};
     if (run->state != run_state::active ||
         std::chrono::steady_clock::now() >= until)
@@ -45,7 +46,7 @@ expected<run_state> end_here(const sessions_command& x, config::config settings,
   if (!rt) return unexpected{rt.error()};
   const auto done = rt->cancel(id, x.reason);
   if (!done) return unexpected{done.error()};
-  return await_end(rt->journal(), id);
+  return await_end([&](const run_id& run) { return rt->find_run(run); }, id);
 }
 
 int report_end(const sessions_command& x, const run_id& id, run_state state,
@@ -83,9 +84,11 @@ int cancel_run_of(const sessions_command& x, const config::config& settings,
                   io);
   const auto asked = journal.ask_cancel(run->id, x.reason);
   if (!asked) return report(asked.error(), io);
-  const auto state = *asked == storage::cancel_verdict::gone
-                         ? end_here(x, settings, run->id)
-                         : await_end(journal, run->id);
+  const auto state =
+      *asked == storage::cancel_verdict::gone
+          ? end_here(x, settings, run->id)
+          : await_end([&](const run_id& one) { return journal.load_run(one); },
+                      run->id);
   if (!state) return report(state.error(), io);
   return report_end(x, run->id, *state, io);
 }

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "runtime/cli/commands/journal_at.hpp"
 #include "runtime/config/home.hpp"
-#include "runtime/node/run_folder.hpp"
+#include "runtime/service/open_journal.hpp"
+#include "runtime/service/proposals.hpp"
+#include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -26,7 +27,8 @@ bool starts_a_run(const proposals_command& x, const proposal& about) {
 }
 
 /// Proposals of older versions do not say it, their runs do.
-std::string folder_for(const proposal& about, storage::journal& journal) {
+std::string folder_for(const proposal& about,
+                       storage::session_records& journal) {
   if (!about.what.folder.empty()) return about.what.folder;
   const auto run = journal.load_run(about.what.run);
   return run ? folder_of(*run) : std::string{};
@@ -52,23 +54,23 @@ error refused(const proposal& about, const std::string& why) {
 }  // namespace
 
 std::string go_there(const std::string& folder) {
-  if (find_folder(folder) == folder_state::here) return {};
+  if (service::find_folder(folder) == service::folder_state::here) return {};
   return "cd '" + folder + "' && ";
 }
 
 expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
-                                storage::journal& journal) {
+                                storage::session_records& journal) {
   if (!starts_a_run(x, about)) return false;
   const auto folder = folder_for(about, journal);
-  switch (find_folder(folder)) {
-    case folder_state::here: return false;
-    case folder_state::gone:
+  switch (service::find_folder(folder)) {
+    case service::folder_state::here: return false;
+    case service::folder_state::gone:
       return unexpected{
           refused(about, "was made in " + folder +
                              ", where its tools work, and that folder is not "
                              "there any more: nothing was decided; make it "
                              "again, or deny the proposal")};
-    case folder_state::elsewhere: break;
+    case service::folder_state::elsewhere: break;
   }
   keep_configuration(x.common);
   std::error_code failed;
@@ -82,14 +84,12 @@ expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
 
 expected<void> is_known_here(const proposals_command& x, const proposal& about,
                              const config::config& settings) {
-  auto journal = journal_at(settings, journal_use::reads);
+  auto journal = service::open_journal(settings, service::journal_use::reads);
   if (!journal) return unexpected{std::move(journal.error())};
-  storage::proposal_filter filter;
-  filter.id = about.what.id;
   if (*journal) {
-    const auto found = (*journal)->list_proposals(filter);
+    const auto found = service::find_proposal(**journal, about.what.id);
     if (!found) return unexpected{found.error()};
-    if (!found->empty()) return {};
+    if (*found) return {};
   }
   return unexpected{refused(
       about,

@@ -20,7 +20,7 @@ std::string go_there(const std::string& folder);
 /// The answer is whether that changed the folder. Fails with
 /// `invalid_request` if the folder is gone.
 expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
-                                storage::journal& journal);
+                                storage::session_records& journal);
 
 /// The configuration there may keep its data elsewhere.
 expected<void> is_known_here(const proposals_command& x, const proposal& about,

@@ -5,7 +5,6 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/commands.hpp"
-#include "runtime/cli/commands/journal_at.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -14,7 +13,9 @@
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
+#include "runtime/service/open_journal.hpp"
 
 namespace riffle::cli {
 
@@ -22,79 +23,46 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using what = proposals_command::what;
+using service::proposal_view;
 
-std::string dump(const json& x) {
-  return x.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+/// With what to do next, where it is about something that there is not.
+error with_hint(error why) {
+  if (why.code == errc::not_found)
+    why.message += "; 'riffle proposals list' shows what waits";
+  return why;
 }
 
 /// Those without a decision whose time is not over, or all.
-int list(const proposals_command& x, storage::journal* journal, console& io) {
+int list(const proposals_command& x, const service::proposals& all,
+         console& io) {
   proposal_filter filter;
   if (x.session) filter.session = session_id{*x.session};
   filter.undecided = !x.all;
   filter.limit = x.limit;
-  const auto now = system_wall_time();
-  auto found = journal ? journal->list_proposals(filter)
-                       : expected<std::vector<proposal>>{};
+  const auto found = all.list(filter);
   if (!found) return report(found.error(), io);
-  if (!x.all)
-    std::erase_if(*found, [&](const proposal& one) {
-      return storage::effective_outcome(one, now).has_value();
-    });
-  auto all = json::array();
-  const auto others = replacements(*found);
-  for (const auto& one : *found) {
-    const auto other = others.find(one.what.id);
-    const auto by = other == others.end() ? proposal_id{} : other->second;
-    switch (x.common.output) {
-      case output_kind::text: io.out.write(summary_text(one, now, by)); break;
-      case output_kind::jsonl: io.out.write(dump(to_json(one, now, by))); break;
-      case output_kind::json: all.push_back(to_json(one, now, by)); break;
-    }
-  }
-  if (x.common.output == output_kind::json) io.out.write(dump(all));
-  const bool told = x.common.output == output_kind::text && found->empty() &&
-                    x.common.level != verbosity::quiet;
-  if (told)
-    io.complain(x.all ? "there are no proposals"
-                      : "nothing waits for a decision; --all lists what was "
-                        "decided too");
-  return io.out.good() ? completed : failed;
-}
-
-int show(const proposals_command& x, const proposal& about,
-         storage::journal& journal, console& io) {
   const auto now = system_wall_time();
-  proposal_filter filter;
-  filter.session = about.what.session;
-  const auto beside = journal.list_proposals(filter);
-  if (!beside) return report(beside.error(), io);
-  const auto others = replacements(*beside);
-  const auto other = others.find(about.what.id);
-  const auto by = other == others.end() ? proposal_id{} : other->second;
-  io.out.write(x.common.output == output_kind::text
-                   ? whole_text(about, now, by)
-                   : dump(to_json(about, now, by)));
-  return io.out.good() ? completed : failed;
+  return write_list(
+      *found, x.common,
+      x.all ? "there are no proposals"
+            : "nothing waits for a decision; --all lists what was decided too",
+      [now](const auto& one) { return summary_text(one, now); },
+      [now](const auto& one) { return service::to_json(one, now); }, io);
 }
 
-expected<proposal> find(const std::string& id, storage::journal* journal) {
-  proposal_filter filter;
-  filter.id = proposal_id{id};
-  auto found = journal ? journal->list_proposals(filter)
-                       : expected<std::vector<proposal>>{};
-  if (!found) return unexpected{std::move(found.error())};
-  if (!found->empty()) return std::move(found->front());
-  return unexpected{error{errc::not_found, "proposals",
-                          "there is no proposal \"" + id +
-                              "\"; 'riffle proposals list' shows what waits"}};
+int show(const proposals_command& x, const proposal_view& about, console& io) {
+  const auto now = system_wall_time();
+  io.out.write(x.common.output == output_kind::text
+                   ? whole_text(about, now)
+                   : service::dump(service::to_json(about, now)) + "\n");
+  return io.out.good() ? completed : failed;
 }
 
 /// What was approved once and for all: lists it, or takes one back.
-int always(const proposals_command& x, storage::journal* journal, console& io) {
+int always(const proposals_command& x, const service::proposals& all,
+           console& io) {
   if (!x.id.empty()) {
-    const auto done =
-        journal ? journal->revoke(proposal_id{x.id}) : expected<bool>{false};
+    const auto done = all.revoke(proposal_id{x.id});
     if (!done) return report(done.error(), io);
     if (!*done)
       return report({errc::not_found, "proposals",
@@ -107,22 +75,11 @@ int always(const proposals_command& x, storage::journal* journal, console& io) {
   }
   std::optional<session_id> of;
   if (x.session) of = session_id{*x.session};
-  const auto found =
-      journal ? journal->grants(of) : expected<std::vector<grant_record>>{};
+  const auto found = all.grants(of);
   if (!found) return report(found.error(), io);
-  auto all = json::array();
-  for (const auto& one : *found) {
-    switch (x.common.output) {
-      case output_kind::text: io.out.write(grant_text(one)); break;
-      case output_kind::jsonl: io.out.write(dump(to_json(one))); break;
-      case output_kind::json: all.push_back(to_json(one)); break;
-    }
-  }
-  if (x.common.output == output_kind::json) io.out.write(dump(all));
-  const bool told = x.common.output == output_kind::text && found->empty() &&
-                    x.common.level != verbosity::quiet;
-  if (told) io.complain("nothing was approved for further calls");
-  return io.out.good() ? completed : failed;
+  return write_list(
+      *found, x.common, "nothing was approved for further calls", grant_text,
+      [](const auto& one) { return service::to_json(one); }, io);
 }
 
 /// The arguments that are to run instead: of the option, of standard input, or
@@ -216,9 +173,10 @@ int tell(const proposals_command& x, const decided& done,
   }
   if (!text) {
     json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
-    if (done.now) out["proposal"] = to_json(*done.now, system_wall_time());
+    if (done.now)
+      out["proposal"] = service::to_json({*done.now, {}}, system_wall_time());
     if (done.queued) out["queued"] = true;
-    io.out.write(dump(out));
+    io.out.write(service::dump(out) + "\n");
   }
   return done.verdict == decision_verdict::accepted || done.queued ? completed
                                                                    : failed;
@@ -253,16 +211,19 @@ int execute(const proposals_command& x, console& io) {
       load_config(x.common, looks ? config_use::looks : config_use::acts,
                   x.arguments == "-", io);
   if (!settings) return usage;
-  auto journal = journal_at(*settings, journal_use::reads);
+  auto journal = service::open_journal(*settings, service::journal_use::reads);
   if (!journal) return report(journal.error(), io);
-  if (x.action == what::list) return list(x, journal->get(), io);
-  if (x.action == what::always) return always(x, journal->get(), io);
-  const auto about = find(x.id, journal->get());
-  if (!about) return report(about.error(), io);
-  if (x.action == what::show) return show(x, *about, **journal, io);
+  std::optional<service::proposals> all{*journal};
+  if (x.action == what::list) return list(x, *all, io);
+  if (x.action == what::always) return always(x, *all, io);
+  const auto found = all->show(proposal_id{x.id});
+  if (!found) return report(with_hint(found.error()), io);
+  if (x.action == what::show) return show(x, *found, io);
+  const auto* about = &found->it;
   auto there = x;
   const auto moved = go_where_it_runs(there, *about, **journal);
   if (!moved) return report(moved.error(), io);
+  all.reset();
   journal->reset();
   if (*moved) {
     settings =

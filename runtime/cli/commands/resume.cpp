@@ -10,7 +10,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
-#include "runtime/node/run_folder.hpp"
+#include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -47,13 +47,13 @@ std::optional<error> elsewhere(const storage::run_record& run,
                                const session_id& session) {
   const auto folder = folder_of(run);
   std::string why;
-  switch (find_folder(folder)) {
-    case folder_state::here: return std::nullopt;
-    case folder_state::elsewhere:
+  switch (service::find_folder(folder)) {
+    case service::folder_state::here: return std::nullopt;
+    case service::folder_state::elsewhere:
       why = "; finish it there: " + go_there(folder) +
             "riffle sessions resume " + session.value;
       break;
-    case folder_state::gone:
+    case service::folder_state::gone:
       why =
           ", and that folder is not there any more: make it again, or end the "
           "run by 'riffle sessions cancel " +
@@ -80,23 +80,21 @@ int execute(const resume_command& x, console& io) {
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
-  const auto session = rt->journal().load_session(session_id{x.session});
-  const bool missing =
-      session ? session->runs.empty() : session.error().code == errc::not_found;
-  if (missing) return report(no_session(x.session), io);
+  const auto session = rt->session(session_id{x.session});
+  if (!session && session.error().code == errc::not_found)
+    return report(no_session(x.session), io);
   if (!session) return report(session.error(), io);
   const auto* active = unfinished(*session);
   if (!active) return nothing_to_do(*session, io, x.common);
   if (const auto why = elsewhere(*active, session->session))
     return report(*why, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed = with_room(room, [&] {
-    return rt->resume(active->id, {}, resume_options_of(x.choices));
-  });
+  const auto resumed =
+      with_room(room, [&] { return rt->resume(active->id, {}, x.choices); });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
-  return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.choices.show,
-               signals, room, io);
+  return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.show, signals,
+               room, io);
 }
 
 }  // namespace riffle::cli

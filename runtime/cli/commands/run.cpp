@@ -70,8 +70,8 @@ int execute(const run_command& x, console& io) {
   const auto started = with_room(room, [&] { return rt->start(*request); });
   if (room.status()) return *room.status();
   if (!started) return report(started.error(), io);
-  return watch({*rt, *started, std::move(keyboard)}, x.common, x.choices.show,
-               signals, room, io);
+  return watch({*rt, *started, std::move(keyboard)}, x.common, x.show, signals,
+               room, io);
 }
 
 }  // namespace riffle::cli

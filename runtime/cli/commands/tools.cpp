@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: MIT
 // riffle tools list|call
+#include "runtime/service/tools.hpp"
+
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "actors/core/control_tools.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/tool_call_view.hpp"
-#include "runtime/config/home.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/storage/health_registry.hpp"
 
 namespace riffle::cli {
 
 namespace {
-
-using json = nlohmann::ordered_json;
-
-using outages = std::vector<storage::tool_outage>;
-
-/// Tools that a running process has taken out of service.
-outages find_outages(const config::config& settings) {
-  const auto folder = config::data_folder(settings.runtime);
-  return folder ? storage::read_outages(*folder / "service") : outages{};
-}
-
-json facts(const tools::tool_spec& x, const config::config& settings) {
-  auto parameters = json::parse(x.parameters, nullptr, false);
-  return {{"name", x.name},
-          {"effect", to_string(x.eff)},
-          {"idempotent", x.idempotent || settings.tools.of(x.name).idempotent},
-          {"approval", settings.tools.approval_of(x.name, x.eff)},
-          {"description", x.description},
-          {"parameters", std::move(parameters)}};
-}
-
-json about(const tools::tool_spec& x, const config::config& settings,
-           const outages& out) {
-  auto result = facts(x, settings);
-  for (const auto& o : out)
-    if (o.tool == x.name)
-      result["out_of_service"].push_back({{"process", o.process},
-                                          {"since", to_string(o.since)},
-                                          {"why", o.why}});
-  return result;
-}
 
 std::string line_about(const tools::tool_spec& x, std::size_t columns) {
   constexpr std::size_t name_width = 14;
@@ -62,13 +29,12 @@ std::string line_about(const tools::tool_spec& x, std::size_t columns) {
   return out + fit(safe_line(x.description, 1000), room) + "\n";
 }
 
-std::string outage_lines(const std::string& tool, const outages& out) {
+std::string outage_lines(const service::tool_view& x) {
   std::string lines;
-  for (const auto& o : out)
-    if (o.tool == tool)
-      lines += "  ✗ out of service in process " + std::to_string(o.process) +
-               " since " + to_string(o.since) + ": " + safe_line(o.why, 300) +
-               "\n";
+  for (const auto& o : x.outages)
+    lines += "  ✗ out of service in process " + std::to_string(o.process) +
+             " since " + to_string(o.since) + ": " + safe_line(o.why, 300) +
+             "\n";
   return lines;
 }
 
@@ -85,40 +51,20 @@ int list(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
   constexpr std::size_t usual_width = 100;
   const auto columns = io.out.is_terminal() ? io.out.columns() : usual_width;
-  auto all = json::array();
-  const auto out = find_outages(settings);
-  for (const auto& name : tools.names()) {
-    const auto& spec = (*tools.find(name))->spec();
-    switch (x.common.output) {
-      case output_kind::text:
-        io.out.write(line_about(spec, columns) + outage_lines(name, out));
-        break;
-      case output_kind::jsonl:
-        io.out.write(about(spec, settings, out).dump() + "\n");
-        break;
-      case output_kind::json: all.push_back(about(spec, settings, out)); break;
-    }
-  }
-  if (x.common.output == output_kind::json) io.out.write(all.dump() + "\n");
-  return io.out.good() ? completed : failed;
+  return write_list(
+      service::list_tools(tools, settings), x.common, {},
+      [columns](const auto& one) {
+        return line_about(one.spec, columns) + outage_lines(one);
+      },
+      [](const auto& one) { return service::to_json(one); }, io);
 }
 
 int call(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
-  if (core::is_control_tool(x.name)) {
-    io.complain("\"" + x.name +
-                "\" is handled by the run itself, it cannot be called alone");
-    return usage;
-  }
   auto text = x.arguments == "-" ? read_stdin("arguments")
                                  : expected<std::string>{x.arguments};
   if (!text) return report(text.error(), io);
-  const auto arguments = tools.check(x.name, *text);
-  if (!arguments) {
-    report(arguments.error(), io);
-    return usage;
-  }
-  return call_tool(*tools.find(x.name), *arguments, x.common, settings, io);
+  return call_tool(tools, x.name, std::move(*text), x.common, settings, io);
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
   });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
-  return watch({rt, *resumed, std::move(keyboard)}, x.common, x.choices.show,
-               signals, room, io);
+  return watch({rt, *resumed, std::move(keyboard)}, x.common, x.show, signals,
+               room, io);
 }
 
 }  // namespace riffle::cli

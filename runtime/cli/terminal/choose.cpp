@@ -45,10 +45,6 @@ run_request request_of(const run_command& x, std::string task) {
   return out;
 }
 
-resume_options resume_options_of(const run_choices& x) {
-  return {x.approval, x.max_steps, x.timeout, x.model};
-}
-
 void choose_log_level(verbosity level, config::config& settings) {
   auto& log = settings.runtime.log.level;
   if (log == "off") return;

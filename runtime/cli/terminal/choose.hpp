@@ -22,9 +22,6 @@ expected<void> check_model(const std::optional<std::string>& model,
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);
 
-/// What of an unfinished run is chosen anew.
-resume_options resume_options_of(const run_choices& x);
-
 /// How much the runtime's own log says beside the traces: errors with -q,
 /// else what the configuration asks for.
 void choose_log_level(verbosity level, config::config& settings);

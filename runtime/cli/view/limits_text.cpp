@@ -16,7 +16,7 @@ std::string or_none(std::uint32_t x) {
 }
 
 std::string of_run(const config::config& x, const config::agent_config& agent,
-                   const run_choices& choices) {
+                   const resume_options& choices) {
   return "[LIMITS] run: " +
          std::to_string(choices.max_steps.value_or(agent.max_steps)) +
          " steps, " + std::to_string(agent.max_calls_in_flight) +
@@ -42,7 +42,8 @@ std::string of_tool(const std::string& name, const config::tools_config& all) {
 }  // namespace
 
 std::string limits_text(const config::config& settings,
-                        const std::string& agent, const run_choices& choices) {
+                        const std::string& agent,
+                        const resume_options& choices) {
   const auto& of = settings.agents.at(agent);
   auto out = of_run(settings, of, choices);
   for (const auto& tool : of.tools) out += of_tool(tool, settings.tools);

@@ -92,17 +92,4 @@ std::string json_head(const events::tool_result& x) {
                   nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string fit_characters(const std::string& text, std::size_t limit,
-                           bool& truncated) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (!starts || characters++ < limit) continue;
-    truncated = true;
-    return text.substr(0, i);
-  }
-  truncated = false;
-  return text;
-}
-
 }  // namespace riffle::cli

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/tool_call_view.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -16,51 +15,52 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/base/id_source.hpp"
-#include "runtime/base/timer.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
-#include "tools/ask.hpp"
+#include "runtime/service/tools.hpp"
 
 namespace riffle::cli {
 
 namespace {
 
-/// Carries reports and the result from the tool's thread to the terminal's.
+/// Carries what happens from the tool's thread to the terminal's.
 class call_channel {
  public:
-  /// Of many reports the newest stay.
-  void report(tool_progress_report x) {
+  /// Of many reports the newest stay; the call itself is the first.
+  void tell(events::body x) {
     constexpr std::size_t most = 256;
     const std::lock_guard lock{mutex_};
-    if (reports_.size() == most) reports_.pop_front();
-    reports_.push_back(std::move(x));
+    if (told_.size() == most)
+      told_.erase(std::ranges::find_if(told_, [](const events::body& one) {
+        return std::holds_alternative<events::tool_progress>(one);
+      }));
+    told_.push_back(std::move(x));
     changed_.notify_one();
   }
-  void finish(tools::tool_output x) {
+  void finish(expected<service::hand_result> x) {
     const std::lock_guard lock{mutex_};
     result_ = std::move(x);
     changed_.notify_one();
   }
-  /// What came, waiting up to `limit`; the result once no report is left.
-  std::deque<tool_progress_report> take(duration limit) {
+  /// What came, waiting up to `limit`; the result once all was taken.
+  std::deque<events::body> take(duration limit) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, limit,
-                      [this] { return result_ || !reports_.empty(); });
-    return std::exchange(reports_, {});
+                      [this] { return result_ || !told_.empty(); });
+    return std::exchange(told_, {});
   }
-  std::optional<tools::tool_output> result() {
+  std::optional<expected<service::hand_result>> result() {
     const std::lock_guard lock{mutex_};
-    return reports_.empty() ? std::exchange(result_, {}) : std::nullopt;
+    return told_.empty() ? std::exchange(result_, {}) : std::nullopt;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<tool_progress_report> reports_;
-  std::optional<tools::tool_output> result_;
+  std::deque<events::body> told_;
+  std::optional<expected<service::hand_result>> result_;
 };
 
 /// A folder for the output's file, removed at the end.
@@ -84,23 +84,6 @@ class private_folder {
  private:
   std::filesystem::path path_;
 };
-
-tools::tool_output run_guarded(tools::tool& tool, const nlohmann::json& x,
-                               tools::tool_context& context) {
-  const auto died = [&](const std::string& why) {
-    return tools::tool_output{{},
-                              error{errc::tool_execution_error,
-                                    tool.spec().name, "the tool died: " + why},
-                              {}};
-  };
-  try {
-    return tool.run(x, context);
-  } catch (const std::exception& e) {
-    return died(e.what());
-  } catch (...) {
-    return died("unknown exception");
-  }
-}
 
 /// Shows the call as the events that a run would have.
 class call_view {
@@ -132,13 +115,6 @@ class call_view {
   std::uint64_t seq_ = 0;
 };
 
-outcome outcome_of(const tools::tool_output& x, bool late, bool cancelled) {
-  if (!x.err && !late && !cancelled) return outcome::ok;
-  if (cancelled) return outcome::cancelled;
-  if (late || x.err->code == errc::timeout) return outcome::timed_out;
-  return outcome::failed;
-}
-
 int status_for(outcome how) {
   switch (how) {
     case outcome::ok: return completed;
@@ -148,128 +124,57 @@ int status_for(outcome how) {
   }
 }
 
-/// One call: the tool on a thread of its own, its reports on this one.
-class call_job {
- public:
-  call_job(tools::tool& tool, const tools::checked_arguments& arguments,
-           const config::config& settings)
-      : tool_{tool}, arguments_{arguments} {
-    id_source ids;
-    context_.call = ids.next<call_id>();
-    context_.stop = stop_.get_token();
-    context_.workspace =
-        std::filesystem::absolute(settings.tools.defaults.workspace);
-    context_.progress = [this](tool_progress_report x) {
-      channel_.report(std::move(x));
-    };
-    if (!folder_.path().empty()) {
-      context_.output_file = folder_.path() / "output";
-    }
-    const auto& own = settings.tools.of(tool.spec().name);
-    limit_ = own.timeout;
-    context_.kill_grace = own.kill_grace;
+/// The tool on a thread of its own, what it tells on this one.
+expected<service::hand_result> run(const tools::registry& tools,
+                                   const config::config& settings,
+                                   service::hand_call x, call_view& view,
+                                   console& io) {
+  call_channel channel;
+  std::stop_source stop;
+  x.stop = stop.get_token();
+  x.on_event = [&channel](events::body e) { channel.tell(std::move(e)); };
+  interrupts signals;
+  signals.on_stop([&stop](const char*) { stop.request_stop(); });
+  std::optional<expected<service::hand_result>> result;
+  const std::jthread worker{[&] {
+    channel.finish(service::call_tool(tools, settings, std::move(x)));
+  }};
+  while (!result) {
+    for (auto& e : channel.take(screen::between_drawings))
+      view.on(std::move(e));
+    if (signals.asked_to_stop()) view.cancelling();
+    if (!io.out.good()) stop.request_stop();
+    view.tick();
+    result = channel.result();
   }
-
-  /// Runs it to its end; shows what happens.
-  void run(call_view& view, console& io) {
-    interrupts signals;
-    signals.on_stop([this](const char*) { stop_.request_stop(); });
-    thread_timer clock;
-    if (limit_ > duration{}) {
-      clock.after(limit_, [this] {
-        late_ = true;
-        stop_.request_stop();
-      });
-    }
-    view.on(begin());
-    std::jthread worker{[this] {
-      channel_.finish(run_guarded(tool_, arguments_.value, context_));
-    }};
-    while (!output_) {
-      for (auto& x : channel_.take(screen::between_drawings)) {
-        view.on(events::tool_progress{context_.call, tool_.spec().name,
-                                      std::move(x)});
-      }
-      if (signals.asked_to_stop()) view.cancelling();
-      if (!io.out.good()) stop_.request_stop();
-      view.tick();
-      output_ = channel_.result();
-    }
-    cancelled_ = signals.asked_to_stop();
-    signals.on_stop({});
-  }
-
-  [[nodiscard]] events::tool_result result(std::size_t output_limit) const {
-    const auto took = std::chrono::steady_clock::now() - began_;
-    events::tool_result x;
-    x.id = context_.call;
-    x.tool = tool_.spec().name;
-    x.how = outcome_of(*output_, late_, cancelled_);
-    x.output = fit_characters(output_->text, output_limit, x.truncated);
-    x.duration_ms = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
-    x.attempts = 1;
-    x.err = output_->err;
-    if (x.how == outcome::timed_out) {
-      x.err = error{errc::timeout,
-                    x.tool,
-                    "over its time limit of " + config::to_text(limit_) +
-                        " (tools." + x.tool + ".timeout)",
-                    false,
-                    {}};
-    }
-    x.metadata = output_->metadata;
-    return x;
-  }
-
-  [[nodiscard]] whole_output whole() const {
-    return {context_.output_file, output_->text};
-  }
-
- private:
-  [[nodiscard]] events::tool_call begin() const {
-    events::tool_call x;
-    x.id = context_.call;
-    x.tool = tool_.spec().name;
-    x.title =
-        tools::ask_title(tool_, arguments_.value).value_or(tool_.spec().name);
-    x.arguments = arguments_.canonical;
-    x.eff = tool_.spec().eff;
-    return x;
-  }
-
-  tools::tool& tool_;
-  const tools::checked_arguments& arguments_;
-  const private_folder folder_;
-  call_channel channel_;
-  std::stop_source stop_;
-  tools::tool_context context_;
-  duration limit_{};
-  std::atomic<bool> late_ = false;
-  bool cancelled_ = false;
-  std::optional<tools::tool_output> output_;
-  std::chrono::steady_clock::time_point began_ =
-      std::chrono::steady_clock::now();
-};
+  signals.on_stop({});
+  return std::move(*result);
+}
 
 }  // namespace
 
-int call_tool(const tools::tool_ptr& tool,
-              const tools::checked_arguments& arguments,
-              const common_options& options, const config::config& settings,
-              console& io) {
+int call_tool(const tools::registry& tools, const std::string& name,
+              std::string arguments, const common_options& options,
+              const config::config& settings, console& io) {
+  const private_folder folder;
+  service::hand_call x{.tool = name, .arguments = std::move(arguments)};
+  if (!folder.path().empty()) x.output_file = folder.path() / "output";
+  const auto file = x.output_file;
   call_view view{options, io};
-  call_job job{*tool, arguments, settings};
-  job.run(view, io);
-  const auto result = job.result(settings.publish.output_limit);
-  view.on(result);
-  view.finish();
-  if (options.output == output_kind::json) {
-    write_json(job.whole(), json_head(result), io.out);
-  } else if (options.output == output_kind::text) {
-    write_text(job.whole(), io.out);
+  const auto done = run(tools, settings, std::move(x), view, io);
+  if (!done) {
+    report(done.error(), io);
+    return usage;
   }
-  return io.out.good() ? status_for(result.how) : failed;
+  view.on(done->result);
+  view.finish();
+  const whole_output whole{file, done->text};
+  if (options.output == output_kind::json) {
+    write_json(whole, json_head(done->result), io.out);
+  } else if (options.output == output_kind::text) {
+    write_text(whole, io.out);
+  }
+  return io.out.good() ? status_for(done->result.how) : failed;
 }
 
 }  // namespace riffle::cli

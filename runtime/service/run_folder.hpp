@@ -9,7 +9,7 @@
 
 #include "messages/error.hpp"
 
-namespace riffle {
+namespace riffle::service {
 
 enum class folder_state : std::uint8_t {
   here,       ///< this process's working directory, or not on record
@@ -23,4 +23,4 @@ folder_state find_folder(const std::string& folder);
 /// e.g. "proposal prop_1".
 expected<void> check_folder(const std::string& folder, const std::string& what);
 
-}  // namespace riffle
+}  // namespace riffle::service

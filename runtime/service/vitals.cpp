@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/node/vitals.hpp"
+#include "runtime/service/vitals.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -7,7 +7,7 @@
 
 #include "runtime/base/log.hpp"
 
-namespace riffle {
+namespace riffle::service {
 
 void vitals::on_death(const std::string& what, const std::string& why) {
   std::vector<std::weak_ptr<subscriber>> readers;
@@ -62,4 +62,4 @@ bool vitals::add(const subscriber_ptr& reader) {
   return !why;
 }
 
-}  // namespace riffle
+}  // namespace riffle::service

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/node/run_folder.hpp"
+#include "runtime/service/run_folder.hpp"
 
 #include <filesystem>
 #include <system_error>
 
-namespace riffle {
+namespace riffle::service {
 
 namespace fs = std::filesystem;
 
@@ -36,4 +36,4 @@ expected<void> check_folder(const std::string& folder,
   return {};
 }
 
-}  // namespace riffle
+}  // namespace riffle::service

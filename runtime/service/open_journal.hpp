@@ -7,7 +7,7 @@
 #include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
 
-namespace riffle::cli {
+namespace riffle::service {
 
 enum class journal_use : std::uint8_t {
   reads,    ///< also in a folder that cannot be written
@@ -16,7 +16,7 @@ enum class journal_use : std::uint8_t {
 
 /// The journal of the data folder, or null if there is none yet: looking must
 /// not make one, nor start a runtime.
-expected<std::unique_ptr<storage::journal>> journal_at(
+expected<std::shared_ptr<storage::journal>> open_journal(
     const config::config& settings, journal_use use);
 
-}  // namespace riffle::cli
+}  // namespace riffle::service

@@ -11,7 +11,7 @@
 #include "actors/run/subscriber.hpp"
 #include "messages/error.hpp"
 
-namespace riffle {
+namespace riffle::service {
 
 /// Whether a process's actors can go on: an actor that all runs need (session
 /// store, command inbox, run registry) died, so nothing can. All
@@ -42,4 +42,4 @@ class vitals {
   std::size_t sweep_at_ = 64;
 };
 
-}  // namespace riffle
+}  // namespace riffle::service

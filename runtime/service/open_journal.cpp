@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/commands/journal_at.hpp"
+#include "runtime/service/open_journal.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -7,18 +7,18 @@
 #include "runtime/config/home.hpp"
 #include "runtime/storage/read_only_journal.hpp"
 
-namespace riffle::cli {
+namespace riffle::service {
 
-expected<std::unique_ptr<storage::journal>> journal_at(
+expected<std::shared_ptr<storage::journal>> open_journal(
     const config::config& settings, journal_use use) {
   const auto folder = config::data_folder(settings.runtime);
   if (!folder) return unexpected{folder.error()};
   std::error_code ignored;
   if (!std::filesystem::exists(*folder / "riffle.db", ignored))
-    return std::unique_ptr<storage::journal>{};
+    return std::shared_ptr<storage::journal>{};
   if (use == journal_use::reads && !storage::is_writable(*folder))
     return storage::open_read_only_journal(*folder);
   return storage::open_sqlite_journal(*folder, storage::durability::process);
 }
 
-}  // namespace riffle::cli
+}  // namespace riffle::service

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/front_door.hpp"
+
+#include <utility>
+
+#include "messages/type_ids.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr const char* op = "runtime";
+
+/// Longest wait for the registry's answer; covers the store's own deadline.
+constexpr auto answer_deadline = std::chrono::seconds{90};
+
+}  // namespace
+
+void front_door::start(const run_spec_ptr& spec, subscriber_ptr who,
+                       reply<run_opened> to) {
+  ask(caf::make_message(start_run{spec, who}), {spec->run, who}, std::move(to));
+}
+
+void front_door::resume(const run_spec_ptr& spec, subscriber_ptr who,
+                        std::optional<core::end_request> end,
+                        reply<run_opened> to) {
+  ask(caf::make_message(resume_run{spec, who, std::move(end)}),
+      {spec->run, who}, std::move(to));
+}
+
+/// An actor for each question: it has a mailbox for the answer and its
+/// deadline, so nobody waits.
+void front_door::ask(caf::message request, withdraw_run if_silent,
+                     reply<run_opened> to) {
+  vitals_->add(if_silent.who);
+  if (auto why = failure()) return to(unexpected{std::move(*why)});
+  const auto registry = this->registry();
+  if (!registry) return;  // and `to` says it
+  const auto refuse = [to, alive = vitals_](error why) {
+    auto dead = alive->failure();
+    to(unexpected{dead ? std::move(*dead) : std::move(why)});
+  };
+  actors_->spawn([=](caf::event_based_actor* self) {
+    self->request(caf::actor_cast<caf::actor>(registry), answer_deadline,
+                  request)
+        .then(
+            [=](run_opened& x) {
+              if (x.failure) return refuse(std::move(*x.failure));
+              to(std::move(x));
+            },
+            [=](caf::error& e) {
+              // What was asked for is under way: nothing may be left of it.
+              self->send(registry, if_silent);
+              refuse(
+                  {errc::internal, op,
+                   "the registry did not answer: " + self->system().render(e)});
+            });
+  });
+}
+
+run_registry_actor front_door::registry() {
+  const std::lock_guard lock{mutex_};
+  return registry_;
+}
+
+command_inbox_actor front_door::inbox() {
+  const std::lock_guard lock{mutex_};
+  return inbox_;
+}
+
+void front_door::cut() {
+  const std::lock_guard lock{mutex_};
+  registry_ = nullptr;
+  inbox_ = nullptr;
+}
+
+void front_door::attach(const run_id& run, subscriber_ptr who) {
+  if (!vitals_->add(who)) return;
+  if (const auto to = registry())
+    caf::anon_send(to, attach_subscriber{run, std::move(who)});
+}
+
+void front_door::cancel(const run_id& run, error why, bool cancelled) {
+  if (const auto to = registry())
+    caf::anon_send(to, cancel_run{run, std::move(why), cancelled});
+}
+
+void front_door::cancel(const run_id& run, const call_id& call) {
+  if (const auto to = registry()) caf::anon_send(to, cancel_call{run, call});
+}
+
+void front_door::tell(storage::decision_record x) {
+  if (const auto to = inbox()) caf::anon_send(to, decision_known{std::move(x)});
+}
+
+void front_door::queue(const storage::proposal_state& cause) {
+  if (const auto to = inbox()) caf::anon_send(to, queued_cause{cause});
+}
+
+bool front_door::close(duration limit) {
+  const auto to = registry();
+  if (!to) return true;
+  bool ended = false;
+  caf::scoped_actor self{*actors_};
+  self->request(to, limit, shut_down{})
+      .receive([&](all_ended&) { ended = true; }, [](caf::error&) {});
+  return ended;
+}
+
+}  // namespace riffle::service

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/proposals.hpp"
+
+#include <map>
+#include <utility>
+
+#include "actors/tools/call_check.hpp"
+#include "actors/tools/call_policy.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/service/run_folder.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+using storage::proposal_state;
+
+error refused(const proposal_id& id, const std::string& why) {
+  return {errc::invalid_request, "proposals",
+          "proposal " + id.value + " " + why};
+}
+
+std::vector<proposal_view> views_of(std::vector<proposal_state> all) {
+  std::map<proposal_id, proposal_id> newer;
+  for (const auto& x : all)
+    if (!x.what.replaces.empty()) newer[x.what.replaces] = x.what.id;
+  std::vector<proposal_view> out;
+  out.reserve(all.size());
+  for (auto& x : all) {
+    const auto by = newer.find(x.what.id);
+    out.push_back(
+        {std::move(x), by == newer.end() ? proposal_id{} : by->second});
+  }
+  return out;
+}
+
+bool is_waited_for(const storage::proposal_record& x) {
+  return x.source != events::proposal_source::tool_call || x.waits;
+}
+
+/// Whether an approval has yet to be acted on, by a run of its own.
+bool must_start(const proposal_state& x) {
+  return !is_waited_for(x.what) && x.decided &&
+         x.decided->how == events::proposal_outcome::approved &&
+         x.executed_by.empty();
+}
+
+storage::decision_record to_record(proposal_id id, decision x) {
+  storage::decision_record out;
+  out.proposal = std::move(id);
+  out.how = x.approved ? events::proposal_outcome::approved
+                       : events::proposal_outcome::denied;
+  out.by = std::move(x.by);
+  out.reason = std::move(x.reason);
+  out.arguments = std::move(x.arguments).value_or("");
+  out.always = x.approved ? x.always : always_scope::none;
+  out.at = system_wall_time();
+  return out;
+}
+
+decision_result queued(front_door& door, decision_result x) {
+  door.queue(*x.now);
+  x.queued = true;
+  return x;
+}
+
+}  // namespace
+
+expected<std::optional<proposal_state>> find_proposal(
+    storage::proposal_records& records, const proposal_id& id) {
+  storage::proposal_filter filter;
+  filter.id = id;
+  auto all = records.list_proposals(filter);
+  if (!all) return unexpected{std::move(all.error())};
+  std::optional<proposal_state> found;
+  if (!all->empty()) found = std::move(all->front());
+  return found;
+}
+
+// -- looking ------------------------------------------------------------------
+
+expected<std::vector<proposal_view>> proposals::list(
+    const storage::proposal_filter& x) const {
+  if (!records_) return {};
+  auto all = records_->list_proposals(x);
+  if (!all) return unexpected{std::move(all.error())};
+  const auto now = system_wall_time();
+  if (x.undecided)
+    std::erase_if(*all, [&](const proposal_state& one) {
+      return storage::effective_outcome(one, now).has_value();
+    });
+  return views_of(std::move(*all));
+}
+
+expected<proposal_view> proposals::show(const proposal_id& id) const {
+  auto found = records_ ? find_proposal(*records_, id)
+                        : expected<std::optional<proposal_state>>{};
+  if (!found) return unexpected{std::move(found.error())};
+  if (!*found)
+    return unexpected{error{errc::not_found, "proposals",
+                            "there is no proposal \"" + id.value + "\""}};
+  storage::proposal_filter beside;
+  beside.session = (*found)->what.session;
+  auto all = records_->list_proposals(beside);
+  if (!all) return unexpected{std::move(all.error())};
+  for (const auto& x : *all)
+    if (x.what.replaces == id) return proposal_view{**found, x.what.id};
+  return proposal_view{std::move(**found), {}};
+}
+
+expected<std::vector<storage::grant_record>> proposals::grants(
+    const std::optional<session_id>& of) const {
+  if (!records_) return {};
+  return records_->grants(of);
+}
+
+expected<bool> proposals::revoke(const proposal_id& grant) const {
+  return records_ ? records_->revoke(grant) : expected<bool>{false};
+}
+
+// -- deciding -----------------------------------------------------------------
+
+decisions::decisions(parts x, runs starts, std::shared_ptr<executor> where)
+    : parts_{std::make_shared<const parts>(std::move(x))},
+      runs_{std::move(starts)},
+      where_{std::move(where)} {}
+
+void decisions::decide(proposal_id id, decision x, bool may_start,
+                       reader_maker reader, reply<decision_result> to) const {
+  answer_on<decision_result>(
+      where_.get(),
+      [me = *this, id = std::move(id),
+       x = std::move(x)]() -> expected<decision_result> {
+        if (x.arguments && !x.approved)
+          return unexpected{error{errc::invalid_request, "proposals",
+                                  "a denial takes no arguments"}};
+        return me.store(to_record(id, x), x.digest);
+      },
+      reply<decision_result>{[me = *this, may_start, reader = std::move(reader),
+                              to](expected<decision_result> x) {
+        if (!x || !x->now || !must_start(*x->now) ||
+            (x->verdict != decision_verdict::accepted &&
+             x->verdict != decision_verdict::too_late))
+          return to(std::move(x));
+        if (!may_start) return to(queued(*me.parts_->door, std::move(*x)));
+        me.start(std::move(*x), reader, to);
+      }});
+}
+
+expected<decision_result> decisions::store(storage::decision_record x,
+                                           const std::string& digest) const {
+  if (auto why = parts_->door->failure()) return unexpected{std::move(*why)};
+  if (auto ok = check(x); !ok) return unexpected{std::move(ok.error())};
+  auto answer = parts_->journal->decide(std::move(x), digest);
+  if (!answer) return unexpected{std::move(answer.error())};
+  if (answer->now && answer->now->decided)
+    parts_->door->tell(*answer->now->decided);
+  return decision_result{answer->verdict, std::move(answer->now), {}, false};
+}
+
+/// What cannot be done with this proposal is said before anything is stored;
+/// that there is none, or that it was decided, when it is.
+expected<void> decisions::check(storage::decision_record& x) const {
+  const auto found = find_proposal(*parts_->journal, x.proposal);
+  if (!found) return unexpected{found.error()};
+  if (!*found || (*found)->decided) return {};
+  const auto& what = (*found)->what;
+  if (x.how == events::proposal_outcome::approved)
+    if (auto ok = check_approval(x, what); !ok) return ok;
+  return x.arguments.empty() ? expected<void>{} : check_edit(x, what);
+}
+
+expected<void> decisions::check_approval(
+    const storage::decision_record& x,
+    const storage::proposal_record& what) const {
+  if (x.always != always_scope::none && !what.can_always)
+    return unexpected{refused(
+        what.id,
+        "cannot be approved for further calls: a rule of the configuration "
+        "asks for each of them, or it is no tool call")};
+  if (x.always == always_scope::pattern && what.pattern.empty())
+    return unexpected{refused(
+        what.id, "has no pattern for further calls: approve this call alone")};
+  return is_waited_for(what)
+             ? expected<void>{}
+             : check_folder(what.folder, "proposal " + what.id.value);
+}
+
+expected<void> decisions::check_edit(
+    storage::decision_record& x, const storage::proposal_record& what) const {
+  if (what.source != events::proposal_source::tool_call)
+    return unexpected{refused(what.id, "is no tool call: it has no arguments")};
+  const auto* tool = parts_->registry->find(what.tool);
+  // A tool that only the run's own process knows is checked there.
+  if (tool == nullptr) return {};
+  auto checked = parts_->registry->check(what.tool, x.arguments);
+  if (!checked) return unexpected{std::move(checked.error())};
+  x.arguments = std::move(checked->canonical);
+  const auto how = policy_of(**tool, parts_->config->tools, checked->value);
+  if (!how) return unexpected{how.error()};
+  if (how->policy == core::approval_policy::deny)
+    return unexpected{denied_call(what.tool)};
+  return {};
+}
+
+/// Leaves it to the inbox while the session is busy.
+void decisions::start(decision_result x, reader_maker reader,
+                      reply<decision_result> to) const {
+  auto cause = *x.now;
+  runs_.start_cause(std::move(cause), std::move(reader),
+                    reply<run_opened>{[parts = parts_, x = std::move(x),
+                                       to](expected<run_opened> opened) {
+                      if (!opened && opened.error().code != errc::session_busy)
+                        return to(unexpected{std::move(opened.error())});
+                      if (!opened) return to(queued(*parts->door, x));
+                      auto out = x;
+                      out.now->executed_by = opened->run;
+                      out.started = std::move(*opened);
+                      to(std::move(out));
+                    }});
+}
+
+}  // namespace riffle::service

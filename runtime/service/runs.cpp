@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/runs.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "runtime/service/run_folder.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+std::string working_folder() {
+  std::error_code gone;
+  return std::filesystem::current_path(gone).string();
+}
+
+subscriber_ptr reader_for(const reader_maker& make, const run_spec& spec) {
+  return make ? make(spec.run, spec.session) : nullptr;
+}
+
+}  // namespace
+
+runs::runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
+           std::shared_ptr<storage::journal> journal,
+           std::shared_ptr<executor> where)
+    : door_{std::move(door)},
+      specs_{std::move(specs)},
+      journal_{std::move(journal)},
+      where_{std::move(where)} {}
+
+/// The spec is made where it may block, the rest by messages.
+void runs::open(spec_source make, bool fresh, reader_maker reader,
+                reply<run_opened> to) const {
+  answer_on<run_spec_ptr>(
+      where_.get(), std::move(make),
+      reply<run_spec_ptr>{[door = door_, fresh, reader = std::move(reader),
+                           to = std::move(to)](expected<run_spec_ptr> spec) {
+        if (!spec) return to(unexpected{std::move(spec.error())});
+        auto who = reader_for(reader, **spec);
+        if (fresh) return door->start(*spec, std::move(who), to);
+        door->resume(*spec, std::move(who), {}, to);
+      }});
+}
+
+void runs::start(run_request x, reader_maker reader,
+                 reply<run_opened> to) const {
+  open(
+      [specs = specs_, x = std::move(x)] {
+        auto& ids = specs->ids();
+        auto session = x.session ? *x.session : ids.next<session_id>();
+        return specs->make(ids.next<run_id>(), std::move(session), x.task,
+                           {x, working_folder(), {}});
+      },
+      true, std::move(reader), std::move(to));
+}
+
+void runs::start_cause(storage::proposal_state cause, reader_maker reader,
+                       reply<run_opened> to) const {
+  open([specs = specs_,
+        cause = std::move(cause)] { return specs->make_for(cause); },
+       true, std::move(reader), std::move(to));
+}
+
+void runs::resume(run_id id, resume_options x, reader_maker reader,
+                  reply<run_opened> to) const {
+  open(
+      [specs = specs_, journal = journal_, id = std::move(id),
+       x = std::move(x)]() -> expected<run_spec_ptr> {
+        auto record = journal->load_run(id);
+        if (!record) return unexpected{std::move(record.error())};
+        auto stored = request_from_json(record->settings);
+        if (auto ok = check_folder(stored.folder, "run " + id.value); !ok)
+          return unexpected{std::move(ok.error())};
+        auto& asked = stored.request;
+        if (x.approval) asked.approval = *x.approval;
+        if (x.model) asked.model = x.model;
+        if (x.max_steps) asked.max_steps = x.max_steps;
+        if (x.timeout > duration{}) asked.timeout = x.timeout;
+        return specs->make(id, record->session, record->task, stored);
+      },
+      false, std::move(reader), std::move(to));
+}
+
+void runs::cancel_here(const run_id& run, std::string reason) const {
+  door_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
+}
+
+void runs::cancel(run_id id, std::string reason, bool adopt,
+                  reply<storage::cancel_verdict> to) const {
+  answer_on<storage::cancel_verdict>(
+      where_.get(),
+      [journal = journal_, id, reason] {
+        return journal->ask_cancel(id, reason);
+      },
+      reply<storage::cancel_verdict>{
+          [me = *this, id, reason, adopt,
+           to](expected<storage::cancel_verdict> verdict) {
+            if (verdict == storage::cancel_verdict::here)
+              me.cancel_here(id, reason);
+            else if (verdict == storage::cancel_verdict::gone && adopt)
+              return me.end_adopted(id, reason, to);
+            to(std::move(verdict));
+          }});
+}
+
+void runs::end_adopted(const run_id& id, const std::string& reason,
+                       const reply<storage::cancel_verdict>& to) const {
+  auto record = journal_->load_run(id);
+  if (!record) return to(unexpected{std::move(record.error())});
+  auto spec = specs_->make(id, record->session, record->task,
+                           request_from_json(record->settings));
+  if (!spec) return to(unexpected{std::move(spec.error())});
+  const error why{errc::cancelled, "run", reason};
+  door_->resume(
+      *spec, {}, core::end_request{why, true},
+      reply<run_opened>{[door = door_, id, why, to](expected<run_opened> x) {
+        const bool busy = !x && x.error().code == errc::session_busy;
+        // Somebody opens it this moment, and is told so; elsewhere its new
+        // owner finds what was asked.
+        if (busy) door->cancel(id, why, true);
+        if (!x && !busy) return to(unexpected{std::move(x.error())});
+        to(storage::cancel_verdict::gone);
+      }});
+}
+
+}  // namespace riffle::service

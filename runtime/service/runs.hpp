@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Use cases of runs: start, resume, cancel, follow.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/executor.hpp"
+#include "runtime/service/front_door.hpp"
+#include "runtime/service/reply.hpp"
+#include "runtime/service/requests.hpp"
+#include "runtime/service/spec_maker.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::service {
+
+/// The reader of a run that is about to begin; null: nobody reads it yet.
+using reader_maker =
+    std::function<subscriber_ptr(const run_id&, const session_id&)>;
+
+/// Thread-safe. `where` is for what blocks on the journal and on files; null:
+/// the caller's thread. Every answer comes within the front door's limits.
+class runs {
+ public:
+  runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
+       std::shared_ptr<storage::journal> journal,
+       std::shared_ptr<executor> where);
+
+  /// Answers once the run is stored. Fails with `session_busy`, `not_found`
+  /// (agent, model), `invalid_request` (no task), `invalid_config` (no key, no
+  /// script, no guard), `storage_unavailable`.
+  void start(run_request x, reader_maker reader, reply<run_opened> to) const;
+
+  /// Finishes an active run whose owner is gone. Fails with `not_found`,
+  /// `session_busy` (the owner lives), `invalid_request` (it has finished, or
+  /// works in another folder than this process), or as `start`.
+  void resume(run_id id, resume_options x, reader_maker reader,
+              reply<run_opened> to) const;
+
+  /// Starts what a person approved and its run did not wait for.
+  void start_cause(storage::proposal_state cause, reader_maker reader,
+                   reply<run_opened> to) const;
+
+  /// Ends a run of any process with this journal, see `cancel_verdict`. One
+  /// whose owner is gone is adopted and ended, if `adopt`; else whoever
+  /// resumes it ends it.
+  void cancel(run_id id, std::string reason, bool adopt,
+              reply<storage::cancel_verdict> to) const;
+
+  /// Ends one call of a run of this process; it settles as `cancelled`.
+  void cancel_call(const run_id& run, const call_id& call) const {
+    door_->cancel(run, call);
+  }
+  /// Ends a run of this process; of others nothing.
+  void cancel_here(const run_id& run, std::string reason) const;
+
+  /// Hands `who` what comes from now on, see `subscriber`.
+  void follow(const run_id& run, subscriber_ptr who) const {
+    door_->attach(run, std::move(who));
+  }
+
+ private:
+  using spec_source = std::function<expected<run_spec_ptr>()>;
+  void open(spec_source make, bool fresh, reader_maker reader,
+            reply<run_opened> to) const;
+  void end_adopted(const run_id& id, const std::string& reason,
+                   const reply<storage::cancel_verdict>& to) const;
+
+  std::shared_ptr<front_door> door_;
+  std::shared_ptr<spec_maker> specs_;
+  std::shared_ptr<storage::journal> journal_;
+  std::shared_ptr<executor> where_;
+};
+
+}  // namespace riffle::service

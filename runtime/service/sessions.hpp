@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Use cases of sessions: list, show, delete with all files, outputs, values.
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/service/requests.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::service {
+
+/// Needs no runtime, only a journal; null: there is none yet, and nothing in
+/// it. Thread-safe. Blocks on the journal and on files: whoever must not is
+/// answered by `answer_on`.
+class sessions {
+ public:
+  /// `outputs`: the folder of the files of long outputs; empty: there is none.
+  sessions(std::shared_ptr<storage::journal> journal,
+           std::filesystem::path outputs)
+      : journal_{std::move(journal)}, outputs_{std::move(outputs)} {}
+
+  /// Newest first, at most `limit`.
+  expected<std::vector<session_summary>> list(std::size_t limit) const;
+
+  /// All that is known of it. Fails with `not_found`.
+  expected<storage::session_snapshot> show(const session_id& id) const;
+
+  /// A run's record; `not_found`.
+  expected<storage::run_record> find_run(const run_id& id) const;
+
+  /// Runs that have not ended, of all processes with this journal, newest
+  /// first, at most `limit`. Cheap, however much is stored.
+  expected<std::vector<storage::unfinished_run>> unfinished(
+      std::size_t limit) const;
+
+  /// A page of a run's log, see `event_log::read_events`.
+  expected<storage::event_page> read_events(const run_id& run,
+                                            std::uint64_t after_seq,
+                                            std::size_t max_bytes) const;
+
+  /// Fails with `not_found`, also for an id that cannot be one.
+  expected<kept_output> output(const call_id& id) const;
+
+  /// Deletes it with all that belongs to it, files too; the number of its
+  /// runs. Fails with `not_found`, and with `session_busy` while a run of it
+  /// is active whose owner lives.
+  expected<std::size_t> remove(const session_id& id) const;
+
+  using values = std::map<std::string, nlohmann::json>;
+  /// The small values that it keeps for tools and applications.
+  expected<values> state(const session_id& id) const;
+  /// Sets one, also before the session's first run; null removes it. Fails
+  /// with `session_busy` while a run is active, `invalid_request` over a limit
+  /// (tools/session_state.hpp), `storage_unavailable`.
+  expected<void> set_state(const session_id& id, const std::string& key,
+                           const nlohmann::json& value) const;
+
+ private:
+  std::shared_ptr<storage::journal> journal_;
+  std::filesystem::path outputs_;
+};
+
+}  // namespace riffle::service

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/stored_request.hpp"
+
+#include <array>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace riffle::service {
+
+using nlohmann::json;
+
+namespace {
+
+/// In the order of `approve`.
+constexpr std::array<std::string_view, 4> words{"none", "all", "ask", "nobody"};
+
+}  // namespace
+
+std::string to_json(const stored_request& x) {
+  const auto& asked = x.request;
+  json out{{"agent", asked.agent},
+           {"time_limit_ns", asked.timeout.count()},
+           {"approval", words[static_cast<std::size_t>(asked.approval)]}};
+  if (asked.model) out["model"] = *asked.model;
+  if (!asked.context.empty()) out["context"] = asked.context;
+  if (asked.max_steps) out["max_steps"] = *asked.max_steps;
+  if (!x.folder.empty()) out["folder"] = x.folder;
+  if (x.cause) out["cause"] = x.cause->value;
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+stored_request request_from_json(const std::string& text) {
+  stored_request x;
+  auto& asked = x.request;
+  const auto from = json::parse(text, nullptr, false);
+  if (!from.is_object()) return x;
+  asked.agent = from.value("agent", asked.agent);
+  asked.timeout = duration{from.value("time_limit_ns", std::int64_t{0})};
+  if (from.contains("model")) asked.model = from["model"].get<std::string>();
+  asked.context = from.value("context", "");
+  x.folder = from.value("folder", "");
+  // Runs of older versions said `approve_all`.
+  if (from.value("approve_all", false)) asked.approval = approve::all;
+  const auto word = from.value("approval", "");
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (word == words[i]) asked.approval = static_cast<approve>(i);
+  if (from.contains("cause"))
+    x.cause = proposal_id{from["cause"].get<std::string>()};
+  if (from.contains("max_steps"))
+    asked.max_steps = from["max_steps"].get<std::uint32_t>();
+  return x;
+}
+
+}  // namespace riffle::service
+
+namespace riffle {
+
+std::string folder_of(const storage::run_record& x) {
+  return service::request_from_json(x.settings).folder;
+}
+
+}  // namespace riffle

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/service/requests.hpp"
+
+namespace riffle::service {
+
+/// A request with what belongs to its run for good. It is stored with the run
+/// (`run_record::settings`; task and session are members of the record), so
+/// that any process can finish it.
+struct stored_request {
+  run_request request;
+  /// Where its process was when it began: relative paths of tools start there.
+  /// Empty: not on record.
+  std::string folder;
+  /// The approved proposal that the run executes.
+  std::optional<proposal_id> cause;
+};
+
+/// As JSON, without task, session and stop token.
+std::string to_json(const stored_request& x);
+/// The opposite; what is not there or not JSON stays as in a new one.
+stored_request request_from_json(const std::string& text);
+
+}  // namespace riffle::service

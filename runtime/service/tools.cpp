@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/tools.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "actors/core/control_tools.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/id_source.hpp"
+#include "runtime/base/timer.hpp"
+#include "runtime/config/home.hpp"
+#include "tools/ask.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr const char* op = "tools";
+
+tools::tool_output run_guarded(tools::tool& tool, const nlohmann::json& x,
+                               tools::tool_context& context) {
+  const auto died = [&](const std::string& why) {
+    return tools::tool_output{{},
+                              error{errc::tool_execution_error,
+                                    tool.spec().name, "the tool died: " + why},
+                              {}};
+  };
+  try {
+    return tool.run(x, context);
+  } catch (const std::exception& e) {
+    return died(e.what());
+  } catch (...) {
+    return died("unknown exception");
+  }
+}
+
+/// At most `limit` characters.
+std::string fit_characters(const std::string& text, std::size_t limit,
+                           bool& truncated) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
+    if (!starts || characters++ < limit) continue;
+    truncated = true;
+    return text.substr(0, i);
+  }
+  truncated = false;
+  return text;
+}
+
+outcome outcome_of(const tools::tool_output& x, bool late, bool stopped) {
+  if (!x.err && !late && !stopped) return outcome::ok;
+  if (stopped) return outcome::cancelled;
+  if (late || x.err->code == errc::timeout) return outcome::timed_out;
+  return outcome::failed;
+}
+
+error over_limit(const std::string& tool, duration limit) {
+  return {errc::timeout, tool,
+          "over its time limit of " + config::to_text(limit) + " (tools." +
+              tool + ".timeout)"};
+}
+
+/// One call with its limit.
+class call_job {
+ public:
+  call_job(tools::tool& tool, const tools::checked_arguments& arguments,
+           const config::config& settings, hand_call& x)
+      : tool_{tool}, arguments_{arguments}, asked_{x} {
+    const auto& name = tool.spec().name;
+    const auto& own = settings.tools.of(name);
+    id_source ids;
+    context_.call = ids.next<call_id>();
+    context_.stop = stop_.get_token();
+    context_.workspace =
+        std::filesystem::absolute(settings.tools.defaults.workspace);
+    context_.output_file = std::move(x.output_file);
+    context_.kill_grace = own.kill_grace;
+    context_.progress = [this](tool_progress_report report) {
+      tell(events::tool_progress{context_.call, tool_.spec().name,
+                                 std::move(report)});
+    };
+    limit_ = own.timeout;
+  }
+
+  hand_result run(std::size_t output_limit) {
+    const std::stop_callback ends{asked_.stop,
+                                  [this] { stop_.request_stop(); }};
+    thread_timer clock;
+    if (limit_ > duration{})
+      clock.after(limit_, [this] {
+        late_ = true;
+        stop_.request_stop();
+      });
+    tell(begin());
+    const auto began = std::chrono::steady_clock::now();
+    auto output = run_guarded(tool_, arguments_.value, context_);
+    const auto took = std::chrono::steady_clock::now() - began;
+    auto result = to_result(output, output_limit);
+    result.duration_ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+    return {std::move(result), std::move(output.text)};
+  }
+
+ private:
+  void tell(events::body x) const {
+    if (asked_.on_event) asked_.on_event(std::move(x));
+  }
+
+  [[nodiscard]] events::tool_call begin() const {
+    events::tool_call x;
+    x.id = context_.call;
+    x.tool = tool_.spec().name;
+    x.title = tools::ask_title(tool_, arguments_.value).value_or(x.tool);
+    x.arguments = arguments_.canonical;
+    x.eff = tool_.spec().eff;
+    return x;
+  }
+
+  events::tool_result to_result(const tools::tool_output& output,
+                                std::size_t output_limit) const {
+    events::tool_result x;
+    x.id = context_.call;
+    x.tool = tool_.spec().name;
+    x.how = outcome_of(output, late_, asked_.stop.stop_requested());
+    x.output = fit_characters(output.text, output_limit, x.truncated);
+    x.attempts = 1;
+    x.err =
+        x.how == outcome::timed_out ? over_limit(x.tool, limit_) : output.err;
+    x.metadata = output.metadata;
+    return x;
+  }
+
+  tools::tool& tool_;
+  const tools::checked_arguments& arguments_;
+  const hand_call& asked_;
+  std::stop_source stop_;
+  tools::tool_context context_;
+  duration limit_{};
+  std::atomic<bool> late_ = false;
+};
+
+}  // namespace
+
+std::vector<tool_view> list_tools(const tools::registry& tools,
+                                  const config::config& settings) {
+  const auto folder = config::data_folder(settings.runtime);
+  auto outages = folder ? storage::read_outages(*folder / "service")
+                        : std::vector<storage::tool_outage>{};
+  std::vector<tool_view> out;
+  for (const auto& name : tools.names()) {
+    const auto& spec = (*tools.find(name))->spec();
+    tool_view x{spec,
+                spec.idempotent || settings.tools.of(name).idempotent,
+                std::string{settings.tools.approval_of(name, spec.eff)},
+                {}};
+    for (const auto& one : outages)
+      if (one.tool == name) x.outages.push_back(one);
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+expected<hand_result> call_tool(const tools::registry& tools,
+                                const config::config& settings, hand_call x) {
+  if (core::is_control_tool(x.tool))
+    return unexpected{error{errc::invalid_request, op,
+                            "\"" + x.tool +
+                                "\" is handled by the run itself, it cannot "
+                                "be called alone"}};
+  const auto arguments = tools.check(x.tool, x.arguments);
+  if (!arguments) return unexpected{arguments.error()};
+  call_job job{**tools.find(x.tool), *arguments, settings, x};
+  return job.run(settings.publish.output_limit);
+}
+
+}  // namespace riffle::service

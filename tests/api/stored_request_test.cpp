@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What a run was started with is read back when it is resumed.
+#include "runtime/service/stored_request.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::service;
+
+TEST_CASE("what was chosen for a run comes back") {
+  stored_request x;
+  auto& a = x.request;
+  a.agent = "writer";
+  a.model = "small";
+  a.context = "notes";
+  a.max_steps = 7;
+  a.timeout = std::chrono::seconds{9};
+  a.approval =
+      GENERATE(approve::none, approve::all, approve::ask, approve::nobody);
+  x.cause = proposal_id{"prop_1"};
+  x.folder = "/some/where";
+  const auto y = request_from_json(to_json(x));
+  const auto& b = y.request;
+  CHECK(b.agent == a.agent);
+  CHECK(b.model == a.model);
+  CHECK(b.context == a.context);
+  CHECK(b.max_steps == a.max_steps);
+  CHECK(b.timeout == a.timeout);
+  CHECK(b.approval == a.approval);
+  CHECK(y.cause == x.cause);
+  CHECK(y.folder == x.folder);
+  CHECK_FALSE(request_from_json(to_json(stored_request{})).cause);
+}
+
+TEST_CASE("runs of older versions are resumed with what they said") {
+  CHECK(request_from_json(R"({"approve_all":true})").request.approval ==
+        approve::all);
+  CHECK(request_from_json(R"({"approve_all":false})").request.approval ==
+        approve::none);
+  CHECK(request_from_json("no json").request.approval == approve::none);
+}
