@@ -4,6 +4,7 @@
 // How use cases answer: once, on a thread of the runtime, so that no caller's
 // thread has to wait. Who may wait uses `wait_for`.
 
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -57,8 +58,11 @@ expected<T> wait_for(Ask ask) {
 template <class T, class Work>
 void answer_on(executor* where, Work work, reply<T> to) {
   if (where == nullptr) return to(work());
-  where->submit(
-      [work = std::move(work), to = std::move(to)]() mutable { to(work()); });
+  try {
+    where->submit([work = std::move(work), to]() mutable { to(work()); });
+  } catch (const std::exception& e) {  // there is no thread, and none to be had
+    to(unexpected{error{errc::internal, "runtime", e.what()}});
+  }
 }
 
 }  // namespace riffle::service

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Use cases of a process, as an adapter uses them that must not wait.
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "runtime/node/node.hpp"
+#include "runtime/service/open_journal.hpp"
+#include "runtime/service/tools.hpp"
+#include "runtime/service/views.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/time_scale.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+using service::reply;
+using testing::scaled;
+using testing::temp_folder;
+
+namespace {
+
+std::unique_ptr<node> make_node(const std::string& data_dir = {}) {
+  config::config x;
+  x.runtime.log.level = "off";
+  x.models["default"].dialect = "scripted";
+  x.agents["default"].tools = {"read"};
+  node_parts parts;
+  parts.scripts["default"] = "[[steps]]\ntext = \"done\"\n";
+  if (data_dir.empty())
+    parts.journal = storage::make_memory_journal();
+  else
+    x.runtime.data_dir = data_dir;
+  auto made = node::create(std::move(x), std::move(parts));
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+/// An answer that another thread gives.
+template <class T>
+class awaited {
+ public:
+  reply<T> place() {
+    return reply<T>{[this](expected<T> x) {
+      const std::lock_guard lock{mutex_};
+      by_ = std::this_thread::get_id();
+      answer_ = std::move(x);
+      came_.notify_all();
+    }};
+  }
+  expected<T> get() {
+    std::unique_lock lock{mutex_};
+    REQUIRE(came_.wait_for(lock, scaled(30s), [&] { return !!answer_; }));
+    return *answer_;
+  }
+  std::thread::id by() {
+    const std::lock_guard lock{mutex_};
+    return by_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::optional<expected<T>> answer_;
+  std::thread::id by_;
+};
+
+storage::run_record await_end(const service::sessions& all, const run_id& id) {
+  const auto until = std::chrono::steady_clock::now() + scaled(30s);
+  for (;;) {
+    auto run = all.find_run(id);
+    REQUIRE(run);
+    if (run->state != storage::run_state::active) return *run;
+    REQUIRE(std::chrono::steady_clock::now() < until);
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a start waits on no thread of its caller's") {
+  const auto owner = make_node();
+  const auto uses = owner->serve(owner->shared_side_executor());
+  awaited<run_opened> opened;
+  uses.runs.start({.task = "go"}, {}, opened.place());
+  const auto run = opened.get();
+  REQUIRE(run);
+  CHECK(opened.by() != std::this_thread::get_id());
+  CHECK(await_end(uses.sessions, run->run).state ==
+        storage::run_state::completed);
+  const auto all = uses.sessions.list(10);
+  REQUIRE(all);
+  REQUIRE(all->size() == 1);
+  CHECK(all->front().id == run->session);
+  CHECK(all->front().runs == 1);
+  CHECK(service::state_of(all->front()) == "completed");
+}
+
+TEST_CASE("what cannot be started is answered, not thrown away") {
+  const auto owner = make_node();
+  const auto uses = owner->serve(owner->shared_side_executor());
+  awaited<run_opened> opened;
+  uses.runs.start({.task = "go", .agent = "nobody"}, {}, opened.place());
+  const auto run = opened.get();
+  REQUIRE_FALSE(run);
+  CHECK(run.error().code == errc::not_found);
+  awaited<run_opened> resumed;
+  uses.runs.resume(run_id{"run_x"}, {}, {}, resumed.place());
+  CHECK_FALSE(resumed.get());
+}
+
+TEST_CASE("a thousand starts at once need no thread each") {
+  const auto owner = make_node();
+  const auto uses = owner->serve(owner->shared_side_executor());
+  std::mutex mutex;
+  std::condition_variable came;
+  std::size_t answers = 0;
+  std::size_t started = 0;
+  for (int i = 0; i < 1000; ++i)
+    uses.runs.start({.task = "go"}, {},
+                    reply<run_opened>{[&](expected<run_opened> x) {
+                      const std::lock_guard lock{mutex};
+                      ++answers;
+                      if (x) ++started;
+                      came.notify_all();
+                    }});
+  std::unique_lock lock{mutex};
+  REQUIRE(came.wait_for(lock, scaled(60s), [&] { return answers == 1000; }));
+  CHECK(started == 1000);
+}
+
+TEST_CASE("who asks when the runtime has ended is told so") {
+  auto owner = make_node();
+  const auto door = owner->door();
+  owner.reset();
+  awaited<run_opened> opened;
+  door->start(std::make_shared<const run_spec>(), {}, opened.place());
+  const auto run = opened.get();
+  REQUIRE_FALSE(run);
+  CHECK(run.error().code == errc::cancelled);
+  door->cancel(run_id{"run_1"}, {}, true);  // does nothing
+  CHECK(door->close(1s));
+}
+
+TEST_CASE("a session is deleted with its files") {
+  const temp_folder folder;
+  const auto owner = make_node(folder.path());
+  const auto uses = owner->serve({});
+  const auto run = service::wait_for<run_opened>([&](auto to) {
+    uses.runs.start({.task = "go", .session = session_id{"s"}}, {},
+                    std::move(to));
+  });
+  REQUIRE(run);
+  await_end(uses.sessions, run->run);
+  CHECK_FALSE(uses.sessions.output(call_id{"call_1"}));
+  const auto removed = uses.sessions.remove(session_id{"s"});
+  REQUIRE(removed);
+  CHECK(*removed == 1);
+  const auto again = uses.sessions.remove(session_id{"s"});
+  REQUIRE_FALSE(again);
+  CHECK(again.error().code == errc::not_found);
+}
+
+TEST_CASE("where nothing is stored yet, there is nothing, and none is made") {
+  const temp_folder folder;
+  config::config x;
+  x.runtime.data_dir = (folder.path() / "none").string();
+  const auto journal = service::open_journal(x, service::journal_use::reads);
+  REQUIRE(journal);
+  CHECK_FALSE(*journal);
+  const service::sessions all{*journal, folder.path() / "none" / "outputs"};
+  CHECK(all.list(9)->empty());
+  CHECK(all.unfinished(9)->empty());
+  CHECK(all.show(session_id{"s"}).error().code == errc::not_found);
+  CHECK(all.find_run(run_id{"r"}).error().code == errc::not_found);
+  CHECK(all.output(call_id{"c"}).error().code == errc::not_found);
+  CHECK(all.remove(session_id{"s"}).error().code == errc::not_found);
+  CHECK(all.read_events(run_id{"r"}, 0, 100).error().code == errc::not_found);
+  const service::proposals asked{*journal};
+  CHECK(asked.list({})->empty());
+  CHECK(asked.grants({})->empty());
+  CHECK_FALSE(*asked.revoke(proposal_id{"p"}));
+  CHECK(asked.show(proposal_id{"p"}).error().code == errc::not_found);
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
+}
+
+TEST_CASE("a tool called by hand tells its begin, its end and its limit") {
+  config::config x;
+  x.runtime.log.level = "off";
+  const temp_folder folder;
+  std::ofstream{folder.path() / "a.txt"} << "hello\n";
+  x.tools.defaults.workspace = folder.path().string();
+  const auto registry = make_registry(x, {});
+  REQUIRE(registry);
+  std::vector<events::body> told;
+  const auto keep = [&](events::body e) { told.push_back(std::move(e)); };
+  const auto good = service::call_tool(
+      **registry, x,
+      {.tool = "read", .arguments = R"({"path":"a.txt"})", .on_event = keep});
+  REQUIRE(good);
+  CHECK(good->result.how == outcome::ok);
+  CHECK(good->text.find("hello") != std::string::npos);
+  REQUIRE_FALSE(told.empty());
+  CHECK(std::get<events::tool_call>(told.front()).tool == "read");
+  CHECK(service::call_tool(**registry, x, {.tool = "complete"}).error().code ==
+        errc::invalid_request);
+  CHECK(service::call_tool(**registry, x, {.tool = "read"}).error().code ==
+        errc::invalid_arguments);
+  CHECK_FALSE(service::call_tool(**registry, x, {.tool = "none"}));
+}
