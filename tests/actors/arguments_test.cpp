@@ -100,7 +100,9 @@ TEST_CASE("an answer beyond the limit ends there, for its length") {
   auto limited = std::make_shared<run_spec>(*x.make_spec());
   limited->agent.max_turn_bytes = 1000;
   std::string endless;
+  std::size_t turns = 2;
   SECTION("text") {
+    turns = 1;  // what came is the answer
     for (int i = 0; i < 1000; ++i) endless += model_says(std::string(50, 'x'));
   }
   SECTION("arguments") {
@@ -108,12 +110,17 @@ TEST_CASE("an answer beyond the limit ends there, for its length") {
     for (int i = 0; i < 1000; ++i)
       endless += more_arguments(std::string(50, ' '));
   }
-  x.provider->answers = {endless, the_end};
+  // It would go on: only the limit ends it.
+  x.provider->answers = {endless + scripted_model::hold, the_end};
   x.start(limited);
   x.run_out();
+  REQUIRE(x.reader->is_closed);
   check_log(x.reader->lines);
   check_requests(x.provider->requests);
   CHECK(x.act->acted.empty());
+  CHECK(x.provider->cancelled.size() == 1);
+  CHECK(x.provider->requests.size() == turns);
+  CHECK(events_of(x.reader->lines, "step_restarted").empty());
   const auto end = events_of(x.reader->lines, "run_finished").at(0).at("data");
   CHECK(end.at("status") == "completed");
 }

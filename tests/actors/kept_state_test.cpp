@@ -148,16 +148,21 @@ TEST_CASE("values of a call that ran out of time are dropped") {
   x.begin();
   x.act->also = count;
   x.run_blocking = false;
-  x.provider->answers = {calls({"act"}), the_end};
+  x.provider->answers = {calls({"act"}), scripted_model::hold};
   x.start(x.make_spec());
   x.settle();
   REQUIRE(x.blocking->jobs.size() == 1);
   x.advance(6s);
-  x.run_out();  // it settled, and the run went on
+  x.run_out(20s);
+  // It settled, and the run goes on: somebody hears what comes too late.
+  REQUIRE(events_of(x.reader->lines, "tool_result").size() == 1);
+  REQUIRE_FALSE(x.reader->is_closed);
   REQUIRE(x.blocking->run_one());
-  x.run_blocking = true;
-  x.run_out();
+  x.run_out(1s);
   REQUIRE(x.act->acted.size() == 1);
+  CHECK(session_of(x).state.empty());
+  x.cancel();
+  x.run_out();
   check_log(x.reader->lines);
   CHECK(session_of(x).state.empty());
 }

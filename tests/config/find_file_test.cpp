@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "runtime/config/home.hpp"
 #include "runtime/config/source.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -97,12 +98,20 @@ TEST_CASE("a link to the own file leads to no file beside the link") {
                               "[tools.mine]\ntype = \"command\"\n"
                               "description = \"Mine.\"\n"
                               "command = [\"./mine.sh\"]\n"
-                              "[models.default]\nscript = \"s.toml\"\n");
+                              "parameters = { type = \"object\" }\n"
+                              "[models.default]\ndialect = \"scripted\"\n"
+                              "script = \"s.toml\"\n");
+  std::filesystem::permissions(home.write(".config/riffle/mine.sh", ""),
+                               std::filesystem::perms::owner_all);
+  home.write(".config/riffle/s.toml", "");
   std::filesystem::create_symlink(own, "riffle.toml");
   const auto x = config::find_source({});
   REQUIRE(x);
   CHECK_FALSE(x->found_in_folder);
   CHECK(x->file == own);
+  const auto loaded = config::load({});
+  REQUIRE(loaded);
+  CHECK(config::named_path(*loaded, "s.toml") == own.parent_path() / "s.toml");
   std::filesystem::remove("riffle.toml");
   std::filesystem::create_hard_link(own, "riffle.toml");
   CHECK(found({}) == own);

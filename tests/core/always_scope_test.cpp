@@ -49,6 +49,7 @@ TEST_CASE("the pattern of a file is its folder, of an address its host") {
   CHECK(always_pattern(place("notes.md")) == "notes.md");
   CHECK(always_pattern(place("https://a.org/x/y?z")) == "https://a.org/*");
   CHECK(always_pattern(place("https://a.org?x=/y")).empty());
+  CHECK(always_pattern(place("https://a.org#x/y")).empty());
 }
 
 TEST_CASE("a pattern matches as a rule does, and never in doubt") {
