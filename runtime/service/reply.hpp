@@ -23,13 +23,14 @@ class reply {
  public:
   using function = std::function<void(expected<T>)>;
 
-  explicit reply(function f) : place_{std::make_shared<place>(std::move(f))} {}
+  explicit reply(function to)
+      : place_{std::make_shared<place>(std::move(to))} {}
 
   void operator()(expected<T> x) const { place_->answer(std::move(x)); }
 
  private:
   struct place {
-    explicit place(function f) : f{std::move(f)} {}
+    explicit place(function to) : f{std::move(to)} {}
     ~place() {
       answer(unexpected{
           error{errc::cancelled, "runtime", "the runtime has ended"}});
