@@ -16,22 +16,22 @@ constexpr auto answer_deadline = std::chrono::seconds{90};
 
 }  // namespace
 
-void front_door::start(const run_spec_ptr& spec, subscriber_ptr who,
-                       reply<run_opened> to) {
-  ask(caf::make_message(start_run{spec, who}), {spec->run, who}, std::move(to));
+void front_door::start(const run_spec_ptr& spec, const subscriber_ptr& who,
+                       const reply<run_opened>& to) {
+  ask(caf::make_message(start_run{spec, who}), {spec->run, who}, to);
 }
 
-void front_door::resume(const run_spec_ptr& spec, subscriber_ptr who,
+void front_door::resume(const run_spec_ptr& spec, const subscriber_ptr& who,
                         std::optional<core::end_request> end,
-                        reply<run_opened> to) {
+                        const reply<run_opened>& to) {
   ask(caf::make_message(resume_run{spec, who, std::move(end)}),
-      {spec->run, who}, std::move(to));
+      {spec->run, who}, to);
 }
 
 /// An actor for each question: it has a mailbox for the answer and its
 /// deadline, so nobody waits.
-void front_door::ask(caf::message request, withdraw_run if_silent,
-                     reply<run_opened> to) {
+void front_door::ask(const caf::message& request, const withdraw_run& if_silent,
+                     const reply<run_opened>& to) {
   vitals_->add(if_silent.who);
   if (auto why = failure()) return to(unexpected{std::move(*why)});
   const auto registry = this->registry();

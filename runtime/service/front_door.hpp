@@ -29,11 +29,12 @@ class front_door {
   /// Answers once the run is stored, or with `session_busy`,
   /// `storage_unavailable`, …; with `internal` if the registry says nothing
   /// within 90 s: then nothing of the run goes on.
-  void start(const run_spec_ptr& spec, subscriber_ptr who,
-             reply<run_opened> to);
+  void start(const run_spec_ptr& spec, const subscriber_ptr& who,
+             const reply<run_opened>& to);
   /// `end`: it ends at once, by this.
-  void resume(const run_spec_ptr& spec, subscriber_ptr who,
-              std::optional<core::end_request> end, reply<run_opened> to);
+  void resume(const run_spec_ptr& spec, const subscriber_ptr& who,
+              std::optional<core::end_request> end,
+              const reply<run_opened>& to);
 
   /// The reader gets what comes from now on; it is closed at once if the run
   /// is not under way here.
@@ -57,7 +58,8 @@ class front_door {
   }
 
  private:
-  void ask(caf::message request, withdraw_run if_silent, reply<run_opened> to);
+  void ask(const caf::message& request, const withdraw_run& if_silent,
+           const reply<run_opened>& to);
   /// Null once it was cut.
   run_registry_actor registry();
   command_inbox_actor inbox();

@@ -126,7 +126,8 @@ decisions::decisions(parts x, runs starts, std::shared_ptr<executor> where)
       where_{std::move(where)} {}
 
 void decisions::decide(proposal_id id, decision x, bool may_start,
-                       reader_maker reader, reply<decision_result> to) const {
+                       reader_maker reader,
+                       const reply<decision_result>& to) const {
   answer_on<decision_result>(
       where_.get(),
       [me = *this, id = std::move(id),
@@ -205,7 +206,7 @@ expected<void> decisions::check_edit(
 
 /// Leaves it to the inbox while the session is busy.
 void decisions::start(decision_result x, reader_maker reader,
-                      reply<decision_result> to) const {
+                      const reply<decision_result>& to) const {
   auto cause = *x.now;
   runs_.start_cause(std::move(cause), std::move(reader),
                     reply<run_opened>{[parts = parts_, x = std::move(x),

@@ -69,7 +69,7 @@ class decisions {
   /// See `runtime::decide`. `may_start`: false, what has to be started is left
   /// to the inbox. `reader`: of a run that is started.
   void decide(proposal_id id, decision x, bool may_start, reader_maker reader,
-              reply<decision_result> to) const;
+              const reply<decision_result>& to) const;
 
  private:
   expected<decision_result> store(storage::decision_record x,
@@ -81,7 +81,7 @@ class decisions {
   expected<void> check_edit(storage::decision_record& x,
                             const storage::proposal_record& what) const;
   void start(decision_result x, reader_maker reader,
-             reply<decision_result> to) const;
+             const reply<decision_result>& to) const;
 
   std::shared_ptr<const parts> parts_;
   runs runs_;

@@ -23,14 +23,13 @@ class reply {
  public:
   using function = std::function<void(expected<T>)>;
 
-  explicit reply(function to)
-      : place_{std::make_shared<place>(std::move(to))} {}
+  explicit reply(function to) : place_{std::make_shared<place>(to)} {}
 
   void operator()(expected<T> x) const { place_->answer(std::move(x)); }
 
  private:
   struct place {
-    explicit place(function to) : f{std::move(to)} {}
+    explicit place(function to) : f{to} {}
     ~place() {
       answer(unexpected{
           error{errc::cancelled, "runtime", "the runtime has ended"}});
@@ -57,7 +56,7 @@ expected<T> wait_for(Ask ask) {
 
 /// Answers with what `work` returns, on `where`; null: here, before it returns.
 template <class T, class Work>
-void answer_on(executor* where, Work work, reply<T> to) {
+void answer_on(executor* where, Work work, const reply<T>& to) {
   if (where == nullptr) return to(work());
   try {
     where->submit([work = std::move(work), to]() mutable { to(work()); });

@@ -31,20 +31,20 @@ runs::runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
 
 /// The spec is made where it may block, the rest by messages.
 void runs::open(spec_source make, bool fresh, reader_maker reader,
-                reply<run_opened> to) const {
+                const reply<run_opened>& to) const {
   answer_on<run_spec_ptr>(
       where_.get(), std::move(make),
       reply<run_spec_ptr>{[door = door_, fresh, reader = std::move(reader),
-                           to = std::move(to)](expected<run_spec_ptr> spec) {
+                           to](expected<run_spec_ptr> spec) {
         if (!spec) return to(unexpected{std::move(spec.error())});
-        auto who = reader_for(reader, **spec);
-        if (fresh) return door->start(*spec, std::move(who), to);
-        door->resume(*spec, std::move(who), {}, to);
+        const auto who = reader_for(reader, **spec);
+        if (fresh) return door->start(*spec, who, to);
+        door->resume(*spec, who, {}, to);
       }});
 }
 
 void runs::start(run_request x, reader_maker reader,
-                 reply<run_opened> to) const {
+                 const reply<run_opened>& to) const {
   open(
       [specs = specs_, x = std::move(x)] {
         auto& ids = specs->ids();
@@ -52,18 +52,18 @@ void runs::start(run_request x, reader_maker reader,
         return specs->make(ids.next<run_id>(), std::move(session), x.task,
                            {x, working_folder(), {}});
       },
-      true, std::move(reader), std::move(to));
+      true, std::move(reader), to);
 }
 
 void runs::start_cause(storage::proposal_state cause, reader_maker reader,
-                       reply<run_opened> to) const {
+                       const reply<run_opened>& to) const {
   open([specs = specs_,
         cause = std::move(cause)] { return specs->make_for(cause); },
-       true, std::move(reader), std::move(to));
+       true, std::move(reader), to);
 }
 
 void runs::resume(run_id id, resume_options x, reader_maker reader,
-                  reply<run_opened> to) const {
+                  const reply<run_opened>& to) const {
   open(
       [specs = specs_, journal = journal_, id = std::move(id),
        x = std::move(x)]() -> expected<run_spec_ptr> {
@@ -79,15 +79,15 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.timeout > duration{}) asked.timeout = x.timeout;
         return specs->make(id, record->session, record->task, stored);
       },
-      false, std::move(reader), std::move(to));
+      false, std::move(reader), to);
 }
 
 void runs::cancel_here(const run_id& run, std::string reason) const {
   door_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
 }
 
-void runs::cancel(run_id id, std::string reason, bool adopt,
-                  reply<storage::cancel_verdict> to) const {
+void runs::cancel(const run_id& id, const std::string& reason, bool adopt,
+                  const reply<storage::cancel_verdict>& to) const {
   answer_on<storage::cancel_verdict>(
       where_.get(),
       [journal = journal_, id, reason] {

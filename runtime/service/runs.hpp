@@ -32,23 +32,24 @@ class runs {
   /// Answers once the run is stored. Fails with `session_busy`, `not_found`
   /// (agent, model), `invalid_request` (no task), `invalid_config` (no key, no
   /// script, no guard), `storage_unavailable`.
-  void start(run_request x, reader_maker reader, reply<run_opened> to) const;
+  void start(run_request x, reader_maker reader,
+             const reply<run_opened>& to) const;
 
   /// Finishes an active run whose owner is gone. Fails with `not_found`,
   /// `session_busy` (the owner lives), `invalid_request` (it has finished, or
   /// works in another folder than this process), or as `start`.
   void resume(run_id id, resume_options x, reader_maker reader,
-              reply<run_opened> to) const;
+              const reply<run_opened>& to) const;
 
   /// Starts what a person approved and its run did not wait for.
   void start_cause(storage::proposal_state cause, reader_maker reader,
-                   reply<run_opened> to) const;
+                   const reply<run_opened>& to) const;
 
   /// Ends a run of any process with this journal, see `cancel_verdict`. One
   /// whose owner is gone is adopted and ended, if `adopt`; else whoever
   /// resumes it ends it.
-  void cancel(run_id id, std::string reason, bool adopt,
-              reply<storage::cancel_verdict> to) const;
+  void cancel(const run_id& id, const std::string& reason, bool adopt,
+              const reply<storage::cancel_verdict>& to) const;
 
   /// Ends one call of a run of this process; it settles as `cancelled`.
   void cancel_call(const run_id& run, const call_id& call) const {
@@ -65,7 +66,7 @@ class runs {
  private:
   using spec_source = std::function<expected<run_spec_ptr>()>;
   void open(spec_source make, bool fresh, reader_maker reader,
-            reply<run_opened> to) const;
+            const reply<run_opened>& to) const;
   void end_adopted(const run_id& id, const std::string& reason,
                    const reply<storage::cancel_verdict>& to) const;
 

@@ -58,7 +58,7 @@ bool vitals::add(const subscriber_ptr& reader) {
       readers_.push_back(reader);
     }
   }
-  if (why) reader->closed(*why);
+  if (why) reader->closed(why);
   return !why;
 }
 
