@@ -191,6 +191,9 @@ struct final_answer {
   std::uint32_t steps = 0;
   token_usage usage{};
   std::uint32_t tools = 0;  ///< number of calls of the run
+  /// The provider cut it off: at the model's limit for one answer, or by its
+  /// content filter.
+  bool truncated = false;
   bool operator==(const final_answer&) const = default;
 };
 

@@ -161,6 +161,7 @@ void put(json_members& m, const events::final_answer& x) {
   m.number("steps", x.steps);
   m.object("usage", [&](json_members& inner) { put_usage(inner, x.usage); });
   m.number("tools", x.tools);
+  if (x.truncated) m.flag("truncated", true);
 }
 
 void put(json_members& m, const events::run_finished& x) {

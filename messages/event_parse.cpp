@@ -182,6 +182,7 @@ void get(json_reader& m, events::final_answer& x) {
   x.steps = m.number<std::uint32_t>("steps");
   x.usage = get_usage(m.object("usage"));
   x.tools = m.number<std::uint32_t>("tools");
+  x.truncated = m.flag_or_false("truncated");
 }
 
 void get(json_reader& m, events::run_finished& x) {

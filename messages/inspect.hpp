@@ -324,7 +324,8 @@ typename Inspector::result_type inspect(Inspector& f, failure& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, final_answer& x) {
-  return wire::all(f, "final_answer", x.content, x.steps, x.usage, x.tools);
+  return wire::all(f, "final_answer", x.content, x.steps, x.usage, x.tools,
+                   x.truncated);
 }
 
 template <class Inspector>

@@ -71,6 +71,7 @@ step_effects step_machine::recover(run_progress progress,
     return out;
   }
   text_ = std::move(text);
+  cut_off_ = !progress_.turn_safe;
   expect(calls);
   asked_ = std::move(calls);
   record(out, {});  // one more recovery is on record
@@ -198,6 +199,8 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   progress_.turn_safe = is_safe(*turn.finish);
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   text_ = turn.text;
+  cut_off_ = turn.finish == finish_reason::length ||
+             turn.finish == finish_reason::content_filter;
   new_message message{true, std::move(turn.text), std::move(turn.reasoning)};
   expect(turn.calls);
   for (const auto& c : turn.calls) message.calls.push_back(c.id);

@@ -135,7 +135,9 @@ class step_machine {
   void after_break(step_effects& out, time_point now);
   void without_calls(step_effects& out, time_point now);
   void step_done(step_effects& out, time_point now);
-  void complete(std::string answer, step_effects& out, time_point now);
+  /// `own`: the text is what the model said in its last turn.
+  void complete(std::string answer, bool own, step_effects& out,
+                time_point now);
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
@@ -159,6 +161,7 @@ class step_machine {
   loop_detector loops_;
   bool over_budget_ = false;           ///< a call of this step was refused
   std::string text_;                   ///< visible text of the committed turn
+  bool cut_off_ = false;               ///< the provider ended that text early
   std::optional<std::string> answer_;  ///< by `complete`
   std::vector<std::string> proposals_;
   std::uint32_t failed_attempts_ = 0;

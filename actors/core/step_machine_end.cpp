@@ -16,9 +16,11 @@ void step_machine::without_calls(step_effects& out, time_point now) {
   auto next = on_turn_without_calls(limits_.termination, text_,
                                     progress_.reminders, progress_.tool_calls);
   switch (next.step) {
-    case termination_step::finish:
-      complete(answer_of(std::move(next)), out, now);
+    case termination_step::finish: {
+      const bool own = !next.fallback;
+      complete(answer_of(std::move(next)), own, out, now);
       break;
+    }
     case termination_step::fail:
       fail({errc::not_terminated, op, std::move(next.text)},
            events::run_status::failed, out, now);
@@ -40,8 +42,8 @@ void step_machine::without_calls(step_effects& out, time_point now) {
 
 void step_machine::step_done(step_effects& out, time_point now) {
   if (answer_) {
-    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)), out,
-             now);
+    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)),
+             false, out, now);
     return;
   }
   if (over_budget_) {
@@ -87,14 +89,15 @@ loop_report step_machine::observe() {
   return loops_.on_step(calls);
 }
 
-void step_machine::complete(std::string answer, step_effects& out,
+void step_machine::complete(std::string answer, bool own, step_effects& out,
                             time_point now) {
   phase_ = phase::ended;
-  record(out,
-         {events::final_answer{std::move(answer), progress_.step,
-                               progress_.usage, progress_.tool_calls},
-          finished(events::run_status::completed, {}, now)},
-         {}, true);
+  record(
+      out,
+      {events::final_answer{std::move(answer), progress_.step, progress_.usage,
+                            progress_.tool_calls, own && cut_off_},
+       finished(events::run_status::completed, {}, now)},
+      {}, true);
 }
 
 void step_machine::fail(error why, events::run_status status, step_effects& out,

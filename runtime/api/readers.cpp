@@ -147,8 +147,11 @@ void handler_reader::note_end(std::string_view lines) {
   const auto rest = lines.substr(0, lines.size() - last_line(lines).size() - 1);
   const auto before = last_line(rest);
   if (event_view{0, before}.type() == "final_answer")
-    if (auto answer = parse_line(before))
-      out.answer = std::get<events::final_answer>(answer->body).content;
+    if (auto answer = parse_line(before)) {
+      auto& said = std::get<events::final_answer>(answer->body);
+      out.answer = std::move(said.content);
+      out.truncated = said.truncated;
+    }
   finish(std::move(out));
 }
 

@@ -142,6 +142,7 @@ struct run_outcome {
   session_id session{};  ///< to go on with the conversation
   events::run_status status = events::run_status::failed;
   std::string answer{};            ///< of a completed run
+  bool truncated = false;          ///< the provider cut the answer off
   std::optional<error> failure{};  ///< of a failed or cancelled one
   std::uint32_t steps = 0;
   std::uint32_t tool_calls = 0;

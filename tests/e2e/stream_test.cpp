@@ -113,6 +113,29 @@ TEST_CASE("a turn without a safe finish starts no mutating call") {
   }
 }
 
+TEST_CASE("an answer that the provider cut off does not look whole") {
+  const auto reason =
+      GENERATE(as<std::string>{}, "stop", "length", "content_filter");
+  const bool cut = reason != "stop";
+  CAPTURE(reason);
+  const work_folder folder;
+  http_server server{[&](const http_request&) {
+    return respond_sse(say("The first half") + finish(reason) + done_mark);
+  }};
+  folder.configure(server.url("/v1"));
+  const auto shown = riffle::testing::riffle(folder, {"run", "go"});
+  CHECK(shown.status == 0);
+  CHECK(shown.out == "The first half\n");
+  CHECK((shown.err.find("the answer is cut off") != std::string::npos) == cut);
+  const auto object =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "json"});
+  CHECK(json::parse(object.out).value("truncated", false) == cut);
+  const auto lines =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  const auto last = of_type(checked_events(lines.out), "final_answer").at(0);
+  CHECK(last.at("data").value("truncated", false) == cut);
+}
+
 TEST_CASE("mutating calls are denied without approval, and the model is told") {
   const work_folder folder;
   http_server server{[](const http_request& request) {

@@ -197,6 +197,8 @@ TEST_CASE("usage, retries and the end of a run have the contract's keys") {
   CHECK(data_of(events::final_answer{"42", 2, token_usage{}, 1}) ==
         R"({"content":"42","steps":2,"usage":{"input_tokens":0,)"
         R"("output_tokens":0},"tools":1})");
+  CHECK(data_of(events::final_answer{"4", 2, token_usage{}, 1, true})
+            .ends_with(R"("tools":1,"truncated":true})"));
   CHECK(data_of(events::run_finished{events::run_status::cancelled, 9, 1, 0,
                                      token_usage{}, failed}) ==
         R"({"status":"cancelled","duration_ms":9,"steps":1,)"

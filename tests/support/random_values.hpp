@@ -218,7 +218,7 @@ class random_values {
   void fill(events::status& x) { all(x.text); }
   void fill(events::failure& x) { all(x.err, x.step); }
   void fill(events::final_answer& x) {
-    all(x.content, x.steps, x.usage, x.tools);
+    all(x.content, x.steps, x.usage, x.tools, x.truncated);
   }
   void fill(events::run_finished& x) {
     all(x.status, x.duration_ms, x.steps, x.tool_calls, x.usage, x.err);

@@ -101,6 +101,17 @@ void tell_unasked(std::uint32_t calls, const common_options& options,
       "configuration");
 }
 
+/// Said to everybody: what looks whole is not.
+void tell_truncated(const run_output& output, const common_options& options,
+                    console& io) {
+  if (!output.report().truncated() || options.level == verbosity::quiet) return;
+  io.complain(
+      "the answer is cut off: it reached the model's limit for one answer, or "
+      "the provider's content filter stopped it; go on with: riffle run "
+      "--session " +
+      output.report().session() + " \"Go on.\"");
+}
+
 void tell_proposed(std::uint32_t calls, const common_options& options,
                    console& io) {
   if (calls == 0 || options.level == verbosity::quiet) return;
@@ -246,6 +257,7 @@ int watch(watched_run x, const common_options& options, show_options show,
   watching.go_on();  // says so if the answer could not be written
   const auto unasked =
       output.report().unasked() + (prompt ? prompt->unanswered() : 0);
+  tell_truncated(output, options, io);
   tell_unasked(unasked, options, io);
   tell_proposed(output.report().proposed(), options, io);
   return final_status(output, unasked, io);

@@ -61,6 +61,7 @@ void run_report::on(const event& x, std::string_view line) {
     failure_ = f->err;
   } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {
     answer_ = a->content;
+    truncated_ = a->truncated;
   } else if (const auto* end = std::get_if<events::run_finished>(&x.body)) {
     finished_ = *end;
     usage_ = usage_of(line);
@@ -78,6 +79,7 @@ std::string run_report::to_json() const {
               {"session_id", session_},
               {"status", finished_ ? to_string(end.status) : "active"},
               {"answer", answer_}};
+  if (truncated_) out["truncated"] = true;
   if (const auto x = failure()) out["error"] = error_json(*x);
   out["usage"] = usage_;
   out["steps"] = end.steps;

@@ -26,6 +26,8 @@ class run_report {
     return finished_;
   }
   [[nodiscard]] const std::string& answer() const noexcept { return answer_; }
+  /// The provider cut the answer off.
+  [[nodiscard]] bool truncated() const noexcept { return truncated_; }
   [[nodiscard]] const std::string& session() const noexcept { return session_; }
   /// The error that the run ended with.
   [[nodiscard]] std::optional<error> failure() const;
@@ -36,14 +38,15 @@ class run_report {
   /// Calls that were proposed, for a decision later.
   [[nodiscard]] std::uint32_t proposed() const noexcept { return proposed_; }
 
-  /// One object: run_id, session_id, status, answer, error?, usage, steps,
-  /// tool_calls, unasked?, tools, duration_ms.
+  /// One object: run_id, session_id, status, answer, truncated?, error?, usage,
+  /// steps, tool_calls, unasked?, tools, duration_ms.
   [[nodiscard]] std::string to_json() const;
 
  private:
   std::string run_;
   std::string session_;
   std::string answer_;
+  bool truncated_ = false;
   std::optional<error> failure_;
   std::optional<events::run_finished> finished_;
   std::uint32_t unasked_ = 0;
