@@ -11,7 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/tools/tool_fixture.hpp"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "actors/core/approval_rules.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/files/files.hpp"

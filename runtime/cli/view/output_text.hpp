@@ -28,8 +28,4 @@ bool write_json(const whole_output& x, std::string head, fd_writer& out);
 /// {id, tool, outcome, success, duration_ms, error?, metadata?}.
 std::string json_head(const events::tool_result& x);
 
-/// At most `limit` characters.
-std::string fit_characters(const std::string& text, std::size_t limit,
-                           bool& truncated);
-
 }  // namespace riffle::cli

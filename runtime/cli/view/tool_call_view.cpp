@@ -14,7 +14,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/duration_text.hpp"
 #include "messages/event_line.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/id_source.hpp"
 #include "runtime/base/timer.hpp"
@@ -205,7 +207,8 @@ class call_job {
     x.id = context_.call;
     x.tool = tool_.spec().name;
     x.how = outcome_of(*output_, late_, cancelled_);
-    x.output = fit_characters(output_->text, output_limit, x.truncated);
+    x.output = first_characters(output_->text, output_limit);
+    x.truncated = x.output.size() < output_->text.size();
     x.duration_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
     x.attempts = 1;
@@ -213,7 +216,7 @@ class call_job {
     if (x.how == outcome::timed_out) {
       x.err = error{errc::timeout,
                     x.tool,
-                    "over its time limit of " + config::to_text(limit_) +
+                    "over its time limit of " + duration_text(limit_) +
                         " (tools." + x.tool + ".timeout)",
                     false,
                     {}};

@@ -161,7 +161,7 @@ class read final : public path_tool {
     if (looks_binary(file->fd.get()))
       return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
-                              human_size(file->size) +
+                              size_text(file->size) +
                               ", which has no lines to read; a program may "
                               "show what is in it, e.g. `file` or `xxd`");
     const auto limits = limits_of(arguments, context);

@@ -61,7 +61,7 @@ std::optional<diff_text> diff_of(const write_target& target,
 std::string size_of(std::string_view content) {
   const auto lines = lines_of(content).size();
   return std::to_string(lines) + (lines == 1 ? " line, " : " lines, ") +
-         human_size(content.size());
+         size_text(content.size());
 }
 
 class write final : public path_tool {
