@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "messages/event_line.hpp"
+#include "messages/utf8.hpp"
 
 namespace riffle {
 
@@ -41,26 +42,6 @@ bool all_plain(const byte* p) {
   return ((x | control | quote | backslash) & tops) == 0;
 }
 
-struct sequence {
-  std::size_t length;  ///< of the character, or of what is no character
-  bool valid;
-};
-
-// Table 3-7 of the Unicode standard: well-formed UTF-8 byte sequences.
-sequence read_sequence(const byte* p, const byte* end) {
-  const byte first = *p;
-  if (first < 0xC2 || first > 0xF4) return {1, false};
-  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  byte low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  byte high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (p + i == end || p[i] < low || p[i] > high) return {i, false};
-    low = 0x80;
-    high = 0xBF;
-  }
-  return {length, true};
-}
-
 void append_escape(std::string& out, byte c, char kind) {
   constexpr std::string_view digits = "0123456789abcdef";
   if (kind == 'u') {
@@ -94,8 +75,9 @@ void append_json_escaped(std::string& out, std::string_view text) {
     }
     std::size_t length = 1;
     if (kind == 'x') {
-      const auto found = read_sequence(p, end);
-      length = found.length;
+      const auto found = first_character({reinterpret_cast<const char*>(p),
+                                          static_cast<std::size_t>(end - p)});
+      length = found.size;
       if (found.valid) {
         p += length;
         continue;
@@ -103,7 +85,7 @@ void append_json_escaped(std::string& out, std::string_view text) {
     }
     flush();
     if (kind == 'x')
-      out.append("\xEF\xBF\xBD");
+      out.append(replacement_character);
     else
       append_escape(out, *p, kind);
     p += length;

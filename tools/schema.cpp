@@ -25,16 +25,16 @@ using nlohmann::json;
 
 constexpr std::size_t most_violations = 10;
 
-/// `pattern`, matched without backtracking.
+/// `pattern`, matched by us.
 class pattern_constraint final : public valijson::constraints::PolyConstraint {
  public:
-  explicit pattern_constraint(std::string pattern)
+  explicit pattern_constraint(schema_pattern pattern)
       : pattern_{std::move(pattern)} {}
 
   bool validate(const valijson::adapters::Adapter& target,
                 const std::vector<std::string>& context,
                 valijson::ValidationResults* results) const override {
-    if (!target.isString() || matches(pattern_, target.asString())) return true;
+    if (!target.isString() || pattern_.found_in(target.asString())) return true;
     if (results) results->pushError(context, "does not match the pattern");
     return false;
   }
@@ -45,15 +45,21 @@ class pattern_constraint final : public valijson::constraints::PolyConstraint {
   }
   size_t sizeOf() const override { return sizeof(*this); }
 
-  std::string pattern_;
+  schema_pattern pattern_;
 };
 
 class pattern_builder final : public valijson::ConstraintBuilder {
  public:
+  explicit pattern_builder(const schema_patterns& all) : all_{all} {}
+
   valijson::constraints::Constraint* make(
       const valijson::adapters::Adapter& x) const override {
-    return new pattern_constraint(x.asString());  // the parser deletes it
+    // The parser deletes it.
+    return new pattern_constraint(all_.at(x.asString()));
   }
+
+ private:
+  const schema_patterns& all_;
 };
 
 /// valijson's path `<root>`, `[key]`, `[0]` without its brackets.
@@ -95,7 +101,7 @@ std::string unexplained(const place& here, const json* node) {
 }  // namespace
 
 struct schema::impl {
-  json source;
+  prepared_schema source;
   valijson::Schema compiled;
 };
 
@@ -111,9 +117,10 @@ tl::expected<schema, std::string> schema::compile(std::string_view text) {
   result->source = std::move(*source);
   try {
     valijson::SchemaParser parser;
-    parser.addConstraintBuilder(pattern_key, new pattern_builder);  // it owns
+    parser.addConstraintBuilder(
+        pattern_key, new pattern_builder{result->source.patterns});  // it owns
     parser.populateSchema(
-        valijson::adapters::NlohmannJsonAdapter{result->source},
+        valijson::adapters::NlohmannJsonAdapter{result->source.root},
         result->compiled);
   } catch (const std::exception& e) {
     return tl::unexpected{std::string{e.what()}};
@@ -144,7 +151,8 @@ std::vector<violation> schema::check(const json& value) const {
   for (const auto& [pointer, here] : places) {
     auto texts = explain(impl_->source, value, here.path);
     if (texts.empty() && innermost(pointer))
-      texts = {unexplained(here, schema_at(impl_->source, value, here.path))};
+      texts = {
+          unexplained(here, schema_at(impl_->source.root, value, here.path))};
     for (auto& text : texts) result.push_back({pointer, std::move(text)});
   }
   if (result.size() > most_violations) result.resize(most_violations);

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
+#include "tools/schema_pattern.hpp"
+
 namespace riffle::tools {
 
 /// A place in a value that breaks a schema.
@@ -22,8 +24,7 @@ struct violation {
 /// A JSON Schema (drafts 4 to 7 as valijson knows them), compiled once.
 /// Thread-safe after `compile`. Not checked: `format` (an annotation in the
 /// specification), and the keys of an object that has `patternProperties`.
-/// Patterns are matched without backtracking, as they and the texts come
-/// from outside.
+/// Patterns: see `schema_pattern`.
 class schema {
  public:
   /// Fails, saying why, when `text` is no valid schema of an object.
@@ -45,13 +46,19 @@ class schema {
 /// The key that `prepare_schema` moves `pattern` to.
 inline constexpr const char* pattern_key = "x-riffle-pattern";
 
+struct prepared_schema {
+  nlohmann::json root;
+  schema_patterns patterns;  ///< all that it has
+};
+
 /// Parses a schema's text, refuses what would make a validator recurse
 /// without end, and moves aside what is not left to valijson (see `schema`).
-tl::expected<nlohmann::json, std::string> prepare_schema(std::string_view text);
+tl::expected<prepared_schema, std::string> prepare_schema(
+    std::string_view text);
 
-/// What is wrong with the value at `pointer` of `root`, in words, as far as
+/// What is wrong with the value at `path` of `root`, in words, as far as
 /// the schema's plain keywords say; empty if they find nothing.
-std::vector<std::string> explain(const nlohmann::json& root_schema,
+std::vector<std::string> explain(const prepared_schema& schema,
                                  const nlohmann::json& root,
                                  const std::vector<std::string>& path);
 
@@ -60,10 +67,5 @@ std::vector<std::string> explain(const nlohmann::json& root_schema,
 const nlohmann::json* schema_at(const nlohmann::json& root_schema,
                                 const nlohmann::json& root,
                                 const std::vector<std::string>& path);
-
-/// Whether `text` contains a match of `pattern` (ECMAScript): time is linear
-/// in the text. False also for a pattern that `valid_pattern` refuses.
-bool matches(const std::string& pattern, const std::string& text);
-bool valid_pattern(const std::string& pattern);
 
 }  // namespace riffle::tools

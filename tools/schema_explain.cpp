@@ -80,8 +80,9 @@ const json* child_schema(const json& schema_node, const json& value,
 
 class explainer {
  public:
-  explainer(const json& schema_node, const json& value)
-      : schema_{schema_node}, value_{value} {}
+  explainer(const schema_patterns& patterns, const json& schema_node,
+            const json& value)
+      : patterns_{patterns}, schema_{schema_node}, value_{value} {}
 
   std::vector<std::string> run() {
     check_type();
@@ -170,14 +171,13 @@ class explainer {
 
   void check_string() {
     const auto& text = value_.get_ref<const std::string&>();
-    const auto count = std::count_if(text.begin(), text.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
-    });
-    check_size(static_cast<std::size_t>(count), "Length", "characters");
-    if (const auto* p = member(schema_, pattern_key); p && p->is_string())
-      if (!matches(p->get_ref<const std::string&>(), text))
-        found_.push_back("must match the pattern " + p->dump() + ", but is " +
-                         shown(value_));
+    check_size(count_characters(text), "Length", "characters");
+    const auto* p = member(schema_, pattern_key);
+    if (!p || !p->is_string()) return;
+    const auto pattern = patterns_.find(p->get_ref<const std::string&>());
+    if (pattern != patterns_.end() && !pattern->second.found_in(text))
+      found_.push_back("must match the pattern " + p->dump() + ", but is " +
+                       shown(value_));
   }
 
   void check_size(std::size_t size, const std::string& key,
@@ -192,6 +192,7 @@ class explainer {
                        ", but has " + std::to_string(size));
   }
 
+  const schema_patterns& patterns_;
   const json& schema_;
   const json& value_;
   std::vector<std::string> found_;
@@ -213,7 +214,8 @@ const json* schema_at(const json& root_schema, const json& root,
   return node;
 }
 
-std::vector<std::string> explain(const json& root_schema, const json& root,
+std::vector<std::string> explain(const prepared_schema& schema,
+                                 const json& root,
                                  const std::vector<std::string>& path) {
   const json* value = &root;
   for (const auto& step : path) {
@@ -222,9 +224,9 @@ std::vector<std::string> explain(const json& root_schema, const json& root,
     value = child_value(*value, step, index);
     if (value == nullptr) return {};
   }
-  const auto* node = schema_at(root_schema, root, path);
+  const auto* node = schema_at(schema.root, root, path);
   if (node == nullptr) return {};
-  return explainer{*node, *value}.run();
+  return explainer{schema.patterns, *node, *value}.run();
 }
 
 }  // namespace riffle::tools

@@ -3,7 +3,6 @@
 // here is refused what would make a validator recurse without end.
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,7 +19,6 @@ using nlohmann::json;
 constexpr std::size_t max_schema_bytes = 1u << 20;
 constexpr std::size_t max_references = 200;
 constexpr std::size_t max_height = 32;
-constexpr std::size_t max_pattern_bytes = 512;
 
 struct bad_schema {
   std::string why;
@@ -39,13 +37,15 @@ bool holds_values(const std::string& key) {
 }
 
 /// Moves aside what valijson would match by backtracking.
-void simplify(json& node) {
+void simplify(json& node, schema_patterns& patterns) {
   node.erase("format");
+  node.erase(pattern_key);  // it is ours
   if (const auto it = node.find("pattern");
       it != node.end() && it->is_string()) {
     const auto& pattern = it->get_ref<const std::string&>();
-    if (!valid_pattern(pattern))
-      throw bad_schema{"cannot use the pattern " + it->dump()};
+    auto compiled = schema_pattern::compile(pattern);
+    if (!compiled) throw bad_schema{"cannot use the pattern " + it->dump()};
+    patterns.emplace(pattern, std::move(*compiled));
     node[pattern_key] = std::move(*it);
     node.erase("pattern");
   }
@@ -56,19 +56,19 @@ void simplify(json& node) {
 }
 
 /// Visits every schema in `node`.
-void simplify_all(json& node) {
+void simplify_all(json& node, schema_patterns& patterns) {
   if (node.is_array()) {
-    for (auto& x : node) simplify_all(x);
+    for (auto& x : node) simplify_all(x, patterns);
     return;
   }
   if (!node.is_object()) return;
-  simplify(node);
+  simplify(node, patterns);
   for (auto& [key, value] : node.items()) {
     if (holds_values(key)) continue;
     if (holds_schemas_by_name(key) && value.is_object())
-      for (auto& x : value) simplify_all(x);
+      for (auto& x : value) simplify_all(x, patterns);
     else
-      simplify_all(value);
+      simplify_all(value, patterns);
   }
 }
 
@@ -132,48 +132,24 @@ class loop_finder {
   std::set<std::string> targets_;
 };
 
-/// libstdc++'s other matcher recurses once for each character and can take
-/// exponential time; this one walks all states side by side.
-constexpr auto pattern_flags = std::regex::ECMAScript | std::regex::optimize
-#ifdef __GLIBCXX__
-                               | std::regex_constants::__polynomial
-#endif
-    ;
-
 }  // namespace
 
-tl::expected<json, std::string> prepare_schema(std::string_view text) {
+tl::expected<prepared_schema, std::string> prepare_schema(
+    std::string_view text) {
   if (text.size() > max_schema_bytes)
     return tl::unexpected{std::string{"is over 1 MB"}};
   auto root = parse_object(text);
-  if (!root) return root;
+  if (!root) return tl::unexpected{std::move(root).error()};
   if (root->value("type", json{}) != "object")
     return tl::unexpected{std::string{R"(must say "type": "object")"}};
+  schema_patterns patterns;
   try {
-    simplify_all(*root);
+    simplify_all(*root, patterns);
     loop_finder{*root}.visit_all(*root);
   } catch (bad_schema& bad) {
     return tl::unexpected{std::move(bad.why)};
   }
-  return root;
-}
-
-bool valid_pattern(const std::string& pattern) {
-  if (pattern.size() > max_pattern_bytes) return false;
-  try {
-    std::regex{pattern, pattern_flags};
-    return true;
-  } catch (const std::regex_error&) {
-    return false;
-  }
-}
-
-bool matches(const std::string& pattern, const std::string& text) {
-  try {
-    return std::regex_search(text, std::regex{pattern, pattern_flags});
-  } catch (const std::regex_error&) {
-    return false;
-  }
+  return prepared_schema{std::move(*root), std::move(patterns)};
 }
 
 }  // namespace riffle::tools

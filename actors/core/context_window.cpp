@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/context_window.hpp"
 
+#include "messages/utf8.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -8,15 +10,13 @@ namespace {
 /// Bytes of the arguments in a note.
 constexpr std::size_t shown_arguments = 120;
 
-std::string_view cut(std::string_view text) {
-  if (text.size() <= shown_arguments) return text;
-  auto end = shown_arguments;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;
-  return text.substr(0, end);
-}
-
 }  // namespace
+
+std::uint64_t estimate_tokens(std::string_view text) noexcept {
+  std::uint64_t wide = 0;
+  for (const char c : text) wide += static_cast<unsigned char>(c) >> 7;
+  return (text.size() + wide + 3) / 4;
+}
 
 std::size_t outputs_to_trim(std::uint64_t window, std::uint64_t used,
                             const std::vector<told_output>& old) {
@@ -35,7 +35,7 @@ std::size_t outputs_to_trim(std::uint64_t window, std::uint64_t used,
 
 std::string trim_note(std::string_view tool, std::string_view arguments,
                       std::uint64_t bytes) {
-  const auto shown = cut(arguments);
+  const auto shown = cut_utf8(arguments, shown_arguments);
   std::string text = "[The output of ";
   text.append(tool).append(" ").append(shown);
   if (shown.size() < arguments.size()) text += "…";

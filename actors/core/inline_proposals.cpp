@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "messages/json_strict.hpp"
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -13,12 +15,6 @@ using nlohmann::json;
 
 std::string_view without_cr(std::string_view line) {
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-}
-
-std::string_view trimmed(std::string_view x) {
-  const auto first = x.find_first_not_of(" \t");
-  if (first == x.npos) return {};
-  return x.substr(first, x.find_last_not_of(" \t") - first + 1);
 }
 
 /// How many backticks a fence has (CommonMark: at least three, indented by at
@@ -42,8 +38,9 @@ std::vector<std::string> json_blocks(std::string_view text) {
     const auto line = without_cr(text.substr(0, end));
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     const auto fence = fence_of(line);
+    const auto inside = trimmed(line, " \t");
     const auto info =
-        trimmed(trimmed(line).substr(std::min(fence, trimmed(line).size())));
+        trimmed(inside.substr(std::min(fence, inside.size())), " \t");
     if (open == 0) {
       if (fence == 0) continue;
       open = fence;
@@ -60,14 +57,6 @@ std::vector<std::string> json_blocks(std::string_view text) {
   return found;
 }
 
-std::string cut(const std::string& text) {
-  if (text.size() <= longest_summary) return text;
-  auto end = longest_summary;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-    --end;
-  return text.substr(0, end);
-}
-
 std::string summary_of(const json& block) {
   if (!block.is_object()) return {};
   const auto* x = &block;
@@ -80,7 +69,7 @@ std::string summary_of(const json& block) {
   if (summary == x->end() || !summary->is_string()) return {};
   const auto& text = summary->get_ref<const std::string&>();
   if (text.find_first_not_of(" \t\r\n") == text.npos) return {};
-  return cut(text);
+  return std::string{cut_utf8(text, longest_summary)};
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/runtime_note.hpp"
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -65,24 +67,16 @@ std::string known_ids(const steps& plan) {
   return "the plan has the steps " + ids;
 }
 
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 /// One line, without blanks around it.
 std::string tidy(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '\r', ' ');
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return std::string{trimmed(text, " \t")};
 }
 
 std::optional<std::string> bad_title(std::string_view title) {
   if (title.empty()) return "a step needs a title; say what is to be done";
-  if (characters(title) > max_plan_title)
+  if (count_characters(title) > max_plan_title)
     return "a title has at most " + std::to_string(max_plan_title) +
            " characters; say it shorter, or make several steps of it";
   return {};

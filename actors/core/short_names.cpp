@@ -7,16 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::core {
 
 namespace {
-
-/// Up to the end of a character.
-std::string begin_of(std::string_view text, std::size_t size) {
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
-    --size;
-  return std::string{text.substr(0, size)};
-}
 
 /// FNV-1a. Who makes two ids with one value has calls of its own mixed up.
 std::string digits_of(std::string_view text) {
@@ -35,10 +30,10 @@ void shorten_names(turn_delta& x) {
   constexpr std::size_t digits = 17;
   for (auto& call : x.fragments) {
     if (call.id.size() > longest_id)
-      call.id =
-          begin_of(call.id, longest_id - digits) + "-" + digits_of(call.id);
+      call.id = std::string{cut_utf8(call.id, longest_id - digits)} + "-" +
+                digits_of(call.id);
     if (call.name.size() > longest_name)
-      call.name = begin_of(call.name, longest_name - 3) + "...";
+      call.name = std::string{cut_utf8(call.name, longest_name - 3)} + "...";
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -13,15 +15,6 @@ bool is_space(char c) noexcept {
 
 bool is_blank(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), is_space);
-}
-
-/// The first bytes, up to the end of a character.
-std::string head_of(std::string_view text) {
-  auto size = std::min(text.size(), tool_call_assembler::kept_head);
-  while (size > 0 && size < text.size() &&
-         (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
-    --size;
-  return std::string{text.substr(0, size)};
 }
 
 }  // namespace
@@ -154,8 +147,8 @@ void tool_call_assembler::append(std::size_t at, const call_fragment& x,
   if (limits_.max_arguments != 0 &&
       call.arguments.size() + x.arguments.size() > limits_.max_arguments) {
     p.over = true;
-    call.arguments =
-        head_of(call.arguments + x.arguments.substr(0, kept_head + 1));
+    call.arguments = std::string{cut_utf8(
+        call.arguments + x.arguments.substr(0, kept_head + 1), kept_head)};
     return say(at, assembly_step::too_long, out);
   }
   call.arguments += x.arguments;

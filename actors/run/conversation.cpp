@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "actors/core/token_estimate.hpp"
+#include "actors/core/context_window.hpp"
 #include "actors/run/recovery.hpp"
 
 namespace riffle {

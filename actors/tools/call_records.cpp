@@ -6,21 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/tools/proposal_texts.hpp"
+#include "messages/utf8.hpp"
 
 namespace riffle {
 
 std::string cut_text(const std::string& text, std::size_t limit,
                      bool& truncated) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (starts && characters++ == limit) {
-      truncated = true;
-      return text.substr(0, i);
-    }
-  }
-  truncated = false;
-  return text;
+  auto part = std::string{first_characters(text, limit)};
+  truncated = part.size() < text.size();
+  return part;
 }
 
 namespace {

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "runtime/base/unique_fd.hpp"
+
 namespace riffle {
 
 namespace {
@@ -22,25 +24,11 @@ problem cannot_read(int number) {
   return problem{"cannot be read: " + std::generic_category().message(number)};
 }
 
-std::string size_text(std::size_t bytes) {
+std::string limit_text(std::size_t bytes) {
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
   return bytes % mebibyte == 0 ? std::to_string(bytes / mebibyte) + " MiB"
                                : std::to_string(bytes) + " bytes";
 }
-
-struct open_file {
-  explicit open_file(const std::filesystem::path& file)
-      // Not blocking: opening a pipe would wait for somebody who writes.
-      : fd{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)} {
-  }
-  ~open_file() {
-    if (fd >= 0) ::close(fd);
-  }
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-
-  int fd;
-};
 
 /// False when the time is up.
 bool await(int fd, steady_clock::time_point deadline) {
@@ -71,7 +59,7 @@ tl::expected<std::string, std::string> read_all(int fd,
     else if (errno != EINTR && errno != EAGAIN)
       return cannot_read(errno);
   }
-  return problem{"is larger than " + size_text(limits.bytes)};
+  return problem{"is larger than " + limit_text(limits.bytes)};
 }
 
 }  // namespace
@@ -79,12 +67,14 @@ tl::expected<std::string, std::string> read_all(int fd,
 tl::expected<std::string, std::string> read_within(
     const std::filesystem::path& file, const read_limits& limits) {
   if (file.empty()) return problem{"has no name"};
-  const open_file in{file};
-  if (in.fd < 0) return cannot_read(errno);
+  // Not blocking: opening a pipe would wait for somebody who writes.
+  const unique_fd in{
+      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  if (!in) return cannot_read(errno);
   struct stat about{};
-  if (::fstat(in.fd, &about) != 0) return cannot_read(errno);
+  if (::fstat(in.get(), &about) != 0) return cannot_read(errno);
   if (S_ISDIR(about.st_mode)) return problem{"is a folder, not a file"};
-  return read_all(in.fd, limits);
+  return read_all(in.get(), limits);
 }
 
 }  // namespace riffle

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "runtime/base/secret_forms.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle {
 
@@ -38,14 +39,6 @@ struct known_secrets {
 known_secrets& known() {
   static auto* const x = new known_secrets;  // threads may outlive statics
   return *x;
-}
-
-/// As it is sent: a file's last line end often comes along with a key.
-std::string_view trimmed(std::string_view text) {
-  constexpr auto blank = " \t\r\n";
-  const auto begin = text.find_first_not_of(blank);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blank) + 1 - begin);
 }
 
 void remember(std::string_view value, bool key) {
@@ -121,7 +114,7 @@ std::optional<std::string> read_key(const std::string& variable) {
     const std::lock_guard lock{x.mutex};
     x.variables.insert(variable);
   }
-  remember(trimmed(value), true);
+  remember(trimmed(value), true);  // as it is sent
   return value;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "messages/utf8.hpp"
+
 namespace riffle {
 
 namespace {
@@ -233,11 +235,9 @@ toml_excess toml_place(std::string_view text, std::size_t offset,
   const auto begin = before.rfind('\n');
   const auto here =
       begin == std::string_view::npos ? before : before.substr(begin + 1);
-  const auto column = std::ranges::count_if(here, [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  });
   return {static_cast<std::uint32_t>(line + 1),
-          static_cast<std::uint32_t>(column + 1), std::move(message)};
+          static_cast<std::uint32_t>(count_characters(here) + 1),
+          std::move(message)};
 }
 
 }  // namespace riffle

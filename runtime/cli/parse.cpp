@@ -10,11 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "messages/duration_text.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/help.hpp"
 #include "runtime/cli/parser.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/config/near.hpp"
 
 namespace riffle::cli {
 
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 3> later_commands = {"plan", "serve",
                                                             "node"};
 
 std::string check_duration(const std::string& text) {
-  const auto x = config::parse_duration(text);
+  const auto x = parse_duration(text);
   if (x && x->count() > 0) return {};
   return "\"" + text + "\" is not a duration such as 30s, 5m or 1.5h";
 }
@@ -169,7 +170,7 @@ resume_options parser::finish_choices() const {
   if (!raw.model.empty()) out.model = raw.model;
   if (raw.max_steps > 0) out.max_steps = raw.max_steps;
   if (!raw.timeout.empty()) {
-    out.timeout = config::parse_duration(raw.timeout).value_or(duration{});
+    out.timeout = parse_duration(raw.timeout).value_or(duration{});
   }
   if (raw.approval == "all") out.approval = approve::all;
   if (raw.approval == "none") out.approval = approve::none;
@@ -264,7 +265,7 @@ std::string suggestion(const CLI::App& app,
     const bool passed = at.get_name() == word || is_in(known, word) ||
                         (at.get_parent() && is_in(words_of(app), word));
     if (passed || (!word.starts_with("--") && !wants_command)) continue;
-    const auto near = config::nearest(word, known);
+    const auto near = nearest(word, known);
     if (!near.empty()) return "; did you mean " + near + "?";
   }
   return {};

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "messages/duration_text.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
@@ -107,7 +108,7 @@ std::string range_text(const rule& r, std::string (*show)(double)) {
 }
 
 std::string seconds_text(double x) {
-  return to_text(std::chrono::nanoseconds{std::llround(x * 1e9)});
+  return duration_text(std::chrono::nanoseconds{std::llround(x * 1e9)});
 }
 
 std::string range_problem(double x, const rule& r, const std::string& shown,

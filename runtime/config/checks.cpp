@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <system_error>
 
+#include "messages/duration_text.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/command_checks.hpp"
 #include "runtime/config/home.hpp"
-#include "runtime/config/near.hpp"
 
 namespace riffle::config {
 
@@ -98,7 +99,8 @@ class checker {
   std::string unknown_model(const std::string& name) const {
     std::vector<std::string> models;
     for (const auto& entry : x_.models) models.push_back(entry.first);
-    return "there is no model " + in_quotes(name) + "; known: " + join(models);
+    return "there is no model " + in_quotes(name) +
+           "; known: " + join_some(models);
   }
 
   void check_tool(const std::string& name, const tool_config& t) {
@@ -179,15 +181,15 @@ class checker {
     if (std::ranges::find(known, name) != known.end()) return;
     auto text = "there is no tool " + in_quotes(name);
     const auto near = nearest(name, known);
-    add(at, near.empty() ? text + "; known: " + join(known)
+    add(at, near.empty() ? text + "; known: " + join_some(known)
                          : text + "; did you mean " + in_quotes(near) + "?");
   }
 
   void check_order(path at, duration base, duration cap) {
     if (base <= cap) return;
     at.emplace_back("cap");
-    add(at, "cap (" + to_text(cap) + ") must not be smaller than base (" +
-                to_text(base) + ")");
+    add(at, "cap (" + duration_text(cap) + ") must not be smaller than base (" +
+                duration_text(base) + ")");
   }
 
   void check_file(const path& at, const std::string& file) {

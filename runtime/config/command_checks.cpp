@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
-#include "runtime/config/near.hpp"
 #include "tools/schema.hpp"
 
 namespace riffle::config {
@@ -123,7 +123,7 @@ class command_checker {
       if (std::ranges::find(names, first) != names.end()) continue;
       report_("keys",
               in_quotes(key) +
-                  " leads to no argument; parameters has: " + join(names));
+                  " leads to no argument; parameters has: " + join_some(names));
     }
   }
 

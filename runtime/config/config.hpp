@@ -292,11 +292,4 @@ std::vector<setting> settings(const config& x);
 /// A TOML text that `load` reads back to the same settings.
 std::string to_toml(const config& x);
 
-/// "250ms", "1.5s", "2m", "24h", "0s" -> duration; nothing if ill-formed.
-std::optional<duration> parse_duration(std::string_view text);
-
-/// The shortest such text that parses to the same and is at least one unit
-/// ("100ms", not "0.1s").
-std::string to_text(duration x);
-
 }  // namespace riffle::config

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
-#include "runtime/config/near.hpp"
 
 namespace riffle::config {
 
@@ -35,7 +35,7 @@ std::string unknown_key(const std::string& prefix, const std::string& key,
   if (const auto near = nearest(key, known); !near.empty()) {
     return out + "; did you mean \"" + near + "\"?";
   }
-  return out + "; allowed here: " + join(known);
+  return out + "; allowed here: " + join_some(known);
 }
 
 }  // namespace

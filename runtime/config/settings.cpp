@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/duration_text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/schema.hpp"
 
@@ -15,7 +16,7 @@ std::string text_of(const std::int32_t* x) { return std::to_string(*x); }
 std::string text_of(const std::uint64_t* x) { return std::to_string(*x); }
 std::string text_of(const double* x) { return number_text(*x); }
 std::string text_of(const std::string* x) { return in_quotes(*x); }
-std::string text_of(const duration* x) { return in_quotes(to_text(*x)); }
+std::string text_of(const duration* x) { return in_quotes(duration_text(*x)); }
 
 std::string text_of(const std::optional<double>* x) {
   return *x ? number_text(**x) : "\"none\"";

@@ -5,19 +5,18 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/read_within.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/config/home.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::config {
 
@@ -25,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using tools::unique_fd;
 
 /// JSON may take six bytes for one.
 constexpr read_limits largest_entry{.bytes = std::size_t{8} << 20};
@@ -101,13 +99,10 @@ expected<unique_fd> lock_store(const fs::path& folder) {
     return problem(folder, errno);
   auto fd = open_store(folder);
   if (!fd) return fd;
-  const auto deadline = std::chrono::steady_clock::now() + lock_deadline;
-  while (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
-    if (std::chrono::steady_clock::now() > deadline)
-      return problem(folder, "another process holds for too long");
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
-  return fd;
+  if (lock_until(*fd, lock_kind::exclusive,
+                 std::chrono::steady_clock::now() + lock_deadline))
+    return fd;
+  return problem(folder, "another process holds for too long");
 }
 
 bool write_all(int fd, std::string_view bytes) {

@@ -2,7 +2,6 @@
 #include "runtime/model/http_error.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -10,6 +9,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/secrets.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::model {
 
@@ -20,14 +20,6 @@ using nlohmann::json;
 constexpr auto op = "model request";
 constexpr std::size_t most_words = 2048;
 constexpr auto longest_wait = std::chrono::hours{24};
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return out;
-}
 
 /// One line of valid UTF-8, at most `most_words` bytes.
 std::string clean(std::string_view text) {

@@ -4,16 +4,9 @@
 #include <cerrno>
 #include <sys/eventfd.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace riffle::model {
-
-unique_fd::~unique_fd() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-}
 
 http_mailbox::http_mailbox() : wake_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
   if (wake_.get() < 0) {

@@ -8,23 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/model/http_credit.hpp"
 #include "runtime/model/transport.hpp"
 
 namespace riffle::model {
-
-/// A file descriptor that is closed with its owner; -1: none.
-class unique_fd {
- public:
-  explicit unique_fd(int fd = -1) noexcept : fd_{fd} {}
-  ~unique_fd();
-  unique_fd(const unique_fd&) = delete;
-  unique_fd& operator=(const unique_fd&) = delete;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// The border between callers and the I/O thread: commands one way, credit in
 /// shared accounts. Bounded by what callers open: at most one command of each

@@ -2,10 +2,10 @@
 #include "runtime/model/http_transfer.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/model/http_error.hpp"
 
 namespace riffle::model {
@@ -24,10 +24,7 @@ std::string media_type(const char* content_type) {
   std::string out{content_type == nullptr ? "" : content_type};
   out.erase(std::min(out.find(';'), out.size()));
   out.erase(out.find_last_not_of(" \t") + 1);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return out;
+  return lower(out);
 }
 
 long whole_milliseconds(duration x) {

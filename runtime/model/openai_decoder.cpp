@@ -6,19 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
+
 namespace riffle::model {
 
 namespace {
 
 constexpr std::string_view end_mark = "[DONE]";
 constexpr std::size_t head_size = 256;
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 error interrupted(std::string message, std::string cause = {}) {
   return {errc::stream_interrupted, "model", std::move(message), true,
@@ -65,7 +60,7 @@ void openai_decoder::sniff(std::string_view bytes) {
     head_.append(bytes.substr(0, head_size - head_.size()));
   std::string_view seen{head_};
   if (seen.starts_with("\xEF\xBB\xBF")) seen.remove_prefix(3);
-  seen = trim(seen);
+  seen = trimmed(seen);
   if (seen.empty()) return;
   if (seen[0] == '{' || seen[0] == '[')
     body_ = body::json;
@@ -108,7 +103,7 @@ void openai_decoder::read_event(const sse_event& x, turn_delta& out) {
     if (chunk.only_text) template_.learn(x.data, *chunk.only_text);
     return apply(chunk);
   }
-  const auto data = trim(x.data);
+  const auto data = trimmed(x.data);
   if (data.starts_with(end_mark)) return on_end_mark(out);
   if (data.empty()) return;
   on_odd_event(x, chunk);

@@ -3,6 +3,7 @@
 
 #include "messages/event_line.hpp"
 #include "messages/json_text.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/openai_decoder.hpp"
 
@@ -67,13 +68,6 @@ void append_call(std::string& out, const told_call& x) {
   out.append("}}");
 }
 
-// A key from a file or a variable often has a line end.
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 class openai_dialect final : public dialect {
  public:
   std::string_view path() const noexcept override {
@@ -85,7 +79,8 @@ class openai_dialect final : public dialect {
         "Content-Type: application/json",
         "Accept: text/event-stream, application/json",
     };
-    const auto key = trim(api_key);
+    // A key from a file or a variable often has a line end.
+    const auto key = trimmed(api_key);
     if (!key.empty() && key.find_first_of("\r\n") == std::string_view::npos)
       out.push_back("Authorization: Bearer " + std::string{key});
     return out;

@@ -3,12 +3,13 @@
 // official document says how they look.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
 
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/model/openai_chunk.hpp"
 
 namespace riffle::model::openai {
@@ -25,23 +26,6 @@ struct report {
   std::string words;  ///< codes and types, lower case
   std::string message;
 };
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return out;
-}
-
-// At a character border; the text is UTF-8.
-void cut(std::string& text, std::size_t length) {
-  if (text.size() <= length) return;
-  while (length > 0 &&
-         (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
-    --length;
-  text.resize(length);
-}
 
 void read_status(const json& x, report& r) {
   int status = 0;
@@ -119,7 +103,7 @@ error judge(report r) {
   } else {
     e.retryable = !has_any(r.words, final_words);
   }
-  cut(r.message, max_message);
+  r.message.resize(cut_utf8(r.message, max_message).size());
   e.message = r.message.empty() ? "the model server reported an error"
                                 : std::move(r.message);
   if (r.status != 0) e.cause = "status " + std::to_string(r.status);

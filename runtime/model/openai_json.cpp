@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/utf8.hpp"
 #include "runtime/model/openai_chunk.hpp"
 #include "runtime/model/surrogate_joiner.hpp"
 
@@ -13,33 +14,9 @@ namespace riffle::model::openai {
 namespace {
 
 constexpr std::size_t max_depth = 256;
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 std::uint8_t byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0;
-}
-
-// Length of the well-formed character at `i`, or 0; and how many bytes an
-// ill-formed one takes (Unicode, table 3-7 and "maximal subparts").
-struct utf8_step {
-  std::size_t length;
-  std::size_t skip;
-};
-
-utf8_step next_character(std::string_view text, std::size_t i) {
-  const auto first = byte_at(text, i);
-  if (first < 0x80) return {1, 0};
-  if (first < 0xC2 || first > 0xF4) return {0, 1};
-  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  std::uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  std::uint8_t high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  for (std::size_t k = 1; k < length; ++k) {
-    const auto x = byte_at(text, i + k);
-    if (x < low || x > high) return {0, k};
-    low = 0x80;
-    high = 0xBF;
-  }
-  return {length, 0};
 }
 
 class repairer {
@@ -116,14 +93,14 @@ class repairer {
   }
 
   void character() {
-    const auto step = next_character(text_, i_);
-    if (step.length != 0) {
+    const auto step = first_character(text_.substr(i_));
+    if (step.valid) {
       ambiguous_ = ambiguous_ || halves::first(text_.substr(i_)).has_value();
-      out_.append(text_.substr(i_, step.length));
-      i_ += step.length;
+      out_.append(text_.substr(i_, step.size));
+      i_ += step.size;
     } else {
-      out_.append(replacement);
-      i_ += step.skip;
+      out_.append(replacement_character);
+      i_ += step.size;
     }
   }
 

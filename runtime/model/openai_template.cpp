@@ -3,27 +3,14 @@
 
 #include <simdjson.h>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::model::openai {
 
 namespace {
 
 constexpr std::uint32_t max_misses = 16;
 constexpr std::size_t max_size = 4096;
-
-// A code unit that is no surrogate, as UTF-8.
-void append_unit(unsigned unit, std::string& to) {
-  if (unit < 0x80) {
-    to.push_back(static_cast<char>(unit));
-    return;
-  }
-  if (unit < 0x800) {
-    to.push_back(static_cast<char>(0xC0 | (unit >> 6)));
-  } else {
-    to.push_back(static_cast<char>(0xE0 | (unit >> 12)));
-    to.push_back(static_cast<char>(0x80 | ((unit >> 6) & 0x3F)));
-  }
-  to.push_back(static_cast<char>(0x80 | (unit & 0x3F)));
-}
 
 // The character of the escape at `i`, which moves behind it. False for what is
 // no escape, and for surrogates, which are rare.
@@ -33,7 +20,7 @@ bool append_escape(std::string_view text, std::size_t& i, std::string& to) {
   if (letter == 'u') {
     const auto unit = read_escape(text, i);
     if (!unit || (*unit >= 0xD800 && *unit < 0xE000)) return false;
-    append_unit(*unit, to);
+    append_utf8(to, *unit);
     i += 6;
     return true;
   }

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::model {
 
 namespace {
@@ -37,21 +39,13 @@ transport_end status_end(int status, const std::string& message,
   return out;
 }
 
-// Texts in parts of `chunk` characters (UTF-8 stays whole); 0: in one.
+// Texts in parts of `chunk` characters; 0: in one.
 std::vector<std::string> in_chunks(std::string_view text, std::size_t chunk) {
   std::vector<std::string> out;
-  std::size_t characters = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) == 0x80) continue;
-    if (chunk != 0 && characters == chunk) {
-      out.emplace_back(text.substr(begin, i - begin));
-      begin = i;
-      characters = 0;
-    }
-    ++characters;
+  while (!text.empty()) {
+    out.emplace_back(chunk == 0 ? text : first_characters(text, chunk));
+    text.remove_prefix(out.back().size());
   }
-  if (begin < text.size()) out.emplace_back(text.substr(begin));
   return out;
 }
 

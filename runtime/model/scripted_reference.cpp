@@ -6,6 +6,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
+
 namespace riffle::model {
 
 namespace {
@@ -17,17 +20,11 @@ tl::unexpected<reference_problem> problem(std::string text) {
   return tl::unexpected<reference_problem>{std::move(text)};
 }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> out;
   for (;;) {
     const auto end = text.find(at);
-    out.push_back(trim(text.substr(0, end)));
+    out.push_back(trimmed(text.substr(0, end)));
     if (end == std::string_view::npos) return out;
     text.remove_prefix(end + 1);
   }
@@ -60,15 +57,6 @@ std::size_t count_lines(std::string_view text) {
 std::string without_last_end(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   return std::string{text};
-}
-
-std::string first_characters(std::string_view text, std::size_t n) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && n-- == 0)
-      break;
-  }
-  return std::string{text.substr(0, at)};
 }
 
 text_or_problem get(std::string_view text, std::string_view pointer) {
@@ -115,11 +103,11 @@ constexpr std::array filters{
            }},
     filter{"cut", takes::count,
            [](const std::string& x, std::string_view n) -> text_or_problem {
-             return first_characters(x, count(n));
+             return std::string{first_characters(x, count(n))};
            }},
     filter{"trim", takes::nothing,
            [](const std::string& x, std::string_view) -> text_or_problem {
-             return std::string{trim(x)};
+             return std::string{trimmed(x)};
            }},
     filter{"json", takes::nothing,
            [](const std::string& x, std::string_view) -> text_or_problem {
@@ -153,7 +141,7 @@ tl::expected<filter_use, reference_problem> parse_filter(
   const auto space = text.find(' ');
   const auto name = text.substr(0, space);
   const auto argument =
-      space == std::string_view::npos ? "" : trim(text.substr(space));
+      space == std::string_view::npos ? "" : trimmed(text.substr(space));
   const auto* i = std::find_if(filters.begin(), filters.end(),
                                [&](const filter& x) { return x.name == name; });
   if (i == filters.end()) {

@@ -3,20 +3,14 @@
 
 #include <cstdint>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::model {
 
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
 /// The last private characters: 2,048 as there are surrogates.
 constexpr unsigned base = 0x10F800;
-
-void append_wide(unsigned code, std::string& to) {
-  to.push_back(static_cast<char>(0xF0 | (code >> 18)));
-  to.push_back(static_cast<char>(0x80 | ((code >> 12) & 0x3F)));
-  to.push_back(static_cast<char>(0x80 | ((code >> 6) & 0x3F)));
-  to.push_back(static_cast<char>(0x80 | (code & 0x3F)));
-}
 
 bool is_high(unsigned unit) { return unit < 0xDC00; }
 
@@ -24,15 +18,15 @@ bool is_high(unsigned unit) { return unit < 0xDC00; }
 std::string settled(std::string_view text, std::optional<unsigned>& waits) {
   std::string out;
   const auto alone = [&] {
-    if (waits) out += replacement;
+    if (waits) out += replacement_character;
     waits.reset();
   };
   while (!text.empty()) {
     if (const auto half = halves::first(text)) {
       text.remove_prefix(halves::length);
       if (waits && !is_high(*half)) {
-        append_wide(0x10000 + ((*waits - 0xD800) << 10) + (*half - 0xDC00),
-                    out);
+        append_utf8(out,
+                    0x10000 + ((*waits - 0xD800) << 10) + (*half - 0xDC00));
         waits.reset();
         continue;
       }
@@ -40,7 +34,7 @@ std::string settled(std::string_view text, std::optional<unsigned>& waits) {
       if (is_high(*half))
         waits = half;
       else
-        out += replacement;
+        out += replacement_character;
       continue;
     }
     alone();
@@ -64,7 +58,7 @@ std::optional<unsigned> take(Map& from, const Key& key) {
 }  // namespace
 
 void halves::append(unsigned unit, std::string& to) {
-  append_wide(base + (unit - 0xD800), to);
+  append_utf8(to, base + (unit - 0xD800));
 }
 
 std::optional<unsigned> halves::first(std::string_view text) noexcept {
@@ -105,28 +99,29 @@ void surrogate_joiner::join_pieces(turn_delta& x, const delta_mark& since) {
 void surrogate_joiner::join_fragment(call_fragment& x) {
   std::optional<unsigned> none;
   x.name = settled(x.name, none);
-  if (none) x.name += replacement;
+  if (none) x.name += replacement_character;
   none.reset();
   x.id = settled(x.id, none);
-  if (none) x.id += replacement;
+  if (none) x.id += replacement_character;
   const call_key key{x.index, x.index ? std::string{} : x.id};
   if (x.arguments.empty() && !x.closes) return;
   auto waits = take(calls_, key);
   x.arguments = settled(x.arguments, waits);
   if (!waits) return;
   if (x.closes)
-    x.arguments += replacement;
+    x.arguments += replacement_character;
   else
     calls_[key] = *waits;
 }
 
 void surrogate_joiner::finish(turn_delta& x) {
-  for (const auto& [kind, half] : pieces_) x.pieces.add(kind, replacement);
+  for (const auto& [kind, half] : pieces_)
+    x.pieces.add(kind, replacement_character);
   for (const auto& [key, half] : calls_) {
     auto& fragment = x.fragments.emplace_back();
     fragment.index = key.first;
     fragment.id = key.second;
-    fragment.arguments = replacement;
+    fragment.arguments = replacement_character;
   }
   pieces_.clear();
   calls_.clear();

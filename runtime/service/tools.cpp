@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
+#include "messages/duration_text.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/id_source.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/home.hpp"
 #include "tools/ask.hpp"
@@ -35,20 +37,6 @@ tools::tool_output run_guarded(tools::tool& tool, const nlohmann::json& x,
   }
 }
 
-/// At most `limit` characters.
-std::string fit_characters(const std::string& text, std::size_t limit,
-                           bool& truncated) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (!starts || characters++ < limit) continue;
-    truncated = true;
-    return text.substr(0, i);
-  }
-  truncated = false;
-  return text;
-}
-
 outcome outcome_of(const tools::tool_output& x, bool late, bool stopped) {
   if (!x.err && !late && !stopped) return outcome::ok;
   if (stopped) return outcome::cancelled;
@@ -58,7 +46,7 @@ outcome outcome_of(const tools::tool_output& x, bool late, bool stopped) {
 
 error over_limit(const std::string& tool, duration limit) {
   return {errc::timeout, tool,
-          "over its time limit of " + config::to_text(limit) + " (tools." +
+          "over its time limit of " + duration_text(limit) + " (tools." +
               tool + ".timeout)"};
 }
 
@@ -124,7 +112,8 @@ class call_job {
     x.id = context_.call;
     x.tool = tool_.spec().name;
     x.how = outcome_of(output, late_, asked_.stop.stop_requested());
-    x.output = fit_characters(output.text, output_limit, x.truncated);
+    x.output = first_characters(output.text, output_limit);
+    x.truncated = x.output.size() < output.text.size();
     x.attempts = 1;
     x.err =
         x.how == outcome::timed_out ? over_limit(x.tool, limit_) : output.err;

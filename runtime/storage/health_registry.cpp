@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle::storage {
@@ -66,7 +66,7 @@ health_registry::health_registry(fs::path folder)
 
 health_registry::~health_registry() {
   std::error_code ignored;
-  if (fd_.valid()) fs::remove(file_, ignored);
+  if (fd_) fs::remove(file_, ignored);
 }
 
 void health_registry::note(const std::string& tool, const std::string& why) {
@@ -88,13 +88,12 @@ bool health_registry::make_file() {
   auto name = (folder_ / ".board-XXXXXX").string();
   unique_fd made{::mkostemp(name.data(), O_CLOEXEC)};
   const auto file = folder_ / fs::path{name}.filename().string().substr(1);
-  const bool good = made.valid() &&
-                    ::flock(made.get(), LOCK_EX | LOCK_NB) == 0 &&
+  const bool good = made && try_lock(made, lock_kind::exclusive) &&
                     ::rename(name.c_str(), file.c_str()) == 0;
   if (!good) {
     log_warn("health_registry",
              name + ": " + std::generic_category().message(errno));
-    if (made.valid()) ::unlink(name.c_str());
+    if (made) ::unlink(name.c_str());
     return false;
   }
   fd_ = std::move(made);
@@ -104,7 +103,7 @@ bool health_registry::make_file() {
 
 void health_registry::publish() {
   const std::lock_guard lock{mutex_};
-  if (!fd_.valid() && (outages_.empty() || !make_file())) return;
+  if (!fd_ && (outages_.empty() || !make_file())) return;
   const auto text = to_text(outages_);
   const bool good = ::ftruncate(fd_.get(), 0) == 0 &&
                     ::pwrite(fd_.get(), text.data(), text.size(), 0) ==
@@ -121,8 +120,8 @@ std::vector<tool_outage> read_outages(const fs::path& folder) {
     if (entry.path().filename().string().starts_with('.')) continue;
     const unique_fd fd{
         ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
-    if (!fd.valid()) continue;
-    const bool dead = ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0;
+    if (!fd) continue;
+    const bool dead = try_lock(fd, lock_kind::shared);
     std::error_code ignored;
     if (dead)
       fs::remove(entry.path(), ignored);

@@ -5,13 +5,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/id_source.hpp"
 
 namespace riffle::storage {
@@ -38,22 +37,6 @@ int open_file(const fs::path& file, int flags) {
   return fd;
 }
 
-bool try_lock(const unique_fd& fd, int kind) {
-  int code = 0;
-  do {
-    code = ::flock(fd.get(), kind | LOCK_NB);
-  } while (code != 0 && errno == EINTR);
-  return code == 0;
-}
-
-/// Between our open and our lock a sweep may have removed the file.
-bool still_there(const unique_fd& fd, const fs::path& file) {
-  struct stat a{};
-  struct stat b{};
-  return ::fstat(fd.get(), &a) == 0 && ::stat(file.c_str(), &b) == 0 &&
-         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 void write_pid(const unique_fd& fd) {
   const auto text = std::to_string(::getpid()) + "\n";
   // For people only: a failure costs nothing.
@@ -61,17 +44,6 @@ void write_pid(const unique_fd& fd) {
 }
 
 }  // namespace
-
-unique_fd& unique_fd::operator=(unique_fd&& x) noexcept {
-  std::swap(fd_, x.fd_);
-  return *this;
-}
-
-unique_fd::~unique_fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-int unique_fd::release() noexcept { return std::exchange(fd_, -1); }
 
 owner_lock::owner_lock(fs::path file, std::string id, unique_fd fd)
     : file_{std::move(file)}, id_{std::move(id)}, fd_{std::move(fd)} {}
@@ -84,8 +56,8 @@ expected<owner_lock> owner_lock::create(const fs::path& folder) {
     auto id = ids.make("own_");
     auto file = folder / id;
     unique_fd fd{open_file(file, O_RDWR | O_CREAT | O_EXCL)};
-    if (!fd.valid()) return cannot("create", file, errno);
-    if (!try_lock(fd, LOCK_EX) || !still_there(fd, file)) continue;
+    if (!fd) return cannot("create", file, errno);
+    if (!try_lock(fd, lock_kind::exclusive) || !leads_to(file, fd)) continue;
     write_pid(fd);
     return owner_lock{std::move(file), std::move(id), std::move(fd)};
   }
@@ -94,22 +66,22 @@ expected<owner_lock> owner_lock::create(const fs::path& folder) {
 
 owner_lock::~owner_lock() {
   // A missing mark means the same as a free one.
-  if (fd_.valid()) ::unlink(file_.c_str());
+  if (fd_) ::unlink(file_.c_str());
 }
 
 bool owner_lives(const fs::path& folder, std::string_view id) {
   if (id.empty() || id.find('/') != std::string_view::npos) return false;
   const unique_fd fd{open_file(folder / id, O_RDONLY)};
-  if (!fd.valid()) return errno != ENOENT;
+  if (!fd) return errno != ENOENT;
   // A shared lock, so that two processes that ask do not see each other.
-  return !try_lock(fd, LOCK_SH);
+  return !try_lock(fd, lock_kind::shared);
 }
 
 std::string describe_owner(const fs::path& folder, std::string_view id) {
   std::array<char, 32> text{};
   const unique_fd fd{open_file(folder / id, O_RDONLY)};
   ssize_t n = 0;
-  if (fd.valid()) n = ::read(fd.get(), text.data(), text.size());
+  if (fd) n = ::read(fd.get(), text.data(), text.size());
   std::string_view pid{text.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
   pid = pid.substr(0, pid.find('\n'));
   return pid.empty() ? "a process that is gone" : "process " + std::string{pid};
@@ -147,14 +119,11 @@ expected<void> make_private_folder(const fs::path& folder) {
 expected<unique_fd> lock_folder(const fs::path& folder,
                                 std::chrono::milliseconds timeout) {
   unique_fd fd{open_file(folder, O_RDONLY | O_DIRECTORY)};
-  if (!fd.valid()) return cannot("open", folder, errno);
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  while (!try_lock(fd, LOCK_EX)) {
-    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() > deadline)
-      return cannot("lock", folder, errno);
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
-  return fd;
+  if (!fd) return cannot("open", folder, errno);
+  if (lock_until(fd, lock_kind::exclusive,
+                 std::chrono::steady_clock::now() + timeout))
+    return fd;
+  return cannot("lock", folder, errno);
 }
 
 }  // namespace riffle::storage

@@ -11,25 +11,9 @@
 #include <string_view>
 
 #include "messages/error.hpp"
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::storage {
-
-/// A file descriptor that is closed at the end of its life.
-class unique_fd {
- public:
-  unique_fd() = default;
-  explicit unique_fd(int fd) noexcept : fd_{fd} {}
-  unique_fd(unique_fd&& x) noexcept : fd_{x.release()} {}
-  unique_fd& operator=(unique_fd&& x) noexcept;
-  ~unique_fd();
-
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-  int release() noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 /// This process's mark of life: `folder/<id>`, locked until the end of this
 /// object's life (then removed) or of the process. Children do not inherit it.

@@ -305,24 +305,6 @@ TEST_CASE("a result without its call is still shown") {
   CHECK(on(progress("x"), 5).empty());
 }
 
-TEST_CASE("durations and sizes are short") {
-  CHECK(duration_text(0) == "0.0s");
-  CHECK(duration_text(49) == "0.0s");
-  CHECK(duration_text(50) == "0.1s");
-  CHECK(duration_text(59'949) == "59.9s");
-  CHECK(duration_text(59'950) == "1m 00s");
-  CHECK(duration_text(65'000) == "1m 05s");
-  CHECK(duration_text(3'599'499) == "59m 59s");
-  CHECK(duration_text(7'200'000) == "2h 00m");
-  CHECK(size_text(0) == "0 B");
-  CHECK(size_text(1023) == "1023 B");
-  CHECK(size_text(1024) == "1.0 KB");
-  CHECK(size_text(1331) == "1.3 KB");
-  CHECK(size_text(35 * 1024) == "35 KB");
-  CHECK(size_text(1024 * 1024 - 1) == "1.0 MB");
-  CHECK(size_text(2'621'440) == "2.5 MB");
-}
-
 TEST_CASE("a plan is shown whole when it changes") {
   feed on;
   CHECK(on(events::plan_updated{

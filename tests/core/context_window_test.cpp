@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "actors/core/token_estimate.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 

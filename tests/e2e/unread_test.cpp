@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
-#include "tools/process/unique_fd.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -20,7 +20,7 @@ struct unread_run {
     folder.configure(server.url("/v1"));
     const auto pipe = folder.path() / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    reader = riffle::tools::unique_fd{
+    reader = riffle::unique_fd{
         ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     REQUIRE(reader.get() >= 0);
     const auto line = "exec '" + installed_riffle().string() +
@@ -37,7 +37,7 @@ struct unread_run {
                               "echo; touch written; exec sleep 779"}}) +
                        finish("tool_calls"));
   }};
-  riffle::tools::unique_fd reader;
+  riffle::unique_fd reader;
   std::optional<program> running;
 };
 

@@ -31,7 +31,7 @@ TEST_CASE("a layer includes itself and what is below") {
   CHECK(allowed("tools/tool.hpp", "\"messages/call.hpp\""));
   CHECK(allowed("tools/builtin/files/read.cpp", "\"runtime/base/clock.hpp\""));
   CHECK(allowed("runtime/cli/main.cpp", "\"actors/interfaces.hpp\""));
-  CHECK(allowed("runtime/node/node.cpp", "\"tools/builtin/files/read.hpp\""));
+  CHECK(allowed("runtime/node/node.cpp", "\"tools/builtin/files/files.hpp\""));
 }
 
 TEST_CASE("a layer never includes a higher one") {
@@ -66,7 +66,7 @@ TEST_CASE("actors see the ports of the parts and nothing behind them") {
   CHECK(allowed("actors/process/session_store.cpp",
                 "\"runtime/storage/journal.hpp\""));
   CHECK_FALSE(allowed("actors/tools/tool_worker.cpp",
-                      "\"tools/builtin/files/read.hpp\""));
+                      "\"tools/builtin/files/files.hpp\""));
   CHECK_FALSE(
       allowed("actors/x.cpp", "\"runtime/storage/sqlite_journal.hpp\""));
 }

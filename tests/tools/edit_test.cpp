@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/edit.hpp"
-
 #include <cerrno>
 #include <fstream>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 #include "tests/support/seed.hpp"
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
 

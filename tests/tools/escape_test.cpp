@@ -11,15 +11,12 @@
 #include <thread>
 #include <unistd.h>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/files/edit.hpp"
-#include "tools/builtin/files/read.hpp"
-#include "tools/builtin/files/write.hpp"
-#include "tools/builtin/search/glob.hpp"
-#include "tools/builtin/search/grep.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "tools/builtin/files/files.hpp"
+#include "tools/builtin/search/search.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

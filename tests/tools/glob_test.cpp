@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/search/glob.hpp"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/search/search.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/search/grep.hpp"
-
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include "tests/support/skip.hpp"
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/search/search.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -9,15 +9,12 @@
 #include <unistd.h>
 
 #include "actors/core/approval_rules.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/tools/tool_fixture.hpp"
-#include "tools/builtin/files/edit.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/place.hpp"
-#include "tools/builtin/files/read.hpp"
-#include "tools/builtin/files/write.hpp"
-#include "tools/builtin/search/glob.hpp"
-#include "tools/builtin/search/grep.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "tools/builtin/search/search.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

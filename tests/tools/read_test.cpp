@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/read.hpp"
-
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
@@ -11,6 +9,7 @@
 #include "tests/support/skip.hpp"
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/files/files.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;

@@ -21,23 +21,6 @@ std::string valid(std::string_view bytes, std::size_t piece) {
 
 }  // namespace
 
-TEST_CASE("a cut never splits a character") {
-  const std::string text = "a\u00e4\u20ac\U0001F600z";
-  for (std::size_t limit = 0; limit <= text.size(); ++limit) {
-    const std::string head{cut_utf8(text, limit)};
-    const std::string tail{tail_utf8(text, limit)};
-    CAPTURE(limit, head, tail);
-    CHECK(head.size() <= limit);
-    CHECK(tail.size() <= limit);
-    CHECK(text.starts_with(head));
-    CHECK(text.ends_with(tail));
-    CHECK(valid(head, 1) == head);
-    CHECK(valid(tail, 1) == tail);
-  }
-  CHECK(cut_utf8(text, 3) == "a\u00e4");
-  CHECK(tail_utf8(text, 4) == "z");
-}
-
 TEST_CASE("what is not UTF-8 becomes U+FFFD, however the bytes are split") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"plain", "plain"},
@@ -70,16 +53,8 @@ TEST_CASE("random bytes give the same valid text for any split") {
     CHECK(valid(bytes, piece) == whole);
 }
 
-TEST_CASE("sizes are written for people") {
-  CHECK(human_size(0) == "0 B");
-  CHECK(human_size(1023) == "1023 B");
-  CHECK(human_size(1331) == "1.3 KB");
-  CHECK(human_size(5u << 20) == "5.0 MB");
-}
-
 TEST_CASE("close names are found and far ones are not") {
   const std::vector<std::string> names = {"README.md", "bash", "glob", "read"};
-  CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(close_names("raed", names) == std::vector<std::string>{});
   CHECK(close_names("reads", names) == std::vector<std::string>{"read"});
   CHECK(close_names("REDME.md", names) ==

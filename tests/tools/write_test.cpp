@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/write.hpp"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 
 using namespace riffle;

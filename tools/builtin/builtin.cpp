@@ -3,11 +3,8 @@
 
 #include <utility>
 
-#include "tools/builtin/files/edit.hpp"
-#include "tools/builtin/files/read.hpp"
-#include "tools/builtin/files/write.hpp"
-#include "tools/builtin/search/glob.hpp"
-#include "tools/builtin/search/grep.hpp"
+#include "tools/builtin/files/files.hpp"
+#include "tools/builtin/search/search.hpp"
 
 namespace riffle::tools {
 

@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/secrets.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
 #include "tools/command/command_definition.hpp"
 #include "tools/command/command_result.hpp"
 #include "tools/command/stderr_lines.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
-#include "tools/process/unique_fd.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/digest.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
 

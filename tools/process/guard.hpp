@@ -8,7 +8,7 @@
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
 

@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 #include "messages/error.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/process.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::tools {
 

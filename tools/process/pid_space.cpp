@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tools/process/process_tree.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::tools {
 

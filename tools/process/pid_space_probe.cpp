@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tools/process/pid_space.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::tools {
 

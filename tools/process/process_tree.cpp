@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
 

@@ -16,8 +16,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file_limit.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
-#include "tools/process/unique_fd.hpp"
 #include "tools/process/worker_packets.hpp"
 #include "tools/text.hpp"
 

@@ -30,7 +30,7 @@ expected<run_request> request_for(const run_command& x) {
 }
 
 /// Who can be asked about calls, if anybody is to be.
-std::optional<tools::unique_fd> keyboard_for(const run_command& x) {
+std::optional<unique_fd> keyboard_for(const run_command& x) {
   if (x.choices.approval.value_or(approve::ask) != approve::ask)
     return std::nullopt;
   return open_keyboard(x.task == "-");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -29,7 +30,7 @@ std::string unfinished_text(const storage::run_record& x, wall_time now) {
   const auto ms = std::max<std::int64_t>(0, now.us - x.started.us) / 1000;
   return "A run of this folder was not finished: \"" + safe_line(x.task, 60) +
          "\" (session " + safe_line(x.session.value, 64) + ", begun " +
-         duration_text(static_cast<std::uint64_t>(ms)) + " ago).";
+         short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
 }
 
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "runtime/api/riffle.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::cli {
 
@@ -16,7 +16,7 @@ struct watched_run {
   runtime& rt;
   const run& of;
   /// The terminal that questions are read from; nothing: nobody is asked.
-  std::optional<tools::unique_fd> keyboard;
+  std::optional<unique_fd> keyboard;
 };
 
 /// Shows a run from its first event to its end; asks about calls that need

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
@@ -21,19 +22,6 @@ using kind = approval_answer::kind;
 constexpr std::size_t longest_line = 4000;
 constexpr std::string_view bar = "│ ";
 constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view x) {
-  const auto begin = x.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return x.substr(begin, x.find_last_not_of(blanks) - begin + 1);
-}
-
-std::string lower(std::string_view x) {
-  std::string out{x};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool is_one_of(std::string_view x, std::string_view letter,
                std::string_view word) {

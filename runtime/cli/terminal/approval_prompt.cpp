@@ -35,15 +35,15 @@ std::string text_of(const storage::decision_record& x) {
 
 }  // namespace
 
-std::optional<tools::unique_fd> open_keyboard(bool stdin_is_task) {
+std::optional<unique_fd> open_keyboard(bool stdin_is_task) {
   if (::isatty(2) == 0) return std::nullopt;
-  tools::unique_fd fd{stdin_is_task ? ::open("/dev/tty", O_RDWR | O_CLOEXEC)
-                                    : ::fcntl(0, F_DUPFD_CLOEXEC, 3)};
+  unique_fd fd{stdin_is_task ? ::open("/dev/tty", O_RDWR | O_CLOEXEC)
+                             : ::fcntl(0, F_DUPFD_CLOEXEC, 3)};
   if (!fd || ::isatty(fd.get()) == 0) return std::nullopt;
   return fd;
 }
 
-approval_prompt::approval_prompt(tools::unique_fd keyboard, surroundings around)
+approval_prompt::approval_prompt(unique_fd keyboard, surroundings around)
     : keyboard_{std::move(keyboard)}, around_{std::move(around)} {}
 
 void approval_prompt::on(const event& x) {

@@ -12,15 +12,15 @@
 
 #include "messages/event.hpp"
 #include "runtime/api/riffle.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/approval_dialog.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::cli {
 
 /// The terminal that questions are read from: standard input, or /dev/tty if
 /// the task came from there (`stdin_is_task`). Nothing: nobody can be asked,
 /// also if standard error is no terminal, since questions go there.
-std::optional<tools::unique_fd> open_keyboard(bool stdin_is_task);
+std::optional<unique_fd> open_keyboard(bool stdin_is_task);
 
 class approval_prompt {
  public:
@@ -31,7 +31,7 @@ class approval_prompt {
     std::function<bool()> stopped;  ///< the person asked for the end
     std::function<dialog_options()> screen;
   };
-  approval_prompt(tools::unique_fd keyboard, surroundings around);
+  approval_prompt(unique_fd keyboard, surroundings around);
 
   /// The events of the run, in order.
   void on(const event& x);
@@ -60,7 +60,7 @@ class approval_prompt {
   void close_if_decided();
   [[nodiscard]] bool in_foreground() const;
 
-  tools::unique_fd keyboard_;
+  unique_fd keyboard_;
   surroundings around_;
   std::deque<events::approval_required> waiting_;
   std::optional<approval_dialog> open_;  ///< about the first that waits

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
-#include "tools/process/unique_fd.hpp"
 
 extern char** environ;
 
@@ -38,7 +38,7 @@ class scratch_file {
     name_ = std::string{folder && *folder ? folder : "/tmp"} +
             "/riffle-arguments-XXXXXX.json";
     constexpr int suffix = 5;
-    fd_ = tools::unique_fd{::mkstemps(name_.data(), suffix)};
+    fd_ = unique_fd{::mkstemps(name_.data(), suffix)};
     if (!fd_) return;
     made_ = true;
     good_ = ::write(fd_.get(), text.data(), text.size()) ==
@@ -55,7 +55,7 @@ class scratch_file {
 
  private:
   std::string name_;
-  tools::unique_fd fd_;
+  unique_fd fd_;
   bool made_ = false;
   bool good_ = false;
 };

@@ -3,38 +3,18 @@
 
 #include <cstdint>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::cli {
 
 namespace {
 
 constexpr auto hex = "0123456789abcdef";
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-struct character {
-  std::uint32_t code = 0;
-  std::size_t size = 1;
-  bool valid = false;
-};
-
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-/// The first character of a text that is not empty (RFC 3629).
-character first_of(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  std::uint32_t code = lead & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!is_continuation(text[i])) return {};
-    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3Fu);
-  }
-  constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < smallest[size] || surrogate || code > 0x10FFFF) return {};
-  return {code, size, true};
+/// Each byte that belongs to no character counts as one.
+utf8_character first_of(std::string_view text) {
+  const auto found = first_character(text);
+  return found.valid ? found : utf8_character{};
 }
 
 bool is_control(std::uint32_t code) {
@@ -48,9 +28,10 @@ bool turns_direction(std::uint32_t code) {
          code == 0x200F || code == 0x061C;
 }
 
-void append_safe(std::string& out, std::string_view bytes, const character& c) {
+void append_safe(std::string& out, std::string_view bytes,
+                 const utf8_character& c) {
   if (!c.valid) {
-    out += replacement;
+    out += replacement_character;
   } else if (c.code == 0x1B) {
     out += "^[";
   } else if (is_control(c.code)) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
@@ -116,7 +117,7 @@ void activity::on(const events::usage& x) {
 
 void activity::on(const events::retry& x) {
   if (x.what != events::retry_what::model) return;
-  doing_ = "the model failed, again in " + duration_text(x.delay_ms) + ": " +
+  doing_ = "the model failed, again in " + short_duration(x.delay_ms) + ": " +
            safe_line(x.reason, longest_message);
 }
 
@@ -153,7 +154,7 @@ std::string activity::tokens() const {
   const auto guessed = bytes_ / bytes_of_a_token;
   const auto n = tokens_ + guessed;
   if (n == 0) return {};
-  return (guessed > 0 ? ", ~" : ", ") + count_text(n) +
+  return (guessed > 0 ? ", ~" : ", ") + short_count(n) +
          (n == 1 ? " token" : " tokens");
 }
 
@@ -161,7 +162,7 @@ std::string activity::line(duration elapsed, std::size_t columns) const {
   const auto ms = in_ms(elapsed);
   const std::string frame = spinner[ms / 100 % spinner.size()];
   constexpr std::size_t least = 10;
-  const auto time = " — " + duration_text(ms);
+  const auto time = " — " + short_duration(ms);
   const auto begin = frame + " ";
   for (const auto& tail : {time + tokens(), time}) {
     const auto other = columns_of(begin) + columns_of(tail);

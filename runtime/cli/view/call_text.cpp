@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 
@@ -101,7 +102,7 @@ std::string result_detail(std::string_view metadata) {
   std::string inside;
   if (const auto n = number(x, "lines")) inside = count(*n, "line", "lines");
   if (const auto n = number(x, "bytes")) {
-    inside += (inside.empty() ? "" : ", ") + size_text(*n);
+    inside += (inside.empty() ? "" : ", ") + short_size(*n);
   }
   return inside.empty() ? "" : " (" + inside + ")";
 }

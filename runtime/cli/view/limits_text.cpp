@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/limits_text.hpp"
 
+#include "messages/duration_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 
 namespace riffle::cli {
@@ -8,7 +9,7 @@ namespace riffle::cli {
 namespace {
 
 std::string or_none(duration x) {
-  return x.count() == 0 ? "none" : config::to_text(x);
+  return x.count() == 0 ? "none" : duration_text(x);
 }
 
 std::string or_none(std::uint32_t x) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 
 namespace riffle::cli {
@@ -20,7 +21,7 @@ constexpr std::size_t piece_bytes = 256u << 10;
 std::size_t open_end(std::string_view text) {
   for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
     const auto c = static_cast<unsigned char>(text[text.size() - n]);
-    if ((c & 0xC0) == 0x80) continue;
+    if (continues_character(text[text.size() - n])) continue;
     const std::size_t size = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
     return size > n ? n : 0;
   }

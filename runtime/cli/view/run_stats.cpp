@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 
@@ -58,7 +59,7 @@ std::string run_stats::tools_text() const {
   for (const auto& [name, sum] : tools_) {
     out += out.empty() ? ": " : ", ";
     out += safe_line(name, 64) + " " + count(sum.calls, "call") + " " +
-           duration_text(sum.ms);
+           short_duration(sum.ms);
     if (sum.failed > 0) out += " (" + std::to_string(sum.failed) + " not ok)";
   }
   return out;
@@ -74,9 +75,9 @@ std::string run_stats::to_text() const {
   const auto& x = end_;
   return tag + std::string{to_string(x.status)} + ": " +
          count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
-         " — " + duration_text(x.duration_ms) + "\n" + tag +
+         " — " + short_duration(x.duration_ms) + "\n" + tag +
          "tokens: " + tokens_text(x.usage) + "\n" + tag + "tools " +
-         duration_text(tool_ms_) + tools_text() + "\n" + tag +
+         short_duration(tool_ms_) + tools_text() + "\n" + tag +
          (n == 1 ? "1 retry" : std::to_string(n) + " retries") + retries +
          ", " + count(restarts_, "step restart") + "\n";
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
@@ -131,7 +132,7 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
   open_.erase(x.id);
   auto rest = good ? result_detail(x.metadata)
                    : " ✗ " + (told ? "denied" : failure_text(x));
-  if (x.attempts > 0) rest += " — " + duration_text(x.duration_ms);
+  if (x.attempts > 0) rest += " — " + short_duration(x.duration_ms);
   auto out = tag("TOOL", !good) + cut(label, rest) + rest + "\n";
   if (options_.level != verbosity::verbose || told) return out;
   const auto diff = result_diff(x.metadata);
@@ -190,7 +191,7 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   return out + ": attempt " + std::to_string(x.attempt) + " of " +
          std::to_string(x.max_attempts) +
          " failed: " + safe_line(x.reason, longest_message) + "; again in " +
-         duration_text(x.delay_ms) + "\n";
+         short_duration(x.delay_ms) + "\n";
 }
 
 std::string trace_writer::on(const events::failure& x, wall_time) {
@@ -205,7 +206,7 @@ std::string trace_writer::on(const events::run_finished& x, wall_time) {
          count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
          ", " + count(x.usage.input_tokens, "token") + " in, " +
          count(x.usage.output_tokens, "token") + " out — " +
-         duration_text(x.duration_ms) + "\n";
+         short_duration(x.duration_ms) + "\n";
 }
 
 }  // namespace riffle::cli

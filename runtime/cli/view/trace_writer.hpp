@@ -76,13 +76,4 @@ class trace_writer {
   std::unordered_map<proposal_id, std::string> asked_;  ///< "write notes.md"
 };
 
-/// "0.1s", "59.9s", "1m 05s", "2h 00m".
-std::string duration_text(std::uint64_t ms);
-
-/// "512 B", "1.3 KB", "35 KB", "2.5 MB" (1 KB is 1024 B).
-std::string size_text(std::uint64_t bytes);
-
-/// "987", "1.2k", "35k", "1.5M".
-std::string count_text(std::uint64_t n);
-
 }  // namespace riffle::cli

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "messages/utf8.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "tools/builtin/files/line_diff.hpp"
-#include "tools/text.hpp"
 
 namespace riffle::cli {
 
@@ -26,8 +26,8 @@ std::string ends_of(std::string_view text, std::size_t line, bool whole) {
   constexpr std::size_t end = longest_value / 2;
   if (whole || text.size() <= longest_value)
     return safe_line(text, text.size() + 1);
-  const auto first = tools::cut_utf8(text, end);
-  const auto last = tools::tail_utf8(text, end);
+  const auto first = cut_utf8(text, end);
+  const auto last = tail_utf8(text, end);
   auto out = safe_line(first, end + 1) + " [… " +
              std::to_string(text.size() - first.size() - last.size()) + " of " +
              std::to_string(text.size()) + " bytes are not shown";

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/edit.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -11,9 +9,11 @@
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/file_basis.hpp"
 #include "tools/builtin/files/file_failure.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/near_text.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
+#include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
@@ -48,10 +48,6 @@ constexpr const char* parameters = R"({
   "required": ["path", "old_string", "new_string"],
   "additionalProperties": false
 })";
-
-const std::string& text_at(const json& arguments, const char* key) {
-  return arguments.at(key).get_ref<const std::string&>();
-}
 
 /// All that is known before anything is done.
 struct planned {
@@ -196,29 +192,17 @@ std::optional<diff_text> diff_of(const planned& x, std::size_t most_bytes) {
   return unified_diff(part->before, after, format);
 }
 
-class edit final : public tool {
+class edit final : public path_tool {
  public:
-  explicit edit(read_rules rules) : rules_{std::move(rules)} {}
-
-  [[nodiscard]] const tool_spec& spec() const noexcept override {
-    return spec_;
-  }
-
-  [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Editing " + with_dots(text_at(arguments, "path"), 200);
-  }
-
-  [[nodiscard]] std::vector<std::string> keys(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return {path_key(workspace, text_at(arguments, "path"))};
-  }
-
-  [[nodiscard]] rule_subject subject(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return path_subject(workspace, text_at(arguments, "path"));
-  }
+  explicit edit(read_rules rules)
+      : path_tool{"Editing ",
+                  {.name = "edit",
+                   .description = std::string{embedded::edit_md},
+                   .parameters = parameters,
+                   .eff = effect::mutating,
+                   .idempotent = false,
+                   .guarded = false}},
+        rules_{std::move(rules)} {}
 
   [[nodiscard]] call_preview preview(
       const json& arguments,
@@ -281,12 +265,6 @@ class edit final : public tool {
   }
 
   const read_rules rules_;
-  const tool_spec spec_{.name = "edit",
-                        .description = std::string{embedded::edit_md},
-                        .parameters = parameters,
-                        .eff = effect::mutating,
-                        .idempotent = false,
-                        .guarded = false};
 };
 
 }  // namespace

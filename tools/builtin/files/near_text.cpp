@@ -24,13 +24,6 @@ std::string_view without_end(std::string_view line) {
   return line;
 }
 
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto begin = line.find_first_not_of(blank);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(blank) - begin + 1);
-}
-
 std::string shown(std::string_view line) {
   std::string valid;
   utf8_stream utf8;

@@ -13,7 +13,7 @@
 
 #include "messages/call.hpp"
 #include "messages/error.hpp"
-#include "tools/process/unique_fd.hpp"
+#include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
 

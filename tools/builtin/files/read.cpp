@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/read.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -12,8 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/builtin/files/file_failure.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/line_window.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
+#include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/builtin/files/workspace_file.hpp"
 #include "tools/text.hpp"
@@ -142,42 +142,26 @@ tool_output result_of(const open_file& file, const line_window& window,
   return result;
 }
 
-class read final : public tool {
+class read final : public path_tool {
  public:
-  explicit read(read_rules rules) : rules_{std::move(rules)} {}
-
-  [[nodiscard]] const tool_spec& spec() const noexcept override {
-    return spec_;
-  }
-
-  [[nodiscard]] std::string title(const json& arguments) const override {
-    const auto& path = arguments.at("path").get_ref<const std::string&>();
-    return "Reading " + with_dots(path, 200);
-  }
-
-  [[nodiscard]] std::vector<std::string> keys(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return {path_key(workspace,
-                     arguments.at("path").get_ref<const std::string&>())};
-  }
-
-  [[nodiscard]] rule_subject subject(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return path_subject(workspace,
-                        arguments.at("path").get_ref<const std::string&>());
-  }
+  explicit read(read_rules rules)
+      : path_tool{"Reading ",
+                  {.name = "read",
+                   .description = std::string{embedded::read_md},
+                   .parameters = parameters,
+                   .eff = effect::read_only,
+                   .idempotent = true,
+                   .guarded = false}},
+        rules_{std::move(rules)} {}
 
   tool_output run(const json& arguments, tool_context& context) override {
-    auto file = open_regular(op, context.workspace,
-                             arguments.at("path").get_ref<const std::string&>(),
+    auto file = open_regular(op, context.workspace, text_at(arguments, "path"),
                              context.judged, rules_.others());
     if (!file) return std::move(file).error();
     if (looks_binary(file->fd.get()))
       return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
-                              human_size(file->size) +
+                              size_text(file->size) +
                               ", which has no lines to read; a program may "
                               "show what is in it, e.g. `file` or `xxd`");
     const auto limits = limits_of(arguments, context);
@@ -190,12 +174,6 @@ class read final : public tool {
   }
 
  private:
-  const tool_spec spec_{.name = "read",
-                        .description = std::string{embedded::read_md},
-                        .parameters = parameters,
-                        .eff = effect::read_only,
-                        .idempotent = true,
-                        .guarded = false};
   const read_rules rules_;
 };
 

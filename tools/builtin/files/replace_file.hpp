@@ -11,8 +11,8 @@
 
 #include <tl/expected.hpp>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/files/file_failure.hpp"
-#include "tools/process/unique_fd.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/files/write.hpp"
-
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -10,8 +8,10 @@
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/file_basis.hpp"
 #include "tools/builtin/files/file_failure.hpp"
+#include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
+#include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
@@ -41,10 +41,6 @@ constexpr const char* parameters = R"({
   "additionalProperties": false
 })";
 
-const std::string& text_at(const json& arguments, const char* key) {
-  return arguments.at(key).get_ref<const std::string&>();
-}
-
 /// Nothing where it would cost too much, or means nothing.
 std::optional<diff_text> diff_of(const write_target& target,
                                  std::string_view content,
@@ -65,32 +61,20 @@ std::optional<diff_text> diff_of(const write_target& target,
 std::string size_of(std::string_view content) {
   const auto lines = lines_of(content).size();
   return std::to_string(lines) + (lines == 1 ? " line, " : " lines, ") +
-         human_size(content.size());
+         size_text(content.size());
 }
 
-class write final : public tool {
+class write final : public path_tool {
  public:
-  explicit write(const read_rules& rules) : others_{rules.others()} {}
-
-  [[nodiscard]] const tool_spec& spec() const noexcept override {
-    return spec_;
-  }
-
-  [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Writing " + with_dots(text_at(arguments, "path"), 200);
-  }
-
-  [[nodiscard]] std::vector<std::string> keys(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return {path_key(workspace, text_at(arguments, "path"))};
-  }
-
-  [[nodiscard]] rule_subject subject(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return path_subject(workspace, text_at(arguments, "path"));
-  }
+  explicit write(const read_rules& rules)
+      : path_tool{"Writing ",
+                  {.name = "write",
+                   .description = std::string{embedded::write_md},
+                   .parameters = parameters,
+                   .eff = effect::mutating,
+                   .idempotent = true,
+                   .guarded = false}},
+        others_{rules.others()} {}
 
   [[nodiscard]] call_preview preview(
       const json& arguments,
@@ -163,12 +147,6 @@ class write final : public tool {
   }
 
   const neighbours others_;
-  const tool_spec spec_{.name = "write",
-                        .description = std::string{embedded::write_md},
-                        .parameters = parameters,
-                        .eff = effect::mutating,
-                        .idempotent = true,
-                        .guarded = false};
 };
 
 }  // namespace

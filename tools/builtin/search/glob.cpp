@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/search/glob.hpp"
-
 #include <cerrno>
 #include <utility>
 
@@ -9,8 +7,10 @@
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
+#include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/search/glob_set.hpp"
 #include "tools/builtin/search/match_report.hpp"
+#include "tools/builtin/search/search.hpp"
 #include "tools/builtin/search/search_place.hpp"
 #include "tools/builtin/search/tree_walk.hpp"
 #include "tools/text.hpp"
@@ -87,23 +87,17 @@ tl::expected<glob_set, std::string> wanted_of(const json& arguments) {
   return glob_set::parse(pattern);
 }
 
-class glob final : public tool {
+class glob final : public path_tool {
  public:
-  explicit glob(read_rules rules) : rules_{std::move(rules)} {}
-
-  [[nodiscard]] const tool_spec& spec() const noexcept override {
-    return spec_;
-  }
-
-  [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Finding " + searched(arguments);
-  }
-
-  [[nodiscard]] std::vector<std::string> keys(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return {path_key(workspace, arguments.value("path", "."))};
-  }
+  explicit glob(read_rules rules)
+      : path_tool{"Finding ",
+                  {.name = "glob",
+                   .description = std::string{embedded::glob_md},
+                   .parameters = parameters,
+                   .eff = effect::read_only,
+                   .idempotent = true,
+                   .guarded = false}},
+        rules_{std::move(rules)} {}
 
   [[nodiscard]] rule_subject subject(
       const json& arguments,
@@ -159,12 +153,10 @@ class glob final : public tool {
   }
 
  private:
-  const tool_spec spec_{.name = "glob",
-                        .description = std::string{embedded::glob_md},
-                        .parameters = parameters,
-                        .eff = effect::read_only,
-                        .idempotent = true,
-                        .guarded = false};
+  [[nodiscard]] std::string about(const json& arguments) const override {
+    return searched(arguments);
+  }
+
   const read_rules rules_;
 };
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::tools {
 
 namespace {
@@ -18,24 +20,9 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
 
 /// Length of the well-formed character at `i`, or 0.
 std::size_t character_at(std::string_view text, std::size_t i, char32_t& out) {
-  const auto first = byte_at(text, i);
-  const std::size_t size = first < 0x80   ? 1
-                           : first < 0xC2 ? 0
-                           : first < 0xE0 ? 2
-                           : first < 0xF0 ? 3
-                           : first < 0xF5 ? 4
-                                          : 0;
-  if (size == 0 || i + size > text.size()) return 0;
-  static constexpr std::array<unsigned, 5> masks = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  out = first & masks.at(size);
-  for (std::size_t k = 1; k < size; ++k) {
-    const auto next = byte_at(text, i + k);
-    if ((next & 0xC0U) != 0x80) return 0;
-    out = (out << 6U) | (next & 0x3FU);
-  }
-  static constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = out >= 0xD800 && out < 0xE000;
-  return out < least.at(size) || surrogate || out > 0x10FFFF ? 0 : size;
+  const auto found = first_character(text.substr(i));
+  out = found.code;
+  return found.valid ? found.size : 0;
 }
 
 std::u32string units_of(std::string_view text, glob_pattern::units x) {

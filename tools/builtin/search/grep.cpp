@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tools/builtin/search/grep.hpp"
-
 #include <cerrno>
 #include <fcntl.h>
 #include <optional>
@@ -12,9 +10,11 @@
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
+#include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/files/workspace_file.hpp"
 #include "tools/builtin/search/glob_set.hpp"
 #include "tools/builtin/search/grep_output.hpp"
+#include "tools/builtin/search/search.hpp"
 #include "tools/builtin/search/search_place.hpp"
 
 namespace riffle::embedded {
@@ -260,23 +260,17 @@ tool_output search_folder(const search_place& place, const file_filter& filter,
   return found.result(&walk);
 }
 
-class grep final : public tool {
+class grep final : public path_tool {
  public:
-  explicit grep(read_rules rules) : rules_{std::move(rules)} {}
-
-  [[nodiscard]] const tool_spec& spec() const noexcept override {
-    return spec_;
-  }
-
-  [[nodiscard]] std::string title(const json& arguments) const override {
-    return "Searching for " + searched(arguments);
-  }
-
-  [[nodiscard]] std::vector<std::string> keys(
-      const json& arguments,
-      const std::filesystem::path& workspace) const override {
-    return {path_key(workspace, arguments.value("path", "."))};
-  }
+  explicit grep(read_rules rules)
+      : path_tool{"Searching for ",
+                  {.name = "grep",
+                   .description = std::string{embedded::grep_md},
+                   .parameters = parameters,
+                   .eff = effect::read_only,
+                   .idempotent = true,
+                   .guarded = false}},
+        rules_{std::move(rules)} {}
 
   [[nodiscard]] rule_subject subject(
       const json& arguments,
@@ -313,12 +307,10 @@ class grep final : public tool {
   }
 
  private:
-  const tool_spec spec_{.name = "grep",
-                        .description = std::string{embedded::grep_md},
-                        .parameters = parameters,
-                        .eff = effect::read_only,
-                        .idempotent = true,
-                        .guarded = false};
+  [[nodiscard]] std::string about(const json& arguments) const override {
+    return searched(arguments);
+  }
+
   const read_rules rules_;
 };
 

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "messages/utf8.hpp"
+
 namespace riffle::tools {
 
 namespace {
@@ -14,16 +16,12 @@ constexpr std::size_t chunk = 256u << 10;
 constexpr std::size_t shown_before = 120;  ///< bytes before a match
 constexpr std::string_view dots = "\xE2\x80\xA6";
 
-bool continues(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
-}
-
 /// The part around `at`, cut at borders of characters.
 std::string part_of(std::string_view text, std::size_t at) {
   auto begin = at > shown_before ? at - shown_before : 0;
-  while (begin > 0 && begin < at && continues(text[begin])) ++begin;
+  while (begin > 0 && begin < at && continues_character(text[begin])) ++begin;
   auto end = std::min(text.size(), begin + line_search::longest_shown);
-  while (end < text.size() && end > at && continues(text[end])) --end;
+  while (end < text.size() && end > at && continues_character(text[end])) --end;
   std::string result;
   if (begin > 0) result += dots;
   result += text.substr(begin, end - begin);

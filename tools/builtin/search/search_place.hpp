@@ -9,10 +9,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/read_rules.hpp"
 #include "tools/builtin/search/tree_walk.hpp"
-#include "tools/process/unique_fd.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/search/ignore_rules.hpp"
-#include "tools/process/unique_fd.hpp"
 
 namespace riffle::tools {
 

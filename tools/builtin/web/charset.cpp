@@ -7,6 +7,7 @@
 #include <iconv.h>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -16,19 +17,6 @@ namespace {
 constexpr std::size_t head_size = 1024;  ///< where a `meta` may stand (HTML)
 constexpr std::size_t probe_size = 8192;
 constexpr std::string_view blanks = " \t\r\n\f";
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-std::string_view trim(std::string_view text, std::string_view what) {
-  const auto first = text.find_first_not_of(what);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(what) - first + 1);
-}
 
 struct label {
   std::string_view prefix;  ///< of the name, or the whole of it
@@ -98,9 +86,9 @@ std::string charset_of_meta(std::string_view bytes) {
     const auto tag = std::string_view{head}.substr(at, end - at);
     const auto word = tag.find("charset");
     if (word == std::string_view::npos) continue;
-    auto rest = trim(tag.substr(word + 7), blanks);
+    auto rest = trimmed(tag.substr(word + 7), blanks);
     if (!rest.starts_with('=')) continue;
-    rest = trim(rest.substr(1), " \t\r\n\f\"'");
+    rest = trimmed(rest.substr(1), " \t\r\n\f\"'");
     auto name = std::string{rest.substr(0, rest.find_first_of("\"' ;/\t\n"))};
     // A page whose `meta` could be read is not of 16-bit units.
     return name.starts_with("utf-16") ? "utf-8" : name;
@@ -171,7 +159,7 @@ std::string_view mark_of(std::string_view bytes) {
 
 content_type parse_content_type(std::string_view header) {
   const auto end = std::min(header.find(';'), header.size());
-  content_type out{lower(trim(header.substr(0, end), blanks)), {}};
+  content_type out{lower(trimmed(header.substr(0, end), blanks)), {}};
   header.remove_prefix(end);
   while (!header.empty()) {
     header.remove_prefix(1);  // the semicolon
@@ -179,8 +167,8 @@ content_type parse_content_type(std::string_view header) {
     const auto pair = header.substr(0, next);
     const auto equals = pair.find('=');
     if (equals != std::string_view::npos && out.charset.empty() &&
-        lower(trim(pair.substr(0, equals), blanks)) == "charset")
-      out.charset = lower(trim(pair.substr(equals + 1), " \t\"'"));
+        lower(trimmed(pair.substr(0, equals), blanks)) == "charset")
+      out.charset = lower(trimmed(pair.substr(equals + 1), " \t\"'"));
     header.remove_prefix(next);
   }
   return out;

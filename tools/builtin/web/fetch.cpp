@@ -60,8 +60,8 @@ struct reading {
 };
 
 std::string size_of(const web_answer& x) {
-  if (x.announced) return human_size(*x.announced);
-  return x.cut ? "unknown size" : human_size(x.body.size());
+  if (x.announced) return size_text(*x.announced);
+  return x.cut ? "unknown size" : size_text(x.body.size());
 }
 
 reading read_html(const std::string& html, const web_answer& answer,
@@ -95,7 +95,7 @@ reading read_body(const web_answer& answer, bool raw,
   }
   out.truncated = out.truncated || answer.cut;
   if (answer.cut)
-    out.note("only the first " + human_size(answer.body.size()) +
+    out.note("only the first " + size_text(answer.body.size()) +
              " were loaded, there is more");
   else if (out.truncated)
     out.note("there is more, which is left out");

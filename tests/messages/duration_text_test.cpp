@@ -2,13 +2,12 @@
 #include <cstdint>
 #include <random>
 
-#include "runtime/config/config.hpp"
+#include "messages/duration_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
-using config::parse_duration;
 
 TEST_CASE("durations are numbers with a unit") {
   CHECK(parse_duration("250ms") == duration{250ms});
@@ -57,15 +56,15 @@ TEST_CASE("the longest duration that fits is read") {
 }
 
 TEST_CASE("durations are shown as short as possible") {
-  CHECK(config::to_text(250ms) == "250ms");
-  CHECK(config::to_text(100ms) == "100ms");
-  CHECK(config::to_text(1500ms) == "1.5s");
-  CHECK(config::to_text(90s) == "90s");
-  CHECK(config::to_text(60s) == "1m");
-  CHECK(config::to_text(120s) == "2m");
-  CHECK(config::to_text(24h) == "24h");
-  CHECK(config::to_text(0s) == "0s");
-  CHECK(config::to_text(1ns) == "1ns");
+  CHECK(duration_text(250ms) == "250ms");
+  CHECK(duration_text(100ms) == "100ms");
+  CHECK(duration_text(1500ms) == "1.5s");
+  CHECK(duration_text(90s) == "90s");
+  CHECK(duration_text(60s) == "1m");
+  CHECK(duration_text(120s) == "2m");
+  CHECK(duration_text(24h) == "24h");
+  CHECK(duration_text(0s) == "0s");
+  CHECK(duration_text(1ns) == "1ns");
 }
 
 TEST_CASE("every duration survives being shown and read") {
@@ -76,7 +75,7 @@ TEST_CASE("every duration survives being shown and read") {
     const auto bits = std::uniform_int_distribution<int>{1, 60}(random);
     auto ns = static_cast<std::int64_t>(random() >> (64 - bits));
     if (i % 2 == 0) ns = ns / 1'000'000 * 1'000'000;
-    const auto text = config::to_text(duration{ns});
+    const auto text = duration_text(duration{ns});
     CAPTURE(ns, text);
     CHECK(parse_duration(text) == duration{ns});
   }

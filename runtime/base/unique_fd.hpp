@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace riffle::tools {
+namespace riffle {
 
 /// Owns a file descriptor.
 class unique_fd {
@@ -31,4 +31,4 @@ class unique_fd {
   int fd_ = -1;
 };
 
-}  // namespace riffle::tools
+}  // namespace riffle
