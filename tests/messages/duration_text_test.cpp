@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "messages/duration_text.hpp"
+
 #include <cstdint>
 #include <random>
 
-#include "messages/duration_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 
