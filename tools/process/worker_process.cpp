@@ -127,8 +127,7 @@ class worker_process {
     }
     state_values values;
     if (!x.state.empty()) values = json::parse(x.state).get<state_values>();
-    context.state = std::make_shared<call_state>(
-        std::make_shared<session_state>(std::move(values)));
+    context.state = std::make_shared<call_state>(std::move(values));
     context.progress = [this](tool_progress_report report) {
       report_progress(std::move(report));
     };
