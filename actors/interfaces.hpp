@@ -3,19 +3,20 @@
 
 // The system on one page: every actor and what it understands. A run has one
 // of each from `stream_consumer` (one per turn) to `orchestrator`; tools have
-// a pool with workers; a process has one registry and one session store.
+// a pool with workers; a process has one registry and one session store. What
+// may cross nodes stands in tools/wire.hpp.
 
 #include <caf/all.hpp>
 
 #include "actors/process/run_work.hpp"
 #include "actors/run/run_messages.hpp"
+#include "actors/tools/wire.hpp"
 
 namespace riffle {
 
 using caf::reacts_to;
 using caf::replies_to;
 
-struct assignment;          // dispatcher -> pool -> worker: run this call
 struct run_peers;           // spawner -> the actors of a run: who is who
 struct more_calls {};       // dispatcher's own: take in more of a turn
 struct published_progress;  // muxer -> publisher: a report and whom to ack
@@ -25,25 +26,21 @@ struct adoption_done;       // session store's own
 struct revive_pool;         // registry's own timer
 struct watch_proposal;      // tracker -> inbox: tell me what is decided
 
-/// Runs one call at a time on the blocking executor; dies with its tool's
-/// exception.
-using tool_worker_actor = caf::typed_actor<
-    reacts_to<assignment>,         // run it
-    reacts_to<stop_assignment>,    // ask it to stop (kill
-                                   // ladder)
+/// A worker that runs one call at a time on the blocking executor here; dies
+/// with its tool's exception.
+using thread_worker_actor = tool_worker_actor::extend<
     reacts_to<blocking_progress>,  // the blocking executor reports
     reacts_to<blocking_done>,      // the blocking executor is through
-    reacts_to<progress_ack>,       // room for one more report
     reacts_to<tick>>;              // own timer: a report may leave
 
 /// Supervisor of a tool's workers; queue of what waits for one.
-using tool_pool_actor = caf::typed_actor<
-    reacts_to<assignment>,       // run it as soon as a worker is free
-    reacts_to<stop_assignment>,  // stop it, queued or running
-    reacts_to<worker_idle>,      // a worker is free
-    reacts_to<place_rested>,     // restart a worker after its back-off
-    reacts_to<abandon_run>,      // end all work of a run
-    reacts_to<tick>>;            // own timer: does a stopped call still run?
+using tool_pool_actor = work_supervisor::extend<
+    reacts_to<work::assignment, work_listeners>,  // run it as soon as a worker
+                                                  // is free
+    reacts_to<work::stop>,                        // stop it, queued or running
+    reacts_to<place_rested>,  // restart a worker after its back-off
+    reacts_to<abandon_run>,   // end all work of a run
+    reacts_to<tick>>;         // own timer: does a stopped call still run?
 
 /// Folds the provider's bytes into text, call fragments, usage, finish.
 using stream_consumer_actor =
@@ -61,14 +58,13 @@ using tool_call_parser_actor =
 
 /// Merges all sources of a run into one order.
 using progress_muxer_actor =
-    caf::typed_actor<reacts_to<run_peers>,     // once, first
-                     reacts_to<turn_text>,     // from the stream consumer
-                     reacts_to<run_entry>,     // from orchestrator and proposal
-                                               // tracker
-                     reacts_to<call_begun>,    // from the dispatcher
-                     reacts_to<call_settled>,  // from the dispatcher
-                     reacts_to<core::progress_item>,  // from workers
-                     reacts_to<give_up_waiting>>;     // own timer
+    progress_listener::extend<reacts_to<run_peers>,  // once, first
+                              reacts_to<turn_text>,  // from the stream consumer
+                              reacts_to<run_entry>,  // from orchestrator and
+                                                     // proposal tracker
+                              reacts_to<call_begun>,    // from the dispatcher
+                              reacts_to<call_settled>,  // from the dispatcher
+                              reacts_to<give_up_waiting>>;  // own timer
 
 /// Numbers, batches and stores events; passes on what was acknowledged.
 using publisher_actor =
@@ -83,30 +79,28 @@ using publisher_actor =
                      reacts_to<attach_subscriber>>;  // from the registry
 
 /// The life of each call; the only one who says that it began or settled.
-using dispatcher_actor =
-    caf::typed_actor<reacts_to<run_peers>,       // once, first
-                     reacts_to<restored_calls>,  // from the orchestrator:
-                                                 // recovery
-                     reacts_to<parsed_calls>,    // from the parser
-                     reacts_to<malformed_call>,  // from the parser
-                     reacts_to<more_calls>,      // own: large turns in pieces
-                     reacts_to<turn_over>,      // passed on to the orchestrator
-                     reacts_to<gate_opened>,    // the turn is recorded
-                     reacts_to<cancel_call>,    // from the registry: end one
-                     reacts_to<drain_request>,  // end all open calls
-                     reacts_to<step_forgotten>,     // the next step begins
-                     reacts_to<approval_decision>,  // from the proposal tracker
-                     reacts_to<intent_committed>,   // from the publisher
-                     reacts_to<call_judged>,        // from a look's thread
-                     reacts_to<work_started>,       // from a worker's thread
-                     reacts_to<work_progressed>,    // from the muxer
-                     reacts_to<work_done>,  // from a worker or the orchestrator
-                     reacts_to<work_lost>,  // from a pool
-                     reacts_to<work_returned>,  // from a blocking executor's
-                                                // thread
-                     reacts_to<pool_replaced>,  // from the registry
-                     reacts_to<orphan_due>,     // own timer
-                     reacts_to<tick>>;          // own timer: time limits
+using dispatcher_actor = work_listener::extend<
+    reacts_to<run_peers>,          // once, first
+    reacts_to<restored_calls>,     // from the orchestrator:
+                                   // recovery
+    reacts_to<parsed_calls>,       // from the parser
+    reacts_to<malformed_call>,     // from the parser
+    reacts_to<more_calls>,         // own: large turns in pieces
+    reacts_to<turn_over>,          // passed on to the orchestrator
+    reacts_to<gate_opened>,        // the turn is recorded
+    reacts_to<cancel_call>,        // from the registry: end one
+    reacts_to<drain_request>,      // end all open calls
+    reacts_to<step_forgotten>,     // the next step begins
+    reacts_to<approval_decision>,  // from the proposal tracker
+    reacts_to<intent_committed>,   // from the publisher
+    reacts_to<call_judged>,        // from a look's thread
+    reacts_to<work_progressed>,    // from the muxer
+    reacts_to<control_done>,       // from the orchestrator
+    reacts_to<work_returned>,      // from a blocking executor's
+                                   // thread
+    reacts_to<pool_replaced>,      // from the registry
+    reacts_to<orphan_due>,         // own timer
+    reacts_to<tick>>;              // own timer: time limits
 
 /// Proposals of a run: asked for, decided, expired, withdrawn.
 using proposal_tracker_actor =
@@ -166,16 +160,6 @@ using run_registry_actor = caf::typed_actor<
     reacts_to<revive_pool>,    // own timer
     replies_to<shut_down>::with<all_ended>>;
 
-struct assignment {
-  run_id run;
-  tool_call call;
-  std::uint32_t attempt = 1;
-  dispatcher_actor dispatcher;
-  progress_muxer_actor muxer;
-  std::shared_ptr<tools::session_state> state;  ///< null: it begins empty
-  std::shared_ptr<work_ticket> ticket;          ///< null: nobody takes it back
-};
-
 /// What the orchestrator starts from.
 struct run_start {
   std::shared_ptr<storage::run_snapshot> snapshot;
@@ -194,7 +178,6 @@ struct run_peers {
   run_registry_actor registry;
   command_inbox_actor inbox;
   std::map<std::string, tool_pool_actor> pools;
-  std::shared_ptr<tools::session_state> state;
   std::shared_ptr<run_work> work;  ///< what acts, also for its actors of before
   std::uint64_t epoch = 0;         ///< of that, since these actors began
 };
@@ -236,7 +219,6 @@ struct published_progress {
 
 }  // namespace riffle
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::assignment)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::more_calls)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_peers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::pool_replaced)
@@ -245,4 +227,3 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::revive_pool)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::watch_proposal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::adoption_done)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::core::progress_item)

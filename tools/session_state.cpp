@@ -65,18 +65,8 @@ void apply_state(state_values& to, const state_values& changes) {
       to.insert_or_assign(key, value);
 }
 
-state_values session_state::all() const {
-  std::lock_guard lock{mutex_};
-  return values_;
-}
-
-void session_state::apply(const state_values& changes) {
-  std::lock_guard lock{mutex_};
-  apply_state(values_, changes);
-}
-
 state_values call_state::now() const {
-  auto all = session_ ? session_->all() : state_values{};
+  auto all = session_;
   apply_state(all, changes_);
   return all;
 }

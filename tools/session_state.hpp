@@ -8,11 +8,11 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -38,25 +38,11 @@ expected<std::string> check_state(const state_values& now, std::string_view key,
 
 void apply_state(state_values& to, const state_values& changes);
 
-/// The state of the session of one run. Thread-safe.
-class session_state {
- public:
-  explicit session_state(state_values values) : values_{std::move(values)} {}
-
-  [[nodiscard]] state_values all() const;
-  void apply(const state_values& changes);
-
- private:
-  mutable std::mutex mutex_;
-  state_values values_;
-};
-
-/// What one call sees: the session's values as they were when it asks, with
-/// its own changes over them. Thread-safe.
+/// What one call sees: the session's values as they were when a worker got it,
+/// with its own changes over them. Thread-safe.
 class call_state {
  public:
-  /// `session` may be null: then it begins empty.
-  explicit call_state(std::shared_ptr<session_state> session = {})
+  explicit call_state(state_values session = {})
       : session_{std::move(session)} {}
 
   [[nodiscard]] std::optional<nlohmann::json> get(std::string_view key) const;
@@ -72,7 +58,7 @@ class call_state {
  private:
   [[nodiscard]] state_values now() const;
 
-  std::shared_ptr<session_state> session_;
+  const state_values session_;
   mutable std::mutex mutex_;
   state_values changes_;
 };

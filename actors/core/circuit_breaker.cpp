@@ -28,11 +28,15 @@ circuit_breaker::admission circuit_breaker::admit(time_point now) {
     case phase::half_open: return admission::wait;
     case phase::open: break;
   }
-  // While threads are still lost to it, there is no room for a trial either.
-  if (now < trial_at_ || abandoned_ > limits_.abandoned)
-    return admission::refuse;
+  if (refuses(now)) return admission::refuse;
   at_ = phase::half_open;
   return admission::run;
+}
+
+/// While threads are still lost to it, there is no room for a trial either.
+bool circuit_breaker::refuses(time_point now) const noexcept {
+  return at_ == phase::open &&
+         (now < trial_at_ || abandoned_ > limits_.abandoned);
 }
 
 std::optional<duration> circuit_breaker::on_crash(time_point now,

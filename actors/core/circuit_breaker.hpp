@@ -43,6 +43,9 @@ class circuit_breaker {
   /// `on_abandoned` ends that.
   admission admit(time_point now);
 
+  /// Whether `admit` refuses now.
+  [[nodiscard]] bool refuses(time_point now) const noexcept;
+
   /// A worker died. How long its place rests before a new one starts; nothing:
   /// the tool is in quarantine now. `random01`: in [0, 1).
   std::optional<duration> on_crash(time_point now, double random01);

@@ -14,11 +14,11 @@ progress_merge::out progress_merge::take_ready() {
   return std::exchange(ready_, {});
 }
 
-progress_merge::out progress_merge::on_progress(progress_item x) {
+progress_merge::out progress_merge::on_progress(work::progress x) {
   auto result = take_ready();
-  const auto i = open_.find(x.call);
+  const auto i = open_.find(x.id);
   const auto known = i != open_.end();
-  if (settled_.contains(x.call) ||
+  if (settled_.contains(x.id) ||
       (known && i->second.held && x.attempt > i->second.attempt)) {
     ++dropped_;
   } else if (!known || x.attempt > i->second.attempt) {
@@ -75,10 +75,10 @@ void progress_merge::begin(const call_id& call, std::uint32_t attempt) {
   }
 }
 
-void progress_merge::hold_early(progress_item x) {
-  auto& list = early_[x.call];
+void progress_merge::hold_early(work::progress x) {
+  auto& list = early_[x.id];
   if (list.empty()) {
-    early_order_.push_back(x.call);
+    early_order_.push_back(x.id);
     list.push_back(std::move(x));
     if (early_order_.size() > early_calls)
       drop_early(call_id{early_order_.front()});
@@ -93,7 +93,7 @@ void progress_merge::hold_early(progress_item x) {
   if (list.size() < early_limit) {
     list.push_back(std::move(x));
   } else if (newest.attempt == x.attempt) {
-    x.body.report.coalesced += newest.body.report.coalesced + 1;
+    x.report.coalesced += newest.report.coalesced + 1;
     newest = std::move(x);
   } else {
     ++dropped_;
@@ -110,13 +110,14 @@ void progress_merge::drop_early(const call_id& call) {
   std::erase(early_order_, call);
 }
 
-void progress_merge::emit(open_call& state, progress_item x, out& result) {
+void progress_merge::emit(open_call& state, work::progress x, out& result) {
   if (x.attempt != state.attempt || x.number <= state.seen) {
     ++dropped_;
     return;
   }
   state.seen = x.number;
-  result.progress.push_back(std::move(x.body));
+  result.progress.push_back(
+      {std::move(x.id), std::move(x.tool), std::move(x.report)});
 }
 
 void progress_merge::settle(const call_id& call, std::uint64_t token,

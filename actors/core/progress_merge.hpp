@@ -15,16 +15,9 @@
 
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
+#include "messages/work.hpp"
 
 namespace riffle::core {
-
-/// One report of a worker. `number` is 1, 2, 3 … within an attempt.
-struct progress_item {
-  call_id call;
-  std::uint32_t attempt = 0;
-  std::uint64_t number = 0;
-  events::tool_progress body;
-};
 
 /// The dispatcher's word that a call is settled.
 struct settlement {
@@ -69,7 +62,7 @@ class progress_merge {
   /// emitted the begin and does not want them to wait for the next message.
   out take_ready();
 
-  out on_progress(progress_item x);
+  out on_progress(work::progress x);
 
   /// Emits the settlement, or holds it until the report with the number
   /// `last_progress` came. A second settlement of a call is ignored.
@@ -91,12 +84,12 @@ class progress_merge {
     std::uint64_t seen = 0;  ///< highest number of this attempt
     std::optional<settlement> held;
   };
-  using early_list = std::deque<progress_item>;
+  using early_list = std::deque<work::progress>;
 
   void begin(const call_id& call, std::uint32_t attempt);
-  void hold_early(progress_item x);
+  void hold_early(work::progress x);
   void drop_early(const call_id& call);
-  void emit(open_call& state, progress_item x, out& result);
+  void emit(open_call& state, work::progress x, out& result);
   void settle(const call_id& call, std::uint64_t token, out& result);
   [[nodiscard]] static bool complete(const open_call& state);
 

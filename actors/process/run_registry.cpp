@@ -78,14 +78,15 @@ void run_registry_state::on_cancel(cancel_call& x) {
 
 /// Work ended that outlived its actors, or that they gave up.
 void run_registry_state::on_work_returned(const work_returned& x) {
-  const auto book = work.find(x.run);
-  if (book == work.end()) return;
+  const auto book = setup.board->find(x.run);
+  if (!book) return;
   if (const auto i = runs.find(x.run); i != runs.end())
     self->send(i->second.peers.dispatcher, work_returned{x});
-  if (!book->second->acting().empty()) return;
+  if (!book->acting().empty()) return;
   const auto ticket = clearing.extract(x.run);
   if (ticket) apply(table.on_work_ended(x.run, ticket.mapped()));
-  if (!runs.contains(x.run) && !askers.contains(x.run)) work.erase(x.run);
+  if (!runs.contains(x.run) && !askers.contains(x.run))
+    setup.board->remove(x.run);
 }
 
 // -- the end ------------------------------------------------------------------

@@ -70,7 +70,7 @@ struct run_registry_state {
   entry& take_over(const run_id& run);
   void watch_actors(entry& run);
   void keep_deadline(const core::begin_run& x);
-  const std::shared_ptr<run_work>& work_of(const run_id& run);
+  std::shared_ptr<run_work> work_of(const run_id& run);
   void tell_inbox();
 
   // Pools that died (pool_supervision.cpp).
@@ -85,8 +85,6 @@ struct run_registry_state {
   bool applying = false;
   std::map<run_id, asker> askers;
   std::map<run_id, entry> runs;
-  /// What acts for a run, also for some time after it is forgotten.
-  std::map<run_id, std::shared_ptr<run_work>> work;
   std::map<run_id, core::run_ticket> clearing;  ///< whose work shall end
   /// What the store answered just now.
   std::shared_ptr<storage::run_snapshot> arrived;

@@ -114,7 +114,7 @@ run_registry_state::entry& run_registry_state::take_over(const run_id& run) {
 void run_registry_state::act(core::begin_run& x) {
   auto& run = take_over(x.run);
   run.failure.clear();
-  const auto& book = work_of(x.run);
+  const auto book = work_of(x.run);
   run.peers = spawn_run(self->system(), run.spec,
                         {std::move(arrived), x.fresh, book->acting()}, book,
                         caf::actor_cast<run_registry_actor>(self), setup);
@@ -165,21 +165,22 @@ void run_registry_state::act(core::stop_actors& x) {
 
 // -- its work -----------------------------------------------------------------
 
-const std::shared_ptr<run_work>& run_registry_state::work_of(
-    const run_id& run) {
-  auto& book = work[run];
-  if (!book)
-    book = std::make_shared<run_work>(
-        [me = caf::actor_cast<run_registry_actor>(self), run](
-            const call_id& call, std::uint32_t attempt) {
-          caf::anon_send(me, work_returned{run, call, attempt});
-        });
+/// It stays for some time after its run is forgotten, while something acts.
+std::shared_ptr<run_work> run_registry_state::work_of(const run_id& run) {
+  auto book = setup.board->find(run);
+  if (book) return book;
+  book = std::make_shared<run_work>(
+      [me = caf::actor_cast<run_registry_actor>(self), run](
+          const call_id& call, std::uint32_t attempt) {
+        caf::anon_send(me, work_returned{run, call, attempt});
+      });
+  setup.board->add(run, book);
   return book;
 }
 
 /// What waits for a worker never begins; what acts is stopped and waited for.
 void run_registry_state::act(core::end_work& x) {
-  const auto& book = work_of(x.run);
+  const auto book = work_of(x.run);
   book->close();
   for (const auto& [tool, pool] : setup.pools)
     self->send(pool, abandon_run{x.run});
@@ -203,10 +204,10 @@ void run_registry_state::act(core::forget_run& x) {
   runs.erase(x.run);
   askers.erase(x.run);
   clearing.erase(x.run);
-  const auto book = work.find(x.run);
-  if (book == work.end()) return;
-  book->second->close();  // what still acts tells when it has ended
-  if (book->second->acting().empty()) work.erase(book);
+  const auto book = setup.board->find(x.run);
+  if (!book) return;
+  book->close();  // what still acts tells when it has ended
+  if (book->acting().empty()) setup.board->remove(x.run);
 }
 
 void run_registry_state::act(core::probe_later& x) {

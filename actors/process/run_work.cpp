@@ -5,10 +5,22 @@
 
 namespace riffle {
 
+void run_work::hand_over(std::uint64_t epoch, const call_id& call,
+                         std::uint32_t attempt) {
+  std::lock_guard lock{mutex_};
+  if (epoch == epoch_) waiting_.emplace(call, attempt);
+}
+
+bool run_work::take_back(std::uint64_t epoch, const call_id& call,
+                         std::uint32_t attempt) {
+  std::lock_guard lock{mutex_};
+  return epoch == epoch_ && waiting_.erase({call, attempt}) > 0;
+}
+
 bool run_work::begin(std::uint64_t epoch, const call_id& call,
                      std::uint32_t attempt) {
   std::lock_guard lock{mutex_};
-  if (epoch != epoch_) return false;
+  if (epoch != epoch_ || waiting_.erase({call, attempt}) == 0) return false;
   acting_.emplace(call, work{attempt, false});
   return true;
 }
@@ -31,6 +43,7 @@ void run_work::end(const call_id& call, std::uint32_t attempt) {
 void run_work::close() {
   std::lock_guard lock{mutex_};
   ++epoch_;
+  waiting_.clear();
   for (auto& [id, x] : acting_) x.awaited = true;
 }
 
@@ -54,6 +67,22 @@ bool run_work::still_acts(const call_id& call, std::uint32_t attempt) {
   if (i == last) return false;
   i->second.awaited = true;
   return true;
+}
+
+void work_board::add(const run_id& run, std::shared_ptr<run_work> work) {
+  std::lock_guard lock{mutex_};
+  all_.insert_or_assign(run, std::move(work));
+}
+
+void work_board::remove(const run_id& run) {
+  std::lock_guard lock{mutex_};
+  all_.erase(run);
+}
+
+std::shared_ptr<run_work> work_board::find(const run_id& run) const {
+  std::lock_guard lock{mutex_};
+  const auto i = all_.find(run);
+  return i == all_.end() ? nullptr : i->second;
 }
 
 }  // namespace riffle

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "messages/ids.hpp"
 
@@ -15,9 +16,10 @@ namespace riffle {
 /// Which attempt of each call.
 using call_attempts = std::map<call_id, std::uint32_t>;
 
-/// The attempts of a run's calls that act on threads of tools. Those threads
-/// themselves ask before they act and tell when they have ended: so it is true
-/// also when every actor died that could tell. Thread-safe.
+/// The attempts of a run's calls that are on their way to a worker, and those
+/// that act on threads of tools. Those threads themselves ask before they act
+/// and tell when they have ended: so it is true also when every actor died that
+/// could tell. Thread-safe.
 class run_work {
  public:
   /// Called on the thread whose attempt has ended, of those that somebody
@@ -25,8 +27,16 @@ class run_work {
   using listener = std::function<void(const call_id&, std::uint32_t attempt)>;
   explicit run_work(listener on_end) : on_end_{std::move(on_end)} {}
 
-  /// False: it was handed over before the last `close`, and must not act.
+  /// By a dispatcher, which gives a call to a worker. Nothing may begin that
+  /// was handed over before the last `close`: that was another epoch.
+  void hand_over(std::uint64_t epoch, const call_id& call,
+                 std::uint32_t attempt);
+  /// By the same dispatcher. False: it has begun.
+  bool take_back(std::uint64_t epoch, const call_id& call,
+                 std::uint32_t attempt);
+  /// By a worker's thread. False: it must not act.
   bool begin(std::uint64_t epoch, const call_id& call, std::uint32_t attempt);
+  /// By the same thread, after it began: it acts no more.
   void end(const call_id& call, std::uint32_t attempt);
 
   /// Nothing that was handed over so far begins any more.
@@ -46,44 +56,22 @@ class run_work {
   const listener on_end_;
   mutable std::mutex mutex_;
   std::uint64_t epoch_ = 0;
+  std::set<std::pair<call_id, std::uint32_t>> waiting_;  ///< of this epoch
   std::multimap<call_id, work> acting_;
 };
 
-/// One call on its way to a worker. Who has the ticket may begin it: its
-/// worker's thread, unless its dispatcher took it back.
-class work_ticket {
+/// The work of the runs of this process: how the threads of workers find that
+/// of an assignment, which names its run. Thread-safe.
+class work_board {
  public:
-  work_ticket() = default;
-  work_ticket(std::shared_ptr<run_work> work, std::uint64_t epoch, call_id call,
-              std::uint32_t attempt)
-      : work_{std::move(work)},
-        epoch_{epoch},
-        call_{std::move(call)},
-        attempt_{attempt} {}
-
-  /// By its dispatcher. False: it has begun.
-  bool take_back() noexcept { return !taken_.exchange(true); }
-
-  /// By its worker's thread. False: it must not act.
-  bool begin() {
-    if (taken_.exchange(true)) return false;
-    return !work_ || work_->begin(epoch_, call_, attempt_);
-  }
-  /// By the same thread, after it began: it acts no more.
-  void end() {
-    if (work_) work_->end(call_, attempt_);
-  }
-  /// By its dispatcher, whom the end is told later if it does.
-  [[nodiscard]] bool still_acts() const {
-    return work_ && work_->still_acts(call_, attempt_);
-  }
+  void add(const run_id& run, std::shared_ptr<run_work> work);
+  void remove(const run_id& run);
+  /// Null if there is none: the run was forgotten, nothing of it may begin.
+  [[nodiscard]] std::shared_ptr<run_work> find(const run_id& run) const;
 
  private:
-  std::atomic<bool> taken_ = false;
-  std::shared_ptr<run_work> work_;
-  std::uint64_t epoch_ = 0;
-  call_id call_;
-  std::uint32_t attempt_ = 0;
+  mutable std::mutex mutex_;
+  std::map<run_id, std::shared_ptr<run_work>> all_;
 };
 
 }  // namespace riffle

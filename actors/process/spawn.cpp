@@ -102,11 +102,10 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
   peers.work = work;
   peers.epoch = work->epoch();
   const auto& snapshot = *start.snapshot;
-  peers.state = std::make_shared<tools::session_state>(snapshot.session.state);
   peers.publisher = system.spawn(publisher, spec, snapshot.last_seq,
                                  snapshot.run.attempt_seq);
   peers.muxer = system.spawn(progress_muxer, spec);
-  peers.dispatcher = system.spawn(dispatcher, spec);
+  peers.dispatcher = system.spawn(dispatcher, spec, snapshot.session.state);
   peers.tracker = system.spawn(proposal_tracker, spec, plan_tracker(snapshot));
   peers.orchestrator = system.spawn(orchestrator, spec, std::move(start),
                                     turn_spawner{spawn_turn});

@@ -50,6 +50,8 @@ struct registry_setup {
   std::map<std::string, tool_pool_actor> pools;
   pool_spawner spawn_pool;     ///< empty: one that died is not replaced
   health_listener on_service;  ///< may be empty
+  /// The one that the workers of the pools have.
+  std::shared_ptr<work_board> board;
   config::supervision_config supervision;
   std::uint32_t max_runs = 0;  ///< 0: no limit
   /// Who asked for a run is told no after this; the store's answer is still

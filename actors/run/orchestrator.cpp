@@ -158,13 +158,10 @@ void orchestrator_state::on_control(control_request& x) {
     entry.events = std::move(done.events);
     entry.changes.emplace_back(make_record(machine.progress()));
   }
-  self->send(peers.dispatcher, work_done{x.call.id,
-                                         x.attempt,
-                                         std::move(done.result),
-                                         0,
-                                         std::move(done.answer).value_or(""),
-                                         std::move(entry),
-                                         {}});
+  self->send(
+      peers.dispatcher,
+      control_done{x.call.id, x.attempt, std::move(done.result),
+                   std::move(done.answer).value_or(""), std::move(entry)});
 }
 
 void orchestrator_state::on_end_committed() {

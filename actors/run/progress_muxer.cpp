@@ -29,15 +29,15 @@ void progress_muxer_state::on_settled(call_settled& x) {
     self->delayed_send(self, settlement_timeout, give_up_waiting{id});
 }
 
-void progress_muxer_state::on_progress(core::progress_item& x) {
+void progress_muxer_state::on_progress(work::progress& x) {
   auto from = caf::actor_cast<tool_worker_actor>(self->current_sender());
-  const auto id = x.call;
+  const auto id = x.id;
   const auto attempt = x.attempt;
   const auto dropped = merge.dropped();
   workers[id] = from;
   apply(merge.on_progress(std::move(x)));
   if (merge.dropped() != dropped) {
-    self->send(from, progress_ack{id});  // nothing will be committed for it
+    self->send(from, work::ack{id});  // nothing will be committed for it
     workers.erase(id);
     return;
   }
@@ -84,7 +84,7 @@ progress_muxer_actor::behavior_type progress_muxer(
       [&st, run](call_settled& x) {
         run("progress_muxer.call_settled", [&] { st.on_settled(x); });
       },
-      [&st, run](core::progress_item& x) {
+      [&st, run](work::progress& x) {
         run("progress_muxer.progress", [&] { st.on_progress(x); });
       },
       [&st, run](give_up_waiting& x) {

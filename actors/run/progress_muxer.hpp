@@ -16,7 +16,7 @@ struct progress_muxer_state {
 
   void on_begun(call_begun& x);
   void on_settled(call_settled& x);
-  void on_progress(core::progress_item& x);
+  void on_progress(work::progress& x);
   void apply(core::progress_merge::out out);
 
   progress_muxer_actor::pointer self;

@@ -194,7 +194,7 @@ void publisher_state::on_commit(const commit_done& x) {
   acked_seq = done.last_seq;
   if (done.block) pass_on(*done.block);
   for (auto& [id, worker] : done.reports)
-    if (worker) self->send(worker, progress_ack{id});
+    if (worker) self->send(worker, work::ack{id});
   if (done.consumer) give_credit(done.consumer, done.credit);
   for (auto& notice : done.notices) notify(notice);
   submit();

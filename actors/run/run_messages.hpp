@@ -25,9 +25,9 @@
 #include "messages/call.hpp"
 #include "messages/event.hpp"
 #include "messages/turn.hpp"
+#include "messages/work.hpp"
 #include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
-#include "tools/session_state.hpp"
 
 namespace riffle {
 
@@ -165,16 +165,13 @@ struct control_request {
   std::uint32_t attempt = 1;
 };
 
-/// orchestrator -> dispatcher, and worker -> dispatcher.
-struct work_done {
+/// orchestrator -> dispatcher: what a control tool's call came to.
+struct control_done {
   call_id id;
   std::uint32_t attempt = 0;
   call_result result;
-  std::optional<std::uint64_t> last_progress;
   std::string answer;  ///< of an ok `complete`
-  run_entry more;      ///< of a control tool: goes out with the settlement
-  tools::state_values state;  ///< what the call set
-  bool moved = false;         ///< it did not act: what was judged has changed
+  run_entry more;      ///< goes out with the settlement
 };
 
 /// a look's thread -> dispatcher.
@@ -183,34 +180,10 @@ struct call_judged {
   core::judged_call how;
 };
 
-/// worker -> dispatcher.
-struct work_started {
-  call_id id;
-  std::uint32_t attempt = 0;
-};
-
-/// pool -> dispatcher: the worker died; its work has ended.
-struct work_lost {
-  call_id id;
-  std::uint32_t attempt = 0;
-  std::string reason;
-};
-
 /// muxer -> dispatcher: a sign of life.
 struct work_progressed {
   call_id id;
   std::uint32_t attempt = 0;
-};
-
-/// dispatcher -> pool -> worker.
-struct stop_assignment {
-  call_id id;
-  std::uint32_t attempt = 0;
-};
-
-/// worker -> pool.
-struct worker_idle {
-  call_id id;
 };
 
 /// registry -> pool: end all work of a run whose actors failed.
@@ -226,27 +199,16 @@ struct work_returned {
   std::uint32_t attempt = 0;
 };
 
-// -- blocking executor thread -> worker
-// ----------------------------------------------------
+// -- blocking executor thread -> worker ---------------------------------------
 
 struct blocking_progress {
   std::uint64_t number = 0;
   tool_progress_report report;
 };
 
-/// `died`: what the tool threw.
+/// What the worker says of it: it has ended, or the tool threw.
 struct blocking_done {
-  call_id id;
-  call_result result;
-  std::uint64_t last_progress = 0;
-  std::optional<std::string> died;
-  tools::state_values state;  ///< what it set; of a call that ended well
-  bool moved = false;         ///< see `work_done`
-};
-
-/// publisher -> worker: a report is committed, or was dropped.
-struct progress_ack {
-  call_id id;
+  std::variant<work::done, work::lost> how;
 };
 
 // -- publisher ----------------------------------------------------------------
@@ -303,19 +265,14 @@ RIFFLE_LOCAL(drain_request)
 RIFFLE_LOCAL(step_forgotten)
 RIFFLE_LOCAL(restored_calls)
 RIFFLE_LOCAL(control_request)
-RIFFLE_LOCAL(work_done)
+RIFFLE_LOCAL(control_done)
 RIFFLE_LOCAL(call_judged)
 RIFFLE_LOCAL(place_rested)
-RIFFLE_LOCAL(work_started)
-RIFFLE_LOCAL(work_lost)
 RIFFLE_LOCAL(work_progressed)
-RIFFLE_LOCAL(stop_assignment)
-RIFFLE_LOCAL(worker_idle)
 RIFFLE_LOCAL(abandon_run)
 RIFFLE_LOCAL(work_returned)
 RIFFLE_LOCAL(blocking_progress)
 RIFFLE_LOCAL(blocking_done)
-RIFFLE_LOCAL(progress_ack)
 RIFFLE_LOCAL(commit_done)
 RIFFLE_LOCAL(flush_due)
 RIFFLE_LOCAL(status_due)

@@ -103,15 +103,19 @@ void dispatcher_state::act(core::start_work& x) {
     result.how = outcome::failed;
     result.err = error{errc::tool_unavailable, "dispatcher",
                        "no worker serves the tool `" + x.call.tool + "`"};
-    self->send(self, work_done{id, attempt, std::move(result), {}, {}, {}});
+    self->send(self, work::done{id, attempt, std::move(result)});
     return;
   }
-  auto ticket =
-      std::make_shared<work_ticket>(peers.work, peers.epoch, id, attempt);
-  at_pools.insert_or_assign(id, handed_over{x.call.tool, attempt, ticket});
-  self->send(pool->second, assignment{spec->run, std::move(x.call), attempt,
-                                      caf::actor_cast<dispatcher_actor>(self),
-                                      peers.muxer, peers.state, ticket});
+  peers.work->hand_over(peers.epoch, id, attempt);
+  at_pools.insert_or_assign(id, handed_over{x.call.tool, attempt});
+  work::assignment task;
+  task.run = spec->run;
+  task.epoch = peers.epoch;
+  task.call = std::move(x.call);
+  task.attempt = attempt;
+  task.state = session_state;
+  self->send(pool->second, std::move(task),
+             work_listeners{caf::actor_cast<work_listener>(self), peers.muxer});
 }
 
 void dispatcher_state::act(core::start_control& x) {
@@ -120,7 +124,7 @@ void dispatcher_state::act(core::start_control& x) {
 
 void dispatcher_state::act(core::stop_work& x) {
   if (const auto pool = peers.pools.find(x.tool); pool != peers.pools.end())
-    self->send(pool->second, stop_assignment{x.call, x.attempt});
+    self->send(pool->second, work::stop{x.call, x.attempt});
 }
 
 void dispatcher_state::act(core::cancel_approval& x) {
@@ -181,7 +185,7 @@ void dispatcher_state::add_state(const call_id& id, const call_result& result,
                                  run_entry& entry) {
   const auto set = state_of.extract(id);
   if (!set || result.how != outcome::ok) return;
-  if (peers.state) peers.state->apply(set.mapped());
+  tools::apply_state(session_state, set.mapped());
   for (const auto& [key, value] : set.mapped())
     entry.changes.emplace_back(storage::state_value{spec->session, key, value});
 }
@@ -288,7 +292,7 @@ void dispatcher_state::on(intent_committed& x) {
   apply(queue.on_intent_committed(x.id, x.attempt, now()));
 }
 
-void dispatcher_state::on(work_started& x) {
+void dispatcher_state::on(work::started& x) {
   apply(queue.on_started(x.id, x.attempt, now()));
 }
 
@@ -303,8 +307,9 @@ void dispatcher_state::on(tick&) {
 
 dispatcher_actor::behavior_type dispatcher(
     dispatcher_actor::stateful_pointer<dispatcher_state> self,
-    run_spec_ptr spec) {
+    run_spec_ptr spec, tools::state_values session_state) {
   auto& st = self->state;
+  st.session_state = std::move(session_state);
   st.spec = std::move(spec);
   core::dispatch_limits limits;
   limits.max_in_flight = st.spec->agent.max_calls_in_flight;
@@ -324,10 +329,11 @@ dispatcher_actor::behavior_type dispatcher(
           handle<approval_decision>(self, "dispatcher.approval_decision"),
           handle<intent_committed>(self, "dispatcher.intent_committed"),
           handle<call_judged>(self, "dispatcher.call_judged"),
-          handle<work_started>(self, "dispatcher.work_started"),
+          handle<work::started>(self, "dispatcher.work_started"),
           handle<work_progressed>(self, "dispatcher.work_progressed"),
-          handle<work_done>(self, "dispatcher.work_done"),
-          handle<work_lost>(self, "dispatcher.work_lost"),
+          handle<work::done>(self, "dispatcher.work_done"),
+          handle<work::lost>(self, "dispatcher.work_lost"),
+          handle<control_done>(self, "dispatcher.control_done"),
           handle<work_returned>(self, "dispatcher.work_returned"),
           handle<pool_replaced>(self, "dispatcher.pool_replaced"),
           handle<orphan_due>(self, "dispatcher.orphan_due"),

@@ -7,6 +7,7 @@
 #include "actors/core/budget.hpp"
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/interfaces.hpp"
+#include "tools/session_state.hpp"
 
 namespace riffle {
 
@@ -28,10 +29,11 @@ struct dispatcher_state {
   void on(approval_decision& x);
   void on(intent_committed& x);
   void on(call_judged& x);
-  void on(work_started& x);
+  void on(work::started& x);
   void on(work_progressed& x);
-  void on(work_done& x);
-  void on(work_lost& x);
+  void on(work::done& x);
+  void on(work::lost& x);
+  void on(control_done& x);
   void on(work_returned& x);
   void on(pool_replaced& x);
   void on(orphan_due& x);
@@ -82,7 +84,8 @@ struct dispatcher_state {
   /// `tool_call::basis` of approved calls, until they are settled.
   std::map<call_id, std::string> basis_of;
   void add_basis(tool_call& call) const;
-  /// What calls set in the session's state, until they are settled.
+  tools::state_values session_state;
+  /// What calls set in it, until they are settled.
   std::map<call_id, tools::state_values> state_of;
   std::map<call_id, std::vector<storage::attempt_record>> attempts_of;
 
@@ -90,7 +93,6 @@ struct dispatcher_state {
   struct handed_over {
     std::string tool;
     std::uint32_t attempt = 0;
-    std::shared_ptr<work_ticket> ticket;
   };
   void came_back(const call_id& id, std::uint32_t attempt);
   std::map<call_id, handed_over> at_pools;
@@ -99,6 +101,6 @@ struct dispatcher_state {
 
 dispatcher_actor::behavior_type dispatcher(
     dispatcher_actor::stateful_pointer<dispatcher_state> self,
-    run_spec_ptr spec);
+    run_spec_ptr spec, tools::state_values session_state);
 
 }  // namespace riffle

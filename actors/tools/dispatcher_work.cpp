@@ -10,20 +10,22 @@ namespace riffle {
 
 void dispatcher_state::came_back(const call_id& id, std::uint32_t attempt) {
   const auto i = at_pools.find(id);
-  if (i != at_pools.end() && i->second.attempt == attempt) at_pools.erase(i);
+  if (i == at_pools.end() || i->second.attempt != attempt) return;
+  peers.work->take_back(peers.epoch, id, attempt);
+  at_pools.erase(i);
 }
 
-/// A call that did not begin never will: its ticket is taken back. What began
-/// is being stopped by its worker, which says how it ended.
+/// A call that did not begin never will: it is taken back. What began is being
+/// stopped by its worker, which says how it ended.
 void dispatcher_state::on(pool_replaced& x) {
   if (x.pool)
     peers.pools.insert_or_assign(x.tool, x.pool);
   else
     peers.pools.erase(x.tool);
-  std::vector<work_lost> lost;
+  std::vector<work::lost> lost;
   for (const auto& [id, work] : at_pools) {
     if (work.tool != x.tool) continue;
-    if (work.ticket->take_back())
+    if (peers.work->take_back(peers.epoch, id, work.attempt))
       lost.push_back({id, work.attempt, "its worker pool failed: " + x.reason});
     else
       self->delayed_send(self, core::dispatch_limits{}.abandon_after,
@@ -35,25 +37,32 @@ void dispatcher_state::on(pool_replaced& x) {
 void dispatcher_state::on(orphan_due& x) {
   const auto i = at_pools.find(x.id);
   if (i == at_pools.end() || i->second.attempt != x.attempt) return;
-  work_lost lost{x.id, x.attempt, "its worker and its worker pool failed"};
+  work::lost lost{x.id, x.attempt, "its worker and its worker pool failed"};
   on(lost);
 }
 
-void dispatcher_state::on(work_done& x) {
+void dispatcher_state::on(work::done& x) {
   came_back(x.id, x.attempt);
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
   const auto late = queue.late();
-  if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
-  if (!x.more.events.empty()) more[x.id] = std::move(x.more);
   if (!x.state.empty()) state_of[x.id] = std::move(x.state);
   apply(queue.on_result(x.id, x.attempt, std::move(x.result), x.last_progress,
                         now()));
   log_late(late, x.id, x.attempt);
   // It settled the call, or it is of an attempt that no longer counts: then
   // nothing of it may go into the settlement of another one.
+  state_of.erase(x.id);
+}
+
+/// As above.
+void dispatcher_state::on(control_done& x) {
+  const auto late = queue.late();
+  if (!x.answer.empty()) answers[x.id] = std::move(x.answer);
+  if (!x.more.events.empty()) more[x.id] = std::move(x.more);
+  apply(queue.on_result(x.id, x.attempt, std::move(x.result), 0, now()));
+  log_late(late, x.id, x.attempt);
   answers.erase(x.id);
   more.erase(x.id);
-  state_of.erase(x.id);
 }
 
 /// Settled already, or of an older attempt; `before`: how many were late.
@@ -68,10 +77,10 @@ void dispatcher_state::log_late(std::uint64_t before, const call_id& id,
 
 /// A worker may die without its work: then that keeps what it touches, and no
 /// other attempt begins beside it.
-void dispatcher_state::on(work_lost& x) {
+void dispatcher_state::on(work::lost& x) {
   const auto i = at_pools.find(x.id);
   const bool acts = i != at_pools.end() && i->second.attempt == x.attempt &&
-                    i->second.ticket->still_acts();
+                    peers.work->still_acts(x.id, x.attempt);
   came_back(x.id, x.attempt);
   log_run(log_level::info, spec->run,
           "call " + x.id.value + ": attempt " + std::to_string(x.attempt) +

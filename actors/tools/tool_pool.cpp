@@ -8,142 +8,154 @@
 
 namespace riffle {
 
-namespace {
-
-call_result never_begun(outcome how, error why) {
-  call_result result;
-  result.how = how;
-  result.err = std::move(why);
-  return result;
-}
-
-}  // namespace
-
 // -- calls in -----------------------------------------------------------------
 
-void tool_pool_state::on_assignment(assignment& x) {
-  queue_ticket who{x.run.value, x.call.limits.priority};
+void tool_pool_state::on_assignment(work::assignment& x, work_listeners& who) {
+  queue_ticket place{x.run.value, x.call.limits.priority};
   const auto id = x.call.id;
-  const auto number = queue.push(std::move(x), who, now());
-  queued.insert_or_assign(id, std::pair{std::move(who), number});
+  const auto number = queue.push({std::move(x), std::move(who)}, place, now());
+  queued.insert_or_assign(id, std::pair{std::move(place), number});
   assign();
 }
 
 void tool_pool_state::assign() {
   while (!queue.empty()) {
+    if (service->refuses(now())) return refuse(service->why(now()));
     auto* free = find_free();
-    if (free == nullptr || !give_next_to(*free)) return;
+    if (free == nullptr) return start_workers();
+    if (!give_next_to(*free)) return;
   }
 }
 
-/// A worker without a task; a new one if there is a place for it.
 tool_pool_state::worker* tool_pool_state::find_free() {
-  const auto free = std::ranges::find_if(
-      workers, [](const worker& w) { return !w.task && !w.abandoned; });
-  if (free != workers.end()) return &*free;
-  const auto places = static_cast<std::size_t>(std::ranges::count_if(
-      workers, [](const worker& w) { return !w.abandoned; }));
-  if (places + resting >= limits.concurrency) return nullptr;
-  workers.push_back({spawn_worker(self), {}});
-  return &workers.back();
+  const auto free = std::ranges::find_if(workers, [](const worker& w) {
+    return w.calls.size() < w.places && !w.abandoned();
+  });
+  return free == workers.end() ? nullptr : &*free;
+}
+
+/// For what waits, as far as there is room. They take calls once they have
+/// offered to.
+void tool_pool_state::start_workers() {
+  auto taken = resting;
+  std::size_t starting = 0;
+  for (const auto& w : workers) {
+    if (!w.abandoned()) ++taken;
+    if (w.places == 0) ++starting;
+  }
+  for (; taken < limits.concurrency && starting < queue.size(); ++taken) {
+    workers.push_back({spawn_worker(self)});
+    ++starting;
+  }
+}
+
+/// A worker of another version, or for other tools, ends as if it had crashed.
+void tool_pool_state::on_offer(const work::offer& x) {
+  const auto from = caf::actor_cast<caf::actor_addr>(self->current_sender());
+  const auto found = std::ranges::find_if(
+      workers, [&](const worker& w) { return w.actor.address() == from; });
+  if (found == workers.end()) return;
+  std::string why;
+  if (x.version != work::version)
+    why = "it speaks version " + std::to_string(x.version) +
+          " of the work messages, not " + std::to_string(work::version);
+  else if (std::ranges::find(x.tools, tool) == x.tools.end() || x.places == 0)
+    why = "it does not serve `" + tool + "`: " + x.problem;
+  if (!why.empty())
+    return self->send_exit(found->actor,
+                           caf::make_error(caf::sec::runtime_error, why));
+  found->places = x.places;
+  assign();
 }
 
 /// False: nothing can be given out now.
 bool tool_pool_state::give_next_to(worker& free) {
-  using admission = core::circuit_breaker::admission;
   const bool trial = !service->in_service();
-  switch (service->admit(now())) {
-    case admission::wait: return false;
-    case admission::refuse:
-      queued.clear();
-      for (const auto& x : queue.drain()) refuse(x);
-      return false;
-    case admission::run: break;
-  }
-  free.task = queue.pop(now());
-  queued.erase(free.task->call.id);
-  free.trial = trial;
+  if (service->admit(now()) != core::circuit_breaker::admission::run)
+    return false;
+  auto next = *queue.pop(now());
+  const auto& call = next.what.call;
+  queued.erase(call.id);
   if (trial)
-    log_info("tool_pool", "`" + tool + "` is on trial: call " +
-                              free.task->call.id.value +
+    log_info("tool_pool", "`" + tool + "` is on trial: call " + call.id.value +
                               " decides whether it is in service again");
-  self->send(free.actor, assignment{*free.task});
+  free.calls.push_back(
+      {call.id, next.what.attempt, next.what.run, next.who, trial});
+  self->send(free.actor, std::move(next.what), std::move(next.who));
   return true;
 }
 
-void tool_pool_state::refuse(const assignment& x) {
-  self->send(x.dispatcher,
-             work_done{x.call.id,
-                       x.attempt,
-                       never_begun(outcome::failed, service->why(now())),
-                       0,
-                       {},
-                       {}});
+void tool_pool_state::refuse(const error& why) {
+  queued.clear();
+  for (const auto& x : queue.drain()) settle(x, outcome::failed, why);
+}
+
+/// A call that no worker got.
+void tool_pool_state::settle(const queued_call& x, outcome how, error why) {
+  call_result result;
+  result.how = how;
+  result.err = std::move(why);
+  self->send(x.who.dispatcher,
+             work::done{x.what.call.id, x.what.attempt, std::move(result), 0});
 }
 
 // -- stopping -----------------------------------------------------------------
 
-void tool_pool_state::on_stop(const stop_assignment& x) {
+void tool_pool_state::on_stop(const work::stop& x) {
   for (auto& w : workers)
-    if (w.task && w.task->call.id == x.id) stop(w);
+    for (auto& call : w.calls)
+      if (call.id == x.id) stop(w, call);
   const auto place = queued.extract(x.id);
   if (!place) return;
   const auto& [who, number] = place.mapped();
-  const auto a = queue.take(who, number);
-  if (!a) return;
-  self->send(
-      a->dispatcher,
-      work_done{a->call.id,
-                a->attempt,
-                never_begun(outcome::cancelled,
-                            {errc::cancelled,
-                             "tool_pool",
-                             "the call was stopped before a worker was free",
-                             false,
-                             {}}),
-                0,
-                {},
-                {}});
+  const auto waiting = queue.take(who, number);
+  if (waiting)
+    settle(*waiting, outcome::cancelled,
+           {errc::cancelled, "tool_pool",
+            "the call was stopped before a worker was free"});
 }
 
-void tool_pool_state::stop(worker& w) {
-  self->send(w.actor, stop_assignment{w.task->call.id, w.task->attempt});
-  if (w.stopped_at) return;
-  w.stopped_at = now();
+void tool_pool_state::stop(const worker& w, running_call& x) {
+  self->send(w.actor, work::stop{x.id, x.attempt});
+  if (x.stopped_at) return;
+  x.stopped_at = now();
   self->delayed_send(self, limits.abandon_after, tick{});
 }
 
 /// Places that were lost to calls which ignore their stop are given to others.
 void tool_pool_state::on_tick() {
-  for (auto& w : workers) {
-    if (!w.stopped_at || w.abandoned ||
-        now() < *w.stopped_at + limits.abandon_after)
-      continue;
-    w.abandoned = true;
-    log_warn("tool_pool", tool + ": call " + w.task->call.id.value +
-                              " was stopped and still runs");
-    service->on_abandoned(now());
-  }
+  for (auto& w : workers)
+    for (auto& x : w.calls) {
+      if (!x.stopped_at || x.abandoned ||
+          now() < *x.stopped_at + limits.abandon_after)
+        continue;
+      x.abandoned = true;
+      log_warn("tool_pool",
+               tool + ": call " + x.id.value + " was stopped and still runs");
+      service->on_abandoned(now());
+    }
   tell_service();
   assign();
 }
 
 // -- calls out ----------------------------------------------------------------
 
-void tool_pool_state::on_idle(const worker_idle& x) {
+void tool_pool_state::on_freed(const work::freed& x) {
   for (auto& w : workers) {
-    if (!w.task || w.task->call.id != x.id) continue;
-    if (w.trial && w.stopped_at && !w.abandoned)
+    const auto i = std::ranges::find(w.calls, x.id, &running_call::id);
+    if (i == w.calls.end()) continue;
+    if (i->trial && i->stopped_at && !i->abandoned)
       service->on_undecided(now());
-    else if (!w.abandoned)
+    else if (!i->abandoned)
       service->on_success();
-    on_end_of_task(w);
+    on_end_of(*i);
+    w.calls.erase(i);
   }
   tell_service();
   // More workers than places, once an abandoned call has ended.
   while (workers.size() + resting > limits.concurrency) {
-    const auto spare =
-        std::ranges::find_if(workers, [](const worker& w) { return !w.task; });
+    const auto spare = std::ranges::find_if(
+        workers, [](const worker& w) { return w.calls.empty(); });
     if (spare == workers.end()) break;
     self->send_exit(spare->actor, caf::exit_reason::normal);
     workers.erase(spare);
@@ -151,12 +163,9 @@ void tool_pool_state::on_idle(const worker_idle& x) {
   assign();
 }
 
-void tool_pool_state::on_end_of_task(worker& w) {
-  if (w.abandoned) service->on_returned();
-  queue.release(w.task->run.value);
-  w.task.reset();
-  w.trial = w.abandoned = false;
-  w.stopped_at.reset();
+void tool_pool_state::on_end_of(const running_call& x) {
+  if (x.abandoned) service->on_returned();
+  queue.release(x.run.value);
 }
 
 namespace {
@@ -169,14 +178,19 @@ bool is_crash(const caf::error& reason) {
 
 }  // namespace
 
-/// A worker died: its place rests, its call goes back.
+/// A worker died: its place rests, its calls go back.
 void tool_pool_state::on_down(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
       workers, [&](const worker& w) { return w.actor.address() == x.source; });
   if (i == workers.end()) return;
-  const bool had_place = !i->abandoned;
-  auto task = i->task;
-  if (i->task) on_end_of_task(*i);
+  const bool had_place = !i->abandoned();
+  // Another one would hardly do better: nothing waits for it.
+  if (i->places == 0 && is_crash(x.reason))
+    refuse({errc::tool_unavailable, "tool_pool",
+            "no worker of `" + tool + "` could start", false,
+            to_string(x.reason)});
+  const auto calls = std::move(i->calls);
+  for (const auto& call : calls) on_end_of(call);
   workers.erase(i);
   if (is_crash(x.reason)) {
     const auto rest = service->on_crash(
@@ -195,9 +209,9 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
     }
   }
   tell_service();
-  if (task)
-    self->send(task->dispatcher,
-               work_lost{task->call.id, task->attempt, to_string(x.reason)});
+  for (const auto& call : calls)
+    self->send(call.who.dispatcher,
+               work::lost{call.id, call.attempt, to_string(x.reason)});
   assign();
 }
 
@@ -216,13 +230,14 @@ void tool_pool_state::tell_service() {
 // -- a run whose actors failed ------------------------------------------------
 
 void tool_pool_state::on_abandon(const abandon_run& x) {
-  queue.erase_if([&](const assignment& a) {
-    if (a.run != x.run) return false;
-    queued.erase(a.call.id);
+  queue.erase_if([&](const queued_call& q) {
+    if (q.what.run != x.run) return false;
+    queued.erase(q.what.call.id);
     return true;
   });
   for (auto& w : workers)
-    if (w.task && w.task->run == x.run) stop(w);
+    for (auto& call : w.calls)
+      if (call.run == x.run) stop(w, call);
 }
 
 tool_pool_actor::behavior_type tool_pool(
@@ -245,14 +260,17 @@ tool_pool_actor::behavior_type tool_pool(
     st.self->quit(std::move(x.reason));
   });
   return {
-      [&st, run](assignment& x) {
-        run("tool_pool.assignment", [&] { st.on_assignment(x); });
+      [&st, run](work::offer& x) {
+        run("tool_pool.offer", [&] { st.on_offer(x); });
       },
-      [&st, run](stop_assignment& x) {
+      [&st, run](work::freed& x) {
+        run("tool_pool.idle", [&] { st.on_freed(x); });
+      },
+      [&st, run](work::assignment& x, work_listeners& who) {
+        run("tool_pool.assignment", [&] { st.on_assignment(x, who); });
+      },
+      [&st, run](work::stop& x) {
         run("tool_pool.stop", [&] { st.on_stop(x); });
-      },
-      [&st, run](worker_idle& x) {
-        run("tool_pool.idle", [&] { st.on_idle(x); });
       },
       [&st, run](place_rested&) {
         run("tool_pool.rested", [&] {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <list>
 #include <random>
 #include <unordered_map>
+#include <vector>
 
 #include "actors/core/circuit_breaker.hpp"
 #include "actors/core/dispatch_queue.hpp"
@@ -35,35 +37,57 @@ struct pool_limits {
 
 /// If the pool itself dies, its workers stop what they do, and the registry
 /// puts another pool in its place.
-/// Workers start when calls wait for one, and stay. A worker that dies is
-/// replaced after a back-off (one for one; an end without an error is none:
-/// "transient", as in OTP); its call goes back to the dispatcher, who decides
-/// about a repetition. A tool in quarantine has no queue: its calls settle at
-/// once as `tool_unavailable`.
+/// Workers start when calls wait for one, and stay; they get calls once they
+/// have offered to run this tool, as many at once as they say. A worker that
+/// dies is replaced after a back-off (one for one; an end without an error is
+/// none: "transient", as in OTP); its calls go back to their dispatchers, who
+/// decide about a repetition. A tool in quarantine has no queue: its calls
+/// settle at once as `tool_unavailable`.
 struct tool_pool_state {
   static inline const char* name = "tool_pool";
   explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
 
-  struct worker {
-    tool_worker_actor actor;
-    std::optional<assignment> task;
+  /// A call on its way to a worker.
+  struct queued_call {
+    work::assignment what;
+    work_listeners who;
+  };
+  /// One that a worker has.
+  struct running_call {
+    call_id id;
+    std::uint32_t attempt = 0;
+    run_id run;
+    work_listeners who;
     bool trial = false;                      ///< it decides about the tool
-    std::optional<time_point> stopped_at{};  ///< its task was asked to stop
+    std::optional<time_point> stopped_at{};  ///< it was asked to stop
     bool abandoned = false;                  ///< it did not obey
   };
+  struct worker {
+    tool_worker_actor actor;
+    std::size_t places = 0;  ///< as it offered; none before
+    std::vector<running_call> calls{};
 
-  void on_assignment(assignment& x);
-  void on_stop(const stop_assignment& x);
-  void on_idle(const worker_idle& x);
+    /// Whether another worker has its place.
+    [[nodiscard]] bool abandoned() const {
+      return std::ranges::any_of(calls, &running_call::abandoned);
+    }
+  };
+
+  void on_offer(const work::offer& x);
+  void on_assignment(work::assignment& x, work_listeners& who);
+  void on_stop(const work::stop& x);
+  void on_freed(const work::freed& x);
   void on_down(const caf::down_msg& x);
   void on_tick();
   void on_abandon(const abandon_run& x);
   void assign();
   bool give_next_to(worker& free);
   worker* find_free();
-  void on_end_of_task(worker& w);
-  void stop(worker& w);
-  void refuse(const assignment& x);
+  void start_workers();
+  void refuse(const error& why);
+  void on_end_of(const running_call& x);
+  void stop(const worker& w, running_call& x);
+  void settle(const queued_call& x, outcome how, error why);
   void tell_service();
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
@@ -74,7 +98,7 @@ struct tool_pool_state {
   std::optional<core::circuit_breaker> service;
   bool told_in_service = true;
   std::mt19937_64 random{std::random_device{}()};
-  fair_queue<assignment> queue;  ///< bounded by what the runs may have open
+  fair_queue<queued_call> queue;  ///< bounded by what the runs may have open
   /// Where in it a call is.
   std::unordered_map<call_id, std::pair<queue_ticket, std::uint64_t>> queued;
   std::list<worker> workers;

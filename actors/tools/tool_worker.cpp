@@ -52,41 +52,47 @@ core::progress_pace pace_of(std::uint32_t attempts) {
 /// One attempt on the blocking executor; its thread's only.
 struct blocking_attempt {
   tools::tool_ptr tool;
-  assignment what;
+  work::assignment what;
+  work_listener dispatcher;
   tools::tool_context context;
   std::shared_ptr<progress_relay> relay;
-  tool_worker_actor worker;
+  thread_worker_actor worker;
+  std::shared_ptr<work_board> board;
   std::function<void(const std::function<void()>&)> run_inline;
-  bool began = false;
-  bool moved = false;
+  std::shared_ptr<run_work> began{};  ///< null: it may not act
 
   /// A call that was stopped while it waited for a thread never acts, nor one
   /// that its dispatcher took back.
   void begin() {
     if (context.stop.stop_requested()) return;
-    if (what.ticket && !what.ticket->begin()) return;
-    began = true;
-    tell(what.dispatcher, work_started{what.call.id, what.attempt});
+    auto work = board->find(what.run);
+    if (!work || !work->begin(what.epoch, what.call.id, what.attempt)) return;
+    began = std::move(work);
+    tell(dispatcher, work::started{what.call.id, what.attempt});
   }
 
   /// Runs the tool, then tells the worker. An exception of the tool is caught
   /// at this border and costs the worker.
   void run() {
-    blocking_done done;
-    done.id = what.call.id;
+    work::done done{what.call.id, what.attempt};
+    std::optional<std::string> died;
     try {
-      done.result = began ? call_tool() : stopped_before();
+      if (began)
+        call_tool(done);
+      else
+        done.result = stopped_before();
     } catch (const std::exception& e) {
-      done.died = e.what();
+      died = e.what();
     } catch (...) {
-      done.died = "unknown exception";
+      died = "unknown exception";
     }
     // Before anybody can hear of it: who asks then is told the truth.
-    if (began && what.ticket) what.ticket->end();
-    if (done.result.how == outcome::ok) done.state = context.state->changes();
-    done.moved = moved;
+    if (began) began->end(what.call.id, what.attempt);
     done.last_progress = relay->close();
-    tell(worker, std::move(done));
+    if (died)
+      tell(worker, blocking_done{work::lost{done.id, done.attempt, *died}});
+    else
+      tell(worker, blocking_done{std::move(done)});
   }
 
  private:
@@ -96,14 +102,15 @@ struct blocking_attempt {
     run_inline([&] { caf::anon_send(who, std::move(message)); });
   }
 
-  call_result call_tool() {
+  void call_tool(work::done& done) {
     context.progress = [to = relay](tool_progress_report report) {
       to->offer(std::move(report));
     };
     const auto arguments = nlohmann::json::parse(what.call.arguments);
     auto output = tool->run(arguments, context);
-    moved = output.moved && output.err;
-    return to_result(std::move(output));
+    done.moved = output.moved && output.err;
+    done.result = to_result(std::move(output));
+    if (done.result.how == outcome::ok) done.state = context.state->changes();
   }
 };
 
@@ -114,7 +121,7 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
   return guard_dir / (call.value + "-" + std::to_string(attempt) + ".lock");
 }
 
-progress_relay::progress_relay(tool_worker_actor worker, std::size_t window,
+progress_relay::progress_relay(thread_worker_actor worker, std::size_t window,
                                std::uint32_t attempts)
     : worker_{std::move(worker)}, window_{window, pace_of(attempts)} {}
 
@@ -168,63 +175,55 @@ void tool_worker_state::keep_whole_output(tools::tool_context& context) const {
       std::clamp(limit * bytes_of_two_characters, least, most));
 }
 
-void tool_worker_state::on_assignment(assignment& x) {
-  current = std::move(x);
+void tool_worker_state::on_assignment(work::assignment& x,
+                                      work_listeners& who) {
+  const auto& call = x.call;
+  current = task{call.id, x.attempt, who};
   stop = std::stop_source{};
-  auto me = caf::actor_cast<tool_worker_actor>(self);
+  auto me = caf::actor_cast<thread_worker_actor>(self);
   relay = std::make_shared<progress_relay>(me, setup.progress_window,
-                                           current->call.limits.attempts);
+                                           call.limits.attempts);
   tools::tool_context context;
-  context.call = current->call.id;
-  context.attempt = current->attempt;
+  context.call = call.id;
+  context.attempt = x.attempt;
   context.stop = stop.get_token();
-  context.basis = current->call.basis;
+  context.basis = call.basis;
   context.workspace = setup.workspace;
   context.kill_grace = setup.kill_grace;
-  context.judged = current->call.judged;
-  context.state = std::make_shared<tools::call_state>(current->state);
+  context.judged = call.judged;
+  context.state = std::make_shared<tools::call_state>(std::move(x.state));
   if (tool->spec().guarded && !setup.guard_dir.empty())
-    context.guard_lock =
-        guard_file(setup.guard_dir, current->call.id, current->attempt);
+    context.guard_lock = guard_file(setup.guard_dir, call.id, x.attempt);
   keep_whole_output(context);
+  queue_ticket place{x.run.value, call.limits.priority};
   auto attempt = std::make_shared<blocking_attempt>(blocking_attempt{
-      tool, *current, std::move(context), relay, me, setup.run_inline});
-  setup.blocking->submit([attempt] { attempt->run(); },
-                         {current->run.value, current->call.limits.priority},
+      tool, std::move(x), std::move(who.dispatcher), std::move(context), relay,
+      me, setup.board, setup.run_inline});
+  setup.blocking->submit([attempt] { attempt->run(); }, std::move(place),
                          [attempt] { attempt->begin(); });
 }
 
 void tool_worker_state::on_done(blocking_done& x) {
-  if (!current || current->call.id != x.id) return;
-  auto done = std::move(*current);
+  const auto id = std::visit([](const auto& end) { return end.id; }, x.how);
+  if (!runs(id)) return;
+  const auto dispatcher = std::move(current->who.dispatcher);
   current.reset();
   relay.reset();
-  if (x.died) {
-    log_error("tool_worker", done.call.tool + ": " + *x.died);
-    if (orphan) lose(done, *x.died);
-    self->quit(caf::make_error(caf::sec::runtime_error, *x.died));
-    return;
+  if (auto* lost = std::get_if<work::lost>(&x.how)) {
+    const auto why = lost->reason;
+    log_error("tool_worker", tool->spec().name + ": " + why);
+    // Its pool, which would tell this, is gone.
+    if (orphan) self->send(dispatcher, std::move(*lost));
+    return self->quit(caf::make_error(caf::sec::runtime_error, why));
   }
-  if (orphan && x.result.how != outcome::ok) {
-    lose(done, "its worker pool failed");
-    self->quit();
-    return;
-  }
-  self->send(done.dispatcher, work_done{x.id,
-                                        done.attempt,
-                                        std::move(x.result),
-                                        x.last_progress,
-                                        {},
-                                        {},
-                                        std::move(x.state),
-                                        x.moved});
+  auto& done = std::get<work::done>(x.how);
+  if (orphan && done.result.how != outcome::ok)
+    self->send(dispatcher,
+               work::lost{id, done.attempt, "its worker pool failed"});
+  else
+    self->send(dispatcher, std::move(done));
   if (orphan) return self->quit();
-  self->send(pool, worker_idle{x.id});
-}
-
-/// Its pool, which would tell this, is gone.
-void tool_worker_state::lose(const assignment& x, std::string reason) {
-  self->send(x.dispatcher, work_lost{x.call.id, x.attempt, std::move(reason)});
+  self->send(pool, work::freed{id});
 }
 
 /// Nobody can stop its call any more, or give it another: it ends with it.
@@ -236,17 +235,14 @@ void tool_worker_state::on_pool_down() {
 
 void tool_worker_state::on_progress(blocking_progress& x) {
   if (!current) return;
-  self->send(current->muxer,
-             core::progress_item{
-                 current->call.id,
-                 current->attempt,
-                 x.number,
-                 {current->call.id, current->call.tool, std::move(x.report)}});
+  self->send(current->who.muxer,
+             work::progress{current->id, current->attempt, x.number,
+                            tool->spec().name, std::move(x.report)});
 }
 
-tool_worker_actor::behavior_type tool_worker(
-    tool_worker_actor::stateful_pointer<tool_worker_state> self,
-    tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool) {
+thread_worker_actor::behavior_type tool_worker(
+    thread_worker_actor::stateful_pointer<tool_worker_state> self,
+    tools::tool_ptr tool, worker_setup setup, work_supervisor pool) {
   auto& st = self->state;
   st.tool = std::move(tool);
   st.setup = std::move(setup);
@@ -258,13 +254,21 @@ tool_worker_actor::behavior_type tool_worker(
   self->set_down_handler([&st, run](caf::down_msg&) {
     run("tool_worker.down", [&] { st.on_pool_down(); });
   });
+  work::offer offer;
+  offer.tools.push_back(st.tool->spec().name);
+  self->send(st.pool, std::move(offer));
   return {
-      [&st, run](assignment& x) {
-        run("tool_worker.assignment", [&] { st.on_assignment(x); });
+      [&st, run](work::assignment& x, work_listeners& who) {
+        run("tool_worker.assignment", [&] { st.on_assignment(x, who); });
       },
-      [&st, run](stop_assignment& x) {
+      [&st, run](work::stop& x) {
         run("tool_worker.stop", [&] {
-          if (st.current && st.current->call.id == x.id) st.stop.request_stop();
+          if (st.runs(x.id)) st.stop.request_stop();
+        });
+      },
+      [&st, run](work::ack& x) {
+        run("tool_worker.ack", [&] {
+          if (st.relay && st.runs(x.id)) st.relay->on_ack();
         });
       },
       [&st, run](blocking_progress& x) {
@@ -276,12 +280,6 @@ tool_worker_actor::behavior_type tool_worker(
       [&st, run](tick&) {
         run("tool_worker.tick", [&] {
           if (st.relay) st.relay->on_time();
-        });
-      },
-      [&st, run](progress_ack& x) {
-        run("tool_worker.ack", [&] {
-          if (st.relay && st.current && st.current->call.id == x.id)
-            st.relay->on_ack();
         });
       },
   };

@@ -27,6 +27,8 @@ struct worker_setup {
   /// Characters of an output that the model gets.
   std::uint64_t output_limit = 65536;
   std::size_t progress_window = 16;
+  /// The one that the registry of runs has: what may begin.
+  std::shared_ptr<work_board> board = std::make_shared<work_board>();
   fault_hook faults;  ///< of tests
 };
 
@@ -39,7 +41,7 @@ std::filesystem::path guard_file(const std::filesystem::path& guard_dir,
 class progress_relay {
  public:
   /// `attempts`: so many may share the reports of a call.
-  progress_relay(tool_worker_actor worker, std::size_t window,
+  progress_relay(thread_worker_actor worker, std::size_t window,
                  std::uint32_t attempts);
 
   void offer(tool_progress_report x);  ///< blocking executor
@@ -52,35 +54,43 @@ class progress_relay {
   [[nodiscard]] time_point now() const;
 
   std::mutex mutex_;
-  tool_worker_actor worker_;
+  thread_worker_actor worker_;
   core::progress_window window_;
   bool waking_ = false;  ///< the worker's timer runs
 };
 
 struct tool_worker_state {
   static inline const char* name = "tool_worker";
-  explicit tool_worker_state(tool_worker_actor::pointer me) : self{me} {}
+  explicit tool_worker_state(thread_worker_actor::pointer me) : self{me} {}
   ~tool_worker_state() { stop.request_stop(); }
 
-  void on_assignment(assignment& x);
+  void on_assignment(work::assignment& x, work_listeners& who);
   void on_done(blocking_done& x);
   void on_progress(blocking_progress& x);
   void on_pool_down();
-  void lose(const assignment& x, std::string reason);
+  [[nodiscard]] bool runs(const call_id& x) const {
+    return current && current->id == x;
+  }
   void keep_whole_output(tools::tool_context& context) const;
 
-  tool_worker_actor::pointer self;
+  struct task {
+    call_id id;
+    std::uint32_t attempt = 0;
+    work_listeners who;
+  };
+
+  thread_worker_actor::pointer self;
   tools::tool_ptr tool;
   worker_setup setup;
-  tool_pool_actor pool;
-  std::optional<assignment> current;
+  work_supervisor pool;
+  std::optional<task> current;
   std::stop_source stop;
   std::shared_ptr<progress_relay> relay;
   bool orphan = false;  ///< its pool died
 };
 
-tool_worker_actor::behavior_type tool_worker(
-    tool_worker_actor::stateful_pointer<tool_worker_state> self,
-    tools::tool_ptr tool, worker_setup setup, tool_pool_actor pool);
+thread_worker_actor::behavior_type tool_worker(
+    thread_worker_actor::stateful_pointer<tool_worker_state> self,
+    tools::tool_ptr tool, worker_setup setup, work_supervisor pool);
 
 }  // namespace riffle

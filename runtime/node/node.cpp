@@ -48,7 +48,7 @@ void keep_for_ever(std::shared_ptr<timer> x) {
 
 struct system_config : caf::actor_system_config {
   explicit system_config(const config::runtime_config& runtime) {
-    add_message_types<caf::id_block::riffle_messages>();
+    register_wire(*this);
     if (runtime.scheduler == "lifo_slot") use_lifo_slot(*this);
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     set("scheduler.max-threads",
@@ -289,6 +289,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   };
   spawn_pools(*registry_, front.spawn_pool);
   front.store = store_;
+  front.board = setup.board;
   front.inbox = inbox_;
   front.pools = pools_;
   front.supervision = config_->supervision;

@@ -7,9 +7,9 @@
 
 #include "actors/core/control_tools.hpp"
 #include "messages/duration_text.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/id_source.hpp"
-#include "runtime/base/text.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/config/home.hpp"
 #include "tools/ask.hpp"
@@ -46,8 +46,8 @@ outcome outcome_of(const tools::tool_output& x, bool late, bool stopped) {
 
 error over_limit(const std::string& tool, duration limit) {
   return {errc::timeout, tool,
-          "over its time limit of " + duration_text(limit) + " (tools." +
-              tool + ".timeout)"};
+          "over its time limit of " + duration_text(limit) + " (tools." + tool +
+              ".timeout)"};
 }
 
 /// One call with its limit.

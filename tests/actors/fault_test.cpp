@@ -26,7 +26,7 @@ bool of_the_process(const std::string& handler) {
 std::set<std::string> handlers_in_sources() {
   std::set<std::string> names;
   const std::regex call{
-      R"re((?:run\(|handle<\w+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
+      R"re((?:run\(|handle<[\w:]+>\(self, )"([a-z_]+\.[a-z_]+)")re"};
   const std::filesystem::path folder{RIFFLE_SOURCE_DIR "/actors"};
   for (const auto& file :
        std::filesystem::recursive_directory_iterator{folder}) {

@@ -129,7 +129,7 @@ actor_fixture::actor_fixture(std::shared_ptr<storage::journal> stored)
       ids{std::make_shared<id_source>(7, [] { return wall_time{1'000'000}; })} {
   if (!journal) journal = storage::make_memory_journal();
   held = dynamic_cast<test_journal*>(journal.get());
-  config.add_message_types<caf::id_block::riffle_messages>();
+  register_wire(config);
   config.set("scheduler.policy", caf::atom("testing"));
   settings.defaults.approval = "allow";
   system = std::make_unique<caf::actor_system>(config);
@@ -195,6 +195,7 @@ void actor_fixture::begin() {
   spawn_pools(*tools, front.spawn_pool);
   if (change_pools) change_pools(pools);
   front.store = store;
+  front.board = setup.board;
   front.inbox = inbox;
   front.pools = pools;
   if (change_front) change_front(front);

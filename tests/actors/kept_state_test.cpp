@@ -37,24 +37,31 @@ storage::session_snapshot session_of(actor_fixture& x) {
 
 using values = std::map<std::string, std::string>;
 
+struct given_call : work::assignment {
+  work_listener dispatcher;
+};
+
 /// A pool that runs nothing: it keeps what it is given, for the test to say
 /// what comes of it.
 tool_pool_actor::behavior_type silent_pool(tool_pool_actor::pointer /*self*/,
-                                           std::vector<assignment>* given) {
+                                           std::vector<given_call>* given) {
   return {
-      [given](assignment& x) { given->push_back(std::move(x)); },
-      [](const stop_assignment&) {},
-      [](const worker_idle&) {},
+      [](const work::offer&) {},
+      [](const work::freed&) {},
+      [given](work::assignment& x, const work_listeners& who) {
+        given->push_back({std::move(x), who.dispatcher});
+      },
+      [](const work::stop&) {},
       [](const place_rested&) {},
       [](const abandon_run&) {},
       [](const tick&) {},
   };
 }
 
-work_done done_with(const assignment& x, const std::string& value) {
+work::done done_with(const given_call& x, const std::string& value) {
   call_result result;
   result.output = "attempt " + std::to_string(x.attempt);
-  return {x.call.id, x.attempt, std::move(result), {}, {}, {}, {{"n", value}}};
+  return {x.call.id, x.attempt, std::move(result), {}, {{"n", value}}};
 }
 
 }  // namespace
@@ -92,7 +99,7 @@ TEST_CASE("a call that does not end well leaves the state as it was") {
 }
 
 TEST_CASE("values of an attempt that no longer counts are dropped") {
-  std::vector<assignment> given;
+  std::vector<given_call> given;
   actor_fixture x;
   x.change_pools = [&](auto& pools) {
     pools.at("look") = x.system->spawn(silent_pool, &given);
@@ -106,7 +113,7 @@ TEST_CASE("values of an attempt that no longer counts are dropped") {
   // The first worker is given up, but it ends well, later than that.
   const auto first = given[0];
   caf::anon_send(first.dispatcher,
-                 work_lost{first.call.id, first.attempt, "no sign of it"});
+                 work::lost{first.call.id, first.attempt, "no sign of it"});
   for (int i = 0; i < 100 && given.size() < 2; ++i) {
     x.advance(100ms);
     x.settle();

@@ -125,9 +125,19 @@ TEST_CASE("what waits for a thread never acts once its run began anew") {
   std::vector<call_id> told;
   run_work book{[&](const call_id& x, std::uint32_t) { told.push_back(x); }};
   const auto old = book.epoch();
+  CHECK_FALSE(book.begin(old, id, 1));  // nobody handed it over
+  book.hand_over(old, id, 1);
+  book.hand_over(old, {"call_2"}, 1);
   CHECK(book.begin(old, id, 1));
+  CHECK_FALSE(book.take_back(old, id, 1));
   book.close();
   CHECK_FALSE(book.begin(old, {"call_2"}, 1));
+  book.hand_over(old, {"call_2"}, 1);  // by actors that do not know it yet
+  CHECK_FALSE(book.begin(old, {"call_2"}, 1));
+  book.hand_over(book.epoch(), {"call_2"}, 1);
+  CHECK(book.take_back(book.epoch(), {"call_2"}, 1));
+  CHECK_FALSE(book.begin(book.epoch(), {"call_2"}, 1));
+  book.hand_over(book.epoch(), {"call_3"}, 1);
   CHECK(book.begin(book.epoch(), {"call_3"}, 1));
   CHECK(book.acting() == call_attempts{{id, 1}, {{"call_3"}, 1}});
   CHECK(book.still_acts(id, 1));

@@ -10,27 +10,23 @@
 #include "tests/support/catch.hpp"
 
 using riffle::call_id;
-using riffle::core::progress_item;
 using riffle::core::progress_merge;
 using riffle::core::settlement;
+using riffle::work::progress;
 
 namespace {
 
 const call_id a{"call_a"};
 const call_id b{"call_b"};
 
-progress_item report(const call_id& call, std::uint32_t attempt,
-                     std::uint64_t number) {
-  return {call,
-          attempt,
-          number,
-          {call,
-           "t",
-           {std::to_string(attempt) + "/" + std::to_string(number),
-            {},
-            {},
-            {},
-            0}}};
+progress report(const call_id& call, std::uint32_t attempt,
+                std::uint64_t number) {
+  return {
+      call,
+      attempt,
+      number,
+      "t",
+      {std::to_string(attempt) + "/" + std::to_string(number), {}, {}, {}, 0}};
 }
 
 std::vector<std::string> messages(const progress_merge::out& x) {

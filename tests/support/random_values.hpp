@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -19,7 +20,7 @@
 
 #include "messages/call.hpp"
 #include "messages/event.hpp"
-#include "messages/turn.hpp"
+#include "messages/work.hpp"
 
 namespace riffle::testing {
 
@@ -126,8 +127,6 @@ class random_values {
   void fill(effect& x) { pick(x, effect::mutating); }
   void fill(outcome& x) { pick(x, outcome::timed_out); }
   void fill(errc& x) { pick(x, errc::internal); }
-  void fill(finish_reason& x) { pick(x, finish_reason::missing); }
-  void fill(piece_kind& x) { pick(x, piece_kind::refusal); }
   void fill(events::call_status& x) {
     pick(x, events::call_status::not_started);
   }
@@ -164,18 +163,26 @@ class random_values {
     all(x.input_tokens, x.output_tokens, x.cached_tokens, x.reasoning_tokens,
         x.cost_usd, x.estimated);
   }
-  void fill(call_fragment& x) {
-    all(x.choice, x.index, x.id, x.name, x.arguments, x.arguments_whole,
-        x.closes);
+
+  void fill(std::map<std::string, std::string>& x) {
+    x.clear();
+    for (auto n = below(4); n-- > 0;) x[text(3)] = json_value();
   }
-  void fill(piece_list& x) {
-    x = {};
-    for (auto n = below(4); n-- > 0;) x.add(next<piece_kind>(), text());
+  void fill(work::offer& x) { all(x.tools, x.places, x.process, x.problem); }
+  void fill(work::assignment& x) {
+    all(x.run, x.epoch, x.call, x.attempt, x.state);
   }
-  void fill(piece_list::piece& x) { all(x.kind, x.end); }
-  void fill(turn_delta& x) {
-    all(x.pieces, x.fragments, x.finish, x.usage, x.failure, x.done);
+  void fill(work::stop& x) { all(x.id, x.attempt); }
+  void fill(work::started& x) { all(x.id, x.attempt); }
+  void fill(work::progress& x) {
+    all(x.id, x.attempt, x.number, x.tool, x.report);
   }
+  void fill(work::ack& x) { all(x.id); }
+  void fill(work::done& x) {
+    all(x.id, x.attempt, x.result, x.last_progress, x.state, x.moved);
+  }
+  void fill(work::lost& x) { all(x.id, x.attempt, x.reason); }
+  void fill(work::freed& x) { all(x.id); }
 
   void fill(events::run_started& x) {
     all(x.session, x.agent, x.model, x.task, x.max_steps, x.cause);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tools in child processes, and every way in which a child can be lost.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "tools/process/guard.hpp"
 #include "tools/process/isolated_tool.hpp"
 #include "tools/process/process_tree.hpp"
+#include "tools/process/worker_pipe.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
@@ -34,6 +36,26 @@ int channel() {
     if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0) return fd;
   }
   return -1;
+}
+
+/// As a child that lost its mind says it.
+void say(const std::string& message, std::size_t bytes = std::string::npos) {
+  for (const auto& packet : in_packets(message.substr(0, bytes)))
+    send_packet(channel(), true, packet);
+}
+
+/// A message without an end.
+void flood() {
+  const auto packet = "+" + std::string(longest_piece, 'x');
+  while (send_packet(channel(), true, packet) == send_state::sent) {
+  }
+}
+
+bool breaks_off(const std::string& what) {
+  const std::vector<std::string> all{"close",        "garbage",     "cut off",
+                                     "no kind",      "for a child", "too long",
+                                     "other version"};
+  return std::ranges::find(all, what) != all.end();
 }
 
 /// Does what its argument says.
@@ -59,12 +81,18 @@ class wild_tool final : public tool {
     if (what == "exit") std::exit(7);
     if (what == "close") ::shutdown(channel(), SHUT_RDWR);
     if (what == "garbage") ::send(channel(), "nonsense", 8, 0);
-    if (what == "bad json") ::send(channel(), "P[\"x\"", 5, 0);
-    if (what == "wrong json") ::send(channel(), "P{\"message\":1}", 14, 0);
+    if (what == "cut off") say(encode(work::lost{context.call, 1, "x"}), 9);
+    if (what == "no kind") say(std::string(8, '\xff'));
+    if (what == "for a child") say(encode(work::stop{context.call, 1}));
+    if (what == "too long") flood();
+    if (what == "other version") {
+      work::offer next;
+      next.version = 2;
+      say(encode(next));
+    }
     if (what == "throw") throw std::runtime_error{"thrown"};
     if (what == "wait") return wait(context);
-    if (what == "hang" || what == "close" || what == "garbage" ||
-        what == "bad json" || what == "wrong json")
+    if (what == "hang" || breaks_off(what))
       for (;;) ::pause();
     if (what == "tree") return tree(arguments, context);
     if (what == "fail")
@@ -181,12 +209,13 @@ TEST_CASE("calls run in one child that stays, not in this process") {
 
 TEST_CASE("an isolated call sees and changes the session's state") {
   fixture x;
-  const auto session = std::make_shared<session_state>(state_values{
-      {"n", "41"}, {"big", "\"" + std::string(60'000, 'x') + "\""}});
+  state_values session{{"n", "41"},
+                       {"big", "\"" + std::string(60'000, 'x') + "\""}};
   x.context.state = std::make_shared<call_state>(session);
   CHECK(x.call("count").text == "41 big");
   CHECK(x.context.state->changes() == state_values{{"big", ""}, {"n", "42"}});
-  CHECK(session->all().size() == 2);  // nothing yet: it is the runtime's part
+  apply_state(session, x.context.state->changes());
+  x.context.state = std::make_shared<call_state>(session);
   CHECK(x.call("count").text == "42");
   x.context.state = std::make_shared<call_state>();
   CHECK(x.call("count").text == "0");
@@ -222,8 +251,12 @@ TEST_CASE("every death of a child costs one worker and is named") {
       {"exit", "its process ended with exit status 7"},
       {"close", "its process ended with exit status 0|it closed its channel"},
       {"garbage", "it sent garbage"},
-      {"bad json", "it sent garbage"},
-      {"wrong json", "it sent garbage"},
+      {"cut off", "it sent garbage"},
+      {"no kind", "it sent garbage"},
+      {"for a child", "it sent garbage"},
+      {"too long", "its result is longer than 64 MiB"},
+      {"other version",
+       "it speaks version 2 of the work messages, this program speaks 1"},
       {"freeze", "its process was stopped (SIGSTOP)"},
       {"throw", "thrown"},
   };

@@ -25,20 +25,7 @@ constexpr milliseconds short_time{50};
 constexpr milliseconds stop_timeout{500};
 constexpr milliseconds death_timeout{200};
 constexpr std::chrono::seconds stuck_after{30};
-constexpr std::size_t longest_text = 64u << 20;
 constexpr std::size_t longest_tail = 2048;
-
-std::string context_text(const tool_context& x) {
-  json out{{"call", x.call.value},
-           {"attempt", x.attempt},
-           {"basis", x.basis},
-           {"workspace", x.workspace.string()},
-           {"kill_grace", x.kill_grace.count()},
-           {"output_file", x.output_file.string()},
-           {"output_cap", x.output_cap}};
-  if (x.judged) out["judged"] = *x.judged;
-  return out.dump();
-}
 
 std::string end_text(const std::optional<guard_report>& report) {
   if (!report) return "its guard was killed";
@@ -48,6 +35,16 @@ std::string end_text(const std::optional<guard_report>& report) {
     return "its process was ended by " + signal_name(WTERMSIG(report->value));
   return "its process ended with exit status " +
          std::to_string(WEXITSTATUS(report->value));
+}
+
+child_call too_long() {
+  child_call out;
+  out.usable = true;
+  const std::string why =
+      "the arguments and the session's values of a call "
+      "have more than 64 MiB";
+  out.output = {why, error{errc::invalid_arguments, "isolation", why}};
+  return out;
 }
 
 }  // namespace
@@ -60,12 +57,20 @@ child_call child_conversation::run(const json& arguments,
   context_ = &context;
   const std::stop_callback on_stopped{
       context.stop, [this] { ::eventfd_write(wake_.get(), 1); }};
-  for (auto& x : in_pieces(packet_kind::arguments, arguments.dump()))
-    child_.unsent_.push_back(std::move(x));
-  if (const auto values = context.state->values(); !values.empty())
-    for (auto& x : in_pieces(packet_kind::state, json(values).dump()))
-      child_.unsent_.push_back(std::move(x));
-  child_.unsent_.push_back(to_packet(packet_kind::call, context_text(context)));
+  work::assignment task;
+  task.call.id = context.call;
+  task.call.tool = child_.tool_;
+  task.call.arguments = arguments.dump();
+  task.call.judged = context.judged;
+  task.call.basis = context.basis;
+  task.attempt = context.attempt;
+  task.state = context.state->values();
+  const auto message = encode(std::move(task));
+  if (message.size() > longest_message) return too_long();
+  child_.send(
+      encode(call_place{context.workspace.string(), context.kill_grace,
+                        context.output_file.string(), context.output_cap}));
+  child_.send(message);
   send_some();
   while (!child_.ended_ && (!done_ || end_asked_ || stop_asked_)) {
     const auto now = clock::now();
@@ -121,13 +126,15 @@ bool child_conversation::wait_and_read(int timeout_ms) {
 }
 
 void child_conversation::read_packets() {
-  packet x;
+  child_message x;
   while (child_.fd_) {
-    switch (receive(child_.fd_.get(), false, x)) {
-      case receive_state::received: on_packet(x); break;
+    switch (child_.reader_.receive(child_.fd_.get(), false, x)) {
+      case receive_state::received:
+        if (!done_) std::visit([this](auto& y) { on(y); }, x);
+        break;
       case receive_state::nothing: return;
       case receive_state::closed: return on_closed();
-      case receive_state::garbage: return lose("it sent garbage");
+      case receive_state::malformed: return lose(child_.reader_.problem());
     }
   }
 }
@@ -142,76 +149,47 @@ void child_conversation::read_output(unique_fd& from) {
     tail_.erase(0, tail_.size() - longest_tail);
 }
 
-void child_conversation::on_packet(const packet& x) {
-  if (done_) return;
-  try {
-    understand(x);
-  } catch (const json::exception&) {
-    lose("it sent garbage");
-  }
-}
-
-void child_conversation::understand(const packet& x) {
-  switch (x.kind) {
-    case packet_kind::ready: return on_ready(x.payload);
-    case packet_kind::progress: return on_progress(x.payload);
-    case packet_kind::text: output_.text += x.payload; break;
-    case packet_kind::metadata: output_.metadata += x.payload; break;
-    case packet_kind::state: state_ += x.payload; break;
-    case packet_kind::result: return on_result(x.payload);
-    case packet_kind::died: threw_ = true; return lose(x.payload);
-    default: return lose("it sent garbage");
-  }
-  if (output_.text.size() + output_.metadata.size() + state_.size() >
-      longest_text)
-    lose("its result is longer than 64 MiB");
-}
-
-void child_conversation::on_ready(const std::string& text) {
-  const auto x = json::parse(text, nullptr, false);
-  if (!x.is_object()) return lose("it sent garbage");
-  child_.pid_ = x.value("pid", -1);
-  if (!x.contains("error")) return;
+void child_conversation::on(work::offer& x) {
+  child_.pid_ = static_cast<pid_t>(x.process);
+  if (!x.tools.empty()) return;
   failed_start_ = true;
-  output_.err =
-      error{errc::invalid_config, "isolation", x.value("error", std::string{})};
+  output_.err = error{errc::invalid_config, "isolation", std::move(x.problem)};
   ask_end();
 }
 
-void child_conversation::on_progress(const std::string& text) {
-  const auto x = json::parse(text, nullptr, false);
-  if (!x.is_object()) return lose("it sent garbage");
-  if (!context_ || !context_->progress || stop_asked_) return;
-  tool_progress_report report;
-  report.message = x.value("message", std::string{});
-  report.stream = x.value("stream", std::string{});
-  report.coalesced = x.value("coalesced", std::uint64_t{0});
-  if (x.contains("progress")) report.progress = x["progress"].get<double>();
-  if (x.contains("total")) report.total = x["total"].get<double>();
-  context_->progress(std::move(report));
+bool child_conversation::is_mine(const call_id& call,
+                                 std::uint32_t attempt) const {
+  return context_ != nullptr && context_->call == call &&
+         context_->attempt == attempt;
 }
 
-void child_conversation::on_result(const std::string& text) {
-  const auto x = json::parse(text, nullptr, false);
-  if (!x.is_object()) return lose("it sent garbage");
-  if (const auto e = x.find("error"); e != x.end()) {
-    const auto code = parse_errc(e->value("code", std::string{}));
-    output_.err = error{code.value_or(errc::tool_execution_error),
-                        e->value("op", std::string{}),
-                        e->value("message", std::string{})};
-  }
-  output_.moved = x.value("moved", false);
-  take_state();
+void child_conversation::on(work::progress& x) {
+  if (is_mine(x.id, x.attempt) && context_->progress && !stop_asked_)
+    context_->progress(std::move(x.report));
+}
+
+void child_conversation::on(work::done& x) {
+  if (!is_mine(x.id, x.attempt)) return;
+  output_ = {std::move(x.result.output), std::move(x.result.err),
+             std::move(x.result.metadata), x.moved};
+  if (!take_state(x.state)) return lose("it sent garbage");
   done_ = true;
 }
 
-void child_conversation::take_state() {
-  if (state_.empty() || context_ == nullptr) return;
-  for (const auto& [key, text] : json::parse(state_).get<state_values>()) {
-    auto kept = context_->state->set(
-        key, text.empty() ? json(nullptr) : json::parse(text));
+void child_conversation::on(work::lost& x) {
+  threw_ = true;
+  lose(std::move(x.reason));
+}
+
+bool child_conversation::take_state(const state_values& changes) {
+  for (const auto& [key, text] : changes) {
+    const auto value =
+        text.empty() ? json(nullptr) : json::parse(text, nullptr, false);
+    if (value.is_discarded()) return false;
+    auto kept = context_->state->set(key, value);
     if (!kept && !output_.err) output_.err = std::move(kept.error());
   }
+  return true;
 }
 
 /// Most likely by its death, which its guard is about to tell.
@@ -225,7 +203,7 @@ void child_conversation::on_closed() {
 void child_conversation::on_stop() {
   stop_asked_ = true;
   end_at_ = clock::now() + stop_timeout;
-  child_.unsent_.push_back(to_packet(packet_kind::stop, {}));
+  child_.send(encode(work::stop{context_->call, context_->attempt}));
   send_some();
 }
 

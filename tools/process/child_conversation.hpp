@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/process/worker_child.hpp"
-#include "tools/process/worker_packets.hpp"
 
 namespace riffle::tools {
 
@@ -38,12 +37,16 @@ class child_conversation {
   bool wait_and_read(int timeout_ms);
   void read_packets();
   void read_output(unique_fd& from);
-  void on_packet(const packet& x);
-  void understand(const packet& x);
-  void on_ready(const std::string& text);
-  void on_progress(const std::string& text);
-  void on_result(const std::string& text);
-  void take_state();
+  void on(work::offer& x);
+  void on(work::progress& x);
+  void on(work::done& x);
+  void on(work::lost& x);
+  template <class Other>
+  void on(Other&) {
+    lose("it sent garbage");  // what only a runtime says
+  }
+  [[nodiscard]] bool is_mine(const call_id& call, std::uint32_t attempt) const;
+  bool take_state(const state_values& changes);
   void on_closed();
   void on_stop();
   void on_guard();
@@ -67,8 +70,7 @@ class child_conversation {
   int quiet_frozen_ = 0;
   tool_output output_;
   std::string lost_;
-  std::string state_;  ///< what the call changed of it
-  std::string tail_;   ///< the end of what it printed
+  std::string tail_;  ///< the end of what it printed
 };
 
 }  // namespace riffle::tools

@@ -12,7 +12,6 @@
 
 #include "runtime/base/secrets.hpp"
 #include "tools/process/child_conversation.hpp"
-#include "tools/process/worker_packets.hpp"
 #include "tools/process/worker_process.hpp"
 
 namespace riffle::tools {
@@ -24,8 +23,9 @@ constexpr std::chrono::seconds end_limit{5};
 }  // namespace
 
 worker_child::worker_child(guarded_process process, unique_fd fd,
-                           std::filesystem::path lock)
-    : process_{std::move(process)},
+                           std::string tool, std::filesystem::path lock)
+    : tool_{std::move(tool)},
+      process_{std::move(process)},
       fd_{std::move(fd)},
       lock_{std::move(lock)} {}
 
@@ -49,11 +49,13 @@ expected<std::unique_ptr<worker_child>> worker_child::start(
   request.guard_program = options.program;
   auto process = guarded_process::start(request);
   if (!process) return unexpected{std::move(process.error())};
-  std::unique_ptr<worker_child> child{new worker_child{
-      *std::move(process), std::move(mine), std::move(options.lock)}};
-  for (auto& x : in_pieces(packet_kind::configuration, options.configuration))
-    child->unsent_.push_back(std::move(x));
-  child->unsent_.push_back(to_packet(packet_kind::tool, options.tool));
+  std::unique_ptr<worker_child> child{
+      new worker_child{*std::move(process), std::move(mine), options.tool,
+                       std::move(options.lock)}};
+  child_setup setup;
+  setup.tool = std::move(options.tool);
+  setup.configuration = std::move(options.configuration);
+  child->send(encode(std::move(setup)));
   child_conversation{*child}.send_some();
   return child;
 }
@@ -62,6 +64,10 @@ worker_child::~worker_child() {
   if (!ended_) child_conversation{*this}.end(end_limit);
   std::error_code ignored;
   if (ended_ && !lock_.empty()) std::filesystem::remove(lock_, ignored);
+}
+
+void worker_child::send(const std::string& message) {
+  for (auto& x : in_packets(message)) unsent_.push_back(std::move(x));
 }
 
 child_call worker_child::call(const nlohmann::json& arguments,

@@ -13,6 +13,7 @@
 
 #include "messages/error.hpp"
 #include "tools/process/guarded_process.hpp"
+#include "tools/process/worker_pipe.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle::tools {
@@ -53,11 +54,15 @@ class worker_child {
 
  private:
   friend class child_conversation;
-  worker_child(guarded_process process, unique_fd fd,
+  worker_child(guarded_process process, unique_fd fd, std::string tool,
                std::filesystem::path lock);
 
+  void send(const std::string& message);
+
+  const std::string tool_;
   guarded_process process_;
   unique_fd fd_;
+  message_reader reader_;
   const std::filesystem::path lock_;
   std::deque<std::string> unsent_;  ///< packets that did not fit yet
   pid_t pid_ = -1;                  ///< once it said so

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/process/worker_process.hpp"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <mutex>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -18,7 +19,7 @@
 #include "runtime/base/file_limit.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
-#include "tools/process/worker_packets.hpp"
+#include "tools/process/worker_pipe.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -31,17 +32,13 @@ std::atomic<bool> main_asks{false};
 
 /// A longer result is kept as an output is that is too long for memory.
 constexpr std::size_t longest_text = 32u << 20;
-constexpr std::size_t longest_message = 4096;
+constexpr std::size_t longest_words = 4096;
+constexpr std::size_t longest_stream = 64;
 constexpr int first_own_fd = 16;
 
-std::string dumped(const json& x) {
-  return x.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 struct call_request {
-  json context;
-  std::string arguments;
-  std::string state;
+  call_place place;
+  work::assignment task;
 };
 
 class worker_process {
@@ -60,43 +57,46 @@ class worker_process {
   }
 
  private:
-  /// Builds the tool. False: the runtime has gone.
+  /// Builds the tool. False: there is none, or the runtime has gone.
   bool get_ready() {
-    std::string configuration;
-    packet x;
-    while (x.kind != packet_kind::tool) {
-      if (receive(fd_.get(), true, x) != receive_state::received) return false;
-      if (x.kind == packet_kind::configuration) configuration += x.payload;
-    }
-    auto made = make_(configuration, x.payload);
-    json ready{{"pid", ::getpid()}};
-    if (made)
+    child_message x;
+    const auto state = reader_.receive(fd_.get(), true, x);
+    if (state == receive_state::closed) return false;
+    work::offer offer;
+    offer.process = ::getpid();
+    if (const auto* wanted = std::get_if<child_setup>(&x);
+        wanted == nullptr || state == receive_state::malformed) {
+      offer.problem = "what came is no setup: " + reader_.problem();
+    } else if (auto made = make_(wanted->configuration, wanted->tool)) {
       tool_ = std::move(*made);
-    else
-      ready["error"] = made.error().message;
-    tell(packet_kind::ready, dumped(ready));
-    // A socket that is closed with something unread loses what was sent, too.
-    while (!made && receive(fd_.get(), true, x) == receive_state::received) {
+      offer.tools.push_back(wanted->tool);
+    } else {
+      offer.problem = std::move(made.error().message);
     }
-    return made.has_value();
+    tell(std::move(offer));
+    // A socket that is closed with something unread loses what was sent, too.
+    std::array<char, 1> unread;
+    while (!tool_ && ::recv(fd_.get(), unread.data(), unread.size(), 0) > 0) {
+    }
+    return tool_ != nullptr;
   }
 
   /// On a thread of its own, for a call may be stopped while it runs. The end
   /// of the channel is the runtime's end; what the tool does then, is of no
   /// use to anybody.
   void listen() {
-    call_request request;
+    call_place place;
     for (;;) {
-      packet x;
-      if (receive(fd_.get(), true, x) != receive_state::received) ::_exit(0);
+      child_message x;
+      if (reader_.receive(fd_.get(), true, x) != receive_state::received)
+        ::_exit(0);
       const std::lock_guard lock{mutex_};
-      if (x.kind == packet_kind::stop) stop_.request_stop();
-      if (x.kind == packet_kind::arguments) request.arguments += x.payload;
-      if (x.kind == packet_kind::state) request.state += x.payload;
-      if (x.kind != packet_kind::call) continue;
-      request.context = json::parse(x.payload);
+      if (std::holds_alternative<work::stop>(x)) stop_.request_stop();
+      if (auto* where = std::get_if<call_place>(&x)) place = std::move(*where);
+      auto* task = std::get_if<work::assignment>(&x);
+      if (task == nullptr) continue;
       stop_ = std::stop_source{};
-      next_ = std::exchange(request, {});
+      next_ = call_request{std::exchange(place, {}), std::move(*task)};
       changed_.notify_one();
     }
   }
@@ -109,51 +109,59 @@ class worker_process {
     return out;
   }
 
-  void run_call(const call_request& x) {
+  void run_call(call_request x) {
+    const auto& call = x.task.call;
     tool_context context;
-    const auto& about = x.context;
-    context.call = call_id{about.at("call").get<std::string>()};
-    context.attempt = about.at("attempt");
-    context.basis = about.at("basis");
-    context.workspace = about.at("workspace").get<std::string>();
-    context.kill_grace = duration{about.at("kill_grace").get<std::int64_t>()};
-    context.output_file = about.at("output_file").get<std::string>();
-    context.output_cap = about.at("output_cap");
-    if (about.contains("judged"))
-      context.judged = about.at("judged").get<std::string>();
+    context.call = call.id;
+    context.attempt = x.task.attempt;
+    context.basis = call.basis;
+    context.judged = call.judged;
+    context.workspace = std::move(x.place.workspace);
+    context.kill_grace = x.place.kill_grace;
+    context.output_file = std::move(x.place.output_file);
+    context.output_cap = x.place.output_cap;
     {
       const std::lock_guard lock{mutex_};
       context.stop = stop_.get_token();
     }
-    state_values values;
-    if (!x.state.empty()) values = json::parse(x.state).get<state_values>();
-    context.state = std::make_shared<call_state>(
-        std::make_shared<session_state>(std::move(values)));
-    context.progress = [this](tool_progress_report report) {
-      report_progress(std::move(report));
+    context.state = std::make_shared<call_state>(std::move(x.task.state));
+    reported_ = 0;
+    context.progress =
+        [this, about = work::progress{call.id, x.task.attempt, 0, call.tool}](
+            tool_progress_report report) {
+          report_progress(about, std::move(report));
+        };
+    const auto lost = [&](const std::string& why) {
+      tell(work::lost{call.id, x.task.attempt,
+                      std::string{cut_utf8(why, longest_words)}});
     };
     try {
-      finish(tool_->run(json::parse(x.arguments), context), context);
+      finish(tool_->run(json::parse(call.arguments), context), context);
     } catch (const std::exception& e) {
-      tell(packet_kind::died, cut_utf8(e.what(), longest_message));
+      lost(e.what());
     } catch (...) {
-      tell(packet_kind::died, "unknown exception");
+      lost("unknown exception");
     }
   }
 
   /// Never waits: what does not fit is dropped, and counted in the next.
-  void report_progress(tool_progress_report x) {
-    const std::lock_guard lock{progress_mutex_};
-    json out{{"message", cut_utf8(x.message, longest_message)},
-             {"stream", x.stream},
-             {"coalesced", x.coalesced + dropped_}};
-    if (x.progress) out["progress"] = *x.progress;
-    if (x.total) out["total"] = *x.total;
-    const auto bytes = to_packet(packet_kind::progress, dumped(out));
-    if (send_packet(fd_.get(), false, bytes) == send_state::full)
-      dropped_ += x.coalesced + 1;
-    else
-      dropped_ = 0;
+  void report_progress(work::progress about, tool_progress_report x) {
+    x.message = cut_utf8(x.message, longest_words);
+    x.stream = cut_utf8(x.stream, longest_stream);
+    const auto stands_for = x.coalesced + 1;
+    const std::lock_guard counting{progress_mutex_};
+    x.coalesced += dropped_;
+    about.report = std::move(x);
+    about.number = reported_ + 1;
+    const auto packets = in_packets(encode(std::move(about)));
+    const std::unique_lock sending{send_mutex_, std::try_to_lock};
+    if (packets.size() > 1 || !sending ||
+        send_packet(fd_.get(), false, packets.front()) == send_state::full) {
+      dropped_ += stands_for;
+      return;
+    }
+    ++reported_;
+    dropped_ = 0;
   }
 
   void finish(tool_output x, const tool_context& context) {
@@ -162,28 +170,23 @@ class worker_process {
       kept.append(x.text);
       x.text = kept.text();
     }
-    for (const auto& piece : in_pieces(packet_kind::text, x.text)) put(piece);
-    for (const auto& piece : in_pieces(packet_kind::metadata, x.metadata))
-      put(piece);
-    if (const auto changes = context.state->changes(); !changes.empty())
-      for (const auto& piece :
-           in_pieces(packet_kind::state, dumped(json(changes))))
-        put(piece);
-    json rest = json::object();
-    if (x.err)
-      rest["error"] = {{"code", to_string(x.err->code)},
-                       {"op", x.err->op},
-                       {"message", cut_utf8(x.err->message, longest_message)}};
-    if (x.moved) rest["moved"] = true;
-    tell(packet_kind::result, dumped(rest));
+    if (x.err) x.err->message = cut_utf8(x.err->message, longest_words);
+    work::done done{context.call, context.attempt};
+    done.result.how = x.err ? outcome::failed : outcome::ok;
+    done.result.output = std::move(x.text);
+    done.result.err = std::move(x.err);
+    done.result.metadata = std::move(x.metadata);
+    done.last_progress = reported_;
+    done.state = context.state->changes();
+    done.moved = x.moved;
+    tell(std::move(done));
   }
 
-  void tell(packet_kind kind, std::string_view payload) {
-    put(to_packet(kind, payload));
-  }
-
-  void put(std::string_view bytes) {
-    if (send_packet(fd_.get(), true, bytes) != send_state::sent) ::_exit(0);
+  /// Waits until all of it is sent: no other message gets in between.
+  void tell(child_message x) {
+    const std::lock_guard lock{send_mutex_};
+    for (const auto& packet : in_packets(encode(std::move(x))))
+      if (send_packet(fd_.get(), true, packet) != send_state::sent) ::_exit(0);
   }
 
   const tool_maker& make_;
@@ -193,7 +196,10 @@ class worker_process {
   std::condition_variable changed_;
   std::stop_source stop_;
   std::optional<call_request> next_;
+  message_reader reader_;
+  std::mutex send_mutex_;
   std::mutex progress_mutex_;
+  std::atomic<std::uint64_t> reported_ = 0;  ///< of the call that runs
   std::uint64_t dropped_ = 0;
 };
 

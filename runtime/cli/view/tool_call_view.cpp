@@ -13,9 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "messages/duration_text.hpp"
 #include "messages/event_line.hpp"
-#include "messages/utf8.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/exit_status.hpp"
