@@ -4,10 +4,10 @@
 
 #include <sys/socket.h>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_values.hpp"
 #include "tests/support/seed.hpp"
-#include "tools/process/unique_fd.hpp"
 
 using namespace riffle;
 using namespace riffle::tools;
