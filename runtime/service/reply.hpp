@@ -48,9 +48,10 @@ class reply {
 /// use case has a deadline of its own, so this ends.
 template <class T, class Ask>
 expected<T> wait_for(Ask ask) {
-  std::promise<expected<T>> place;
-  auto answer = place.get_future();
-  ask(reply<T>{[&place](expected<T> x) { place.set_value(std::move(x)); }});
+  // Shared: who answers may still be in `set_value` when the answer is read.
+  const auto place = std::make_shared<std::promise<expected<T>>>();
+  auto answer = place->get_future();
+  ask(reply<T>{[place](expected<T> x) { place->set_value(std::move(x)); }});
   return answer.get();
 }
 
