@@ -276,6 +276,8 @@ void dispatch_queue::restore(std::vector<restored_call> open,
     x.approved = r.approved.value_or(false);
     if (!r.approved.value_or(true))
       x.denied = error{r.decision_code, op, std::move(r.decision_reason)};
+    // What could not run then runs after no recovery, whoever approves it.
+    if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
     x.edited = !x.call.edited_from.empty();
     if (r.acting > 0) {

@@ -184,8 +184,11 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
       workers, [&](const worker& w) { return w.actor.address() == x.source; });
   if (i == workers.end()) return;
   const bool had_place = !i->abandoned();
-  // Another one would hardly do better: nothing waits for it.
-  if (i->places == 0 && is_crash(x.reason))
+  // Another one would hardly do better: nothing waits for it, unless others
+  // serve.
+  const bool alone = std::ranges::all_of(
+      workers, [](const worker& w) { return w.places == 0; });
+  if (alone && is_crash(x.reason))
     refuse({errc::tool_unavailable, "tool_pool",
             "no worker of `" + tool + "` could start", false,
             to_string(x.reason)});

@@ -91,8 +91,12 @@ bool blocking_executor::close(duration limit) {
   auto& s = *state_;
   std::unique_lock lock{s.mutex};
   s.stopping = true;
-  static_cast<void>(s.jobs.drain());
   s.wake.notify_all();
+  {
+    const auto dropped = s.jobs.drain();
+    lock.unlock();  // what goes with a job may call out
+  }
+  lock.lock();
   const auto all_ended = [&s] { return s.alive == 0 || s.abandoned; };
   if (limit == duration::max())
     s.ended.wait(lock, all_ended);

@@ -13,9 +13,13 @@ expected<std::shared_ptr<storage::journal>> open_journal(
     const config::config& settings, journal_use use) {
   const auto folder = config::data_folder(settings.runtime);
   if (!folder) return unexpected{folder.error()};
-  std::error_code ignored;
-  if (!std::filesystem::exists(*folder / "riffle.db", ignored))
-    return std::shared_ptr<storage::journal>{};
+  std::error_code failed;
+  if (!std::filesystem::exists(*folder / "riffle.db", failed)) {
+    if (!failed) return std::shared_ptr<storage::journal>{};
+    return unexpected{error{
+        errc::storage_unavailable, "storage",
+        "cannot look into " + folder->string() + ": " + failed.message()}};
+  }
   if (use == journal_use::reads && !storage::is_writable(*folder))
     return storage::open_read_only_journal(*folder);
   return storage::open_sqlite_journal(*folder, storage::durability::process);

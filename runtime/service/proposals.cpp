@@ -138,13 +138,13 @@ void decisions::decide(proposal_id id, decision x, bool may_start,
         return me.store(to_record(id, x), x.digest);
       },
       reply<decision_result>{[me = *this, may_start, reader = std::move(reader),
-                              to](expected<decision_result> x) {
-        if (!x || !x->now || !must_start(*x->now) ||
-            (x->verdict != decision_verdict::accepted &&
-             x->verdict != decision_verdict::too_late))
-          return to(std::move(x));
-        if (!may_start) return to(queued(*me.parts_->door, std::move(*x)));
-        me.start(std::move(*x), reader, to);
+                              to](expected<decision_result> done) {
+        if (!done || !done->now || !must_start(*done->now) ||
+            (done->verdict != decision_verdict::accepted &&
+             done->verdict != decision_verdict::too_late))
+          return to(std::move(done));
+        if (!may_start) return to(queued(*me.parts_->door, std::move(*done)));
+        me.start(std::move(*done), reader, to);
       }});
 }
 

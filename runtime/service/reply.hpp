@@ -60,7 +60,13 @@ template <class T, class Work>
 void answer_on(executor* where, Work work, const reply<T>& to) {
   if (where == nullptr) return to(work());
   try {
-    where->submit([work = std::move(work), to]() mutable { to(work()); });
+    where->submit([work = std::move(work), to]() mutable {
+      try {
+        to(work());
+      } catch (const std::exception& e) {
+        to(unexpected{error{errc::internal, "runtime", e.what()}});
+      }
+    });
   } catch (const std::exception& e) {  // there is no thread, and none to be had
     to(unexpected{error{errc::internal, "runtime", e.what()}});
   }

@@ -58,7 +58,7 @@ void members(auto& each, of<tool_call> auto& x) {
   each("keys", keys);
   each("limits", limits);
   each("judged", judged);
-  each("rejection", rejection);
+  each("defect", rejection);  // its name in what is stored
   each.rare("basis", basis);
 }
 

@@ -81,6 +81,17 @@ TEST_CASE("a call that settles frees an earlier control tool") {
   CHECK(letters(x.on_gate(true, t0)) == "Ibk");
 }
 
+TEST_CASE("what could not run does not run after a recovery either") {
+  dispatch_queue x;
+  auto call = write(a);
+  call.needs_approval = true;
+  call.rejection = error{errc::approval_denied, "tools", "a rule denies it"};
+  x.restore({{call, 0, false, false, {}, {}}}, {});
+  const auto out = x.on_gate(true, t0);
+  CHECK(letters(out) == "0");  // settled; nobody is asked, nothing acts
+  CHECK_FALSE(x.due());
+}
+
 TEST_CASE("a call behind a pending approval waits as long as that takes") {
   dispatch_queue x;
   auto first = write(a);

@@ -91,7 +91,8 @@ void obvious_queue::consider(std::size_t position, dispatch_effects& out,
   if (x.at != phase::waiting && x.at != phase::ready) return;
   if (!may_start(x)) return;
   if (x.denied) {
-    settle(x, failed(outcome::denied, *x.denied, 0), out);
+    settle(x, failed(dispatch_detail::outcome_of(*x.denied), *x.denied, 0),
+           out);
     return;
   }
   if (x.at == phase::waiting && x.call.needs_approval && !x.approved) {

@@ -258,6 +258,7 @@ void obvious_queue::restore(std::vector<restored_call> open,
     x.approved = r.approved.value_or(false);
     if (!r.approved.value_or(true))
       x.denied = error{r.decision_code, op, std::move(r.decision_reason)};
+    if (x.call.rejection) x.denied = *x.call.rejection;
     x.asked = r.asked;
     x.edited = !x.call.edited_from.empty();
     // The begun mutating one settles at the gate or drain: see `advance`.

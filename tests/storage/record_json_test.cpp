@@ -167,6 +167,16 @@ TEST_CASE("records of an earlier version are read") {
             .usage == token_usage{2299, 0, {}, {}, 0.1, true});
 }
 
+TEST_CASE("what kept a call from running keeps its name in what is stored") {
+  call_record x;
+  x.call.id = call_id{"call_1"};
+  x.call.rejection = error{errc::approval_denied, "tools", "a rule denies it"};
+  const auto text = to_json(x);
+  CHECK(nlohmann::json::parse(text).at("call").contains("defect"));
+  const auto back = call_from_json(text);
+  CHECK(back.call.rejection == x.call.rejection);
+}
+
 TEST_CASE("what nobody could have stored is refused") {
   CHECK_THROWS(call_from_json("{}"));
   CHECK_THROWS(call_from_json("{\"call\":{}"));

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -137,7 +138,11 @@ expected<service::hand_result> run(const tools::registry& tools,
   signals.on_stop([&stop](const char*) { stop.request_stop(); });
   std::optional<expected<service::hand_result>> result;
   const std::jthread worker{[&] {
-    channel.finish(service::call_tool(tools, settings, std::move(x)));
+    try {
+      channel.finish(service::call_tool(tools, settings, std::move(x)));
+    } catch (const std::exception& e) {
+      channel.finish(unexpected{error{errc::internal, "tools", e.what()}});
+    }
   }};
   while (!result) {
     for (auto& e : channel.take(screen::between_drawings))
@@ -163,8 +168,9 @@ int call_tool(const tools::registry& tools, const std::string& name,
   call_view view{options, io};
   const auto done = run(tools, settings, std::move(x), view, io);
   if (!done) {
-    report(done.error(), io);
-    return usage;
+    view.finish();
+    const int status = report(done.error(), io);
+    return done.error().code == errc::internal ? status : usage;
   }
   view.on(done->result);
   view.finish();
