@@ -62,7 +62,7 @@ void run_registry_state::act(core::ask_store& x) {
   };
   const auto lost = [this, x](caf::error& e) {
     opened_run none{
-        nullptr, error{errc::storage_unavailable, op,
+        nullptr, error{errc::internal, op,
                        "the session store failed, so no run can begin", false,
                        self->system().render(e)}};
     on_store_answer(x, none);

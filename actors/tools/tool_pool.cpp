@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/end_reason.hpp"
 #include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 
@@ -168,16 +169,6 @@ void tool_pool_state::on_end_of(const running_call& x) {
   queue.release(x.run.value);
 }
 
-namespace {
-
-/// "transient", as in OTP: an end that was asked for is none.
-bool is_crash(const caf::error& reason) {
-  return reason != caf::exit_reason::normal &&
-         reason != caf::exit_reason::user_shutdown;
-}
-
-}  // namespace
-
 /// A worker died: its place rests, its calls go back.
 void tool_pool_state::on_down(const caf::down_msg& x) {
   const auto i = std::ranges::find_if(
@@ -191,7 +182,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   if (alone && is_crash(x.reason))
     refuse({errc::tool_unavailable, "tool_pool",
             "no worker of `" + tool + "` could start", false,
-            to_string(x.reason)});
+            describe_end(x.reason)});
   const auto calls = std::move(i->calls);
   for (const auto& call : calls) on_end_of(call);
   workers.erase(i);
@@ -202,7 +193,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
       ++resting;
       log_info(
           "tool_pool",
-          "`" + tool + "`: a worker died (" + to_string(x.reason) +
+          "`" + tool + "`: a worker died (" + describe_end(x.reason) +
               "), another may start in " +
               std::to_string(
                   std::chrono::duration_cast<std::chrono::milliseconds>(*rest)
@@ -214,7 +205,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   tell_service();
   for (const auto& call : calls)
     self->send(call.who.dispatcher,
-               work::lost{call.id, call.attempt, to_string(x.reason)});
+               work::lost{call.id, call.attempt, describe_end(x.reason)});
   assign();
 }
 

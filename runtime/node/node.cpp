@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "actors/end_reason.hpp"
 #include "messages/type_ids.hpp"
 #include "runtime/base/file_limit.hpp"
 #include "runtime/base/log.hpp"
@@ -308,7 +309,7 @@ template <class Actor>
 void node::watch(const Actor& who, const char* what) {
   caf::actor_cast<caf::abstract_actor*>(who)->attach_functor(
       [to = vitals_, what](const caf::error& reason) {
-        to->on_death(what, caf::to_string(reason));
+        to->on_death(what, describe_end(reason));
       });
 }
 

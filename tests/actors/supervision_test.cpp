@@ -127,6 +127,21 @@ void kill_pool(actor_fixture& x, const std::string& tool) {
 
 }  // namespace
 
+TEST_CASE("a store that died is an internal error, whoever says so first") {
+  actor_fixture x;
+  fault f{"session_store.open"};
+  x.process_faults = f.hook();
+  x.begin();
+  x.start(x.make_spec());
+  x.settle();
+  REQUIRE(f.fired);
+  REQUIRE(x.opened);
+  REQUIRE(x.opened->failure);
+  CHECK(x.opened->failure->code == errc::internal);
+  CHECK(x.opened->failure->message.find("the session store failed") !=
+        std::string::npos);
+}
+
 TEST_CASE("an exception in any handler of a pool or worker costs no run") {
   for (const std::string actor : {"tool_pool", "tool_worker"}) {
     const auto handlers = handlers_of(actor);
