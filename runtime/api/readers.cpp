@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/api/readers.hpp"
 
-#include <cstring>
 #include <utility>
 
-#include "messages/event_line.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/run_end.hpp"
 
 namespace riffle {
 
@@ -23,17 +22,11 @@ duration bounded(duration limit) {
   return limit < longest ? limit : longest;
 }
 
-/// Looks at every batch, so by `memrchr`: `rfind` goes byte by byte.
-std::string_view last_line(std::string_view lines) {
-  if (lines.ends_with('\n')) lines.remove_suffix(1);
-  const auto* before = ::memrchr(lines.data(), '\n', lines.size());
-  if (before == nullptr) return lines;
-  return lines.substr(static_cast<std::size_t>(
-      static_cast<const char*>(before) + 1 - lines.data()));
-}
-
-run_outcome to_outcome(const events::run_finished& end) {
+run_outcome to_outcome(service::run_end& x) {
+  const auto& end = x.finished;
   run_outcome out;
+  out.answer = std::move(x.answer);
+  out.truncated = x.truncated;
   out.status = end.status;
   out.failure = end.err;
   out.steps = end.steps;
@@ -44,10 +37,6 @@ run_outcome to_outcome(const events::run_finished& end) {
 }
 
 }  // namespace
-
-bool is_last(const storage::event_block& block) {
-  return event_view{0, last_line(*block.lines)}.type() == "run_finished";
-}
 
 // -- called -------------------------------------------------------------------
 
@@ -110,7 +99,7 @@ void handler_reader::take(const storage::event_block& block) {
     position_ = block.last_seq;
   }
   if (handler_) call(block);
-  if (!is_last(block)) return;
+  if (!service::is_last(block)) return;
   handler_ = nullptr;  // and with it what it holds
   note_end(*block.lines);
 }
@@ -136,22 +125,12 @@ void handler_reader::call(const storage::event_block& block) {
                       thrown);
 }
 
-/// The answer and the end are one commit, so both are in the last block.
 void handler_reader::note_end(std::string_view lines) {
-  run_outcome out;
-  auto last = parse_line(last_line(lines));
-  if (!last) return finish(unexpected{std::move(last.error())});
-  out = to_outcome(std::get<events::run_finished>(last->body));
+  auto end = service::read_end(lines);
+  if (!end) return finish(unexpected{std::move(end.error())});
+  auto out = to_outcome(*end);
   out.run = run_;
   out.session = session_;
-  const auto rest = lines.substr(0, lines.size() - last_line(lines).size() - 1);
-  const auto before = last_line(rest);
-  if (event_view{0, before}.type() == "final_answer")
-    if (auto answer = parse_line(before)) {
-      auto& said = std::get<events::final_answer>(answer->body);
-      out.answer = std::move(said.content);
-      out.truncated = said.truncated;
-    }
   finish(std::move(out));
 }
 
@@ -183,8 +162,16 @@ std::optional<expected<run_outcome>> handler_reader::wait(duration limit) {
 // -- asked --------------------------------------------------------------------
 
 event_stream::state::state(std::shared_ptr<runtime_link> to, run_id id,
-                           std::uint64_t after)
-    : link{std::move(to)}, run{std::move(id)}, end_of_queue{after} {}
+                           std::uint64_t after, std::function<void()> on_news)
+    : link{std::move(to)},
+      run{std::move(id)},
+      end_of_queue{after},
+      on_news_{std::move(on_news)} {}
+
+void event_stream::state::tell_news() {
+  news.notify_one();
+  if (on_news_) on_news_();
+}
 
 std::uint64_t event_stream::state::position() const {
   std::lock_guard lock{mutex};
@@ -196,27 +183,27 @@ bool event_stream::state::offer(const storage::event_block& block) {
   if (dropped) return false;
   if (bytes > queue_bytes || block.first_seq != end_of_queue + 1) {
     must_pull = true;
-    news.notify_one();
+    tell_news();
     return false;
   }
   bytes += block.lines->size();
   end_of_queue = block.last_seq;
   queue.push_back(block);
-  news.notify_one();
+  tell_news();
   return true;
 }
 
 void event_stream::state::behind() {
   std::lock_guard lock{mutex};
   must_pull = true;
-  news.notify_one();
+  tell_news();
 }
 
 void event_stream::state::closed(const std::optional<error>& why) {
   std::lock_guard lock{mutex};
   no_more = must_pull = true;
   if (why && !finished) failure = why;
-  news.notify_one();
+  tell_news();
 }
 
 std::optional<event_batch> event_stream::state::next(duration limit) {
@@ -239,7 +226,7 @@ std::optional<event_batch> event_stream::state::pop() {
   auto block = std::move(queue.front());
   queue.pop_front();
   bytes -= block.lines->size();
-  if (is_last(block)) {
+  if (service::is_last(block)) {
     finished = true;
     failure.reset();  // whatever came behind its end
   }
@@ -266,7 +253,7 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
   }
   if (!queue.empty()) {
     must_pull = !page->end || closed_before;
-    if (must_pull || is_last(queue.back())) return;
+    if (must_pull || service::is_last(queue.back())) return;
   } else if (closed_before) {
     finished = true;
     return;

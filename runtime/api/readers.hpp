@@ -18,9 +18,6 @@
 
 namespace riffle {
 
-/// Whether the block's last line is the run's last event.
-bool is_last(const storage::event_block& block);
-
 /// Calls a handler with each block, and notes how the run ended. A handler
 /// that throws is logged and not called again.
 class handler_reader final
@@ -72,7 +69,10 @@ class handler_reader final
 struct event_stream::state final
     : public subscriber,
       public std::enable_shared_from_this<event_stream::state> {
-  state(std::shared_ptr<runtime_link> to, run_id id, std::uint64_t after);
+  /// `on_news`, if set, is called when `next` may have something, on any
+  /// thread; it must not call this.
+  state(std::shared_ptr<runtime_link> to, run_id id, std::uint64_t after,
+        std::function<void()> on_news = {});
 
   std::uint64_t position() const override;
   bool offer(const storage::event_block& block) override;
@@ -98,6 +98,8 @@ struct event_stream::state final
   std::optional<error> failure;
 
  private:
+  const std::function<void()> on_news_;
+  void tell_news();
   std::optional<event_batch> pop();
   void pull(std::unique_lock<std::mutex>& lock);
   void attach(std::unique_lock<std::mutex>& lock);

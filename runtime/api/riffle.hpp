@@ -108,6 +108,8 @@ using storage::run_owner;
 using storage::unfinished_run;
 /// What came of asking for a run's end.
 using storage::cancel_verdict;
+/// Many tasks at once: runtime/api/volley.hpp
+class volley;
 /// What is on record of conversations.
 using storage::run_record;
 using storage::session_snapshot;
@@ -270,6 +272,17 @@ class runtime {
   [[nodiscard]] expected<run> resume(const run_id& id,
                                      event_handler on_events = {},
                                      resume_options options = {});
+
+  /// Starts a volley: several tasks, each a run, so many at once as it has
+  /// workers. On record when this returns. Fails with `invalid_request` (no
+  /// task, an empty one), `storage_unavailable`; what keeps a run from starting
+  /// is its task's `failure`.
+  [[nodiscard]] expected<volley> start_volley(volley_request request);
+  /// Finishes one that no process works on: what has ended is not run again,
+  /// what was cut off goes on, the rest begins. Fails with `not_found`,
+  /// `session_busy`, `invalid_request` (it works in another folder).
+  [[nodiscard]] expected<volley> resume_volley(const std::string& id,
+                                               resume_options options = {});
 
   /// Runs that have not ended, of all processes with this data folder, newest
   /// first, at most `limit`: `resume` finishes those whose owner is gone.

@@ -34,6 +34,8 @@ inline constexpr auto run = R"(Examples:
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"
   riffle run - < task.txt
+  riffle run "Check a.cpp." "Check b.cpp." "Check c.cpp."
+  riffle run --tasks-file tasks.txt --workers 8 --max-retries 2 --output json
 
 The answer goes to standard output, tool traces to standard error. Before a
 call changes something you are asked at the terminal; without one it is denied

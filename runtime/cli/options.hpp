@@ -54,6 +54,16 @@ struct run_command {
   std::optional<std::filesystem::path> context_file;
 };
 
+/// `run` with several tasks.
+struct volley_command {
+  run_command each;                ///< what is said once for all; no `task`
+  std::vector<std::string> tasks;  ///< behind those of the file
+  std::optional<std::string> tasks_file;  ///< "-": standard input
+  std::uint32_t workers = 4;
+  std::uint32_t max_retries = 0;
+  bool fail_fast = false;
+};
+
 struct resume_command {
   common_options common;
   resume_options choices;  ///< what is not set stays as it is
@@ -115,8 +125,9 @@ struct leave_command {
   std::string err;  ///< for standard error
 };
 
-using command = std::variant<leave_command, run_command, resume_command,
-                             sessions_command, proposals_command, tools_command,
-                             events_check_command, config_command>;
+using command =
+    std::variant<leave_command, run_command, volley_command, resume_command,
+                 sessions_command, proposals_command, tools_command,
+                 events_check_command, config_command>;
 
 }  // namespace riffle::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's options, and `run`. The other subcommands: parse_commands.cpp.
+// The program's options. Its subcommands: parse_run.cpp, parse_commands.cpp.
 #include "runtime/cli/parse.hpp"
 
 #include <algorithm>
@@ -24,20 +24,9 @@ namespace {
 constexpr int usage_error = 2;
 
 /// In the contract, but not built.
-constexpr std::array<std::string_view, 5> later_options = {
-    "--workers", "--max-retries", "--fail-fast", "--tasks-file", "--no-token"};
+constexpr std::array<std::string_view, 1> later_options = {"--no-token"};
 constexpr std::array<std::string_view, 3> later_commands = {"plan", "serve",
                                                             "node"};
-
-std::string check_duration(const std::string& text) {
-  const auto x = parse_duration(text);
-  if (x && x->count() > 0) return {};
-  return "\"" + text + "\" is not a duration such as 30s, 5m or 1.5h";
-}
-
-}  // namespace
-
-namespace {
 
 /// How to see it work without a key: where it is installed, or built, there is
 /// a configuration for that.
@@ -115,86 +104,6 @@ void parser::add_common(CLI::App& x) {
       ->excludes(quiet);
   x.add_flag("--no-color", raw.no_color,
              "No colours; also with $NO_COLOR, or without a terminal");
-}
-
-void parser::add_run() {
-  auto* x = app.add_subcommand("run", "Give an agent a task");
-  x->footer(help::run);
-  x->add_option("TASK", run.task, "What to do; '-' reads standard input")
-      ->required();
-  x->add_option("EXTRA", raw.extra)->group("");
-  x->add_option("--session", raw.session,
-                "Go on with a session, or name a new one")
-      ->type_name("ID")
-      ->check(not_empty());
-  x->add_option("--agent", run.agent, "An agent of the configuration")
-      ->type_name("NAME")
-      ->check(not_empty());
-  auto* context = x->add_option("--context", run.context,
-                                "What the model is told beside the task")
-                      ->type_name("TEXT");
-  x->add_option("--context-file", raw.context_file,
-                "The same, from a file (at most 8 MiB)")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->excludes(context);
-  add_choices(*x);
-  add_common(*x);
-  x->final_callback([this] { finish_run(); });
-}
-
-void parser::add_choices(CLI::App& x) {
-  x.add_option("--model", raw.model,
-               "A model of the configuration, instead of the agent's")
-      ->type_name("NAME")
-      ->check(not_empty());
-  x.add_option("--max-steps", raw.max_steps, "Most model calls")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1'000'000u));
-  x.add_option("--timeout", raw.timeout, "Longest time for the whole run")
-      ->type_name("DURATION")
-      ->check(CLI::Validator{check_duration, ""});
-  x.add_option("--approve", raw.approval,
-               "Calls that need approval: ask at the terminal (the default "
-               "there), approve all, or none (the default without one)")
-      ->type_name("ask|all|none")
-      ->check(CLI::IsMember({"ask", "all", "none"}));
-  x.add_flag("--show-reasoning", raw.reasoning,
-             "Also what the model thinks, on standard error");
-  x.add_flag("--stats", raw.stats,
-             "At the end: tokens, cost, time of tools, retries");
-}
-
-resume_options parser::finish_choices() const {
-  resume_options out;
-  if (!raw.model.empty()) out.model = raw.model;
-  if (raw.max_steps > 0) out.max_steps = raw.max_steps;
-  if (!raw.timeout.empty()) {
-    out.timeout = parse_duration(raw.timeout).value_or(duration{});
-  }
-  if (raw.approval == "all") out.approval = approve::all;
-  if (raw.approval == "none") out.approval = approve::none;
-  if (raw.approval == "ask") out.approval = approve::ask;
-  return out;
-}
-
-void parser::finish_run() {
-  if (!raw.extra.empty()) {
-    throw CLI::ValidationError{
-        "TASK",
-        "this version runs one task at a time, and a second one begins "
-        "with \"" +
-            raw.extra.front() + "\"; quote a task of several words"};
-  }
-  if (run.task.find_first_not_of(" \t\r\n") == std::string::npos) {
-    throw CLI::ValidationError{"TASK", "is empty"};
-  }
-  run.common = finish_common();
-  if (!raw.session.empty()) run.session = raw.session;
-  if (!raw.context_file.empty()) run.context_file = raw.context_file;
-  run.choices = finish_choices();
-  run.show = {raw.reasoning, raw.stats};
-  result = run;
 }
 
 common_options parser::finish_common() const {
@@ -291,23 +200,46 @@ void add_value_options(const CLI::App& app, std::set<std::string>& out) {
   for (const auto* x : app.get_subcommands({})) add_value_options(*x, out);
 }
 
+/// Calls `f(argument, is_option)` for what is no value of an option.
+template <class F>
+void each_word(const CLI::App& app, std::vector<std::string>& arguments, F f) {
+  std::set<std::string> options;
+  add_value_options(app, options);
+  bool only_words = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    auto& x = arguments[i];
+    if (!only_words && x == "--") {
+      only_words = true;
+      continue;
+    }
+    const bool option = !only_words && x.starts_with("--");
+    if (option && x.find('=') == std::string::npos && options.contains(x)) ++i;
+    f(x, option);
+  }
+}
+
 /// The library takes "--session= a b" for "--session a b": the word behind an
 /// empty value would be swallowed. The option that is given so, or "".
 std::string empty_value(const CLI::App& app,
-                        const std::vector<std::string>& arguments) {
-  std::set<std::string> options;
-  add_value_options(app, options);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto& x = arguments[i];
-    if (x == "--") break;
-    if (!x.starts_with("--")) continue;
+                        std::vector<std::string> arguments) {
+  std::string out;
+  each_word(app, arguments, [&](const std::string& x, bool option) {
     const auto equals = x.find('=');
-    if (equals + 1 == x.size()) return x.substr(0, equals);
-    const bool value_follows =
-        equals == std::string::npos && options.contains(x);
-    if (value_follows) ++i;
-  }
-  return {};
+    if (out.empty() && option && equals + 1 == x.size())
+      out = x.substr(0, equals);
+  });
+  return out;
+}
+
+/// See `list_guard`.
+void guard_lists(const CLI::App& app, std::vector<std::string>& arguments) {
+  std::size_t words = 0;
+  bool run = false;
+  each_word(app, arguments, [&](std::string& x, bool option) {
+    if (option) return;
+    if (words++ == 0) run = x == "run";
+    if (run && x.starts_with('[')) x.insert(x.begin(), list_guard);
+  });
 }
 
 leave_command explain(const parser& p, const CLI::ParseError& e,
@@ -338,6 +270,7 @@ std::vector<std::string> option_names(const std::vector<std::string>& path) {
 
 command parse(std::vector<std::string> arguments) {
   parser p;
+  guard_lists(p.app, arguments);
   auto reversed = arguments;
   std::ranges::reverse(reversed);
   if (const auto name = empty_value(p.app, arguments); !name.empty())
@@ -345,6 +278,7 @@ command parse(std::vector<std::string> arguments) {
                          "riffle: " + name +
                              ": nothing stands behind \"=\"\nSee: riffle "
                              "--help\n"};
+  p.tasks_are_several = is_in(arguments, "--");
   try {
     p.app.parse(std::move(reversed));
     return p.result;

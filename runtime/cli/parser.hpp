@@ -30,8 +30,13 @@ struct raw_options {
   std::string arguments;
   std::string always;
   std::uint32_t max_steps = 0;
-  std::vector<std::string> extra;
+  std::vector<std::string> tasks;
+  std::string tasks_file;
 };
+
+/// Stands before a task such as "[a, b]", which the library would take for a
+/// list of two.
+inline constexpr char list_guard = '\x1e';
 
 /// Of texts that name something.
 CLI::Validator not_empty();
@@ -46,6 +51,8 @@ struct parser {
   raw_options raw;
   common_options common;
   run_command run;
+  volley_command volley;
+  bool tasks_are_several = false;  ///< they stand behind "--"
   resume_command resume;
   sessions_command sessions;
   proposals_command proposals;
@@ -68,6 +75,7 @@ struct parser {
   common_options finish_common() const;
   resume_options finish_choices() const;
   void finish_run();
+  void finish_volley();
 };
 
 }  // namespace riffle::cli

@@ -198,6 +198,7 @@ expected<void> node::open_data(std::filesystem::path& guard_dir,
   health_ = std::make_shared<storage::health_registry>(data_dir / "service");
   guard_dir = data_dir / "guards";
   output_dir = data_dir / "outputs";
+  volley_locks_ = data_dir / "volleys";
   for (const auto& folder : {guard_dir, output_dir})
     if (auto made = storage::make_private_folder(folder); !made)
       return unexpected{std::move(made.error())};
@@ -315,10 +316,13 @@ void node::watch(const Actor& who, const char* what) {
 
 node::use_cases node::serve(std::shared_ptr<executor> where) const {
   const service::runs runs{door_, specs_, journal_, where};
+  // A volley's scheduler is an actor: its runs are put together elsewhere.
+  const service::runs aside{door_, specs_, journal_, side_executor_};
   return {runs,
           {journal_, outputs_},
           service::proposals{journal_},
-          {{journal_, registry_, config_, door_}, runs, where}};
+          {{journal_, registry_, config_, door_}, runs, where},
+          {aside, journal_, door_, side_executor_, volley_locks_}};
 }
 
 bool node::close(duration limit) { return !door_ || door_->close(limit); }

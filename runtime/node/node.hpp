@@ -26,6 +26,7 @@
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/spec_maker.hpp"
 #include "runtime/service/vitals.hpp"
+#include "runtime/service/volleys.hpp"
 #include "runtime/storage/health_registry.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/tool.hpp"
@@ -75,6 +76,7 @@ class node {
   [[nodiscard]] std::shared_ptr<service::front_door> door() const {
     return door_;
   }
+  [[nodiscard]] id_source& ids() const noexcept { return specs_->ids(); }
   /// For short blocking jobs of adapters.
   [[nodiscard]] std::shared_ptr<executor> shared_side_executor() const {
     return side_executor_;
@@ -105,8 +107,9 @@ class node {
 
   std::shared_ptr<const config::config> config_;
   fault_hook faults_;
-  std::filesystem::path workspace_;  ///< absolute
-  std::filesystem::path outputs_;    ///< of long outputs; empty: nowhere
+  std::filesystem::path workspace_;     ///< absolute
+  std::filesystem::path outputs_;       ///< of long outputs; empty: nowhere
+  std::filesystem::path volley_locks_;  ///< empty: the journal is in memory
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
@@ -137,6 +140,7 @@ struct node::use_cases {
   service::sessions sessions;
   service::proposals proposals;
   service::decisions decisions;
+  service::volleys volleys;
 };
 
 }  // namespace riffle

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "messages/type_ids.hpp"
+#include "runtime/service/volley_run.hpp"
 
 namespace riffle::service {
 
@@ -69,9 +70,35 @@ command_inbox_actor front_door::inbox() {
 }
 
 void front_door::cut() {
+  for (const auto& x : living_volleys()) x->cut();
   const std::lock_guard lock{mutex_};
   registry_ = nullptr;
   inbox_ = nullptr;
+}
+
+void front_door::begin(const std::shared_ptr<volley_run>& x,
+                       const volley_setup& setup) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!closed_ && registry_) {
+      std::erase_if(volleys_, [](const auto& y) { return y.expired(); });
+      volleys_.push_back(x);
+      const auto scheduler = spawn_volley_scheduler(*actors_, setup);
+      x->attach(scheduler);
+      caf::anon_send(scheduler, begin_volley{});
+      return;
+    }
+  }
+  x->all_over("the runtime has ended");
+}
+
+std::vector<std::shared_ptr<volley_run>> front_door::living_volleys() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+  std::vector<std::shared_ptr<volley_run>> out;
+  for (const auto& x : volleys_)
+    if (auto alive = x.lock()) out.push_back(std::move(alive));
+  return out;
 }
 
 void front_door::attach(const run_id& run, subscriber_ptr who) {
@@ -98,6 +125,7 @@ void front_door::queue(const storage::proposal_state& cause) {
 }
 
 bool front_door::close(duration limit) {
+  for (const auto& x : living_volleys()) x->cancel("the runtime ends");
   const auto to = registry();
   if (!to) return true;
   bool ended = false;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "actors/interfaces.hpp"
 #include "actors/run/run_spec.hpp"
@@ -13,7 +14,13 @@
 #include "runtime/service/reply.hpp"
 #include "runtime/service/vitals.hpp"
 
+namespace riffle {
+struct volley_setup;
+}  // namespace riffle
+
 namespace riffle::service {
+
+class volley_run;
 
 /// Thread-safe; nothing blocks but `close`. May outlive its actor system, once
 /// it was cut.
@@ -47,6 +54,9 @@ class front_door {
   /// Starts what was approved as soon as its session is free.
   void queue(const storage::proposal_state& cause);
 
+  /// Starts a volley's scheduler, which ends with the actors.
+  void begin(const std::shared_ptr<volley_run>& x, const volley_setup& setup);
+
   /// Cancels all runs; blocks up to `limit`. False: some have not ended.
   bool close(duration limit);
   /// Lets go of the actors: from now on nothing is said to them, and who asks
@@ -64,7 +74,11 @@ class front_door {
   run_registry_actor registry();
   command_inbox_actor inbox();
 
+  std::vector<std::shared_ptr<volley_run>> living_volleys();
+
   std::mutex mutex_;
+  bool closed_ = false;  ///< no volley begins any more
+  std::vector<std::weak_ptr<volley_run>> volleys_;
   caf::actor_system* actors_;
   run_registry_actor registry_;
   command_inbox_actor inbox_;

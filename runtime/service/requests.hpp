@@ -9,6 +9,8 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "messages/decision.hpp"
 #include "messages/ids.hpp"
@@ -40,6 +42,37 @@ struct resume_options {
   duration timeout{};  ///< 0: as it was
   std::optional<std::string> model{};
   std::stop_token stop{};  ///< as in `run_request`
+};
+
+/// Several tasks: each is a run, as many at once as there are workers.
+struct volley_request {
+  /// Each has a session of its own, unless it names one; tasks of the same
+  /// session run one after the other, in this order. Their `stop` has no
+  /// effect.
+  std::vector<run_request> tasks{};
+  std::uint32_t workers = 4;
+  /// Further runs of a task whose run failed by what may pass (`retryable`).
+  std::uint32_t max_retries = 0;
+  bool fail_fast = false;  ///< the first task that fails ends the others
+};
+
+enum class task_status : std::uint8_t {
+  completed,
+  failed,
+  cancelled,
+  not_run,  ///< the volley ended before
+};
+
+std::string_view to_string(task_status x) noexcept;
+
+/// What came of a task of a volley.
+struct task_result {
+  std::size_t task = 0;  ///< its place among the tasks, from 0
+  task_status status = task_status::not_run;
+  std::uint32_t attempts = 0;           ///< runs that it had
+  std::optional<run_id> run{};          ///< the last one
+  std::optional<session_id> session{};  ///< nothing: it had no run
+  std::optional<error> failure{};
 };
 
 /// A person's decision about a proposal.

@@ -43,14 +43,14 @@ void runs::open(spec_source make, bool fresh, reader_maker reader,
       }});
 }
 
-void runs::start(run_request x, reader_maker reader,
-                 const reply<run_opened>& to) const {
+void runs::start(run_request x, std::optional<task_place> place,
+                 reader_maker reader, const reply<run_opened>& to) const {
   open(
-      [specs = specs_, x = std::move(x)] {
+      [specs = specs_, x = std::move(x), place = std::move(place)] {
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
         return specs->make(ids.next<run_id>(), std::move(session), x.task,
-                           {x, working_folder(), {}});
+                           {x, working_folder(), {}, place});
       },
       true, std::move(reader), to);
 }

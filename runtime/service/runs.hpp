@@ -33,7 +33,12 @@ class runs {
   /// (agent, model), `invalid_request` (no task), `invalid_config` (no key, no
   /// script, no guard), `storage_unavailable`.
   void start(run_request x, reader_maker reader,
-             const reply<run_opened>& to) const;
+             const reply<run_opened>& to) const {
+    start(std::move(x), std::nullopt, std::move(reader), to);
+  }
+  /// `place`: the task of a volley that it works on.
+  void start(run_request x, std::optional<task_place> place,
+             reader_maker reader, const reply<run_opened>& to) const;
 
   /// Finishes an active run whose owner is gone. Fails with `not_found`,
   /// `session_busy` (the owner lives), `invalid_request` (it has finished, or

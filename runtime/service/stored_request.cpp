@@ -27,6 +27,10 @@ std::string to_json(const stored_request& x) {
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
   if (!x.folder.empty()) out["folder"] = x.folder;
   if (x.cause) out["cause"] = x.cause->value;
+  if (x.place) {
+    out["volley"] = x.place->volley;
+    out["task"] = x.place->task;
+  }
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -47,6 +51,9 @@ stored_request request_from_json(const std::string& text) {
     if (word == words[i]) asked.approval = static_cast<approve>(i);
   if (from.contains("cause"))
     x.cause = proposal_id{from["cause"].get<std::string>()};
+  if (from.contains("volley"))
+    x.place = {from["volley"].get<std::string>(),
+               from.value("task", std::size_t{0})};
   if (from.contains("max_steps"))
     asked.max_steps = from["max_steps"].get<std::uint32_t>();
   return x;
@@ -55,6 +62,12 @@ stored_request request_from_json(const std::string& text) {
 }  // namespace riffle::service
 
 namespace riffle {
+
+std::string_view to_string(task_status x) noexcept {
+  constexpr std::array<std::string_view, 4> names{"completed", "failed",
+                                                  "cancelled", "not_run"};
+  return names[static_cast<std::size_t>(x)];
+}
 
 std::string folder_of(const storage::run_record& x) {
   return service::request_from_json(x.settings).folder;

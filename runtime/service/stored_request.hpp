@@ -8,6 +8,14 @@
 
 namespace riffle::service {
 
+/// The task of a volley that a run works on.
+struct task_place {
+  std::string volley;  ///< `volley_…`
+  std::size_t task = 0;
+
+  bool operator==(const task_place&) const = default;
+};
+
 /// A request with what belongs to its run for good. It is stored with the run
 /// (`run_record::settings`; task and session are members of the record), so
 /// that any process can finish it.
@@ -17,7 +25,8 @@ struct stored_request {
   /// Empty: not on record.
   std::string folder;
   /// The approved proposal that the run executes.
-  std::optional<proposal_id> cause;
+  std::optional<proposal_id> cause{};
+  std::optional<task_place> place{};
 };
 
 /// As JSON, without task, session and stop token.

@@ -143,25 +143,33 @@ TEST_CASE("json: one object with all that came of the run") {
   const auto x = show(completed_lines(), options_of(output_kind::json));
   CHECK(x.err == traces);
   CHECK(std::ranges::count(x.out, '\n') == 1);
-  CHECK(x.out.starts_with(R"({"run_id":"run_1","session_id":"ses_1")"));
+  CHECK(x.out.starts_with(R"({"results":[{"task":"do it","run_id":"run_1")"));
   CHECK(nlohmann::json::parse(x.out) == nlohmann::json::parse(R"({
-    "run_id": "run_1", "session_id": "ses_1", "status": "completed",
-    "answer": "Done \u001b[1m.",
-    "usage": {"input_tokens": 7, "output_tokens": 3},
-    "steps": 1, "tool_calls": 2,
-    "tools": [
-      {"id": "call_1", "tool": "read", "title": "Reading a", "outcome": "ok",
-       "duration_ms": 5, "attempts": 1, "metadata": {"lines": 1, "bytes": 1}},
-      {"id": "call_2", "tool": "bash", "title": "Running: make",
-       "outcome": "failed", "duration_ms": 5, "attempts": 1,
-       "error": {"code": "tool_execution_error", "message": "exit status 2"},
-       "metadata": {}}],
-    "duration_ms": 99})"));
+    "results": [{
+      "task": "do it", "run_id": "run_1", "session_id": "ses_1",
+      "status": "completed", "answer": "Done \u001b[1m.",
+      "model": "m", "agent": "default",
+      "usage": {"input_tokens": 7, "output_tokens": 3},
+      "steps": 1, "tool_calls": 2,
+      "tools": [
+        {"name": "read", "calls": 1, "failures": 0, "duration_ms": 5},
+        {"name": "bash", "calls": 1, "failures": 1, "duration_ms": 5}],
+      "calls": [
+        {"id": "call_1", "tool": "read", "title": "Reading a", "outcome": "ok",
+         "duration_ms": 5, "attempts": 1,
+         "metadata": {"lines": 1, "bytes": 1}},
+        {"id": "call_2", "tool": "bash", "title": "Running: make",
+         "outcome": "failed", "duration_ms": 5, "attempts": 1,
+         "error": {"code": "tool_execution_error",
+                   "message": "exit status 2"},
+         "metadata": {}}],
+      "duration_ms": 99}],
+    "totals": {"usage": {"input_tokens": 7, "output_tokens": 3}}})"));
 }
 
 TEST_CASE("json: a failed run says why") {
   const auto x = nlohmann::json::parse(
-      show(failed_lines(), options_of(output_kind::json)).out);
+      show(failed_lines(), options_of(output_kind::json)).out)["results"][0];
   CHECK(x["status"] == "failed");
   CHECK(x["answer"] == "");
   CHECK(x["error"]["code"] == "model_unreachable");

@@ -129,7 +129,8 @@ TEST_CASE("an answer that the provider cut off does not look whole") {
   CHECK((shown.err.find("the answer is cut off") != std::string::npos) == cut);
   const auto object =
       riffle::testing::riffle(folder, {"run", "go", "--output", "json"});
-  CHECK(json::parse(object.out).value("truncated", false) == cut);
+  CHECK(json::parse(object.out).at("results").at(0).value("truncated", false) ==
+        cut);
   const auto lines =
       riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   const auto last = of_type(checked_events(lines.out), "final_answer").at(0);

@@ -6,6 +6,7 @@
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -65,6 +66,19 @@ std::optional<error> elsewhere(const storage::run_record& run,
       "the run was started in " + folder + ", where its tools work" + why};
 }
 
+/// Its tasks that have not ended go on, with their own choices unless others
+/// are made here.
+int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
+                  console& io) {
+  auto choices = x.choices;
+  const bool may_ask = choices.approval.value_or(approve::ask) == approve::ask;
+  auto keyboard = may_ask ? open_keyboard(false) : std::nullopt;
+  if (!choices.approval && keyboard) choices.approval = approve::ask;
+  auto of = rt.resume_volley(x.session, std::move(choices));
+  if (!of) return report(of.error(), io);
+  return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
+}
+
 }  // namespace
 
 int execute(const resume_command& x, console& io) {
@@ -80,6 +94,8 @@ int execute(const resume_command& x, console& io) {
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
+  if (x.session.starts_with("volley_"))
+    return resume_volley(*rt, x, signals, io);
   const auto session = rt->session(session_id{x.session});
   if (!session && session.error().code == errc::not_found)
     return report(no_session(x.session), io);

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -22,31 +23,6 @@ constexpr auto look = std::chrono::milliseconds{100};
 
 /// Longest wait for a cancelled run: time limits of tools are far shorter.
 constexpr auto settle_limit = std::chrono::seconds{60};
-
-/// How long a reader that takes nothing may hold up an end that is due.
-constexpr auto unread_limit = std::chrono::seconds{3};
-
-/// While it lives, an end that was asked for, or is due, comes although nobody
-/// reads what is written.
-class unread_limits {
- public:
-  unread_limits(const interrupts& signals, const room_wait& room, console& io)
-      : io_{io} {
-    for (auto* x : {&io_.out, &io_.err})
-      x->give_up_if([&signals, &room](std::chrono::milliseconds silent) {
-        return silent >= unread_limit &&
-               (signals.asked_to_stop() || room.is_over_time());
-      });
-  }
-  ~unread_limits() {
-    for (auto* x : {&io_.out, &io_.err}) x->give_up_if({});
-  }
-  unread_limits(const unread_limits&) = delete;
-  unread_limits& operator=(const unread_limits&) = delete;
-
- private:
-  console& io_;
-};
 
 /// Cancels a run whose output nobody can read any more, and knows when a
 /// cancelled run has had its time.
@@ -131,7 +107,7 @@ std::optional<approval_prompt> prompt_for(watched_run& x,
   out.emplace(
       std::move(*x.keyboard),
       approval_prompt::surroundings{
-          x.rt, x.of,
+          x.rt, [handle = x.of] { handle.cancel("stopped by the user"); },
           [&output](const std::string& text) { output.interject(text); },
           [&signals] { return signals.asked_to_stop(); },
           [&io, color] {
@@ -208,7 +184,8 @@ int set_aside(const run& x, console& io) {
 int watch(watched_run x, const common_options& options, show_options show,
           interrupts& signals, room_wait& room, console& io) {
   room.finish_with("riffle sessions resume " + x.of.session().value);
-  const unread_limits limits{signals, room, io};
+  const unread_limits limits{
+      [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
   run_output output{options, show, io.out, io.err};
   waiting_log log{view_of(options, show, io.out, io.err).status, io.err};

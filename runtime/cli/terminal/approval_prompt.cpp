@@ -139,7 +139,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   x.arguments = answer.arguments;
   x.digest = about.digest;
   const auto result = around_.rt.decide(about.proposal, std::move(x));
-  if (answer.what == kind::stop) around_.of.cancel("stopped by the user");
+  if (answer.what == kind::stop) around_.stop();
   if (!result) return around_.show(open_->refused(result.error().message));
   switch (result->verdict) {
     case decision_verdict::accepted: return close("");

@@ -26,7 +26,7 @@ class approval_prompt {
  public:
   struct surroundings {
     runtime& rt;
-    const run& of;
+    std::function<void()> stop;  ///< ends what the questions are about
     std::function<void(const std::string&)> show;  ///< writes to the terminal
     std::function<bool()> stopped;  ///< the person asked for the end
     std::function<dialog_options()> screen;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/screen.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace riffle::cli {
@@ -8,6 +9,12 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::string_view erase_below = "\r\x1b[J";
+
+/// To the first column of the first of these lines.
+std::string back_to_top(std::string_view lines) {
+  const auto n = std::ranges::count(lines, '\n');
+  return n == 0 ? "\r" : "\r\x1b[" + std::to_string(n) + "A";
+}
 
 }  // namespace
 
@@ -56,7 +63,7 @@ screen_writes screen::draw(std::string_view status, bool busy, time_point now) {
   break_text(out);
   std::string bytes;
   if (std::exchange(drawn_, true)) bytes = erase_below;
-  out.push_back({false, bytes.append(status).append("\r")});
+  out.push_back({false, bytes.append(status) + back_to_top(status)});
   last_drawing_ = now;
   return out;
 }

@@ -46,7 +46,8 @@ class screen {
   /// Ends the line of live text that is open, if one is.
   screen_writes end_text();
 
-  /// Draws `status` if it is time. `busy`: worth ending an open line of text
+  /// Draws `status`, lines with '\n' between them and fewer than the terminal
+  /// has, if it is time. `busy`: worth ending an open line of text
   /// for; else nothing is drawn below one.
   screen_writes draw(std::string_view status, bool busy, time_point now);
 

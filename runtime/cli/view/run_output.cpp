@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "messages/event_line.hpp"
+#include "runtime/cli/view/results.hpp"
 
 namespace riffle::cli {
 
@@ -99,7 +100,7 @@ void run_output::finish() {
   const bool has_answer = end && end->status == events::run_status::completed;
   std::optional<std::string> answer;
   if (options_.output == output_kind::json) {
-    answer = report_.to_json();
+    answer = results_json({{report_.task(), {}, report_}}, {});
   } else if (options_.output == output_kind::text && has_answer) {
     answer = report_.answer();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/run_report.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -40,16 +41,51 @@ json tool_json(const events::tool_result& x, std::string title) {
   return out;
 }
 
+/// By tool, in the order of their first calls.
+json sums_of(const json& calls) {
+  json out = json::array();
+  for (const auto& call : calls) {
+    const auto& name = call["tool"];
+    auto found = std::ranges::find_if(
+        out, [&](const json& x) { return x["name"] == name; });
+    if (found == out.end()) {
+      out.push_back(
+          {{"name", name}, {"calls", 0}, {"failures", 0}, {"duration_ms", 0}});
+      found = out.end() - 1;
+    }
+    auto& sum = *found;
+    sum["calls"] = sum["calls"].get<std::uint64_t>() + 1;
+    if (call["outcome"] != to_string(outcome::ok))
+      sum["failures"] = sum["failures"].get<std::uint64_t>() + 1;
+    sum["duration_ms"] = sum["duration_ms"].get<std::uint64_t>() +
+                         call["duration_ms"].get<std::uint64_t>();
+  }
+  return out;
+}
+
 }  // namespace
+
+json usage_json(const token_usage& x) {
+  json out = {{"input_tokens", x.input_tokens},
+              {"output_tokens", x.output_tokens}};
+  if (x.cached_tokens) out["cached_tokens"] = *x.cached_tokens;
+  if (x.reasoning_tokens) out["reasoning_tokens"] = *x.reasoning_tokens;
+  if (x.cost_usd) out["cost_usd"] = *x.cost_usd;
+  if (x.estimated) out["estimated"] = true;
+  return out;
+}
 
 void run_report::on(const event& x, std::string_view line) {
   if (const auto* e = std::get_if<events::run_started>(&x.body)) {
     run_ = x.run.value;
     session_ = e->session.value;
+    task_ = e->task;
+    agent_ = e->agent;
+    model_ = e->model;
   } else if (const auto* call = std::get_if<events::tool_call>(&x.body)) {
     titles_[call->id] = call->title;
   } else if (const auto* result = std::get_if<events::tool_result>(&x.body)) {
-    tools_.push_back(tool_json(*result, titles_[result->id]));
+    calls_.push_back(tool_json(*result, titles_[result->id]));
     titles_.erase(result->id);
   } else if (const auto* r = std::get_if<events::approval_resolved>(&x.body)) {
     if (r->unasked) ++unasked_;
@@ -73,21 +109,26 @@ std::optional<error> run_report::failure() const {
   return finished_->err;
 }
 
-std::string run_report::to_json() const {
+json run_report::to_json() const {
   const auto end = finished_.value_or(events::run_finished{});
-  json out = {{"run_id", run_},
+  json out = {{"task", task_},
+              {"run_id", run_},
               {"session_id", session_},
               {"status", finished_ ? to_string(end.status) : "active"},
               {"answer", answer_}};
   if (truncated_) out["truncated"] = true;
   if (const auto x = failure()) out["error"] = error_json(*x);
+  out["model"] = model_;
+  out["agent"] = agent_;
   out["usage"] = usage_;
+  if (end.usage.cost_usd) out["cost_usd"] = *end.usage.cost_usd;
   out["steps"] = end.steps;
   out["tool_calls"] = end.tool_calls;
   if (unasked_ > 0) out["unasked"] = unasked_;
-  out["tools"] = tools_;
+  out["tools"] = sums_of(calls_);
+  out["calls"] = calls_;
   out["duration_ms"] = end.duration_ms;
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return out;
 }
 
 }  // namespace riffle::cli

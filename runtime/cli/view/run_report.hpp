@@ -14,6 +14,9 @@
 
 namespace riffle::cli {
 
+/// `usage` of events: optional parts only where they are known.
+nlohmann::ordered_json usage_json(const token_usage& x);
+
 /// What a run came to, collected from its events.
 class run_report {
  public:
@@ -38,11 +41,21 @@ class run_report {
   /// Calls that were proposed, for a decision later.
   [[nodiscard]] std::uint32_t proposed() const noexcept { return proposed_; }
 
-  /// One object: run_id, session_id, status, answer, truncated?, error?, usage,
-  /// steps, tool_calls, unasked?, tools, duration_ms.
-  [[nodiscard]] std::string to_json() const;
+  [[nodiscard]] token_usage usage() const {
+    return finished_ ? finished_->usage : token_usage{};
+  }
+  [[nodiscard]] const std::string& task() const noexcept { return task_; }
+
+  /// task, run_id, session_id, status, answer, truncated?, error?, model,
+  /// agent, usage, cost_usd?, steps, tool_calls, unasked?, tools: [{name,
+  /// calls, failures, duration_ms}], calls: [{id, tool, title, …}],
+  /// duration_ms.
+  [[nodiscard]] nlohmann::ordered_json to_json() const;
 
  private:
+  std::string task_;
+  std::string agent_;
+  std::string model_;
   std::string run_;
   std::string session_;
   std::string answer_;
@@ -52,7 +65,7 @@ class run_report {
   std::uint32_t unasked_ = 0;
   std::uint32_t proposed_ = 0;
   nlohmann::ordered_json usage_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json tools_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json calls_ = nlohmann::ordered_json::array();
   std::unordered_map<call_id, std::string> titles_;  ///< of open calls
 };
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/volley_schedule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace riffle::core {
+
+namespace {
+
+volley_limits at_least_one(volley_limits x) {
+  x.workers = std::max<std::uint32_t>(1, x.workers);
+  return x;
+}
+
+}  // namespace
+
+volley_schedule::volley_schedule(volley_limits limits,
+                                 std::vector<volley_task> tasks)
+    : limits_{at_least_one(limits)}, capacity_{limits_.workers} {
+  tasks_.reserve(tasks.size());
+  for (auto& x : tasks) {
+    const auto i = tasks_.size();
+    const bool over = x.ended;
+    tasks_.push_back({std::move(x), over ? state::over : state::waiting});
+    if (over) continue;
+    ++left_;
+    const auto& chain = tasks_[i].what.chain;
+    if (chain.empty()) {
+      ready_.insert(i);
+      continue;
+    }
+    const auto [place, first] = chains_.try_emplace(chain);
+    if (first)
+      ready_.insert(i);
+    else
+      place->second.push_back(i);
+  }
+}
+
+volley_effects volley_schedule::begin(time_point) {
+  volley_effects out;
+  if (left_ == 0) out.emplace_back(volley_over{});
+  fill(out);
+  return out;
+}
+
+volley_effects volley_schedule::on_end(std::size_t task, const task_end& how,
+                                       time_point now, double random01) {
+  volley_effects out;
+  auto& x = tasks_.at(task);
+  if (x.now != state::running) return out;
+  --running_;
+  if (how.rate_limited) capacity_ = std::max<std::uint32_t>(1, capacity_ / 2);
+  if (how.completed) capacity_ = std::min(limits_.workers, capacity_ + 1);
+  const auto again = stopped_ || how.completed
+                         ? retry_plan{}
+                         : next_retry(limits_.retries, x.what.attempts,
+                                      how.retryable, std::nullopt, random01);
+  if (again.again) {
+    x.now = state::pausing;
+    pauses_.emplace(now + again.delay, task);
+  } else {
+    end(task, out);
+    if (!how.completed && limits_.fail_fast) stop(out);
+  }
+  fill(out);
+  return out;
+}
+
+volley_effects volley_schedule::on_time(time_point now) {
+  volley_effects out;
+  while (!pauses_.empty() && pauses_.begin()->first <= now) {
+    const auto task = pauses_.begin()->second;
+    pauses_.erase(pauses_.begin());
+    tasks_[task].now = state::waiting;
+    ready_.insert(task);
+  }
+  fill(out);
+  return out;
+}
+
+volley_effects volley_schedule::cancel() {
+  volley_effects out;
+  stop(out);
+  return out;
+}
+
+std::optional<time_point> volley_schedule::wake() const {
+  if (pauses_.empty()) return {};
+  return pauses_.begin()->first;
+}
+
+void volley_schedule::fill(volley_effects& out) {
+  while (!stopped_ && running_ < capacity_ && !ready_.empty()) {
+    const auto task = *ready_.begin();
+    ready_.erase(ready_.begin());
+    auto& x = tasks_[task];
+    x.now = state::running;
+    x.ran = true;
+    ++running_;
+    out.emplace_back(start_task{task, ++x.what.attempts});
+  }
+}
+
+/// The next one of its chain has its turn.
+void volley_schedule::end(std::size_t task, volley_effects& out) {
+  tasks_[task].now = state::over;
+  out.emplace_back(task_over{task, tasks_[task].ran});
+  const auto chain = chains_.find(tasks_[task].what.chain);
+  if (chain != chains_.end() && !chain->second.empty()) {
+    ready_.insert(chain->second.front());
+    chain->second.pop_front();
+  }
+  if (--left_ == 0) out.emplace_back(volley_over{});
+}
+
+void volley_schedule::stop(volley_effects& out) {
+  if (std::exchange(stopped_, true)) return;
+  ready_.clear();
+  pauses_.clear();
+  chains_.clear();
+  for (std::size_t i = 0; i < tasks_.size(); ++i)
+    if (tasks_[i].now == state::running) out.emplace_back(cancel_task{i});
+  // Last, since the end of the last one ends the volley.
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const auto now = tasks_[i].now;
+    if (now == state::waiting || now == state::pausing) end(i, out);
+  }
+}
+
+}  // namespace riffle::core

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which tasks of a volley run now. Pure: time and chance are arguments.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "actors/core/retry_policy.hpp"
+#include "messages/time.hpp"
+
+namespace riffle::core {
+
+struct volley_limits {
+  /// So many tasks run at once, at least 1.
+  std::uint32_t workers = 4;
+  /// Runs of one task, and the pause before the next one.
+  retry_limits retries{};
+  /// The first task that fails ends the others.
+  bool fail_fast = false;
+};
+
+/// A task as the schedule sees it.
+struct volley_task {
+  /// Tasks of one chain (of one session) run one after the other, in order.
+  /// Empty: alone.
+  std::string chain{};
+  std::uint32_t attempts = 0;  ///< runs that it has had
+  bool ended = false;          ///< nothing is left to do
+};
+
+/// How a run of a task ended.
+struct task_end {
+  bool completed = false;
+  /// It failed by something that may pass.
+  bool retryable = false;
+  /// The provider wanted fewer requests.
+  bool rate_limited = false;
+};
+
+/// Start a run of the task, its `attempt`th. Its end comes as `on_end`.
+struct start_task {
+  std::size_t task = 0;
+  std::uint32_t attempt = 1;
+  bool operator==(const start_task&) const = default;
+};
+/// Cancel its run; its end still comes.
+struct cancel_task {
+  std::size_t task = 0;
+  bool operator==(const cancel_task&) const = default;
+};
+/// The task is over; `ran`: false if no run of it was begun by this schedule.
+struct task_over {
+  std::size_t task = 0;
+  bool ran = true;
+  bool operator==(const task_over&) const = default;
+};
+/// Every task is over. Said once, last.
+struct volley_over {
+  bool operator==(const volley_over&) const = default;
+};
+
+using volley_effect =
+    std::variant<start_task, cancel_task, task_over, volley_over>;
+using volley_effects = std::vector<volley_effect>;
+
+/// Tasks start in their order, as many at once as workers, fewer while the
+/// provider refuses: its refusal halves the number, each task that completes
+/// raises it by one (additive increase, multiplicative decrease; Chiu and
+/// Jain 1989). What failed and may be tried again waits for its pause without
+/// a worker. All operations are O(log n) for each task that they move.
+class volley_schedule {
+ public:
+  volley_schedule(volley_limits limits, std::vector<volley_task> tasks);
+
+  volley_effects begin(time_point now);
+  volley_effects on_end(std::size_t task, const task_end& how, time_point now,
+                        double random01);
+  /// A pause may be over.
+  volley_effects on_time(time_point now);
+  /// Nothing begins any more, what runs is cancelled. Idempotent.
+  volley_effects cancel();
+
+  /// When `on_time` has something to do.
+  [[nodiscard]] std::optional<time_point> wake() const;
+  [[nodiscard]] std::size_t running() const noexcept { return running_; }
+  /// How many may run now.
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+
+ private:
+  enum class state : std::uint8_t { waiting, running, pausing, over };
+  struct entry {
+    volley_task what;
+    state now = state::waiting;
+    bool ran = false;
+  };
+
+  void fill(volley_effects& out);
+  void end(std::size_t task, volley_effects& out);
+  void stop(volley_effects& out);
+
+  const volley_limits limits_;
+  std::vector<entry> tasks_;
+  /// Of each chain the tasks behind the one whose turn it is.
+  std::map<std::string, std::deque<std::size_t>> chains_;
+  std::set<std::size_t> ready_;  ///< in task order
+  std::multimap<time_point, std::size_t> pauses_;
+  std::uint32_t capacity_;
+  std::size_t running_ = 0;
+  std::size_t left_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace riffle::core

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "actors/process/volley_scheduler.hpp"
+
+#include <utility>
+
+#include "actors/end_reason.hpp"
+#include "actors/handler.hpp"
+
+namespace riffle {
+
+namespace {
+
+struct volley_scheduler_state {
+  static inline const char* name = "volley_scheduler";
+  explicit volley_scheduler_state(volley_scheduler_actor::pointer me)
+      : self{me} {}
+
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+
+  void apply(const core::volley_effects& effects) {
+    for (const auto& x : effects)
+      std::visit([this](const auto& y) { act(y); }, x);
+    wait();
+  }
+
+  void act(const core::start_task& x) { port->start(x.task, x.attempt); }
+  void act(const core::cancel_task& x) { port->cancel(x.task, reason); }
+  void act(const core::task_over& x) { port->over(x.task, x.ran); }
+  void act(const core::volley_over&) {
+    over = true;
+    port->all_over(std::nullopt);
+    self->quit();
+  }
+
+  /// One timer for the pause that is over first.
+  void wait() {
+    const auto due = schedule->wake();
+    if (over || !due || (timer && *timer <= *due)) return;
+    timer = due;
+    const auto left = std::max(*due - now(), duration{});
+    self->delayed_send(self, left, volley_pause_over{});
+  }
+
+  void on_pause_over() {
+    timer.reset();
+    apply(schedule->on_time(now()));
+  }
+
+  volley_scheduler_actor::pointer self;
+  std::optional<core::volley_schedule> schedule;
+  std::shared_ptr<volley_port> port;
+  fault_hook faults;
+  std::mt19937_64 random{std::random_device{}()};
+  std::optional<time_point> timer;
+  std::string reason;
+  bool over = false;
+};
+
+volley_scheduler_actor::behavior_type volley_scheduler(
+    volley_scheduler_actor::stateful_pointer<volley_scheduler_state> self,
+    volley_setup setup) {
+  auto& st = self->state;
+  st.schedule.emplace(setup.limits, std::move(setup.tasks));
+  st.port = std::move(setup.port);
+  st.faults = std::move(setup.faults);
+  // Whoever waits for the volley is told, however it ends.
+  self->attach_functor([port = st.port](const caf::error& why) {
+    port->all_over(describe_end(why));
+  });
+  const auto run = [self](const char* name, auto f) {
+    run_handler(self, self->state.faults, name, f);
+  };
+  return {
+      [=](const begin_volley&) {
+        run("volley_scheduler.begin", [&] {
+          self->state.apply(self->state.schedule->begin(self->state.now()));
+        });
+      },
+      [=](const task_ended& x) {
+        run("volley_scheduler.ended", [&] {
+          auto& s = self->state;
+          const auto chance =
+              std::uniform_real_distribution<double>{}(s.random);
+          s.apply(s.schedule->on_end(x.task, x.how, s.now(), chance));
+        });
+      },
+      [=](cancel_volley& x) {
+        run("volley_scheduler.cancel", [&] {
+          self->state.reason = std::move(x.reason);
+          self->state.apply(self->state.schedule->cancel());
+        });
+      },
+      [=](volley_pause_over) {
+        run("volley_scheduler.pause_over",
+            [&] { self->state.on_pause_over(); });
+      },
+  };
+}
+
+}  // namespace
+
+volley_scheduler_actor spawn_volley_scheduler(caf::actor_system& system,
+                                              volley_setup setup) {
+  return system.spawn(volley_scheduler, std::move(setup));
+}
+
+}  // namespace riffle

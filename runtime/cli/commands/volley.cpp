@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// riffle run with several tasks
+#include "runtime/cli/commands/volley.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "runtime/cli/commands/unread_limits.hpp"
+#include "runtime/cli/tasks_file.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/volley_output.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// How often a quiet volley is looked at, and the status drawn.
+constexpr auto look = std::chrono::milliseconds{100};
+
+/// Longest wait for cancelled runs: time limits of tools are far shorter.
+constexpr auto settle_limit = std::chrono::seconds{60};
+
+/// What the tasks have in common; may read standard input.
+expected<run_request> shared_request(const volley_command& x) {
+  auto out = request_of(x.each, {});
+  if (x.each.context_file) {
+    auto context = read_file(*x.each.context_file, "context");
+    if (!context) return unexpected{std::move(context.error())};
+    out.context = std::move(*context);
+  }
+  return out;
+}
+
+expected<std::vector<listed_task>> listed(const volley_command& x) {
+  if (!x.tasks_file) return {};
+  const bool from_stdin = *x.tasks_file == "-";
+  auto text =
+      from_stdin ? read_stdin("tasks") : read_file(*x.tasks_file, "tasks");
+  if (!text) return unexpected{std::move(text.error())};
+  return parse_tasks(*text, from_stdin ? "standard input" : *x.tasks_file);
+}
+
+expected<std::vector<run_request>> requests_of(const volley_command& x,
+                                               const config::config& settings) {
+  const auto shared = shared_request(x);
+  if (!shared) return unexpected{shared.error()};
+  auto tasks = listed(x);
+  if (!tasks) return unexpected{std::move(tasks.error())};
+  for (const auto& text : x.tasks) {
+    auto task = text == "-" ? read_stdin("task") : expected<std::string>{text};
+    if (!task) return unexpected{std::move(task.error())};
+    tasks->push_back({std::move(*task)});
+  }
+  std::vector<run_request> out;
+  for (auto& task : *tasks) {
+    auto one = *shared;
+    one.task = std::move(task.task);
+    if (task.agent) one.agent = *task.agent;
+    if (task.model) one.model = task.model;
+    if (task.context) one.context = *task.context;
+    if (task.session) one.session = session_id{*task.session};
+    for (const auto& known :
+         {check_agent(one.agent, settings), check_model(one.model, settings)})
+      if (!known) return unexpected{known.error()};
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+bool takes_stdin(const volley_command& x) {
+  return x.tasks_file == "-" ||
+         std::ranges::find(x.tasks, "-") != x.tasks.end();
+}
+
+std::optional<approval_prompt> prompt_for(watched_volley& x,
+                                          const common_options& options,
+                                          volley_output& output,
+                                          const interrupts& signals,
+                                          const console& io) {
+  std::optional<approval_prompt> out;
+  if (!x.keyboard) return out;
+  const bool color = use_color(options, io.err);
+  out.emplace(
+      std::move(*x.keyboard),
+      approval_prompt::surroundings{
+          x.rt, [&of = x.of] { of.cancel("stopped by the user"); },
+          [&output](const std::string& text) { output.interject(text); },
+          [&signals] { return signals.asked_to_stop(); },
+          [&io, color] {
+            return dialog_options{io.err.columns(), io.err.rows(), color};
+          }});
+  return out;
+}
+
+/// Knows when a volley that shall end has had its time.
+class patience_clock {
+ public:
+  bool is_over(bool ends) {
+    if (!ends) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (!until_) until_ = now + settle_limit;
+    return now >= *until_;
+  }
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> until_;
+};
+
+void tell_how_to_go_on(const volley& of, const volley_output& output,
+                       const common_options& options, console& io) {
+  if (options.level == verbosity::quiet || output.cancelled() == 0) return;
+  io.complain(std::to_string(output.ended()) + " of " +
+              std::to_string(of.tasks().size()) +
+              " tasks have ended; go on with: riffle sessions resume " +
+              of.id());
+}
+
+/// The logs of tasks that had ended before: their answers are wanted too.
+void read_old(runtime& rt, const volley_update& x, volley_output& output) {
+  if (!x.result || !x.result->run || output.knows(x.task)) return;
+  auto stream = rt.events(*x.result->run);
+  if (!stream) return;
+  while (!stream->ended())
+    if (const auto batch = stream->next(std::chrono::seconds{5}))
+      output.on_old(x.task, batch->lines());
+    else
+      break;
+}
+
+}  // namespace
+
+int watch(watched_volley x, const common_options& options, show_options show,
+          interrupts& signals, console& io) {
+  const unread_limits limits{[&] { return signals.asked_to_stop(); }, io};
+  show.asks = x.keyboard.has_value();
+  volley_output output{options, show, x.of, io.out, io.err};
+  waiting_log log{output.has_status(), io.err};
+  auto prompt = prompt_for(x, options, output, signals, io);
+  output.listen([&](const event& e) {
+    if (prompt) prompt->on(e);
+  });
+  signals.on_stop([&of = x.of](const char* by) {
+    of.cancel(std::string{"cancelled by "} + by);
+  });
+  patience_clock patience;
+  bool unread = false;
+  while (!x.of.ended()) {
+    if (prompt && signals.asked_to_stop()) prompt->leave();
+    const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
+    if (asks) prompt->look(look);
+    const auto update = asks && prompt->busy() ? std::nullopt : x.of.next(look);
+    const auto now = std::chrono::steady_clock::now();
+    if (update) {
+      read_old(x.rt, *update, output);
+      output.on(*update, now);
+    }
+    if (signals.asked_to_stop()) output.cancelling();
+    if (!prompt || !prompt->busy()) {
+      output.interject(log.take());
+      output.tick(now);
+    }
+    if (!io.out.good() && !std::exchange(unread, true)) {
+      io.complain_of_output();
+      x.of.cancel("nobody reads the output");
+    }
+    if (patience.is_over(unread || signals.asked_to_stop())) break;
+  }
+  signals.on_stop({});
+  output.interject(log.take());
+  output.finish();
+  if (const auto why = x.of.failure()) return report(*why, io);
+  tell_how_to_go_on(x.of, output, options, io);
+  const bool stopped = signals.asked_to_stop() && output.cancelled() > 0;
+  if (stopped || !x.of.ended()) return interrupted_by_user;
+  return io.out.good() ? output.status(prompt ? prompt->unanswered() : 0)
+                       : failed;
+}
+
+int execute(const volley_command& x, console& io) {
+  const bool stdin_is_taken = takes_stdin(x);
+  auto settings =
+      load_config(x.each.common, config_use::acts, stdin_is_taken, io);
+  if (!settings) return usage;
+  volley_request request;
+  auto tasks = requests_of(x, *settings);
+  if (!tasks) return report(tasks.error(), io);
+  request.tasks = std::move(*tasks);
+  request.workers = x.workers;
+  request.max_retries = x.max_retries;
+  request.fail_fast = x.fail_fast;
+  const auto& choices = x.each.choices;
+  const bool may_ask = choices.approval.value_or(approve::ask) == approve::ask;
+  auto keyboard = may_ask ? open_keyboard(stdin_is_taken) : std::nullopt;
+  const bool proposes = settings->approvals.mode == "propose";
+  if (!choices.approval && (keyboard || proposes))
+    for (auto& task : request.tasks) task.approval = approve::ask;
+  choose_log_level(x.each.common.level, *settings);
+  interrupts signals;
+  auto rt = runtime::create(*settings, {.owns_process = true});
+  if (!rt) return report(rt.error(), io);
+  auto started = rt->start_volley(std::move(request));
+  if (!started) return report(started.error(), io);
+  return watch({*rt, *started, std::move(keyboard)}, x.each.common, x.each.show,
+               signals, io);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "runtime/api/volley.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
+
+namespace riffle::cli {
+
+/// A volley to show, and who can be asked about its calls.
+struct watched_volley {
+  runtime& rt;
+  volley& of;
+  /// The terminal that questions are read from; nothing: nobody is asked.
+  std::optional<unique_fd> keyboard;
+};
+
+/// Shows a volley to its end, as `watch` a run: results on standard output in
+/// task order, or events as they come. Returns the exit status.
+int watch(watched_volley x, const common_options& options, show_options show,
+          interrupts& signals, console& io);
+
+}  // namespace riffle::cli

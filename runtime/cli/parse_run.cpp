@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// riffle run, and what it shares with riffle sessions resume.
+#include <algorithm>
+
+#include "messages/duration_text.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/cli/help.hpp"
+#include "runtime/cli/parser.hpp"
+#include "runtime/config/config.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+std::string check_duration(const std::string& text) {
+  const auto x = parse_duration(text);
+  if (x && x->count() > 0) return {};
+  return "\"" + text + "\" is not a duration such as 30s, 5m or 1.5h";
+}
+
+}  // namespace
+
+void parser::add_run() {
+  auto* x = app.add_subcommand("run", "Give an agent a task, or several");
+  x->footer(help::run);
+  x->add_option("TASK", raw.tasks,
+                "What to do; '-' reads standard input; several are a volley, "
+                "each in a session of its own");
+  x->add_option("--tasks-file", raw.tasks_file,
+                "Tasks from a file: a line each (# begins a comment), or JSON; "
+                "'-' reads standard input")
+      ->type_name("FILE")
+      ->check(not_empty());
+  x->add_option("--workers", volley.workers,
+                "Of several tasks: so many run at once")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1'000u));
+  x->add_option("--max-retries", volley.max_retries,
+                "Of several tasks: further runs of one that failed by what "
+                "may pass")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 100u));
+  x->add_flag("--fail-fast", volley.fail_fast,
+              "Of several tasks: the first that fails ends the others");
+  x->add_option("--session", raw.session,
+                "Go on with a session, or name a new one")
+      ->type_name("ID")
+      ->check(not_empty());
+  x->add_option("--agent", run.agent, "An agent of the configuration")
+      ->type_name("NAME")
+      ->check(not_empty());
+  auto* context = x->add_option("--context", run.context,
+                                "What the model is told beside the task")
+                      ->type_name("TEXT");
+  x->add_option("--context-file", raw.context_file,
+                "The same, from a file (at most 8 MiB)")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->excludes(context);
+  add_choices(*x);
+  add_common(*x);
+  x->final_callback([this] { finish_run(); });
+}
+
+void parser::add_choices(CLI::App& x) {
+  x.add_option("--model", raw.model,
+               "A model of the configuration, instead of the agent's")
+      ->type_name("NAME")
+      ->check(not_empty());
+  x.add_option("--max-steps", raw.max_steps, "Most model calls")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u));
+  x.add_option("--timeout", raw.timeout, "Longest time for the whole run")
+      ->type_name("DURATION")
+      ->check(CLI::Validator{check_duration, ""});
+  x.add_option("--approve", raw.approval,
+               "Calls that need approval: ask at the terminal (the default "
+               "there), approve all, or none (the default without one)")
+      ->type_name("ask|all|none")
+      ->check(CLI::IsMember({"ask", "all", "none"}));
+  x.add_flag("--show-reasoning", raw.reasoning,
+             "Also what the model thinks, on standard error");
+  x.add_flag("--stats", raw.stats,
+             "At the end: tokens, cost, time of tools, retries");
+}
+
+resume_options parser::finish_choices() const {
+  resume_options out;
+  if (!raw.model.empty()) out.model = raw.model;
+  if (raw.max_steps > 0) out.max_steps = raw.max_steps;
+  if (!raw.timeout.empty()) {
+    out.timeout = parse_duration(raw.timeout).value_or(duration{});
+  }
+  if (raw.approval == "all") out.approval = approve::all;
+  if (raw.approval == "none") out.approval = approve::none;
+  if (raw.approval == "ask") out.approval = approve::ask;
+  return out;
+}
+
+namespace {
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
+/// A task of several words that was not quoted looks like several tasks.
+void check_words(const std::vector<std::string>& tasks) {
+  const bool words = std::ranges::none_of(tasks, [](const auto& x) {
+    return x.find_first_of(" \t\n") != std::string::npos;
+  });
+  if (!words) return;
+  std::string all;
+  for (const auto& x : tasks) all += (all.empty() ? "" : " ") + x;
+  throw CLI::ValidationError{
+      "TASK",
+      "no task here has a blank in it: quote one task of several "
+      "words, riffle run \"" +
+          all + "\", or say that they are several, riffle run -- " + all};
+}
+
+}  // namespace
+
+void parser::finish_run() {
+  run.common = finish_common();
+  if (!raw.session.empty()) run.session = raw.session;
+  if (!raw.context_file.empty()) run.context_file = raw.context_file;
+  run.choices = finish_choices();
+  run.show = {raw.reasoning, raw.stats};
+  if (raw.tasks.empty() && raw.tasks_file.empty())
+    throw CLI::RequiredError{"TASK"};
+  for (auto& x : raw.tasks)
+    if (x.front() == list_guard) x.erase(0, 1);
+  for (const auto& x : raw.tasks)
+    if (is_blank(x)) throw CLI::ValidationError{"TASK", "is empty"};
+  const bool several =
+      raw.tasks.size() > 1 || !raw.tasks_file.empty() || volley.max_retries > 0;
+  if (several) return finish_volley();
+  run.task = raw.tasks.front();
+  result = run;
+}
+
+void parser::finish_volley() {
+  if (raw.tasks.size() > 1 && !tasks_are_several) check_words(raw.tasks);
+  const auto from_stdin =
+      std::ranges::count(raw.tasks, "-") + (raw.tasks_file == "-" ? 1 : 0);
+  if (from_stdin > 1)
+    throw CLI::ValidationError{
+        "TASK",
+        "only one of the tasks and --tasks-file can be '-': standard "
+        "input is read once"};
+  volley.each = run;
+  volley.tasks = raw.tasks;
+  if (!raw.tasks_file.empty()) volley.tasks_file = raw.tasks_file;
+  result = volley;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/results.hpp"
+
+#include "runtime/cli/terminal/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_title = 200;
+
+/// A task that had no run, or whose run is not on record here.
+json without_run(const told_result& x) {
+  json out = {
+      {"task", x.task}, {"status", to_string(x.result.status)}, {"answer", ""}};
+  if (const auto& why = x.result.failure)
+    out["error"] = {{"code", to_string(why->code)},
+                    {"message", why->message},
+                    {"op", why->op},
+                    {"retryable", why->retryable}};
+  return out;
+}
+
+}  // namespace
+
+std::string results_json(const std::vector<told_result>& all,
+                         const std::string& volley) {
+  json results = json::array();
+  token_usage sum;
+  for (const auto& x : all) {
+    auto one = x.report.finished() ? x.report.to_json() : without_run(x);
+    if (x.result.attempts > 0) one["attempts"] = x.result.attempts;
+    results.push_back(std::move(one));
+    add(sum, x.report.usage());
+  }
+  json totals = {{"usage", usage_json(sum)}};
+  if (sum.cost_usd) totals["cost_usd"] = *sum.cost_usd;
+  json out = {{"results", std::move(results)}, {"totals", std::move(totals)}};
+  if (!volley.empty()) out["volley_id"] = volley;
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string result_text(const told_result& x, const std::string& place) {
+  auto out = place + " " + safe_line(x.task, longest_title) + "\n";
+  if (x.result.status == task_status::completed) {
+    out += x.report.answer();
+  } else {
+    out += "(" + std::string{to_string(x.result.status)};
+    if (const auto& why = x.result.failure)
+      out += ": " + std::string{to_string(why->code)} + ": " +
+             safe_line(why->message, longest_title);
+    out += ")";
+  }
+  if (!out.ends_with('\n')) out += '\n';
+  return out + "\n";
+}
+
+}  // namespace riffle::cli

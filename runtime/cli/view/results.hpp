@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What `--output json` and `text` say of tasks that have ended. Pure.
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/view/run_report.hpp"
+#include "runtime/service/requests.hpp"
+
+namespace riffle::cli {
+
+/// A task with what its run came to.
+struct told_result {
+  std::string task;
+  task_result result{};
+  run_report report{};
+};
+
+/// {"results": [{task, run_id, session_id, status, answer, truncated?, error,
+/// model, agent, usage, cost_usd, steps, tool_calls, unasked?, tools: [{name,
+/// calls, failures, duration_ms}], calls, attempts, duration_ms}], "totals":
+/// {usage, cost_usd}, volley_id?}. `volley`: empty for a single run.
+std::string results_json(const std::vector<told_result>& all,
+                         const std::string& volley);
+
+/// The block of one of several tasks on standard output: its place, its task
+/// (cut to a line), and its answer or why there is none.
+std::string result_text(const told_result& x, const std::string& place);
+
+}  // namespace riffle::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/volley_output.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/event_line.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+std::vector<std::string> titles_of(const volley& x) {
+  std::vector<std::string> out;
+  for (const auto& task : x.tasks()) out.push_back(task.task);
+  return out;
+}
+
+bool is_text(std::string_view line) {
+  const auto head = line.substr(0, line.find(R"(,"data":)"));
+  return head.find(R"("event_type":"llm_)") != std::string_view::npos;
+}
+
+template <class F>
+void each_line(std::string_view lines, F f) {
+  while (!lines.empty()) {
+    const auto end = lines.find('\n');
+    f(lines.substr(0, end));
+    if (end == std::string_view::npos) return;
+    lines.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+volley_output::volley_output(const common_options& options, show_options show,
+                             const volley& of, fd_writer& out, fd_writer& err)
+    : options_{options},
+      show_{show},
+      id_{of.id()},
+      out_{out},
+      err_{err},
+      has_status_{view_of(options, show, out, err).status},
+      view_{view_of(options, show, out, err), titles_of(of)} {
+  tasks_.resize(of.tasks().size());
+  for (std::size_t i = 0; i < tasks_.size(); ++i)
+    tasks_[i].told.task = of.tasks()[i].task;
+  if (options_.level != verbosity::quiet)
+    interject("[VOLLEY] " + id_ + ", " + std::to_string(tasks_.size()) +
+              (tasks_.size() == 1 ? " task\n" : " tasks\n"));
+}
+
+view_size volley_output::size() const { return {err_.columns(), err_.rows()}; }
+
+void volley_output::write(const screen_writes& all) {
+  for (const auto& x : all) {
+    // Nobody reads the results: the volley ends without a word.
+    if (!out_.good()) return;
+    (x.to_out ? out_ : err_).write(x.bytes);
+  }
+}
+
+void volley_output::on(const volley_update& x, time_point now) {
+  if (x.run) {
+    auto& task = tasks_[x.task];
+    task.told.report = {};
+    write(view_.begun(x.task, task.runs++ > 0, now, size()));
+  }
+  if (x.events) on_lines(x.task, x.events->lines());
+  if (x.result) on_over(*x.result, now);
+}
+
+void volley_output::on_lines(std::size_t task, std::string_view lines) {
+  if (options_.output == output_kind::jsonl) out_.write(lines);
+  each_line(lines, [&](std::string_view line) { on_line(task, line); });
+}
+
+void volley_output::on_line(std::size_t task, std::string_view line) {
+  if (is_text(line) && !view_.wants_text()) return;
+  auto x = parse_line(line);
+  if (!x) return interject("riffle: " + x.error().message + "\n");
+  tasks_[task].told.report.on(*x, line);
+  tasks_[task].stats.on(*x);
+  write(view_.on(task, *x, size()));
+  if (!listener_) return;
+  if (auto* asked = std::get_if<events::approval_required>(&x->body))
+    asked->title = view_.place(task) + " " + asked->title;
+  listener_(*x);
+}
+
+void volley_output::on_old(std::size_t task, std::string_view lines) {
+  each_line(lines, [&](std::string_view line) {
+    if (is_text(line)) return;
+    if (const auto x = parse_line(line)) {
+      tasks_[task].told.report.on(*x, line);
+      tasks_[task].stats.on(*x);
+    }
+  });
+}
+
+void volley_output::on_over(const task_result& x, time_point now) {
+  auto& task = tasks_[x.task];
+  task.told.result = x;
+  task.over = true;
+  const bool ended =
+      x.status == task_status::completed || x.status == task_status::failed;
+  ++(ended ? ended_ : cancelled_);
+  write(view_.over(x, now, size()));
+  tell_ended();
+}
+
+/// In task order, as far as there is no gap.
+void volley_output::tell_ended() {
+  if (options_.output != output_kind::text) return;
+  for (; next_told_ < tasks_.size() && tasks_[next_told_].over; ++next_told_)
+    write(view_.answer(
+        result_text(tasks_[next_told_].told, view_.place(next_told_))));
+}
+
+void volley_output::tick(time_point now) { write(view_.tick(now, size())); }
+
+void volley_output::finish() {
+  write(view_.hide_status());
+  if (options_.output == output_kind::json) {
+    std::vector<told_result> all;
+    for (auto& x : tasks_) all.push_back(std::move(x.told));
+    out_.write(results_json(all, id_) + "\n");
+  }
+  if (!show_.stats) return;
+  for (std::size_t i = 0; i < tasks_.size(); ++i)
+    if (tasks_[i].told.result.attempts > 0)
+      interject(view_.place(i) + "\n" + tasks_[i].stats.to_text());
+}
+
+int volley_output::status(std::uint32_t unanswered) const {
+  bool all[5] = {};
+  enum { stopped, late, bad, asked_nobody, good };
+  for (const auto& x : tasks_) {
+    const auto& result = x.told.result;
+    const auto& report = x.told.report;
+    int status = completed;
+    if (result.status == task_status::completed) {
+      status = report.unasked() > 0 ? unasked : completed;
+    } else if (result.status == task_status::failed) {
+      status = status_of(
+          events::run_status::failed,
+          result.failure ? std::optional{result.failure->code} : std::nullopt);
+    } else if (result.failure && result.failure->code == errc::timeout) {
+      status = out_of_time;
+    } else if (result.status == task_status::cancelled) {
+      status = interrupted_by_user;
+    }
+    all[stopped] |= status == interrupted_by_user;
+    all[late] |= status == out_of_time;
+    all[bad] |= status == failed || status == usage;
+    all[asked_nobody] |= status == unasked;
+  }
+  if (all[stopped]) return interrupted_by_user;
+  if (all[late]) return out_of_time;
+  if (all[bad]) return failed;
+  return all[asked_nobody] || unanswered > 0 ? unasked : completed;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/api/volley.hpp"
+#include "runtime/cli/options.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
+#include "runtime/cli/view/results.hpp"
+#include "runtime/cli/view/run_stats.hpp"
+#include "runtime/cli/view/volley_view.hpp"
+
+namespace riffle::cli {
+
+/// Where the updates of a volley go: standard output by `output_kind`, traces
+/// to standard error.
+class volley_output {
+ public:
+  volley_output(const common_options& options, show_options show,
+                const volley& of, fd_writer& out, fd_writer& err);
+
+  /// `f` is called with each event that is shown, behind it. Titles of
+  /// questions say whose they are.
+  void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
+
+  void on(const volley_update& x, time_point now);
+  /// Event lines of a task that had ended before: read for its result, not
+  /// shown.
+  void on_old(std::size_t task, std::string_view lines);
+  /// Whether a run of the task was shown here.
+  [[nodiscard]] bool knows(std::size_t task) const {
+    return tasks_[task].runs > 0;
+  }
+  void tick(time_point now);
+  void interject(const std::string& text) { write(view_.interject(text)); }
+  void cancelling() { view_.cancelling(); }
+  /// After the last update: what is still to be said on standard output.
+  void finish();
+
+  [[nodiscard]] bool has_status() const noexcept { return has_status_; }
+  /// Tasks that completed or failed, and those that were cancelled or did not
+  /// begin.
+  [[nodiscard]] std::size_t ended() const noexcept { return ended_; }
+  [[nodiscard]] std::size_t cancelled() const noexcept { return cancelled_; }
+  /// 130, 124, 1, 3, 0: the first that applies. `unanswered`: questions that
+  /// nobody answered.
+  [[nodiscard]] int status(std::uint32_t unanswered) const;
+
+ private:
+  struct task_state {
+    told_result told;
+    run_stats stats;
+    std::size_t runs = 0;
+    bool over = false;
+  };
+
+  void on_lines(std::size_t task, std::string_view lines);
+  void on_line(std::size_t task, std::string_view line);
+  void on_over(const task_result& x, time_point now);
+  void tell_ended();
+  void write(const screen_writes& all);
+  [[nodiscard]] view_size size() const;
+
+  common_options options_;
+  show_options show_;
+  std::string id_;
+  fd_writer& out_;
+  fd_writer& err_;
+  bool has_status_;
+  volley_view view_;
+  std::vector<task_state> tasks_;
+  std::function<void(const event&)> listener_;
+  std::size_t next_told_ = 0;  ///< in task order, on standard output
+  std::size_t ended_ = 0;
+  std::size_t cancelled_ = 0;
+};
+
+}  // namespace riffle::cli

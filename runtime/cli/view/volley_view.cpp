@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/volley_view.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t longest_title = 200;
+constexpr std::size_t no_terminal = 100;  ///< columns of a title in a file
+constexpr std::size_t tasks_with_bar = 20;
+
+std::uint64_t in_ms(duration x) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
+}
+
+trace_options traces_of(const view_options& x) {
+  const bool in_status = x.status && x.level != verbosity::verbose;
+  return {x.level, x.color, !in_status, x.asks};
+}
+
+/// Each line behind `mark`.
+std::string marked(const std::string& mark, std::string_view lines) {
+  std::string out;
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size() - 1);
+    out.append(mark).append(" ").append(lines.substr(0, end + 1));
+    lines.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+std::string painted(std::string_view text, const char* paint, bool color) {
+  if (!color) return std::string{text};
+  return std::string{"\x1b["} + paint + "m" + std::string{text} + "\x1b[0m";
+}
+
+std::string bar(std::size_t done, std::size_t all) {
+  constexpr std::size_t width = 20;
+  const auto full = all == 0 ? width : done * width / all;
+  return "[" + std::string(full, '#') + std::string(width - full, '-') + "]";
+}
+
+}  // namespace
+
+volley_view::volley_view(view_options options, std::vector<std::string> titles)
+    : options_{options}, titles_{std::move(titles)}, screen_{options.status} {
+  for (auto& x : titles_) x = safe_line(x, longest_title);
+}
+
+std::string volley_view::place(std::size_t task) const {
+  return "[" + std::to_string(task + 1) + "/" + std::to_string(titles_.size()) +
+         "]";
+}
+
+std::string volley_view::title(std::size_t task, std::size_t room) const {
+  return fit(titles_[task], room);
+}
+
+screen_writes volley_view::begun(std::size_t task, bool again, time_point now,
+                                 view_size size) {
+  if (!began_) began_ = now;
+  first_begun_.try_emplace(task, now);
+  auto& x = running_.try_emplace(task, traces_of(options_)).first->second;
+  x.since = now;
+  if (options_.level == verbosity::quiet) return {};
+  const auto columns = size.columns > 0 ? size.columns : no_terminal;
+  const auto head = place(task) + " " + (again ? "↻" : "▶") + " ";
+  const auto used = columns_of(head) + 1;
+  return screen_.lines(head + title(task, columns > used ? columns - used : 1) +
+                       "\n");
+}
+
+screen_writes volley_view::on(std::size_t task, const event& x,
+                              view_size size) {
+  const auto found = running_.find(task);
+  if (found == running_.end()) return {};
+  auto& [traces, doing, since] = found->second;
+  doing.on(x);
+  const auto mark = place(task);
+  const auto used = mark.size() + 1;
+  traces.set_columns(size.columns > used ? size.columns - used : size.columns);
+  // How it began and ended is said once, with its time (`begun`, `over`).
+  const bool said = std::holds_alternative<events::run_finished>(x.body) ||
+                    std::holds_alternative<events::failure>(x.body);
+  const bool ids = std::holds_alternative<events::run_started>(x.body) &&
+                   options_.level != verbosity::verbose;
+  if (said || ids) return {};
+  return screen_.lines(marked(mark, traces.on(x)));
+}
+
+screen_writes volley_view::over(const task_result& x, time_point now,
+                                view_size size) {
+  running_.erase(x.task);
+  ++done_;
+  const bool good = x.status == task_status::completed;
+  if (!good) ++failed_;
+  const auto begun = first_begun_.find(x.task);
+  if (begun == first_begun_.end() && x.status != task_status::not_run)
+    return {};  // it had ended before
+  if (begun != first_begun_.end()) ++ran_;
+  if (options_.level == verbosity::quiet) return {};
+  const auto columns = size.columns > 0 ? size.columns : no_terminal;
+  std::string end;
+  if (begun != first_begun_.end())
+    end = " (" + short_duration(in_ms(now - begun->second)) + ")";
+  if (x.attempts > 1) end += ", " + std::to_string(x.attempts) + " runs";
+  const char* sign = good ? "✓" : "✗";
+  if (x.status == task_status::not_run) sign = "·";
+  std::string why;
+  if (x.status == task_status::not_run)
+    why = "not run";
+  else if (x.failure)
+    why = std::string{to_string(x.failure->code)} + ": " +
+          safe_line(x.failure->message, longest_title);
+  else if (!good)
+    why = to_string(x.status);
+  const auto head = place(x.task) + " ";
+  const auto used = columns_of(head) + 3 + columns_of(end);
+  auto line = head + painted(sign, good ? "32" : "31", options_.color) + " " +
+              title(x.task, columns > used ? columns - used : 1) + end + "\n";
+  if (!why.empty()) line += std::string(columns_of(head) + 2, ' ') + why + "\n";
+  return screen_.lines(line);
+}
+
+screen_writes volley_view::answer(std::string_view text) {
+  auto out = screen_.clear();
+  auto more = screen_.text(text);
+  out.insert(out.end(), std::move_iterator{more.begin()},
+             std::move_iterator{more.end()});
+  return out;
+}
+
+screen_writes volley_view::tick(time_point now, view_size size) {
+  constexpr std::size_t narrowest = 10;
+  if (!began_) began_ = now;
+  if (size.columns < narrowest || !screen_.due(true, now)) return {};
+  return screen_.draw(status(now, size), true, now);
+}
+
+/// As many tasks as fit with room for what stands above, then the sum.
+std::string volley_view::status(time_point now, view_size size) const {
+  constexpr std::size_t least_rows = 2;
+  constexpr std::size_t most_rows = 12;
+  const auto rows = std::clamp(size.rows / 2, least_rows, most_rows);
+  const auto columns = size.columns - 1;  // a full line makes some wrap
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [task, x] : running_) {
+    if (shown + 1 == rows) break;
+    ++shown;
+    const auto head = place(task) + " ";
+    const auto room = columns > head.size() ? columns - head.size() : 1;
+    out += head + x.doing.line(now - x.since, room) + "\n";
+  }
+  return out + sum_line(now, running_.size() - shown, columns);
+}
+
+std::string volley_view::sum_line(time_point now, std::size_t hidden,
+                                  std::size_t columns) const {
+  const auto all = titles_.size();
+  const auto took = now - began_.value_or(now);
+  std::string out;
+  if (all > tasks_with_bar) out = bar(done_, all) + " ";
+  out += std::to_string(done_) + "/" + std::to_string(all) + " done";
+  if (failed_ > 0) out += ", " + std::to_string(failed_) + " not well";
+  if (hidden > 0) out += ", " + std::to_string(hidden) + " more run";
+  const auto waiting = all - done_ - running_.size();
+  if (waiting > 0) out += ", " + std::to_string(waiting) + " wait";
+  if (cancelling_) out += ", cancelling";
+  out += " — " + short_duration(in_ms(took));
+  if (all > tasks_with_bar && ran_ > 0 && done_ < all)
+    out += ", about " + short_duration(in_ms(took) * (all - done_) / ran_) +
+           " left";
+  return fit(out, columns);
+}
+
+}  // namespace riffle::cli

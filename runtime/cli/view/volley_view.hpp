@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a person sees of many tasks at once: whose traces they are, how each
+// task ended, and below that a line for each task that runs. Pure: events, time
+// and size in, bytes out.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/event.hpp"
+#include "runtime/cli/terminal/live_view.hpp"
+#include "runtime/cli/terminal/screen.hpp"
+#include "runtime/cli/view/activity.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/service/requests.hpp"
+
+namespace riffle::cli {
+
+/// Of the terminal; 0: none.
+struct view_size {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+};
+
+class volley_view {
+ public:
+  volley_view(view_options options, std::vector<std::string> titles);
+
+  /// False: text and reasoning need not be read at all.
+  [[nodiscard]] bool wants_text() const noexcept { return options_.status; }
+
+  /// A run of the task begins; `again`: it had one before.
+  screen_writes begun(std::size_t task, bool again, time_point now,
+                      view_size size);
+  /// An event of its run.
+  screen_writes on(std::size_t task, const event& x, view_size size);
+  /// Nothing more comes of the task.
+  screen_writes over(const task_result& x, time_point now, view_size size);
+  /// About every 100 ms.
+  screen_writes tick(time_point now, view_size size);
+
+  /// Text for the person; its last line may be open.
+  screen_writes interject(std::string_view text) { return screen_.lines(text); }
+  /// For standard output.
+  screen_writes answer(std::string_view text);
+  screen_writes hide_status() { return screen_.clear(); }
+  void cancelling() { cancelling_ = true; }
+
+  /// "[2/3]"
+  [[nodiscard]] std::string place(std::size_t task) const;
+
+ private:
+  struct running {
+    explicit running(trace_options x) : traces{x} {}
+    trace_writer traces;
+    activity doing;
+    time_point since{};
+  };
+
+  [[nodiscard]] std::string title(std::size_t task, std::size_t room) const;
+  [[nodiscard]] std::string status(time_point now, view_size size) const;
+  [[nodiscard]] std::string sum_line(time_point now, std::size_t hidden,
+                                     std::size_t columns) const;
+
+  view_options options_;
+  std::vector<std::string> titles_;
+  screen screen_;
+  std::map<std::size_t, running> running_;
+  std::map<std::size_t, time_point> first_begun_;
+  std::optional<time_point> began_;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t ran_ = 0;  ///< of those that are done, the ones that began here
+  bool cancelling_ = false;
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/run_end.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "messages/event_line.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr std::size_t page_bytes = 256u << 10;
+
+/// Looks at every batch, so by `memrchr`: `rfind` goes byte by byte.
+std::string_view last_line(std::string_view lines) {
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  const auto* before = ::memrchr(lines.data(), '\n', lines.size());
+  if (before == nullptr) return lines;
+  return lines.substr(static_cast<std::size_t>(
+      static_cast<const char*>(before) + 1 - lines.data()));
+}
+
+bool has_type(std::string_view line, std::string_view type) {
+  constexpr std::string_view key = R"("event_type":")";
+  const auto at = line.find(key);
+  if (at == std::string_view::npos) return false;
+  line.remove_prefix(at + key.size());
+  return line.starts_with(type) && line.substr(type.size()).starts_with('"');
+}
+
+}  // namespace
+
+bool is_last(const storage::event_block& block) {
+  return has_type(last_line(*block.lines), "run_finished");
+}
+
+expected<run_end> read_end(std::string_view lines) {
+  run_end out;
+  const auto last = last_line(lines);
+  auto end = parse_line(last);
+  if (!end) return unexpected{std::move(end.error())};
+  out.finished = std::get<events::run_finished>(std::move(end->body));
+  const auto before = last_line(
+      lines.substr(0, static_cast<std::size_t>(last.data() - lines.data())));
+  if (!has_type(before, "final_answer")) return out;
+  if (auto answer = parse_line(before)) {
+    auto& said = std::get<events::final_answer>(answer->body);
+    out.answer = std::move(said.content);
+    out.truncated = said.truncated;
+  }
+  return out;
+}
+
+run_end_reader::run_end_reader(run_id run,
+                               std::shared_ptr<storage::event_log> log,
+                               std::shared_ptr<executor> where,
+                               attach_function attach, end_function done)
+    : run_{std::move(run)},
+      log_{std::move(log)},
+      where_{std::move(where)},
+      attach_{std::move(attach)},
+      done_{std::move(done)} {}
+
+bool run_end_reader::offer(const storage::event_block& block) {
+  take(block);
+  return true;
+}
+
+void run_end_reader::take(const storage::event_block& block) {
+  position_ = block.last_seq;
+  if (is_last(block)) finish(read_end(*block.lines));
+}
+
+void run_end_reader::behind() {
+  where_->submit([me = shared_from_this()] { me->pull(); });
+}
+
+void run_end_reader::closed(const std::optional<error>& why) {
+  if (why) return finish(unexpected{*why});
+  gone_ = true;  // it ended while this reader was behind, or is through
+  const std::lock_guard lock{mutex_};
+  if (done_) behind();
+}
+
+void run_end_reader::pull() {
+  const std::lock_guard one{pulling_};
+  const bool gone = gone_;  // before the last page is read
+  for (;;) {
+    auto page = log_->read_events(run_, position_, page_bytes);
+    if (!page) return finish(unexpected{std::move(page.error())});
+    for (const auto& block : page->blocks) take(block);
+    if (page->end || page->blocks.empty()) break;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    if (!done_) return;
+  }
+  if (gone)
+    return finish(
+        unexpected{error{errc::interrupted, "run",
+                         "the run is not active and its log has no end"}});
+  attach_(shared_from_this());
+}
+
+void run_end_reader::finish(expected<run_end> how) {
+  end_function done;
+  {
+    const std::lock_guard lock{mutex_};
+    done = std::exchange(done_, nullptr);
+  }
+  if (done) done(std::move(how));
+}
+
+}  // namespace riffle::service

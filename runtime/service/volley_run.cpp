@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/volley_run.hpp"
+
+#include <utility>
+
+#include "messages/event_line.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/service/run_end.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr const char* op = "volley";
+
+task_status status_of(events::run_status x) {
+  switch (x) {
+    case events::run_status::completed: return task_status::completed;
+    case events::run_status::cancelled: return task_status::cancelled;
+    case events::run_status::failed: break;
+  }
+  return task_status::failed;
+}
+
+}  // namespace
+
+volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
+                       resume_options again, class runs runs,
+                       std::shared_ptr<storage::event_log> log,
+                       std::shared_ptr<executor> where,
+                       std::shared_ptr<volley_listener> listener,
+                       std::shared_ptr<unique_fd> lock)
+    : id_{std::move(id)},
+      again_{std::move(again)},
+      runs_{std::move(runs)},
+      log_{std::move(log)},
+      where_{std::move(where)},
+      lock_{std::move(lock)},
+      listener_{std::move(listener)} {
+  slots_.reserve(tasks.size());
+  for (auto& x : tasks) slots_.push_back({std::move(x), {}, {}});
+}
+
+/// A run that goes on is the same attempt.
+std::vector<core::volley_task> volley_run::to_schedule() const {
+  std::vector<core::volley_task> out;
+  out.reserve(slots_.size());
+  for (const auto& x : slots_) {
+    const auto& session = x.what.request.session;
+    out.push_back({session ? session->value : std::string{},
+                   x.what.result.attempts - (x.what.open ? 1u : 0u),
+                   x.what.ended});
+  }
+  return out;
+}
+
+void volley_run::attach(volley_scheduler_actor who) {
+  const std::lock_guard lock{mutex_};
+  scheduler_ = std::move(who);
+}
+
+volley_scheduler_actor volley_run::scheduler() {
+  const std::lock_guard lock{mutex_};
+  return scheduler_;
+}
+
+void volley_run::cancel(std::string reason) {
+  if (const auto to = scheduler())
+    caf::anon_send(to, cancel_volley{std::move(reason)});
+}
+
+void volley_run::cut() {
+  volley_scheduler_actor gone;
+  {
+    const std::lock_guard lock{mutex_};
+    gone = std::exchange(scheduler_, nullptr);
+  }
+  if (gone) caf::anon_send_exit(gone, caf::exit_reason::user_shutdown);
+}
+
+void volley_run::start(std::size_t task, std::uint32_t attempt) {
+  std::optional<run_id> open;
+  run_request request;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& x = slots_[task];
+    open = std::exchange(x.what.open, {});
+    x.what.result.attempts = attempt;
+    request = x.what.request;
+  }
+  const auto reader = [me = weak_from_this(), task, log = log_, where = where_,
+                       runs = runs_](const run_id& run, const session_id&) {
+    return std::make_shared<run_end_reader>(
+        run, log, where,
+        [runs, run](subscriber_ptr who) { runs.follow(run, std::move(who)); },
+        [me, task](expected<run_end> end) {
+          const auto self = me.lock();
+          if (!self) return;
+          if (!end) return self->ended(task, {}, std::move(end.error()));
+          self->ended(task, std::move(end->finished), {});
+        });
+  };
+  const reply<run_opened> to{
+      [me = shared_from_this(), task](expected<run_opened> x) {
+        me->opened(task, std::move(x));
+      }};
+  if (open) return runs_.resume(*open, again_, reader, to);
+  runs_.start(std::move(request), task_place{id_, task}, reader, to);
+}
+
+void volley_run::opened(std::size_t task, expected<run_opened> x) {
+  if (!x) return ended(task, {}, std::move(x.error()));
+  std::optional<std::string> cancelled;
+  std::shared_ptr<volley_listener> listener;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& slot = slots_[task];
+    slot.run = x->run;
+    slot.what.result.run = x->run;
+    slot.what.result.session = x->session;
+    cancelled = slot.cancelled;
+    listener = listener_;
+  }
+  if (listener) listener->begun(task, *x);
+  if (cancelled) runs_.cancel_here(x->run, *cancelled);
+}
+
+void volley_run::cancel(std::size_t task, const std::string& reason) {
+  std::optional<run_id> run;
+  {
+    const std::lock_guard lock{mutex_};
+    slots_[task].cancelled = reason;
+    run = slots_[task].run;
+  }
+  if (run) runs_.cancel_here(*run, reason);
+}
+
+void volley_run::ended(std::size_t task,
+                       const std::optional<events::run_finished>& end,
+                       std::optional<error> failure) {
+  core::task_end how;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& x = slots_[task];
+    auto& result = x.what.result;
+    x.run.reset();
+    result.status = end ? status_of(end->status) : task_status::failed;
+    result.failure = end ? end->err : std::move(failure);
+    how.completed = result.status == task_status::completed;
+    if (result.failure && result.status == task_status::failed) {
+      how.retryable = result.failure->retryable;
+      how.rate_limited = result.failure->code == errc::model_rate_limited;
+    }
+  }
+  if (const auto to = scheduler()) caf::anon_send(to, task_ended{task, how});
+}
+
+void volley_run::over(std::size_t task, bool ran) {
+  task_result result;
+  std::shared_ptr<volley_listener> listener;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& x = slots_[task].what.result;
+    if (!ran) x.status = task_status::not_run;
+    result = x;
+    listener = listener_;
+  }
+  if (listener) listener->over(result);
+}
+
+void volley_run::all_over(const std::optional<std::string>& failure) {
+  std::shared_ptr<volley_listener> listener;
+  {
+    const std::lock_guard lock{mutex_};
+    listener = std::move(listener_);
+    listener_.reset();
+    scheduler_ = nullptr;
+    lock_.reset();
+  }
+  if (!listener) return;
+  if (!failure) return listener->all_over(std::nullopt);
+  listener->all_over(
+      error{errc::internal, op, "the volley's scheduler ended: " + *failure});
+}
+
+}  // namespace riffle::service

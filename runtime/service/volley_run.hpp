@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A volley under way: its tasks' runs, as its scheduler wants them.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/process/volley_scheduler.hpp"
+#include "messages/event.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/service/requests.hpp"
+#include "runtime/service/runs.hpp"
+
+namespace riffle::service {
+
+/// Hears of a volley, on threads of the runtime: must not block and must not
+/// throw.
+class volley_listener {
+ public:
+  virtual ~volley_listener() = default;
+  /// A run of the task has begun, or goes on.
+  virtual void begun(std::size_t task, const run_opened& run) = 0;
+  /// Nothing more is done for the task.
+  virtual void over(const task_result& x) = 0;
+  /// Every task is over, or nothing more is done for this reason. Last, once.
+  virtual void all_over(const std::optional<error>& failure) = 0;
+};
+
+/// A task with what is on record of it.
+struct volley_entry {
+  run_request request;           ///< with its session
+  std::optional<run_id> open{};  ///< a run of it has not ended: it goes on
+  task_result result{};          ///< as far as it is known
+  bool ended = false;            ///< nothing is left to do
+};
+
+class volley_run final : public volley_port,
+                         public std::enable_shared_from_this<volley_run> {
+ public:
+  volley_run(std::string id, std::vector<volley_entry> tasks,
+             resume_options again, class runs runs,
+             std::shared_ptr<storage::event_log> log,
+             std::shared_ptr<executor> where,
+             std::shared_ptr<volley_listener> listener,
+             std::shared_ptr<unique_fd> lock);
+
+  /// Tasks as the scheduler takes them.
+  [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
+  /// Once, before anything is started.
+  void attach(volley_scheduler_actor who);
+  /// Ends it: what runs is cancelled, nothing begins any more.
+  void cancel(std::string reason);
+  /// The actors end; nothing is said to them any more.
+  void cut();
+
+  void start(std::size_t task, std::uint32_t attempt) override;
+  void cancel(std::size_t task, const std::string& reason) override;
+  void over(std::size_t task, bool ran) override;
+  void all_over(const std::optional<std::string>& failure) override;
+
+ private:
+  struct slot {
+    volley_entry what;
+    std::optional<run_id> run;             ///< under way
+    std::optional<std::string> cancelled;  ///< why; also before it has begun
+  };
+
+  void opened(std::size_t task, expected<run_opened> x);
+  void ended(std::size_t task, const std::optional<events::run_finished>& end,
+             std::optional<error> failure);
+  volley_scheduler_actor scheduler();
+
+  const std::string id_;
+  const resume_options again_;
+  const class runs runs_;
+  const std::shared_ptr<storage::event_log> log_;
+  const std::shared_ptr<executor> where_;
+  /// While it lives no other process works on the volley.
+  std::shared_ptr<unique_fd> lock_;
+  std::mutex mutex_;
+  std::vector<slot> slots_;
+  volley_scheduler_actor scheduler_;
+  std::shared_ptr<volley_listener> listener_;
+};
+
+}  // namespace riffle::service

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Use cases of volleys: many tasks at once, started, resumed, cancelled.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/service/front_door.hpp"
+#include "runtime/service/runs.hpp"
+#include "runtime/service/volley_run.hpp"
+
+namespace riffle::service {
+
+/// A volley that was put on record. `begin` starts its tasks, once; without it
+/// nothing of it runs.
+struct opened_volley {
+  std::string id;  ///< `volley_…`
+  /// In order; what ended before has its result.
+  std::vector<volley_entry> tasks;
+  std::shared_ptr<volley_run> run;
+  std::function<void()> begin;
+};
+
+/// What a list says of a volley's session.
+inline constexpr std::string_view volley_prefix = "volley_";
+
+/// Thread-safe. Blocks on the journal: whoever must not is answered by
+/// `answer_on`.
+class volleys {
+ public:
+  /// `locks`: a folder of the data folder where a process shows that it works
+  /// on a volley; empty: there is none (a journal in memory).
+  /// `where`: for what blocks while a volley runs.
+  volleys(runs runs, std::shared_ptr<storage::journal> journal,
+          std::shared_ptr<front_door> door, std::shared_ptr<executor> where,
+          std::filesystem::path locks)
+      : runs_{std::move(runs)},
+        journal_{std::move(journal)},
+        door_{std::move(door)},
+        where_{std::move(where)},
+        locks_{std::move(locks)} {}
+
+  /// Its record is stored when this returns: it can be resumed from then on.
+  /// Fails with `invalid_request` (no task, an empty one), and as `set_state`.
+  expected<opened_volley> open(volley_request x, id_source& ids,
+                               std::shared_ptr<volley_listener> who) const;
+
+  /// Of any process that does not work on it any more: tasks that have ended
+  /// (completed or failed) are not run again, a run that was cut off goes on,
+  /// the others begin. Fails with `not_found`, `session_busy` (a process works
+  /// on it), `invalid_request` (it was started in another folder).
+  expected<opened_volley> reopen(const std::string& id, resume_options again,
+                                 std::shared_ptr<volley_listener> who) const;
+
+  [[nodiscard]] static bool is_volley(std::string_view id) noexcept {
+    return id.starts_with(volley_prefix);
+  }
+
+ private:
+  expected<opened_volley> put_together(
+      std::string id, volley_request x, std::vector<volley_entry> entries,
+      resume_options again, std::shared_ptr<volley_listener> who) const;
+  expected<std::shared_ptr<unique_fd>> lock(const std::string& id) const;
+
+  runs runs_;
+  std::shared_ptr<storage::journal> journal_;
+  std::shared_ptr<front_door> door_;
+  std::shared_ptr<executor> where_;
+  std::filesystem::path locks_;
+};
+
+}  // namespace riffle::service

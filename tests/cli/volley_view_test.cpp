@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/volley_view.hpp"
+
+#include <algorithm>
+
+#include "runtime/cli/terminal/text_width.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using namespace std::chrono_literals;
+
+namespace {
+
+const time_point start = time_point{} + 1h;
+
+std::string bytes(const screen_writes& all, bool to_out = false) {
+  std::string out;
+  for (const auto& x : all)
+    if (x.to_out == to_out) out += x.bytes;
+  return out;
+}
+
+event with(events::body body) {
+  event x;
+  x.body = std::move(body);
+  return x;
+}
+
+event call_of(const std::string& id, const std::string& title) {
+  events::tool_call x;
+  x.id = {id};
+  x.tool = "read";
+  x.title = title;
+  x.arguments = R"({"path":"a"})";
+  return with(x);
+}
+
+task_result ended(std::size_t task, task_status status) {
+  task_result x;
+  x.task = task;
+  x.status = status;
+  x.attempts = status == task_status::not_run ? 0 : 1;
+  return x;
+}
+
+view_options at_terminal() {
+  view_options x;
+  x.status = true;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("each task says when it begins and how it ended") {
+  volley_view x{{}, {"first\nline", "second", "third"}};
+  CHECK(bytes(x.begun(0, false, start, {})) == "[1/3] ▶ first line\n");
+  CHECK(bytes(x.begun(1, false, start + 1s, {})) == "[2/3] ▶ second\n");
+  CHECK(bytes(x.over(ended(0, task_status::completed), start + 2400ms, {})) ==
+        "[1/3] ✓ first line (2.4s)\n");
+  auto failed = ended(1, task_status::failed);
+  failed.attempts = 2;
+  failed.failure = error{errc::model_unreachable, "m", "nobody there"};
+  CHECK(bytes(x.begun(1, true, start + 3s, {})) == "[2/3] ↻ second\n");
+  CHECK(bytes(x.over(failed, start + 4s, {})) ==
+        "[2/3] ✗ second (3.0s), 2 runs\n"
+        "        model_unreachable: nobody there\n");
+  CHECK(bytes(x.over(ended(2, task_status::not_run), start, {})) ==
+        "[3/3] · third\n        not run\n");
+}
+
+TEST_CASE("a task that had ended before is not told again") {
+  volley_view x{{}, {"first"}};
+  CHECK(bytes(x.over(ended(0, task_status::completed), start, {})).empty());
+}
+
+TEST_CASE("traces say whose they are") {
+  volley_view x{{}, {"a", "b"}};
+  x.begun(1, false, start, {});
+  events::tool_result result;
+  result.id = {"c1"};
+  result.tool = "read";
+  result.how = outcome::failed;
+  result.err = error{errc::tool_execution_error, "read", "no such file"};
+  x.on(1, call_of("c1", "Reading a"), {});
+  const auto text = bytes(x.on(1, with(result), {}));
+  CHECK(text.starts_with("[2/2] [TOOL] read: a"));
+  CHECK(text.ends_with("\n"));
+  // The end is told by `over`, and an id by -v.
+  CHECK(bytes(x.on(1, with(events::run_finished{}), {})).empty());
+  CHECK(bytes(x.on(1, with(events::run_started{}), {})).empty());
+  view_options verbose;
+  verbose.level = verbosity::verbose;
+  volley_view y{verbose, {"a"}};
+  y.begun(0, false, start, {});
+  CHECK_FALSE(bytes(y.on(0, with(events::run_started{}), {})).empty());
+}
+
+TEST_CASE("quiet says nothing of tasks") {
+  view_options quiet;
+  quiet.level = verbosity::quiet;
+  volley_view x{quiet, {"a"}};
+  CHECK(bytes(x.begun(0, false, start, {})).empty());
+  CHECK(bytes(x.over(ended(0, task_status::failed), start, {})).empty());
+}
+
+TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
+  volley_view x{at_terminal(), std::vector<std::string>(30, "task")};
+  for (std::size_t i = 0; i < 8; ++i) x.begun(i, false, start, {80, 12});
+  x.on(2, call_of("c1", "Reading notes"), {80, 12});
+  const auto drawn = bytes(x.tick(start + 2s, {80, 12}));
+  CHECK(drawn.find("[1/30] ") != std::string::npos);
+  CHECK(drawn.find("Reading notes") != std::string::npos);
+  CHECK(drawn.find("[6/30] ") == std::string::npos);  // half of the rows
+  CHECK(drawn.find("0/30 done, 3 more run, 22 wait") != std::string::npos);
+  // The cursor goes back to the first line, to erase all of them.
+  CHECK(std::ranges::count(drawn, '\n') == 5);
+  CHECK(drawn.ends_with("\r\x1b[5A"));
+  const auto next =
+      bytes(x.over(ended(0, task_status::completed), start + 3s, {80, 12}));
+  CHECK(next.starts_with("\r\x1b[J"));
+  const auto again = bytes(x.tick(start + 4s, {80, 12}));
+  CHECK(again.find("1/30 done, 2 more run, 22 wait") != std::string::npos);
+  CHECK(again.find("[#") != std::string::npos + 1);
+  CHECK(again.find("left") != std::string::npos);
+  x.cancelling();
+  CHECK(bytes(x.tick(start + 5s, {80, 12})).find("cancelling") !=
+        std::string::npos);
+}
+
+TEST_CASE("no line is wider than the terminal") {
+  for (const std::size_t columns : {20, 60, 80, 200}) {
+    volley_view x{at_terminal(),
+                  std::vector<std::string>(40, std::string(300, 'w'))};
+    std::string all;
+    for (std::size_t i = 0; i < 9; ++i)
+      all += bytes(x.begun(i, false, start, {columns, 24}));
+    x.on(1, call_of("c1", std::string(300, 'x')), {columns, 24});
+    all += bytes(
+        x.over(ended(0, task_status::completed), start + 1s, {columns, 24}));
+    all += bytes(x.tick(start + 2s, {columns, 24}));
+    std::size_t begin = 0;
+    while (begin < all.size()) {
+      const auto end = std::min(all.find('\n', begin), all.size());
+      auto line = all.substr(begin, end - begin);
+      begin = end + 1;
+      if (const auto move = line.find("\r\x1b["); move != std::string::npos)
+        line.resize(move);
+      CAPTURE(line);
+      CHECK(columns_of(line) <= columns);
+    }
+  }
+}
+
+TEST_CASE("without a terminal nothing is drawn over") {
+  volley_view x{{}, {"a"}};
+  x.begun(0, false, start, {});
+  CHECK(bytes(x.tick(start + 1s, {80, 24})).empty());
+  CHECK(bytes(x.answer("text\n"), true) == "text\n");
+}
