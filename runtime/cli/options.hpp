@@ -40,6 +40,7 @@ struct common_options {
 struct show_options {
   bool reasoning = false;
   bool stats = false;
+  bool tool_trace = false;  ///< a JSON line for each call on standard error
   bool asks = false;  ///< a person is asked about calls, see approval_prompt
 };
 

@@ -52,7 +52,7 @@ void parser::add_resume(CLI::App& parent) {
   x->final_callback([this] {
     resume.common = finish_common();
     resume.choices = finish_choices();
-    resume.show = {raw.reasoning, raw.stats};
+    resume.show = finish_show();
     result = resume;
   });
 }

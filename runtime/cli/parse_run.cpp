@@ -83,6 +83,12 @@ void parser::add_choices(CLI::App& x) {
              "Also what the model thinks, on standard error");
   x.add_flag("--stats", raw.stats,
              "At the end: tokens, cost, time of tools, retries");
+  x.add_flag("--emit-tool-trace", raw.tool_trace,
+             "A JSON line for each tool call that ended, on standard error");
+}
+
+show_options parser::finish_show() const {
+  return {raw.reasoning, raw.stats, raw.tool_trace};
 }
 
 resume_options parser::finish_choices() const {
@@ -126,7 +132,7 @@ void parser::finish_run() {
   if (!raw.session.empty()) run.session = raw.session;
   if (!raw.context_file.empty()) run.context_file = raw.context_file;
   run.choices = finish_choices();
-  run.show = {raw.reasoning, raw.stats};
+  run.show = finish_show();
   if (raw.tasks.empty() && raw.tasks_file.empty())
     throw CLI::RequiredError{"TASK"};
   for (auto& x : raw.tasks)

@@ -22,6 +22,7 @@ struct raw_options {
   bool no_color = false;
   bool reasoning = false;
   bool stats = false;
+  bool tool_trace = false;
   std::string timeout;
   std::string approval;
   std::string session;
@@ -74,6 +75,7 @@ struct parser {
   void add_config();
   common_options finish_common() const;
   resume_options finish_choices() const;
+  show_options finish_show() const;
   void finish_run();
   void finish_volley();
 };

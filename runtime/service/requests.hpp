@@ -112,4 +112,7 @@ struct kept_output {
 /// relative paths begin; empty if that is not on record.
 std::string folder_of(const storage::run_record& x);
 
+/// The volley that a run is a task of; empty: none.
+std::string volley_of(const storage::run_record& x);
+
 }  // namespace riffle

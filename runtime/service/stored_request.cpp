@@ -73,4 +73,9 @@ std::string folder_of(const storage::run_record& x) {
   return service::request_from_json(x.settings).folder;
 }
 
+std::string volley_of(const storage::run_record& x) {
+  const auto place = service::request_from_json(x.settings).place;
+  return place ? place->volley : std::string{};
+}
+
 }  // namespace riffle

@@ -81,6 +81,8 @@ json to_json(const session_summary& x) {
   if (x.runs == 0) return out;
   out["last_run"] = run_json(x.last);
   out["last_run"]["status"] = state_of(x);
+  if (auto volley = volley_of(x.last); !volley.empty())
+    out["volley_id"] = std::move(volley);
   return out;
 }
 

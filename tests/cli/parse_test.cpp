@@ -57,6 +57,8 @@ TEST_CASE("every option of run arrives") {
   CHECK_FALSE(x.show.stats);
   CHECK(parsed<run_command>({"run", "--show-reasoning", "t"}).show.reasoning);
   CHECK(parsed<run_command>({"run", "--stats", "t"}).show.stats);
+  CHECK_FALSE(x.show.tool_trace);
+  CHECK(parsed<run_command>({"run", "--emit-tool-trace", "t"}).show.tool_trace);
   CHECK(parsed<run_command>({"run", "-q", "t"}).common.level ==
         verbosity::quiet);
   CHECK(parsed<run_command>({"run", "--output", "jsonl", "t"}).common.output ==

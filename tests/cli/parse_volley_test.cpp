@@ -31,7 +31,7 @@ TEST_CASE("several tasks are a volley") {
   CHECK(x.each.show.stats);
   CHECK_FALSE(x.tasks_file);
   const auto lists =
-      parsed<volley_command>({"run", "--agent", "x", "[a, b]", "--", "[c, d]"});
+      parsed<volley_command>({"run", "--agent", "x", "--", "[a, b]", "[c, d]"});
   CHECK(lists.tasks == std::vector<std::string>{"[a, b]", "[c, d]"});
   const auto plain = parsed<volley_command>({"run", "do this", "do that"});
   CHECK(plain.workers == 4);

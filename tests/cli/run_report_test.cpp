@@ -167,6 +167,22 @@ TEST_CASE("json: one object with all that came of the run") {
     "totals": {"usage": {"input_tokens": 7, "output_tokens": 3}}})"));
 }
 
+TEST_CASE("a line of JSON for each call that ended, where that is wanted") {
+  testing::test_console c;
+  run_output output{options_of(output_kind::text, verbosity::quiet),
+                    {.tool_trace = true},
+                    c.io.out,
+                    c.io.err};
+  output.on_lines(completed_lines(), {});
+  const auto err = c.err.text();
+  const auto first = nlohmann::json::parse(err.substr(0, err.find('\n')));
+  CHECK(first == nlohmann::json::parse(R"({
+    "run_id": "run_1", "id": "call_1", "tool": "read", "title": "Reading a",
+    "outcome": "ok", "duration_ms": 5, "attempts": 1,
+    "metadata": {"lines": 1, "bytes": 1}})"));
+  CHECK(std::ranges::count(err, '\n') == 2);
+}
+
 TEST_CASE("json: a failed run says why") {
   const auto x = nlohmann::json::parse(
       show(failed_lines(), options_of(output_kind::json)).out)["results"][0];

@@ -70,8 +70,15 @@ TEST_CASE("each task says when it begins and how it ended") {
 }
 
 TEST_CASE("a task that had ended before is not told again") {
-  volley_view x{{}, {"first"}};
-  CHECK(bytes(x.over(ended(0, task_status::completed), start, {})).empty());
+  volley_view x{{}, {"first", "second"}};
+  auto old = ended(0, task_status::completed);
+  old.run = run_id{"run_1"};
+  CHECK(bytes(x.over(old, start, {})).empty());
+  // One whose run could not begin is.
+  auto refused = ended(1, task_status::failed);
+  refused.failure = error{errc::invalid_config, "m", "no key"};
+  CHECK(bytes(x.over(refused, start, {})) ==
+        "[2/2] ✗ second\n        invalid_config: no key\n");
 }
 
 TEST_CASE("traces say whose they are") {

@@ -232,6 +232,11 @@ TEST_CASE("a volley that is killed is finished by resume") {
   auto effects = folder.lines("effects");
   std::ranges::sort(effects);
   CHECK(effects == words{"task0", "task1", "task2", "task3"});  // each once
+  const auto listed = run(folder, {"sessions", "list"});
+  CHECK(listed.out.find("task2 [" + id + "]") != std::string::npos);
+  const auto objects =
+      json::parse(run(folder, {"sessions", "list", "--output", "json"}).out);
+  CHECK(objects.at(0).at("volley_id") == id);
   const auto again = run(folder, {"sessions", "resume", id});
   CHECK(again.status == 0);
   CHECK(folder.lines("effects").size() == 4);

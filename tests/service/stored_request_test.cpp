@@ -19,6 +19,7 @@ TEST_CASE("what was chosen for a run comes back") {
       GENERATE(approve::none, approve::all, approve::ask, approve::nobody);
   x.cause = proposal_id{"prop_1"};
   x.folder = "/some/where";
+  x.place = {"volley_1", 3};
   const auto y = request_from_json(to_json(x));
   const auto& b = y.request;
   CHECK(b.agent == a.agent);
@@ -29,6 +30,11 @@ TEST_CASE("what was chosen for a run comes back") {
   CHECK(b.approval == a.approval);
   CHECK(y.cause == x.cause);
   CHECK(y.folder == x.folder);
+  CHECK(y.place == x.place);
+  storage::run_record record;
+  CHECK(volley_of(record).empty());
+  record.settings = to_json(x);
+  CHECK(volley_of(record) == "volley_1");
   CHECK_FALSE(request_from_json(to_json(stored_request{})).cause);
 }
 

@@ -44,7 +44,9 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
   const auto what = unfinished_text(*left, system_wall_time());
   auto keyboard = open_keyboard(x.task == "-");
   if (!keyboard || x.common.output != output_kind::text) {
-    io.complain(what + " 'riffle sessions resume " + left->session.value +
+    const auto volley = volley_of(*left);
+    io.complain(what + " 'riffle sessions resume " +
+                (volley.empty() ? left->session.value : volley) +
                 "' finishes it");
     return completed;
   }

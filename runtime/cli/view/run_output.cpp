@@ -57,6 +57,7 @@ view_options view_of(const common_options& options, show_options show,
 run_output::run_output(const common_options& options, show_options show,
                        fd_writer& out, fd_writer& err)
     : options_{options},
+      tool_trace_{show.tool_trace},
       out_{out},
       err_{err},
       view_{view_of(options, show, out, err)} {}
@@ -86,6 +87,9 @@ void run_output::on_line(std::string_view line, time_point now) {
     err_.write("riffle: " + x.error().message + "\n");
     return;
   }
+  if (const auto* end = std::get_if<events::tool_result>(&x->body);
+      end && tool_trace_)
+    interject(tool_trace(x->run, *end, report_.title_of(end->id)));
   report_.on(*x, line);
   write(view_.on(*x, now, err_.columns()));
   if (listener_) listener_(*x);

@@ -50,6 +50,7 @@ class run_output {
   void write(const screen_writes& all);
 
   common_options options_;
+  bool tool_trace_;
   fd_writer& out_;
   fd_writer& err_;
   live_view view_;

@@ -75,6 +75,18 @@ json usage_json(const token_usage& x) {
   return out;
 }
 
+std::string tool_trace(const run_id& run, const events::tool_result& x,
+                       const std::string& title) {
+  json out = {{"run_id", run.value}};
+  out.update(tool_json(x, title));
+  return out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string run_report::title_of(const call_id& id) const {
+  const auto found = titles_.find(id);
+  return found == titles_.end() ? std::string{} : found->second;
+}
+
 void run_report::on(const event& x, std::string_view line) {
   if (const auto* e = std::get_if<events::run_started>(&x.body)) {
     run_ = x.run.value;

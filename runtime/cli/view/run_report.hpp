@@ -14,6 +14,11 @@
 
 namespace riffle::cli {
 
+/// One line of JSON for a call that ended: run_id, id, tool, title, outcome,
+/// duration_ms, attempts, error?, metadata. `title`: of its beginning.
+std::string tool_trace(const run_id& run, const events::tool_result& x,
+                       const std::string& title);
+
 /// `usage` of events: optional parts only where they are known.
 nlohmann::ordered_json usage_json(const token_usage& x);
 
@@ -34,6 +39,9 @@ class run_report {
   [[nodiscard]] const std::string& session() const noexcept { return session_; }
   /// The error that the run ended with.
   [[nodiscard]] std::optional<error> failure() const;
+
+  /// The title of a call, from its beginning to its end.
+  [[nodiscard]] std::string title_of(const call_id& id) const;
 
   /// Calls that were denied since nobody could be asked.
   [[nodiscard]] std::uint32_t unasked() const noexcept { return unasked_; }

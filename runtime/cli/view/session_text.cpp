@@ -52,6 +52,8 @@ std::string summary_text(const session_summary& x) {
   if (x.runs > 0)
     out += ", " + to_string(x.last.started).substr(0, 19) + "Z, " +
            service::state_of(x) + ": " + safe_line(x.last.task, 60);
+  if (const auto volley = volley_of(x.last); x.runs > 0 && !volley.empty())
+    out += " [" + safe_line(volley, 64) + "]";
   return out + "\n";
 }
 

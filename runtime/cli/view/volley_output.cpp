@@ -81,7 +81,11 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   if (is_text(line) && !view_.wants_text()) return;
   auto x = parse_line(line);
   if (!x) return interject("riffle: " + x.error().message + "\n");
-  tasks_[task].told.report.on(*x, line);
+  auto& report = tasks_[task].told.report;
+  if (const auto* end = std::get_if<events::tool_result>(&x->body);
+      end && show_.tool_trace)
+    interject(tool_trace(x->run, *end, report.title_of(end->id)));
+  report.on(*x, line);
   tasks_[task].stats.on(*x);
   write(view_.on(task, *x, size()));
   if (!listener_) return;

@@ -105,8 +105,7 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   const bool good = x.status == task_status::completed;
   if (!good) ++failed_;
   const auto begun = first_begun_.find(x.task);
-  if (begun == first_begun_.end() && x.status != task_status::not_run)
-    return {};  // it had ended before
+  if (begun == first_begun_.end() && x.run) return {};  // it had ended before
   if (begun != first_begun_.end()) ++ran_;
   if (options_.level == verbosity::quiet) return {};
   const auto columns = size.columns > 0 ? size.columns : no_terminal;
