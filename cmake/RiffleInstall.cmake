@@ -25,4 +25,19 @@ install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
         DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")
 
+# What shells and man(1) look for, as the program itself says it.
+set(told "${PROJECT_BINARY_DIR}/told")
+set(told_bash "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" riffle)
+set(told_zsh "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" _riffle)
+set(told_fish "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" riffle.fish)
+set(told_man "${CMAKE_INSTALL_MANDIR}/man1" riffle.1)
+foreach(what bash zsh fish man)
+  list(GET told_${what} 0 folder)
+  list(GET told_${what} 1 name)
+  install(CODE "file(MAKE_DIRECTORY \"${told}\")
+execute_process(COMMAND \"$<TARGET_FILE:riffle>\" completion ${what}
+  OUTPUT_FILE \"${told}/${name}\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES "${told}/${name}" DESTINATION "${folder}")
+endforeach()
+
 include(RifflePkgConfig)

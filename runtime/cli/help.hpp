@@ -48,6 +48,14 @@ Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
 3 completed, but calls were denied since nobody could be asked (with an
 explicit --approve none: 0), 124 time limit, 130 interrupted.)";
 
+inline constexpr auto completion = R"(Examples:
+  source <(riffle completion bash)
+  riffle completion zsh > "${fpath[1]}/_riffle"
+  riffle completion fish > ~/.config/fish/completions/riffle.fish
+  riffle completion man | man -l -
+
+An installed Riffle has brought them along: new shells find them.)";
+
 inline constexpr auto sessions = R"(Examples:
   riffle sessions list
   riffle sessions show notes

@@ -119,6 +119,12 @@ struct config_command {
   bool revoke = false;                         ///< of trust
 };
 
+struct completion_command {
+  common_options common;
+  std::string script;  ///< bash, zsh, fish or man; empty: `names`
+  std::string names;   ///< the kind of names that a shell asks for
+};
+
 /// Nothing to do but to print something and to leave.
 struct leave_command {
   int status = 0;
@@ -129,6 +135,6 @@ struct leave_command {
 using command =
     std::variant<leave_command, run_command, volley_command, resume_command,
                  sessions_command, proposals_command, tools_command,
-                 events_check_command, config_command>;
+                 events_check_command, config_command, completion_command>;
 
 }  // namespace riffle::cli

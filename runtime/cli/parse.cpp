@@ -82,6 +82,7 @@ parser::parser() {
   add_tools();
   add_events();
   add_config();
+  add_completion();
 }
 
 void parser::add_common(CLI::App& x) {

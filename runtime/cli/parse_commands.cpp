@@ -116,6 +116,30 @@ void parser::add_proposals() {
       ->check(not_empty());
 }
 
+void parser::add_completion() {
+  auto* x = app.add_subcommand("completion",
+                               "Print completions for a shell, or the manual "
+                               "page");
+  x->footer(help::completion);
+  auto* script = x->add_option("SCRIPT", completion.script, "What to print")
+                     ->type_name("bash|zsh|fish|man")
+                     ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+  auto* names =
+      x->add_option("--names", completion.names,
+                    "Instead: names that there are, a line each; for scripts")
+          ->type_name("sessions|proposals|models|agents|tools")
+          ->check(CLI::IsMember(
+              {"sessions", "proposals", "models", "agents", "tools"}))
+          ->excludes(script);
+  add_common(*x);
+  x->final_callback([this, script, names] {
+    if (script->count() + names->count() == 0)
+      throw CLI::RequiredError{"SCRIPT"};
+    completion.common = finish_common();
+    result = completion;
+  });
+}
+
 void parser::add_events() {
   auto* x = app.add_subcommand("events", "Check recorded events");
   x->require_subcommand(1);

@@ -60,6 +60,7 @@ struct parser {
   tools_command tools;
   events_check_command events;
   config_command config;
+  completion_command completion;
   command result;
 
  private:
@@ -73,6 +74,7 @@ struct parser {
   void add_always(CLI::App& sub);
   void add_events();
   void add_config();
+  void add_completion();
   common_options finish_common() const;
   resume_options finish_choices() const;
   show_options finish_show() const;

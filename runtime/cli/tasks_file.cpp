@@ -9,8 +9,6 @@ namespace riffle::cli {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view blanks = " \t\r\n";
 
 unexpected mistake(const std::string& place, const std::string& what) {
@@ -26,7 +24,8 @@ expected<listed_task> checked(listed_task x, const std::string& place) {
   return x;
 }
 
-expected<listed_task> from_json(const json& x, const std::string& place) {
+expected<listed_task> from_json(const nlohmann::json& x,
+                                const std::string& place) {
   if (x.is_string()) return checked({x.get<std::string>()}, place);
   if (!x.is_object())
     return mistake(place, "a task is a text, or an object with \"task\"");
@@ -61,7 +60,7 @@ expected<listed_task> from_json(const json& x, const std::string& place) {
 
 expected<std::vector<listed_task>> from_array(std::string_view text,
                                               const std::string& name) {
-  const auto all = json::parse(text, nullptr, false);
+  const auto all = nlohmann::json::parse(text, nullptr, false);
   if (!all.is_array())
     return mistake(name, "begins with '[' and is no JSON array");
   std::vector<listed_task> out;
@@ -77,7 +76,7 @@ expected<std::vector<listed_task>> from_array(std::string_view text,
 expected<listed_task> from_line(std::string_view line,
                                 const std::string& place) {
   if (!line.starts_with('{')) return listed_task{std::string{line}};
-  const auto x = json::parse(line, nullptr, false);
+  const auto x = nlohmann::json::parse(line, nullptr, false);
   if (x.is_discarded())
     return mistake(place, "begins with '{' and is no JSON object");
   return from_json(x, place);

@@ -8,8 +8,6 @@
 
 namespace riffle::service {
 
-using nlohmann::json;
-
 namespace {
 
 /// In the order of `approve`.
@@ -19,9 +17,10 @@ constexpr std::array<std::string_view, 4> words{"none", "all", "ask", "nobody"};
 
 std::string to_json(const stored_request& x) {
   const auto& asked = x.request;
-  json out{{"agent", asked.agent},
-           {"time_limit_ns", asked.timeout.count()},
-           {"approval", words[static_cast<std::size_t>(asked.approval)]}};
+  nlohmann::json out{
+      {"agent", asked.agent},
+      {"time_limit_ns", asked.timeout.count()},
+      {"approval", words[static_cast<std::size_t>(asked.approval)]}};
   if (asked.model) out["model"] = *asked.model;
   if (!asked.context.empty()) out["context"] = asked.context;
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
@@ -31,13 +30,13 @@ std::string to_json(const stored_request& x) {
     out["volley"] = x.place->volley;
     out["task"] = x.place->task;
   }
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 stored_request request_from_json(const std::string& text) {
   stored_request x;
   auto& asked = x.request;
-  const auto from = json::parse(text, nullptr, false);
+  const auto from = nlohmann::json::parse(text, nullptr, false);
   if (!from.is_object()) return x;
   asked.agent = from.value("agent", asked.agent);
   asked.timeout = duration{from.value("time_limit_ns", std::int64_t{0})};

@@ -19,8 +19,6 @@ namespace riffle::service {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* op = "volley";
 constexpr const char* record_key = "volley";
 
@@ -34,17 +32,17 @@ struct volley_record {
 };
 
 std::string to_text(const volley_record& x) {
-  json out{{"version", 1},
-           {"workers", x.request.workers},
-           {"max_retries", x.request.max_retries},
-           {"fail_fast", x.request.fail_fast},
-           {"folder", x.folder},
-           {"tasks", json::array()}};
+  nlohmann::json out{{"version", 1},
+                     {"workers", x.request.workers},
+                     {"max_retries", x.request.max_retries},
+                     {"fail_fast", x.request.fail_fast},
+                     {"folder", x.folder},
+                     {"tasks", nlohmann::json::array()}};
   for (const auto& task : x.request.tasks)
     out["tasks"].push_back({{"task", task.task},
                             {"session", task.session->value},
                             {"request", to_json(stored_request{task, {}})}});
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 expected<volley_record> read_record(const std::string& id,
@@ -53,7 +51,7 @@ expected<volley_record> read_record(const std::string& id,
     return unexpected{error{errc::storage_corrupt, op,
                             "the record of volley " + id + " is damaged"}};
   };
-  const auto from = json::parse(text, nullptr, false);
+  const auto from = nlohmann::json::parse(text, nullptr, false);
   if (!from.is_object() || !from.contains("tasks")) return damaged();
   try {
     volley_record x;
@@ -69,7 +67,7 @@ expected<volley_record> read_record(const std::string& id,
       x.request.tasks.push_back(std::move(task));
     }
     return x;
-  } catch (const json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     return damaged();
   }
 }

@@ -145,7 +145,11 @@ TEST_CASE("the package works where it was moved to") {
         "lib/cmake/riffle/riffleConfigVersion.cmake", "lib/pkgconfig/riffle.pc",
         "include/riffle/version.hpp", "share/riffle/default.toml",
         "share/riffle/demo.toml", "share/riffle/demo.script.toml",
-        "share/doc/riffle/README.md", "share/doc/riffle/LICENSE"}) {
+        "share/doc/riffle/README.md", "share/doc/riffle/LICENSE",
+        "include/riffle/volley.hpp", "share/man/man1/riffle.1",
+        "share/bash-completion/completions/riffle",
+        "share/zsh/site-functions/_riffle",
+        "share/fish/vendor_completions.d/riffle.fish"}) {
     INFO(file);
     CHECK(fs::is_regular_file(package / file));
   }

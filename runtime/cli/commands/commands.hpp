@@ -38,6 +38,7 @@ int execute(const proposals_command& x, console& io);
 int execute(const tools_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
+int execute(const completion_command& x, console& io);
 int execute_trust(const config_command& x, console& io);
 
 /// What a command does with its configuration.

@@ -26,7 +26,7 @@ code_point first_of(std::string_view text) {
   return x;
 }
 
-std::size_t columns_of(utf8proc_int32_t code) {
+std::size_t columns_of_code(utf8proc_int32_t code) {
   // Newer than the library, maybe a picture.
   if (utf8proc_category(code) == UTF8PROC_CATEGORY_CN) return 2;
   const int width = utf8proc_charwidth(code);
@@ -41,12 +41,12 @@ struct cluster {
 
 cluster first_cluster(std::string_view text) {
   auto last = first_of(text);
-  cluster out{last.size, columns_of(last.code)};
+  cluster out{last.size, columns_of_code(last.code)};
   utf8proc_int32_t state = 0;
   while (out.size < text.size()) {
     const auto next = first_of(text.substr(out.size));
     if (utf8proc_grapheme_break_stateful(last.code, next.code, &state)) break;
-    out.columns += columns_of(next.code);
+    out.columns += columns_of_code(next.code);
     if (next.code == as_picture && out.columns == 1) out.columns = 2;
     out.size += next.size;
     last = next;
