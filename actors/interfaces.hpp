@@ -9,6 +9,7 @@
 #include <caf/all.hpp>
 
 #include "actors/process/run_work.hpp"
+#include "actors/run/plan_messages.hpp"
 #include "actors/run/run_messages.hpp"
 #include "actors/tools/wire.hpp"
 
@@ -138,6 +139,15 @@ using orchestrator_actor =
                      reacts_to<proposal_made>,  // from the proposal tracker
                      reacts_to<end_run>,        // cancel, or the time limit
                      reacts_to<pause_over>>;    // own timer
+
+/// In the orchestrator's place in the run of a plan: its steps in their order.
+using plan_executor_actor = orchestrator_actor::extend<
+    reacts_to<step_prepared>,    // from a look's thread
+    reacts_to<step_looked_at>,   // from a look's thread
+    reacts_to<answer_fetched>,   // from a look's thread
+    reacts_to<step_run_closed>,  // from the registry's thread: no more events
+    reacts_to<step_due>,         // own timer: the step's time limit
+    reacts_to<look_at_step>>;    // own timer: is its run free now?
 
 /// Opens, adopts and disowns runs; its thread may block on the journal.
 using session_store_actor =

@@ -7,7 +7,7 @@ namespace riffle::events {
 
 namespace {
 
-constexpr text_table<18> types = {
+constexpr text_table<22> types = {
     "run_started",
     "step_start",
     "step_restarted",
@@ -26,6 +26,10 @@ constexpr text_table<18> types = {
     "error",
     "final_answer",
     "run_finished",
+    "plan_started",
+    "plan_step_started",
+    "plan_step_finished",
+    "plan_finished",
 };
 static_assert(types.size() == std::variant_size_v<body>);
 
@@ -51,8 +55,8 @@ constexpr text_table<4> proposal_statuses = {
 };
 static_assert(covers(proposal_statuses, proposal_status::expired));
 
-constexpr text_table<3> whats = {"model", "tool", "termination"};
-static_assert(covers(whats, retry_what::termination));
+constexpr text_table<4> whats = {"model", "tool", "termination", "step"};
+static_assert(covers(whats, retry_what::step));
 
 constexpr text_table<3> run_statuses = {"completed", "failed", "cancelled"};
 static_assert(covers(run_statuses, run_status::cancelled));

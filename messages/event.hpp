@@ -162,7 +162,8 @@ struct usage {
   bool operator==(const usage&) const = default;
 };
 
-enum class retry_what : std::uint8_t { model, tool, termination };
+/// `step`: of a plan; another `plan_step_started` of it follows.
+enum class retry_what : std::uint8_t { model, tool, termination, step };
 
 struct retry {
   retry_what what = retry_what::model;
@@ -209,6 +210,47 @@ struct run_finished {
   bool operator==(const run_finished&) const = default;
 };
 
+// -- a plan's own log: `event::run` is `plan_…` -------------------------------
+
+/// The first event of a plan.
+struct plan_started {
+  run_id plan{};
+  std::uint32_t steps = 0;  ///< that it has
+  bool operator==(const plan_started&) const = default;
+};
+
+/// A step begins, or begins again after a `retry` of `step`.
+struct plan_step_started {
+  std::uint32_t step = 0;  ///< its place in the plan, from 1
+  std::string id{};
+  std::string instruction{};  ///< as the plan says it; left out if empty
+  std::string tool{};         ///< left out if empty
+  run_id run{};               ///< that carries the instruction out; or empty
+  std::uint32_t attempt = 1;
+  bool operator==(const plan_step_started&) const = default;
+};
+
+struct plan_step_finished {
+  std::uint32_t step = 0;
+  std::string id{};
+  run_status status = run_status::completed;
+  std::string output{};  ///< already cut for the event
+  bool truncated = false;
+  std::optional<error> err{};
+  run_id run{};  ///< left out if empty
+  std::uint64_t duration_ms = 0;
+  bool operator==(const plan_step_finished&) const = default;
+};
+
+/// The last event of a plan.
+struct plan_finished {
+  run_status status = run_status::completed;
+  std::optional<std::string> answer{};  ///< of a completed one
+  std::optional<error> err{};           ///< of any other
+  std::uint64_t duration_ms = 0;
+  bool operator==(const plan_finished&) const = default;
+};
+
 std::string_view to_string(call_status x) noexcept;
 std::string_view to_string(proposal_outcome x) noexcept;
 std::string_view to_string(proposal_source x) noexcept;
@@ -227,11 +269,12 @@ std::optional<proposal_status> parse_proposal_status(
 std::optional<retry_what> parse_retry_what(std::string_view text) noexcept;
 std::optional<run_status> parse_run_status(std::string_view text) noexcept;
 
-using body =
-    std::variant<run_started, step_start, step_restarted, llm_token,
-                 llm_reasoning, tool_call, tool_progress, tool_result,
-                 plan_updated, approval_required, approval_resolved, proposal,
-                 usage, retry, status, failure, final_answer, run_finished>;
+using body = std::variant<run_started, step_start, step_restarted, llm_token,
+                          llm_reasoning, tool_call, tool_progress, tool_result,
+                          plan_updated, approval_required, approval_resolved,
+                          proposal, usage, retry, status, failure, final_answer,
+                          run_finished, plan_started, plan_step_started,
+                          plan_step_finished, plan_finished>;
 
 /// The event_type of an alternative, by `body::index()`.
 std::string_view type_name(std::size_t index) noexcept;

@@ -35,10 +35,33 @@ std::optional<violation> event_checker::on_event(const event& x) {
 }
 
 run_checker::finding event_checker::check(const event& x) {
-  auto earlier = begin_run(x);
+  auto earlier = begin_within_plan(x);
+  const bool within = plan_ && x.run == plan_->run();
+  if (!earlier && !within) earlier = begin_run(x);
   auto reused = check_id(x);
-  auto found = run_.on_event(x);
+  auto found = checker_of(x).on_event(x);
+  if (within && plan_->finished()) {
+    if (!found && !run_.finished())
+      found = broken_promise{
+          4, "plan " + x.run.value + " ends before run " + run_.run().value};
+    run_ = *std::exchange(plan_, {});
+  }
   return earlier ? earlier : found ? found : reused;
+}
+
+run_checker& event_checker::checker_of(const event& x) {
+  return plan_ && x.run == plan_->run() ? *plan_ : run_;
+}
+
+/// A run that begins while a plan is open is one of its steps'.
+run_checker::finding event_checker::begin_within_plan(const event& x) {
+  const bool begins = run_.is_plan() && !run_.finished() && !plan_ &&
+                      x.run != run_.run() && !runs_.contains(x.run.value) &&
+                      std::holds_alternative<events::run_started>(x.body);
+  if (!begins) return {};
+  plan_ = std::exchange(run_, {});
+  runs_.emplace(x.run.value, runs_.size());
+  return {};
 }
 
 // The first event of all begins a run, and so does one of a new run after a
@@ -53,10 +76,14 @@ run_checker::finding event_checker::begin_run(const event& x) {
           4, "run " + x.run.value + " goes on after its run_finished"};
     if (!is_new) return {};
     run_ = {};
-  } else if (is_new && std::holds_alternative<events::run_started>(x.body)) {
-    auto before = std::exchange(run_, {}).run();
+  } else if (is_new && (std::holds_alternative<events::run_started>(x.body) ||
+                        std::holds_alternative<events::plan_started>(x.body))) {
+    const auto before = std::exchange(run_, {});
     runs_.emplace(x.run.value, runs_.size());
-    return broken_promise{4, "run " + before.value + " has no run_finished"};
+    return broken_promise{
+        4, before.is_plan()
+               ? "plan " + before.run().value + " has no plan_finished"
+               : "run " + before.run().value + " has no run_finished"};
   } else {
     return {};
   }
@@ -74,10 +101,15 @@ run_checker::finding event_checker::check_id(const event& x) {
 }
 
 std::optional<violation> event_checker::finish() {
-  if (options_.allow_unfinished || run_.finished()) return {};
+  if (options_.allow_unfinished) return {};
+  if (plan_)
+    return violation{line_, plan_->last_seq(), 4,
+                     "the log ends before plan_finished"};
+  if (run_.finished()) return {};
   if (runs_.empty()) return violation{line_, 0, 4, "the log has no event"};
   return violation{line_, run_.last_seq(), 4,
-                   "the log ends before run_finished"};
+                   run_.is_plan() ? "the log ends before plan_finished"
+                                  : "the log ends before run_finished"};
 }
 
 check_report check_events(std::istream& log, event_check_options options) {

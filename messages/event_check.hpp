@@ -34,7 +34,8 @@ struct event_check_options {
 };
 
 /// Is shown the lines of a log, run after run: the next run begins after the
-/// run_finished of the one before. Ids of calls are unique over all of them.
+/// run_finished of the one before. Between the lines of a plan the runs of its
+/// steps may stand. Ids of calls are unique over all of them.
 class event_checker {
  public:
   explicit event_checker(event_check_options options = {});
@@ -57,8 +58,13 @@ class event_checker {
   run_checker::finding begin_run(const event& x);
   run_checker::finding check_id(const event& x);
 
+  run_checker::finding begin_within_plan(const event& x);
+  [[nodiscard]] run_checker& checker_of(const event& x);
+
   event_check_options options_;
   run_checker run_;
+  /// The plan whose log goes on while `run_` is one of its steps'.
+  std::optional<run_checker> plan_;
   std::unordered_map<std::string, std::size_t> runs_;
   std::unordered_map<std::string, std::size_t> calls_;  ///< id to run
   std::uint64_t line_ = 0;

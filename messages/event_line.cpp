@@ -174,6 +174,40 @@ void put(json_members& m, const events::run_finished& x) {
   m.object("error", [&](json_members& inner) { put_error(inner, *x.err); });
 }
 
+void put(json_members& m, const events::plan_started& x) {
+  m.text("plan_id", x.plan.value);
+  m.number("steps", x.steps);
+}
+
+void put(json_members& m, const events::plan_step_started& x) {
+  m.number("step", x.step);
+  m.text("id", x.id);
+  m.text_unless_empty("instruction", x.instruction);
+  m.text_unless_empty("tool", x.tool);
+  m.text_unless_empty("run_id", x.run.value);
+  m.number("attempt", x.attempt);
+}
+
+void put(json_members& m, const events::plan_step_finished& x) {
+  m.number("step", x.step);
+  m.text("id", x.id);
+  m.text("status", to_string(x.status));
+  m.text("output", x.output);
+  m.flag("truncated", x.truncated);
+  if (x.err)
+    m.object("error", [&](json_members& inner) { put_error(inner, *x.err); });
+  m.text_unless_empty("run_id", x.run.value);
+  m.number("duration_ms", x.duration_ms);
+}
+
+void put(json_members& m, const events::plan_finished& x) {
+  m.text("status", to_string(x.status));
+  if (x.answer) m.text("final_answer", *x.answer);
+  if (x.err)
+    m.object("error", [&](json_members& inner) { put_error(inner, *x.err); });
+  m.number("duration_ms", x.duration_ms);
+}
+
 constexpr std::string_view time_open = R"(},"timestamp":")";
 constexpr std::string_view time_close = "\"}\n";
 

@@ -194,6 +194,38 @@ void get(json_reader& m, events::run_finished& x) {
   x.err = maybe_error(m);
 }
 
+void get(json_reader& m, events::plan_started& x) {
+  x.plan = m.id<run_id>("plan_id");
+  x.steps = m.number<std::uint32_t>("steps");
+}
+
+void get(json_reader& m, events::plan_step_started& x) {
+  x.step = m.number<std::uint32_t>("step");
+  x.id = m.text("id");
+  x.instruction = m.text_or_empty("instruction");
+  x.tool = m.text_or_empty("tool");
+  x.run = run_id{m.text_or_empty("run_id")};
+  x.attempt = m.number<std::uint32_t>("attempt");
+}
+
+void get(json_reader& m, events::plan_step_finished& x) {
+  x.step = m.number<std::uint32_t>("step");
+  x.id = m.text("id");
+  x.status = m.choice<events::run_status>("status", events::parse_run_status);
+  x.output = m.text("output");
+  x.truncated = m.flag("truncated");
+  x.err = maybe_error(m);
+  x.run = run_id{m.text_or_empty("run_id")};
+  x.duration_ms = m.number<std::uint64_t>("duration_ms");
+}
+
+void get(json_reader& m, events::plan_finished& x) {
+  x.status = m.choice<events::run_status>("status", events::parse_run_status);
+  if (m.has("final_answer")) x.answer = m.text("final_answer");
+  x.err = maybe_error(m);
+  x.duration_ms = m.number<std::uint64_t>("duration_ms");
+}
+
 // Makes `body` hold the alternative of that index.
 template <std::size_t I = 0>
 void emplace(events::body& body, std::size_t index) {

@@ -22,10 +22,15 @@ bool is_blank(std::string_view text) {
 run_checker::finding run_checker::on_event(const event& x) {
   if (finished_)
     return broken(4, std::string{events::type_name(x.body.index())} +
-                         " after run_finished, which must be the last event");
+                         " after " + (is_plan_ ? "plan" : "run") +
+                         "_finished, which must be the last event");
   const auto due = seq_ + 1;
-  if (!started_) run_ = x.run;
+  if (!started_) {
+    run_ = x.run;
+    is_plan_ = std::holds_alternative<events::plan_started>(x.body);
+  }
   auto found = check_place(x, due);
+  if (!found) found = check_kind(x);
   started_ = true;
   seq_ = x.seq;
   auto other = std::visit([this](const auto& y) { return on(y); }, x.body);
@@ -34,7 +39,8 @@ run_checker::finding run_checker::on_event(const event& x) {
 
 run_checker::finding run_checker::check_place(const event& x,
                                               std::uint64_t due) const {
-  const bool is_start = std::holds_alternative<events::run_started>(x.body);
+  const bool is_start = std::holds_alternative<events::run_started>(x.body) ||
+                        std::holds_alternative<events::plan_started>(x.body);
   if (x.seq != due)
     return broken(1, "seq " + std::to_string(x.seq) + " where " +
                          std::to_string(due) + " was due");
@@ -42,8 +48,10 @@ run_checker::finding run_checker::check_place(const event& x,
     return broken(
         1, "an event of run " + x.run.value + " among those of " + run_.value);
   if (!started_ && !is_start)
-    return broken(1, "the first event is not run_started");
-  if (started_ && is_start) return broken(1, "a second run_started");
+    return broken(1, "the first event is not run_started or plan_started");
+  if (started_ && is_start)
+    return broken(1,
+                  "a second " + std::string{events::type_name(x.body.index())});
   return {};
 }
 
@@ -57,7 +65,7 @@ run_checker::finding run_checker::check_open_calls(const char* what) const {
 
 run_checker::finding run_checker::check_current(std::uint32_t step,
                                                 const char* what) const {
-  if (step == step_ && step_ > 0) return {};
+  if (step == step_ && step_ > 0 && (!is_plan_ || step_open_)) return {};
   return broken(3, std::string{what} + " of step " + std::to_string(step) +
                        " outside of that step");
 }

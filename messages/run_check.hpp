@@ -24,9 +24,9 @@ struct broken_promise {
   bool operator==(const broken_promise&) const = default;
 };
 
-/// Is shown the events of one run in the order of its log. After a broken
-/// promise it goes on as well as it can; what it says then may follow from
-/// the first.
+/// Is shown the events of one run, or of one plan, in the order of its log.
+/// After a broken promise it goes on as well as it can; what it says then may
+/// follow from the first.
 class run_checker {
  public:
   using finding = std::optional<broken_promise>;
@@ -34,6 +34,8 @@ class run_checker {
   finding on_event(const event& x);
 
   [[nodiscard]] bool finished() const noexcept { return finished_; }
+  /// It is a plan's own log.
+  [[nodiscard]] bool is_plan() const noexcept { return is_plan_; }
   [[nodiscard]] const run_id& run() const noexcept { return run_; }
   /// `seq` of the newest event.
   [[nodiscard]] std::uint64_t last_seq() const noexcept { return seq_; }
@@ -64,11 +66,19 @@ class run_checker {
   finding on(const events::approval_resolved& x);
   finding on(const events::proposal&) { return {}; }
   finding on(const events::usage& x);
-  finding on(const events::retry&) { return {}; }
+  finding on(const events::retry& x) { return on_retried_step(x); }
   finding on(const events::status&) { return {}; }
   finding on(const events::failure& x);
   finding on(const events::final_answer& x);
   finding on(const events::run_finished& x);
+
+  // Plans (plan_check.cpp).
+  finding on(const events::plan_started& x);
+  finding on(const events::plan_step_started& x);
+  finding on(const events::plan_step_finished& x);
+  finding on(const events::plan_finished& x);
+  finding on_retried_step(const events::retry& x);
+  finding check_kind(const event& x) const;
 
   finding check_place(const event& x, std::uint64_t due) const;
   finding check_open_calls(const char* what) const;
@@ -99,6 +109,13 @@ class run_checker {
 
   std::optional<events::final_answer> answer_;
   std::uint32_t errors_ = 0;
+
+  bool is_plan_ = false;
+  std::uint32_t plan_steps_ = 0;  ///< that it has
+  bool step_open_ = false;        ///< `step_` of the plan has not finished
+  bool step_again_ = false;       ///< and is announced once more
+  std::string step_id_;
+  std::optional<events::run_status> last_step_;  ///< how it ended
 };
 
 }  // namespace riffle

@@ -38,7 +38,7 @@ void run_status::on(const events::body& x, time_point now) {
     if (call->status == events::call_status::starting)
       running_.insert(call->id);
   } else if (const auto* result = std::get_if<events::tool_result>(&x)) {
-    if (running_.erase(result->id) != 0 && running_.empty())
+    if (running_.erase(result->id) != 0 && running_.empty() && !plan_)
       base_ = waiting_for_model;
   } else if (const auto* asked = std::get_if<events::approval_required>(&x)) {
     undecided_.insert(asked->id);
@@ -57,7 +57,11 @@ void run_status::on(const events::body& x, time_point now) {
              std::holds_alternative<events::step_restarted>(x)) {
     running_.clear();
     base_ = waiting_for_model;
-  } else if (std::holds_alternative<events::final_answer>(x) ||
+  } else if (const auto* step = std::get_if<events::plan_step_started>(&x)) {
+    plan_ = true;
+    base_ = "step " + std::to_string(step->step) + ": " + step->id;
+  } else if (std::holds_alternative<events::plan_finished>(x) ||
+             std::holds_alternative<events::final_answer>(x) ||
              std::holds_alternative<events::failure>(x) ||
              std::holds_alternative<events::run_finished>(x)) {
     ended_ = true;

@@ -39,6 +39,7 @@ class run_status {
   std::set<call_id> running_;
   std::set<call_id> undecided_;
   bool ended_ = false;
+  bool plan_ = false;  ///< it is a plan's
   std::string told_;
   std::optional<time_point> due_;
   std::optional<time_point> last_;  ///< when a text was told

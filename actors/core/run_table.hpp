@@ -44,6 +44,7 @@ struct asked_run {
   bool caused = false;             ///< it executes what a person approved
   duration time_limit{};           ///< 0: none
   std::optional<end_request> end;  ///< it is resumed to be ended
+  bool within_plan = false;        ///< `max_runs` counts its plan
 };
 
 class run_table {

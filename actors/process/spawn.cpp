@@ -4,6 +4,7 @@
 #include "actors/core/control_tools.hpp"
 #include "actors/process/run_registry.hpp"
 #include "actors/run/orchestrator.hpp"
+#include "actors/run/plan_executor.hpp"
 #include "actors/run/progress_muxer.hpp"
 #include "actors/run/publisher.hpp"
 #include "actors/run/stream_consumer.hpp"
@@ -107,8 +108,12 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
   peers.muxer = system.spawn(progress_muxer, spec);
   peers.dispatcher = system.spawn(dispatcher, spec, snapshot.session.state);
   peers.tracker = system.spawn(proposal_tracker, spec, plan_tracker(snapshot));
-  peers.orchestrator = system.spawn(orchestrator, spec, std::move(start),
-                                    turn_spawner{spawn_turn});
+  if (spec->plan)
+    peers.orchestrator = caf::actor_cast<orchestrator_actor>(
+        system.spawn(plan_executor, spec, std::move(start)));
+  else
+    peers.orchestrator = system.spawn(orchestrator, spec, std::move(start),
+                                      turn_spawner{spawn_turn});
   const auto link = [&](const auto& actor) {
     auto* self = caf::actor_cast<caf::abstract_actor*>(peers.orchestrator);
     static_cast<caf::monitorable_actor*>(self)->link_to(actor);

@@ -93,6 +93,27 @@ run_log_line say(const events::usage& x) {
                                 count(x.tokens.output_tokens, "output token")};
 }
 
+run_log_line say(const events::plan_started& x) {
+  return {log_level::info, "begins: a plan of " + count(x.steps, "step")};
+}
+
+run_log_line say(const events::plan_step_started& x) {
+  return {log_level::info,
+          "step " + std::to_string(x.step) + " (" + x.id + ") begins" +
+              (x.run.empty() ? std::string{} : ": run " + x.run.value)};
+}
+
+run_log_line say(const events::plan_step_finished& x) {
+  return {log_level::info, "step " + std::to_string(x.step) + " (" + x.id +
+                               ") " + std::string{to_string(x.status)} +
+                               in_time(x.duration_ms) + why_of(x.err)};
+}
+
+run_log_line say(const events::plan_finished& x) {
+  return {log_level::info, "ended: " + std::string{to_string(x.status)} +
+                               in_time(x.duration_ms) + why_of(x.err)};
+}
+
 // What the model said, and what else only clients want.
 template <class Other>
 run_log_line say(const Other&) {

@@ -101,7 +101,8 @@ struct settlement_committed {
   std::string answer;  ///< of an ok `complete`
 };
 
-/// publisher -> orchestrator: all settlements of a drained step are durable.
+/// publisher -> orchestrator: all settlements of a drained step are durable;
+/// or, of a plan, the announcement of a step.
 struct drain_committed {};
 
 /// publisher -> orchestrator: the run's last event is durable.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/plan_document.hpp"
 #include "actors/core/step_machine.hpp"
 #include "messages/call.hpp"
 #include "messages/decision.hpp"
@@ -27,6 +28,23 @@ namespace riffle {
 /// What tests put into handlers: called at the begin of each handler of each
 /// run actor with "actor.handler"; may throw.
 using fault_hook = std::function<void(const std::string& handler)>;
+
+struct run_spec;
+
+/// What a run of a plan executes, in the place of an agent.
+struct plan_work {
+  core::plan_document document;
+  std::string text;      ///< the document, JSON; on record with the first event
+  std::string settings;  ///< of the run's record from then on, without it
+  /// What carries an instruction out: a run of the session that all of them
+  /// have. May block.
+  std::function<expected<std::shared_ptr<const run_spec>>(
+      const run_id& run, const std::string& task)>
+      make_step;
+  /// The whole output of a call; `not_found` if it had none. May block.
+  std::function<expected<std::string>(const call_id&)> output;
+  std::uint32_t most_attempts = 3;  ///< of steps with on_error = "retry"
+};
 
 /// Everything that the actors of one run share and never change. Made by the
 /// composition root.
@@ -48,6 +66,10 @@ struct run_spec {
   duration expire_after{};  ///< of proposals; 0: never
   /// The approved proposal that this run executes, instead of a model's turn.
   std::optional<storage::proposal_state> cause;
+  /// Set for a plan: a plan executor takes the place of the orchestrator.
+  std::shared_ptr<const plan_work> plan;
+  /// It carries out a step of a plan that counts as a run itself.
+  bool within_plan = false;
   /// Where calls are looked at, apart from where they run; null: at once, by
   /// whoever wants to know.
   std::shared_ptr<executor> looks;

@@ -45,6 +45,10 @@ event as_in_a_line(event x) {
     keep_of_error(finished->err, true);
   if (auto* failure = std::get_if<events::failure>(&x.body))
     failure->err.cause.clear();
+  if (auto* step = std::get_if<events::plan_step_finished>(&x.body))
+    keep_of_error(step->err, true);
+  if (auto* plan = std::get_if<events::plan_finished>(&x.body))
+    keep_of_error(plan->err, true);
   return x;
 }
 

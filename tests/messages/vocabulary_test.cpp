@@ -45,7 +45,8 @@ TEST_CASE("the words in events have the texts of the contract") {
                                parse_proposal_source);
   check_texts<proposal_status>({"open", "approved", "denied", "expired"},
                                parse_proposal_status);
-  check_texts<retry_what>({"model", "tool", "termination"}, parse_retry_what);
+  check_texts<retry_what>({"model", "tool", "termination", "step"},
+                          parse_retry_what);
   check_texts<run_status>({"completed", "failed", "cancelled"},
                           parse_run_status);
 }

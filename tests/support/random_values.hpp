@@ -139,7 +139,7 @@ class random_values {
   void fill(events::proposal_status& x) {
     pick(x, events::proposal_status::expired);
   }
-  void fill(events::retry_what& x) { pick(x, events::retry_what::termination); }
+  void fill(events::retry_what& x) { pick(x, events::retry_what::step); }
   void fill(events::run_status& x) { pick(x, events::run_status::cancelled); }
 
   void fill(error& x) { all(x.code, x.op, x.message, x.retryable, x.cause); }
@@ -229,6 +229,17 @@ class random_values {
   }
   void fill(events::run_finished& x) {
     all(x.status, x.duration_ms, x.steps, x.tool_calls, x.usage, x.err);
+  }
+  void fill(events::plan_started& x) { all(x.plan, x.steps); }
+  void fill(events::plan_step_started& x) {
+    all(x.step, x.id, x.instruction, x.tool, x.run, x.attempt);
+  }
+  void fill(events::plan_step_finished& x) {
+    all(x.step, x.id, x.status, x.output, x.truncated, x.err, x.run,
+        x.duration_ms);
+  }
+  void fill(events::plan_finished& x) {
+    all(x.status, x.answer, x.err, x.duration_ms);
   }
   void fill(events::body& x) {
     emplace(x, below(std::variant_size_v<events::body>));
