@@ -64,6 +64,12 @@ event_stream run::events(std::uint64_t after_seq) const {
       std::make_shared<event_stream::state>(impl_->link, id_, after_seq)};
 }
 
+event_stream run::events_of(const run_id& other,
+                            std::uint64_t after_seq) const {
+  return event_stream{
+      std::make_shared<event_stream::state>(impl_->link, other, after_seq)};
+}
+
 void run::cancel_call(const call_id& call) const {
   impl_->link->cancel(id_, call);
 }
@@ -134,6 +140,18 @@ expected<run> runtime::start(run_request request, event_handler on_events) {
       std::move(on_events), stop,
       [&](const service::reader_maker& reader, service::reply<run_opened> to) {
         impl_->uses->runs.start(std::move(request), reader, std::move(to));
+      });
+}
+
+expected<run> runtime::start_plan(plan_request request,
+                                  event_handler on_events) {
+  if (auto ok = check_may_wait("runtime.start_plan"); !ok)
+    return unexpected{std::move(ok.error())};
+  auto stop = std::exchange(request.with.stop, {});
+  return impl_->open(
+      std::move(on_events), stop,
+      [&](const service::reader_maker& reader, service::reply<run_opened> to) {
+        impl_->uses->runs.start_plan(std::move(request), reader, std::move(to));
       });
 }
 

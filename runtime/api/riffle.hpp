@@ -162,6 +162,10 @@ class run {
 
   /// Its events after `after_seq`.
   [[nodiscard]] event_stream events(std::uint64_t after_seq = 0) const;
+  /// Those of another run of the same runtime, e.g. of a plan's step. One that
+  /// has not begun ends with `not_found`.
+  [[nodiscard]] event_stream events_of(const run_id& other,
+                                       std::uint64_t after_seq = 0) const;
   /// Asks it to end and returns at once; it settles its calls and ends as
   /// `cancelled`. Calling it again, or after the end, does nothing.
   void cancel(std::string reason = "cancelled by the user") const;
@@ -264,6 +268,13 @@ class runtime {
   /// `storage_unavailable`. `on_events`, if set, gets all its events.
   [[nodiscard]] expected<run> start(run_request request,
                                     event_handler on_events = {});
+
+  /// Executes a plan (docs/plans.md): a run whose log is the plan's; what its
+  /// steps say is read by runtime/api/plans.hpp. Its `run_outcome` has the
+  /// plan's answer. Fails as `start`, and with `invalid_plan` (all mistakes)
+  /// and `agent_not_streaming`. `resume` finishes it, `cancel` ends it.
+  [[nodiscard]] expected<run> start_plan(plan_request request,
+                                         event_handler on_events = {});
 
   /// Finishes an active run whose owner is gone. Fails with `not_found`,
   /// `session_busy` (the owner lives), `invalid_request` (the run has

@@ -9,6 +9,7 @@ inline constexpr auto main = R"(Examples:
   riffle run "What does this project do? Read README.md first."
   riffle run --approve all "Run the tests and explain the first failure."
   git diff | riffle run -
+  riffle plan release.toml
   riffle sessions list
   riffle sessions resume ses_01j9
   riffle tools call read '{"path": "README.md"}'
@@ -47,6 +48,36 @@ that was stopped hard is finished by 'riffle sessions resume SESSION'.
 Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
 3 completed, but calls were denied since nobody could be asked (with an
 explicit --approve none: 0), 124 time limit, 130 interrupted.)";
+
+inline constexpr auto plan = R"(Examples:
+  riffle plan release.toml
+  riffle plan check release.toml
+  riffle plan --approve all --timeout 10m release.toml
+  riffle plan --output jsonl - < plan.json | riffle events check -
+
+A plan is a TOML or JSON file with a list of steps, executed one at a time:
+
+  [[steps]]
+  id = "log"
+  tool = "bash"
+  arguments = { command = "git log --oneline v1.0.." }
+
+  [[steps]]
+  id = "notes"
+  instruction = "Write release notes from this log:\n{{steps.log.output}}"
+  on_error = "retry"
+  timeout = "5m"
+
+Keys of a step: id, instruction or tool with arguments, depends_on, on_error
+("stop", "continue", "retry"), timeout; of the plan: steps, timeout,
+require_streaming. 'check' tells all mistakes with their places and starts
+nothing. The answer is the output of the last step that completed. A plan that
+was stopped hard goes on at the step that was open: 'riffle sessions resume
+plan_...', the id stands on standard error.
+
+Exit status: 0 completed, 1 the plan failed, 2 usage, configuration or an
+invalid plan, 3 completed, but calls were denied since nobody could be asked,
+124 time limit, 130 interrupted.)";
 
 inline constexpr auto completion = R"(Examples:
   source <(riffle completion bash)

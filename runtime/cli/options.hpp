@@ -65,6 +65,17 @@ struct volley_command {
   bool fail_fast = false;
 };
 
+struct plan_command {
+  common_options common;
+  resume_options choices;  ///< what is not set stays as it is
+  show_options show;
+  std::string file;  ///< "-": standard input
+  bool check_only = false;
+  std::optional<std::string> session;  ///< of the steps' runs
+  std::string agent = "default";
+  std::string context;  ///< said to the model behind each instruction
+};
+
 struct resume_command {
   common_options common;
   resume_options choices;  ///< what is not set stays as it is
@@ -135,6 +146,7 @@ struct leave_command {
 using command =
     std::variant<leave_command, run_command, volley_command, resume_command,
                  sessions_command, proposals_command, tools_command,
-                 events_check_command, config_command, completion_command>;
+                 events_check_command, config_command, completion_command,
+                 plan_command>;
 
 }  // namespace riffle::cli

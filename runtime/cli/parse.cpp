@@ -25,8 +25,7 @@ constexpr int usage_error = 2;
 
 /// In the contract, but not built.
 constexpr std::array<std::string_view, 1> later_options = {"--no-token"};
-constexpr std::array<std::string_view, 3> later_commands = {"plan", "serve",
-                                                            "node"};
+constexpr std::array<std::string_view, 2> later_commands = {"serve", "node"};
 
 /// How to see it work without a key: where it is installed, or built, there is
 /// a configuration for that.
@@ -77,6 +76,7 @@ parser::parser() {
   app.require_subcommand(1);
   app.footer(std::string{help::main} + demo_text() + "\n\n" + help::main_end);
   add_run();
+  add_plan();
   add_sessions();
   add_proposals();
   add_tools();

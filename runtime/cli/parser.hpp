@@ -54,6 +54,7 @@ struct parser {
   run_command run;
   volley_command volley;
   bool tasks_are_several = false;  ///< they stand behind "--"
+  plan_command plan;
   resume_command resume;
   sessions_command sessions;
   proposals_command proposals;
@@ -67,6 +68,8 @@ struct parser {
   void add_common(CLI::App& x);
   void add_choices(CLI::App& x);
   void add_run();
+  void add_plan();
+  void finish_plan();
   void add_tools();
   void add_sessions();
   void add_resume(CLI::App& parent);

@@ -250,6 +250,7 @@ void node::connect(std::map<std::string, std::string> scripts) {
   x.looks = look_executor_;
   x.clock = timer_;
   x.scripts = std::move(scripts);
+  x.outputs = outputs_;
   x.lent = lent_;
   x.around_listeners = [inlined = inline_run_](const auto& work) {
     inlined->run(work);

@@ -34,6 +34,15 @@ struct run_request {
   std::stop_token stop{};
 };
 
+/// A plan to execute: steps, one after the other.
+struct plan_request {
+  std::string plan{};         ///< TOML or JSON, see docs/plans.md
+  std::string name = "plan";  ///< of the text, in messages
+  /// `session`: of the runs of its steps; `timeout`: over the plan's own;
+  /// `task` is not used; all else as for each of these runs.
+  run_request with{};
+};
+
 /// What may be chosen anew when an interrupted run is finished; what is not
 /// set stays as the run was started.
 struct resume_options {
@@ -114,5 +123,8 @@ std::string folder_of(const storage::run_record& x);
 
 /// The volley that a run is a task of; empty: none.
 std::string volley_of(const storage::run_record& x);
+
+/// It carries out a step of a plan, and goes on with that.
+bool is_of_plan(const storage::run_record& x);
 
 }  // namespace riffle

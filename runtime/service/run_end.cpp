@@ -32,7 +32,8 @@ bool has_type(std::string_view line, std::string_view type) {
 }  // namespace
 
 bool is_last(const storage::event_block& block) {
-  return has_type(last_line(*block.lines), "run_finished");
+  const auto line = last_line(*block.lines);
+  return has_type(line, "run_finished") || has_type(line, "plan_finished");
 }
 
 expected<run_end> read_end(std::string_view lines) {
@@ -40,6 +41,13 @@ expected<run_end> read_end(std::string_view lines) {
   const auto last = last_line(lines);
   auto end = parse_line(last);
   if (!end) return unexpected{std::move(end.error())};
+  if (auto* plan = std::get_if<events::plan_finished>(&end->body)) {
+    out.finished.status = plan->status;
+    out.finished.err = std::move(plan->err);
+    out.finished.duration_ms = plan->duration_ms;
+    out.answer = std::move(plan->answer).value_or("");
+    return out;
+  }
   out.finished = std::get<events::run_finished>(std::move(end->body));
   const auto before = last_line(
       lines.substr(0, static_cast<std::size_t>(last.data() - lines.data())));

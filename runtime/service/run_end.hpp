@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// How a run ended, as its log says it.
+// How a run, or a plan, ended, as its log says it.
 
 #include <atomic>
 #include <functional>
@@ -23,7 +23,7 @@ struct run_end {
   bool truncated = false;  ///< the provider cut the answer off
 };
 
-/// Whether the block's last line is the run's last event.
+/// Whether the block's last line is the last event of a run or a plan.
 bool is_last(const storage::event_block& block);
 
 /// Of the lines of a last block: the answer and the end are one commit, so

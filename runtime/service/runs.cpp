@@ -55,6 +55,22 @@ void runs::start(run_request x, std::optional<task_place> place,
       true, std::move(reader), to);
 }
 
+void runs::start_plan(plan_request x, reader_maker reader,
+                      const reply<run_opened>& to) const {
+  open(
+      [specs = specs_, x = std::move(x)]() -> expected<run_spec_ptr> {
+        auto text = specs->read_plan_text(x);
+        if (!text) return unexpected{std::move(text.error())};
+        auto& ids = specs->ids();
+        stored_request stored{x.with, working_folder(), {}};
+        stored.plan_session =
+            x.with.session ? *x.with.session : ids.next<session_id>();
+        stored.plan = std::move(*text);
+        return specs->make_plan(run_id{ids.make("plan_")}, stored);
+      },
+      true, std::move(reader), to);
+}
+
 void runs::start_cause(storage::proposal_state cause, reader_maker reader,
                        const reply<run_opened>& to) const {
   open([specs = specs_,
@@ -77,7 +93,7 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.model) asked.model = x.model;
         if (x.max_steps) asked.max_steps = x.max_steps;
         if (x.timeout > duration{}) asked.timeout = x.timeout;
-        return specs->make(id, record->session, record->task, stored);
+        return specs->remake(*record, std::move(stored));
       },
       false, std::move(reader), to);
 }
@@ -108,8 +124,7 @@ void runs::end_adopted(const run_id& id, const std::string& reason,
                        const reply<storage::cancel_verdict>& to) const {
   auto record = journal_->load_run(id);
   if (!record) return to(unexpected{std::move(record.error())});
-  auto spec = specs_->make(id, record->session, record->task,
-                           request_from_json(record->settings));
+  auto spec = specs_->remake(*record, request_from_json(record->settings));
   if (!spec) return to(unexpected{std::move(spec.error())});
   const error why{errc::cancelled, "run", reason};
   door_->resume(

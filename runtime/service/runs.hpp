@@ -40,6 +40,12 @@ class runs {
   void start(run_request x, std::optional<task_place> place,
              reader_maker reader, const reply<run_opened>& to) const;
 
+  /// Executes a plan, as a run of its own (see actors/run/plan_executor.hpp).
+  /// Fails as `start`, and with `invalid_plan` (all mistakes) and
+  /// `agent_not_streaming`.
+  void start_plan(plan_request x, reader_maker reader,
+                  const reply<run_opened>& to) const;
+
   /// Finishes an active run whose owner is gone. Fails with `not_found`,
   /// `session_busy` (the owner lives), `invalid_request` (it has finished, or
   /// works in another folder than this process), or as `start`.

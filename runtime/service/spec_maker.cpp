@@ -74,6 +74,8 @@ expected<std::string> read_prompt(const std::filesystem::path& file) {
   return std::move(*text);
 }
 
+}  // namespace
+
 /// Without its call in `main`, a guard would be the whole program once more.
 expected<void> check_guard(const tools::registry& registry,
                            const std::string& name,
@@ -91,6 +93,8 @@ expected<void> check_guard(const tools::registry& registry,
   }
   return {};
 }
+
+namespace {
 
 std::vector<model::tool_description> describe_tools(
     const tools::registry& registry, const config::agent_config& agent) {
@@ -143,13 +147,17 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   if (auto ok = find_cause(*spec, x); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = connect(*spec); !ok) return unexpected{std::move(ok.error())};
-  spec->looks = parts_.looks;
-  spec->registry = parts_.registry;
-  spec->journal = parts_.journal;
-  spec->ids = parts_.ids;
-  spec->random01 = make_random();
-  spec->faults = parts_.faults;
+  share(*spec);
   return run_spec_ptr{std::move(spec)};
+}
+
+void spec_maker::share(run_spec& spec) const {
+  spec.looks = parts_.looks;
+  spec.registry = parts_.registry;
+  spec.journal = parts_.journal;
+  spec.ids = parts_.ids;
+  spec.random01 = make_random();
+  spec.faults = parts_.faults;
 }
 
 /// What the configuration and the request say.
@@ -187,6 +195,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   set_approvals(spec, config_->approvals, asked.approval);
   spec.time_limit = asked.timeout;
   spec.folder = x.folder;
+  spec.within_plan = !x.of_plan.empty();
   spec.settings = to_json(x);
   return {};
 }
@@ -211,6 +220,8 @@ expected<run_spec_ptr> spec_maker::make_for(
   if (auto ok = check_folder(x.folder, "proposal " + cause.what.id.value); !ok)
     return unexpected{std::move(ok.error())};
   x.cause = cause.what.id;
+  x.plan_session = {};  // it is a run like any, also if a plan proposed it
+  x.plan.clear();
   return make(ids().next<run_id>(), cause.what.session, cause_task(cause), x);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,10 +15,16 @@
 
 namespace riffle::service {
 
+/// A tool of the agent that starts programs needs a guard, and this program
+/// can be none: `invalid_config`.
+expected<void> check_guard(const tools::registry& registry,
+                           const std::string& name,
+                           const config::agent_config& agent);
+
 /// Puts together what the actors of a run share: the configuration, what was
 /// asked for, and the process's adapters. Thread-safe; reads files (prompts,
 /// scripts) and the journal, so it is no actor's business.
-class spec_maker {
+class spec_maker : public std::enable_shared_from_this<spec_maker> {
  public:
   /// What it hands on to all runs.
   struct parts {
@@ -28,6 +35,7 @@ class spec_maker {
     std::shared_ptr<timer> clock;
     /// Scripts (TOML) by name of their model, instead of its file.
     std::map<std::string, std::string> scripts;
+    std::filesystem::path outputs;  ///< of long outputs; empty: nowhere
     std::shared_ptr<model::lent_transport> lent;  ///< null: HTTP
     /// Around each call of a listener by the HTTP client's thread.
     std::function<void(const std::function<void()>&)> around_listeners;
@@ -41,6 +49,17 @@ class spec_maker {
   expected<run_spec_ptr> make(run_id run, session_id session, std::string task,
                               const stored_request& x);
 
+  /// Of a plan (plan_specs.cpp). Fails with `invalid_plan` (all mistakes),
+  /// `agent_not_streaming`, or as `make`.
+  expected<run_spec_ptr> make_plan(run_id id, const stored_request& x);
+
+  /// Of a run or a plan that is on record; `x`: what it is made from now.
+  expected<run_spec_ptr> remake(const storage::run_record& record,
+                                stored_request x);
+
+  /// The plan in this text, see plan_file.hpp.
+  expected<std::string> read_plan_text(const plan_request& x) const;
+
   /// Of a run that executes an approved proposal. Fails with `not_found` if
   /// what made it is gone, `invalid_request` if that is another folder's.
   expected<run_spec_ptr> make_for(const storage::proposal_state& cause);
@@ -48,6 +67,9 @@ class spec_maker {
   [[nodiscard]] id_source& ids() const noexcept { return *parts_.ids; }
 
  private:
+  void share(run_spec& spec) const;
+  expected<std::shared_ptr<const plan_work>> plan_work_of(
+      const run_id& id, const stored_request& x);
   expected<void> describe(run_spec& spec, const stored_request& x) const;
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.

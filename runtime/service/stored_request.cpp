@@ -30,6 +30,9 @@ std::string to_json(const stored_request& x) {
     out["volley"] = x.place->volley;
     out["task"] = x.place->task;
   }
+  if (!x.plan_session.empty()) out["plan_session"] = x.plan_session.value;
+  if (!x.plan.empty()) out["plan"] = x.plan;
+  if (!x.of_plan.empty()) out["of_plan"] = x.of_plan.value;
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -43,6 +46,9 @@ stored_request request_from_json(const std::string& text) {
   if (from.contains("model")) asked.model = from["model"].get<std::string>();
   asked.context = from.value("context", "");
   x.folder = from.value("folder", "");
+  x.plan_session = session_id{from.value("plan_session", "")};
+  x.plan = from.value("plan", "");
+  x.of_plan = run_id{from.value("of_plan", "")};
   // Runs of older versions said `approve_all`.
   if (from.value("approve_all", false)) asked.approval = approve::all;
   const auto word = from.value("approval", "");
@@ -75,6 +81,10 @@ std::string folder_of(const storage::run_record& x) {
 std::string volley_of(const storage::run_record& x) {
   const auto place = service::request_from_json(x.settings).place;
   return place ? place->volley : std::string{};
+}
+
+bool is_of_plan(const storage::run_record& x) {
+  return !service::request_from_json(x.settings).of_plan.empty();
 }
 
 }  // namespace riffle

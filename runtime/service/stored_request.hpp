@@ -27,6 +27,12 @@ struct stored_request {
   /// The approved proposal that the run executes.
   std::optional<proposal_id> cause{};
   std::optional<task_place> place{};
+  /// Of a plan's run: where its steps' runs are. Empty: it is no plan's.
+  session_id plan_session{};
+  /// The plan, JSON; empty once it stands in the plan's first message.
+  std::string plan{};
+  /// Of a step's run: its plan. Else empty.
+  run_id of_plan{};
 };
 
 /// As JSON, without task, session and stop token.

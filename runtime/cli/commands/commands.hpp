@@ -32,6 +32,7 @@ struct console {
 int execute(const leave_command& x, console& io);
 int execute(const run_command& x, console& io);
 int execute(const volley_command& x, console& io);
+int execute(const plan_command& x, console& io);
 int execute(const resume_command& x, console& io);
 int execute(const sessions_command& x, console& io);
 int execute(const proposals_command& x, console& io);

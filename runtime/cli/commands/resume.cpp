@@ -7,7 +7,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/volley.hpp"
-#include "runtime/cli/commands/watch.hpp"
+#include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -109,8 +109,8 @@ int execute(const resume_command& x, console& io) {
       with_room(room, [&] { return rt->resume(active->id, {}, x.choices); });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
-  return watch({*rt, *resumed, open_keyboard(false)}, x.common, x.show, signals,
-               room, io);
+  return watch_any({*rt, *resumed, open_keyboard(false)}, x.common, x.show,
+                   signals, room, io);
 }
 
 }  // namespace riffle::cli

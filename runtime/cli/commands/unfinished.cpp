@@ -7,7 +7,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/cli/commands/watch.hpp"
+#include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
@@ -20,7 +20,9 @@ namespace riffle::cli {
 std::optional<storage::run_record> left_behind(
     const std::vector<unfinished_run>& all, const std::string& folder) {
   const auto found = std::ranges::find_if(all, [&](const unfinished_run& x) {
-    return x.owner == storage::run_owner::gone && folder_of(x.run) == folder;
+    // A step's run is finished by its plan.
+    return x.owner == storage::run_owner::gone && folder_of(x.run) == folder &&
+           !is_of_plan(x.run);
   });
   if (found == all.end()) return std::nullopt;
   return found->run;
@@ -60,8 +62,8 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
   });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
-  return watch({rt, *resumed, std::move(keyboard)}, x.common, x.show, signals,
-               room, io);
+  return watch_any({rt, *resumed, std::move(keyboard)}, x.common, x.show,
+                   signals, room, io);
 }
 
 }  // namespace riffle::cli

@@ -25,6 +25,7 @@ exit_status status_of(errc failure) noexcept {
     case errc::invalid_config:
     case errc::invalid_request:
     case errc::invalid_plan:
+    case errc::agent_not_streaming:
     case errc::not_found:
     case errc::session_busy: return usage;
     case errc::timeout: return out_of_time;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// riffle plan FILE, riffle plan check FILE
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/watch_plan.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/service/plan_file.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+expected<std::string> text_of(const plan_command& x) {
+  return x.file == "-" ? read_stdin("plan") : read_file(x.file, "plan");
+}
+
+std::string name_of(const plan_command& x) {
+  return x.file == "-" ? "plan" : x.file;
+}
+
+/// What the configuration says against it.
+void check_streaming(const plan_command& x, const config::config& settings,
+                     service::checked_plan& plan) {
+  if (!plan.document.require_streaming) return;
+  const auto& name =
+      x.choices.model.value_or(settings.agents.at(x.agent).model);
+  if (settings.models.at(name).streaming) return;
+  plan.problems.push_back(
+      {name_of(x), "require_streaming",
+       "models." + name + ".streaming is false (agent_not_streaming)"});
+}
+
+json problem_json(const service::plan_problem& x) {
+  return {{"place", x.place}, {"key", x.key}, {"text", x.text}};
+}
+
+int tell(const plan_command& x, const service::checked_plan& plan,
+         console& io) {
+  const bool ok = plan.problems.empty();
+  const auto dump = [](const json& one) {
+    return one.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  };
+  switch (x.common.output) {
+    case output_kind::text:
+      for (const auto& one : plan.problems)
+        io.err.write(safe_text(render(one)) + "\n");
+      if (ok && x.common.level != verbosity::quiet)
+        io.out.write(
+            "ok: " + std::to_string(plan.document.steps.size()) +
+            (plan.document.steps.size() == 1 ? " step\n" : " steps\n"));
+      break;
+    case output_kind::json: {
+      json out = {{"ok", ok}, {"steps", plan.document.steps.size()}};
+      out["problems"] = json::array();
+      for (const auto& one : plan.problems)
+        out["problems"].push_back(problem_json(one));
+      io.out.write(dump(out));
+      break;
+    }
+    case output_kind::jsonl:
+      for (const auto& one : plan.problems)
+        io.out.write(dump(problem_json(one)));
+      break;
+  }
+  return ok ? completed : usage;
+}
+
+int check(const plan_command& x, const std::string& text,
+          const config::config& settings, console& io) {
+  const auto tools = make_registry(settings, {});
+  if (!tools) return report(tools.error(), io);
+  auto plan = service::read_plan(text, name_of(x), **tools);
+  check_streaming(x, settings, plan);
+  return tell(x, plan, io);
+}
+
+plan_request request_of(const plan_command& x, std::string text) {
+  plan_request out{std::move(text), name_of(x), {}};
+  auto& with = out.with;
+  if (x.session) with.session = session_id{*x.session};
+  with.agent = x.agent;
+  with.model = x.choices.model;
+  with.context = x.context;
+  with.max_steps = x.choices.max_steps;
+  with.timeout = x.choices.timeout;
+  with.approval = x.choices.approval.value_or(approve::none);
+  return out;
+}
+
+}  // namespace
+
+int execute(const plan_command& x, console& io) {
+  const bool from_stdin = x.file == "-";
+  auto settings =
+      load_config(x.common, x.check_only ? config_use::looks : config_use::acts,
+                  from_stdin, io);
+  if (!settings) return usage;
+  for (const auto& known : {check_agent(x.agent, *settings),
+                            check_model(x.choices.model, *settings)}) {
+    if (!known) return report(known.error(), io);
+  }
+  auto text = text_of(x);
+  if (!text) return report(text.error(), io);
+  if (x.check_only) return check(x, *text, *settings, io);
+  auto request = request_of(x, std::move(*text));
+  std::optional<unique_fd> keyboard;
+  if (x.choices.approval.value_or(approve::ask) == approve::ask)
+    keyboard = open_keyboard(from_stdin);
+  const bool proposes = settings->approvals.mode == "propose";
+  if (!x.choices.approval && (keyboard || proposes))
+    request.with.approval = approve::ask;
+  choose_log_level(x.common.level, *settings);
+  interrupts signals;
+  room_wait room{x.choices.timeout, signals, io};
+  auto rt = with_room(
+      room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  if (room.status()) return *room.status();
+  if (!rt) return report(rt.error(), io);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto started = with_room(room, [&] { return rt->start_plan(request); });
+  if (room.status()) return *room.status();
+  if (!started) return report(started.error(), io);
+  return watch_plan({*rt, *started, std::move(keyboard)}, x.common, x.show,
+                    signals, room, io);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/plan_report.hpp"
+
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/trace_writer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_text = 60;
+constexpr std::size_t longest_message = 300;
+
+json error_json(const error& x) {
+  return {{"code", to_string(x.code)},
+          {"message", x.message},
+          {"op", x.op},
+          {"retryable", x.retryable}};
+}
+
+json step_json(const events::plan_step_finished& x) {
+  json out = {{"step", x.step},
+              {"id", x.id},
+              {"status", to_string(x.status)},
+              {"output", x.output},
+              {"truncated", x.truncated}};
+  if (x.err) out["error"] = error_json(*x.err);
+  if (!x.run.empty()) out["run_id"] = x.run.value;
+  out["duration_ms"] = x.duration_ms;
+  return out;
+}
+
+}  // namespace
+
+std::string plan_report::step_mark(std::uint32_t step) const {
+  return "[" + std::to_string(step) + "/" + std::to_string(total_) + "] ";
+}
+
+std::string plan_report::on(const event& x) {
+  if (const auto* e = std::get_if<events::plan_started>(&x.body)) {
+    plan_ = e->plan.value;
+    total_ = e->steps;
+    return "[PLAN] " + safe_line(plan_, 64) + ", " + std::to_string(total_) +
+           (total_ == 1 ? " step\n" : " steps\n");
+  }
+  if (const auto* s = std::get_if<events::plan_step_started>(&x.body)) {
+    const auto& what = s->tool.empty() ? s->instruction : s->tool;
+    return step_mark(s->step) + "▶ " + safe_line(s->id, 64) + ": " +
+           safe_line(what, longest_text) +
+           (s->attempt > 1 ? " (attempt " + std::to_string(s->attempt) + ")"
+                           : "") +
+           "\n";
+  }
+  if (const auto* s = std::get_if<events::plan_step_finished>(&x.body)) {
+    steps_.push_back(step_json(*s));
+    return step_mark(s->step) + (s->err ? "✗ " : "✓ ") + safe_line(s->id, 64) +
+           " (" + short_duration(s->duration_ms) + ")" +
+           (s->err ? ": " + safe_line(s->err->message, longest_message) : "") +
+           "\n";
+  }
+  if (const auto* end = std::get_if<events::plan_finished>(&x.body))
+    finished_ = *end;
+  return {};
+}
+
+std::string plan_report::to_json(const std::string& session,
+                                 std::uint32_t unasked) const {
+  const auto end = finished_.value_or(events::plan_finished{});
+  json out = {{"plan_id", plan_},
+              {"session_id", session},
+              {"status", finished_ ? to_string(end.status) : "active"},
+              {"answer", end.answer.value_or("")}};
+  if (end.err) out["error"] = error_json(*end.err);
+  out["steps"] = steps_;
+  if (unasked > 0) out["unasked"] = unasked;
+  out["duration_ms"] = end.duration_ms;
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/plan_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/control_tools.hpp"
+#include "runtime/model/scripted_document.hpp"
+
+namespace riffle::service {
+
+using nlohmann::json;
+
+namespace {
+
+/// Mistakes that are told; a plan with more is wrong as a whole.
+constexpr std::size_t most_told = 100;
+
+bool is_json(const std::string& text, const std::string& name) {
+  if (name.ends_with(".json")) return true;
+  if (name.ends_with(".toml")) return false;
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '{';
+}
+
+/// "/steps/2/tool" as people write it: "steps[2].tool".
+std::string key_of(const std::string& pointer) {
+  std::string out;
+  for (std::size_t at = 0; at < pointer.size();) {
+    const auto end = std::min(pointer.find('/', at + 1), pointer.size());
+    const auto part = pointer.substr(at + 1, end - at - 1);
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") ==
+                                             std::string::npos;
+    if (number)
+      out += "[" + part + "]";
+    else
+      out += (out.empty() ? "" : ".") + part;
+    at = end;
+  }
+  return out;
+}
+
+/// Of the part itself, or of the smallest one around it that has a place.
+std::string place_of(const model::script_document& from, std::string pointer) {
+  for (;;) {
+    const auto found = from.places.find(pointer);
+    if (found != from.places.end()) return from.name + ":" + found->second;
+    if (pointer.empty()) return from.name;
+    pointer.resize(pointer.rfind('/'));
+  }
+}
+
+core::tool_check check_of(const tools::registry& tools) {
+  return [&tools](const std::string& name,
+                  const json* arguments) -> std::string {
+    if (core::is_control_tool(name))
+      return "`" + name + "` is for agents; a plan cannot call it";
+    if (tools.find(name) == nullptr) {
+      std::string all;
+      for (const auto& x : tools.names())
+        if (!core::is_control_tool(x)) all += (all.empty() ? "" : ", ") + x;
+      return "there is no tool `" + name + "`; there are: " + all;
+    }
+    if (arguments == nullptr) return {};
+    const auto ok = tools.check(
+        name, arguments->dump(-1, ' ', false, json::error_handler_t::replace));
+    return ok ? std::string{} : ok.error().message;
+  };
+}
+
+std::pair<std::size_t, std::size_t> line_of(const std::string& place) {
+  const auto column = place.rfind(':');
+  const auto line = column == 0 || column == std::string::npos
+                        ? column
+                        : place.rfind(':', column - 1);
+  if (line == std::string::npos) return {};
+  const auto number = [](const std::string& text) {
+    std::size_t out = 0;
+    for (const char c : text)
+      if (c >= '0' && c <= '9')
+        out = out * 10 + static_cast<std::size_t>(c - '0');
+    return out;
+  };
+  return {number(place.substr(line + 1, column - line - 1)),
+          number(place.substr(column + 1))};
+}
+
+}  // namespace
+
+std::string render(const plan_problem& x) {
+  return x.place + ": " + (x.key.empty() ? "" : x.key + ": ") + x.text;
+}
+
+checked_plan read_plan(const std::string& text, const std::string& name,
+                       const tools::registry& tools) {
+  checked_plan out;
+  const auto format = is_json(text, name) ? model::script_format::json
+                                          : model::script_format::toml;
+  const auto read = model::parse_document(text, format, name);
+  if (!read) {
+    auto why = read.error().message;
+    if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
+    out.problems.push_back({name, {}, std::move(why)});
+    return out;
+  }
+  for (const auto& x : read->problems) out.problems.push_back({name, {}, x});
+  auto found = core::read_plan_document(read->root, check_of(tools));
+  for (auto& x : found.mistakes)
+    out.problems.push_back(
+        {place_of(*read, x.pointer), key_of(x.pointer), std::move(x.text)});
+  std::ranges::stable_sort(
+      out.problems, {}, [](const plan_problem& x) { return line_of(x.place); });
+  out.document = std::move(found.plan);
+  out.text = read->root.dump(-1, ' ', false, json::error_handler_t::replace);
+  return out;
+}
+
+error invalid_plan(const std::vector<plan_problem>& problems) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(problems.size(), most_told); ++i)
+    text += (i == 0 ? "" : "\n") + render(problems[i]);
+  if (problems.size() > most_told)
+    text += "\n… and " + std::to_string(problems.size() - most_told) + " more";
+  return {errc::invalid_plan, "plan", std::move(text)};
+}
+
+}  // namespace riffle::service

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Plans as files: TOML or JSON to a checked plan.
+
+#include <string>
+#include <vector>
+
+#include "actors/core/plan_document.hpp"
+#include "messages/error.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle::service {
+
+/// A mistake and where it stands.
+struct plan_problem {
+  std::string place;  ///< "plan.toml:3:5"; without line where that is unknown
+  std::string key;    ///< "steps[2].tool"; empty: the whole
+  std::string text;
+};
+
+/// `plan.toml:3:5: steps[2].tool: there is no tool …`
+std::string render(const plan_problem& x);
+
+struct checked_plan {
+  core::plan_document document;
+  std::string text;                    ///< JSON
+  std::vector<plan_problem> problems;  ///< not empty: do not use the rest
+};
+
+/// Reads a plan, JSON if its name ends with ".json" or its text begins with
+/// "{", else TOML. Tells all mistakes at once, sorted as they stand.
+checked_plan read_plan(const std::string& text, const std::string& name,
+                       const tools::registry& tools);
+
+/// `invalid_plan`, with every problem in a line of its own.
+error invalid_plan(const std::vector<plan_problem>& problems);
+
+}  // namespace riffle::service

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Specs of plans: a part of the spec maker.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "messages/utf8.hpp"
+#include "runtime/service/plan_file.hpp"
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/spec_maker.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr const char* op = "plan";
+constexpr std::size_t longest_title = 120;
+
+/// What lists of sessions show.
+std::string title_of(const core::plan_document& plan) {
+  const auto n = plan.steps.size();
+  auto text =
+      "Plan of " + std::to_string(n) + (n == 1 ? " step: " : " steps: ");
+  for (std::size_t i = 0; i < n && text.size() < longest_title; ++i)
+    text += (i == 0 ? "" : ", ") + plan.steps[i].id;
+  return std::string{first_characters(text, longest_title)};
+}
+
+bool asks_agents(const core::plan_document& plan) {
+  return std::ranges::any_of(plan.steps, [](const core::planned_step& x) {
+    return !x.instruction.empty();
+  });
+}
+
+expected<std::string> read_output(const kept_output& kept) {
+  if (kept.file.empty()) return kept.text;
+  std::error_code problem;
+  const auto size = std::filesystem::file_size(kept.file, problem);
+  if (!problem && size > core::longest_step_text)
+    return unexpected{
+        error{errc::step_execution_error, op,
+              "the output in " + kept.file.string() + " has more than " +
+                  std::to_string(core::longest_step_text >> 20) + " MiB"}};
+  std::ifstream in{kept.file, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  if (in && !problem) return text;
+  return unexpected{
+      error{errc::storage_unavailable, op,
+            "the output in " + kept.file.string() + " cannot be read"}};
+}
+
+/// What every step's run is started with.
+stored_request step_request(const run_id& plan, const stored_request& x) {
+  stored_request out{x.request, x.folder, {}};
+  out.request.timeout = {};
+  out.request.session = x.plan_session;
+  out.of_plan = plan;
+  return out;
+}
+
+/// The plan itself has no agent: its calls are those that it names.
+void take_tools(run_spec& spec, const core::plan_document& plan) {
+  std::set<std::string> names;
+  for (const auto& x : plan.steps)
+    if (!x.tool.empty()) names.insert(x.tool);
+  spec.agent.tools.assign(names.begin(), names.end());
+  spec.agent.budget = {};
+  spec.agent.completion = "free";
+}
+
+}  // namespace
+
+expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
+  auto read = read_plan(x.plan, x.name, *parts_.registry);
+  if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
+  return std::move(read.text);
+}
+
+expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
+    const run_id& id, const stored_request& x) {
+  auto read = read_plan(x.plan, "plan", *parts_.registry);
+  if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
+  auto work = std::make_shared<plan_work>();
+  work->document = std::move(read.document);
+  work->text = x.plan;
+  auto without = x;
+  without.plan.clear();
+  work->settings = to_json(without);
+  work->make_step = [me = shared_from_this(), request = step_request(id, x)](
+                        const run_id& run, const std::string& task) {
+    return me->make(run, *request.request.session, task, request);
+  };
+  work->output = [all = sessions{parts_.journal, parts_.outputs}](
+                     const call_id& call) -> expected<std::string> {
+    const auto kept = all.output(call);
+    if (!kept) return unexpected{kept.error()};
+    return read_output(*kept);
+  };
+  return std::shared_ptr<const plan_work>{std::move(work)};
+}
+
+expected<run_spec_ptr> spec_maker::make_plan(run_id id,
+                                             const stored_request& x) {
+  auto work = plan_work_of(id, x);
+  if (!work) return unexpected{std::move(work.error())};
+  const auto& plan = (*work)->document;
+  auto spec = std::make_shared<run_spec>();
+  spec->run = std::move(id);
+  spec->session = session_id{spec->run.value};
+  spec->task = title_of(plan);
+  if (auto ok = describe(*spec, x); !ok)
+    return unexpected{std::move(ok.error())};
+  if (plan.require_streaming && !spec->model.streaming)
+    return unexpected{error{errc::agent_not_streaming, op,
+                            "the plan requires streaming, and models." +
+                                spec->agent.model + ".streaming is false"}};
+  // What no step could begin without is told before the first one does.
+  if (asks_agents(plan))
+    if (auto step = (*work)->make_step(spec->run, "a step"); !step)
+      return unexpected{std::move(step.error())};
+  take_tools(*spec, plan);
+  if (auto ok = check_guard(*parts_.registry, "the plan", spec->agent); !ok)
+    return unexpected{std::move(ok.error())};
+  if (spec->time_limit == duration{}) spec->time_limit = plan.timeout;
+  spec->plan = std::move(*work);
+  share(*spec);
+  return run_spec_ptr{std::move(spec)};
+}
+
+expected<run_spec_ptr> spec_maker::remake(const storage::run_record& record,
+                                          stored_request x) {
+  if (x.plan_session.empty())
+    return make(record.id, record.session, record.task, x);
+  if (x.plan.empty()) {
+    const auto session = parts_.journal->load_session(record.session);
+    if (!session) return unexpected{session.error()};
+    for (const auto& m : session->messages)
+      if (m.run == record.id && m.step == 0 &&
+          m.role == storage::message_role::user)
+        x.plan = m.text;
+  }
+  return make_plan(record.id, x);
+}
+
+}  // namespace riffle::service
