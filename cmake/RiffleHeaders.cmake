@@ -5,7 +5,8 @@
 # In: RIFFLE_SOURCE, RIFFLE_HEADERS_OUT.
 
 cmake_minimum_required(VERSION 3.25)
-set(waiting runtime/api/riffle.hpp runtime/api/volley.hpp runtime/api/testing.hpp)
+set(waiting runtime/api/riffle.hpp runtime/api/plans.hpp runtime/api/volley.hpp
+    runtime/api/testing.hpp)
 set(seen)
 set(written)
 while(waiting)

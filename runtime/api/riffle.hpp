@@ -269,7 +269,7 @@ class runtime {
   [[nodiscard]] expected<run> start(run_request request,
                                     event_handler on_events = {});
 
-  /// Executes a plan (docs/plans.md): a run whose log is the plan's; what its
+  /// Executes a plan: a run whose log is the plan's; what its
   /// steps say is read by runtime/api/plans.hpp. Its `run_outcome` has the
   /// plan's answer. Fails as `start`, and with `invalid_plan` (all mistakes)
   /// and `agent_not_streaming`. `resume` finishes it, `cancel` ends it.

@@ -36,7 +36,7 @@ struct run_request {
 
 /// A plan to execute: steps, one after the other.
 struct plan_request {
-  std::string plan{};         ///< TOML or JSON, see docs/plans.md
+  std::string plan{};         ///< TOML or JSON
   std::string name = "plan";  ///< of the text, in messages
   /// `session`: of the runs of its steps; `timeout`: over the plan's own;
   /// `task` is not used; all else as for each of these runs.

@@ -51,10 +51,10 @@ TEST_CASE("a cancelled run is 130, unless its time was over") {
 
 TEST_CASE("what never became a run is usage, or a failure") {
   const std::map<errc, int> special = {
-      {errc::invalid_config, 2}, {errc::invalid_request, 2},
-      {errc::invalid_plan, 2},   {errc::not_found, 2},
-      {errc::session_busy, 2},   {errc::timeout, 124},
-      {errc::cancelled, 130}};
+      {errc::invalid_config, 2},      {errc::invalid_request, 2},
+      {errc::invalid_plan, 2},        {errc::not_found, 2},
+      {errc::agent_not_streaming, 2}, {errc::session_busy, 2},
+      {errc::timeout, 124},           {errc::cancelled, 130}};
   for (std::size_t i = 0; i < errc_count; ++i) {
     CAPTURE(to_string(code(i)));
     const auto found = special.find(code(i));

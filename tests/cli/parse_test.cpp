@@ -250,6 +250,8 @@ TEST_CASE("help teaches with examples, for each subcommand") {
        std::vector<std::vector<std::string>>{{"--help"},
                                              {"run", "--help"},
                                              {"run", "-h"},
+                                             {"plan", "--help"},
+                                             {"plan", "check", "--help"},
                                              {"sessions", "--help"},
                                              {"events", "--help"},
                                              {"config", "--help"},

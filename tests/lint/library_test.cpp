@@ -26,6 +26,7 @@ std::string read(const fs::path& path) {
 std::set<std::string> reachable() {
   static const std::regex include{R"(\n#include ["<]([^">]+)[">])"};
   std::deque<std::string> waiting{"runtime/api/riffle.hpp",
+                                  "runtime/api/plans.hpp",
                                   "runtime/api/volley.hpp",
                                   "runtime/api/testing.hpp"};
   std::set<std::string> seen;
@@ -67,6 +68,7 @@ const std::set<std::string> public_headers{
     "messages/time.hpp",
     "messages/usage.hpp",
     "runtime/api/make_tool.hpp",
+    "runtime/api/plans.hpp",
     "runtime/api/riffle.hpp",
     "runtime/api/testing.hpp",
     "runtime/api/version.hpp",

@@ -38,77 +38,79 @@ event_log_builder plan(std::uint32_t steps = 2) {
   return x;
 }
 
-std::vector<violation> check(const event_log& log) {
+std::vector<violation> found_in(const event_log& log) {
   std::stringstream text;
   for (const auto& x : log) text << to_line(x);
   return check_events(text).violations;
 }
 
-std::string first(event_log_builder x) {
-  const auto found = check(x.log());
+std::string first_of(event_log_builder x) {
+  const auto found = found_in(x.log());
   return found.empty() ? "ok" : render(found.front());
 }
 
 }  // namespace
 
 TEST_CASE("a whole plan keeps the promises") {
-  CHECK(first(plan().add(begun(1)).add(done(1)).add(begun(2)).add(done(2)).add(
-            completed)) == "ok");
   CHECK(
-      first(
+      first_of(plan().add(begun(1)).add(done(1)).add(begun(2)).add(done(2)).add(
+          completed)) == "ok");
+  CHECK(
+      first_of(
           plan().add(begun(1)).add(done(1, run_status::failed)).add(failed)) ==
       "ok");
   const events::retry again{events::retry_what::step, {}, 1, 3, 5, "why"};
-  CHECK(first(plan(1)
-                  .add(begun(1))
-                  .add(again)
-                  .add(begun(1, 2))
-                  .add(done(1))
-                  .add(completed)) == "ok");
+  CHECK(first_of(plan(1)
+                     .add(begun(1))
+                     .add(again)
+                     .add(begun(1, 2))
+                     .add(done(1))
+                     .add(completed)) == "ok");
 }
 
 TEST_CASE("what is wrong with a plan's log is found") {
   const std::string last = ": promise 4: ";
-  CHECK(first(plan().add(begun(1)).add(done(1))) ==
+  CHECK(first_of(plan().add(begun(1)).add(done(1))) ==
         "line 3, seq 3: promise 4: the log ends before plan_finished");
-  CHECK(first(plan().add(begun(2))) ==
+  CHECK(first_of(plan().add(begun(2))) ==
         "line 2, seq 2: promise 3: step 2 starts where 1 was due");
-  CHECK(first(plan().add(begun(1)).add(begun(2))).find("no plan_step_fin") !=
+  CHECK(first_of(plan().add(begun(1)).add(begun(2))).find("no plan_step_fin") !=
         std::string::npos);
-  CHECK(first(plan(1).add(begun(1)).add(done(1)).add(begun(2)))
+  CHECK(first_of(plan(1).add(begun(1)).add(done(1)).add(begun(2)))
             .find("of a plan that has 1") != std::string::npos);
-  CHECK(first(plan().add(done(1))).find("which is not open") !=
+  CHECK(first_of(plan().add(done(1))).find("which is not open") !=
         std::string::npos);
-  CHECK(first(plan().add(begun(1)).add(failed)).find("no plan_step_fin") !=
+  CHECK(first_of(plan().add(begun(1)).add(failed)).find("no plan_step_fin") !=
         std::string::npos);
-  CHECK(first(plan().add(begun(1)).add(done(1)).add(completed))
+  CHECK(first_of(plan().add(begun(1)).add(done(1)).add(completed))
             .find("after 1 of its 2 steps") != std::string::npos);
   auto wrong = completed;
   wrong.err = why;
-  CHECK(first(plan(1).add(begun(1)).add(done(1)).add(wrong))
+  CHECK(first_of(plan(1).add(begun(1)).add(done(1)).add(wrong))
             .find("completed with an error") != std::string::npos);
   wrong = failed;
   wrong.err.reset();
-  CHECK(first(plan(1).add(wrong)).find("failed without an error") !=
+  CHECK(first_of(plan(1).add(wrong)).find("failed without an error") !=
         std::string::npos);
   wrong = completed;
   wrong.answer.reset();
-  CHECK(first(plan(1).add(begun(1)).add(done(1)).add(wrong))
+  CHECK(first_of(plan(1).add(begun(1)).add(done(1)).add(wrong))
             .find("without a final_answer") != std::string::npos);
-  CHECK(first(plan(1).add(begun(1)).add(done(1)).add(completed).add(failed))
+  CHECK(first_of(plan(1).add(begun(1)).add(done(1)).add(completed).add(failed))
             .find("after plan_finished") != std::string::npos);
-  CHECK(first(plan(1).add(begun(1)).add(begun(1, 2))).find("step 1 starts") !=
-        std::string::npos);
-  CHECK(first(plan(1).add(events::step_start{1, 3})).find("log of a plan") !=
+  CHECK(
+      first_of(plan(1).add(begun(1)).add(begun(1, 2))).find("step 1 starts") !=
+      std::string::npos);
+  CHECK(first_of(plan(1).add(events::step_start{1, 3})).find("log of a plan") !=
         std::string::npos);
   auto other = plan(1);
-  CHECK(first(other.add(events::plan_started{run_id{"plan_1"}, 1}))
+  CHECK(first_of(other.add(events::plan_started{run_id{"plan_1"}, 1}))
             .find("a second plan_started") != std::string::npos);
-  CHECK(first(event_log_builder{}.start().add(begun(1))).find("no plan's") !=
+  CHECK(first_of(event_log_builder{}.start().add(begun(1))).find("no plan's") !=
         std::string::npos);
   auto unclear = done(1);
   unclear.err = why;
-  CHECK(first(plan(1).add(begun(1)).add(unclear))
+  CHECK(first_of(plan(1).add(begun(1)).add(unclear))
             .find("completed with an error") != std::string::npos);
 }
 
@@ -118,11 +120,11 @@ TEST_CASE("a direct call belongs to the step that is open") {
   events::tool_result result;
   result.id = call_id{"c"};
   result.tool = "read";
-  CHECK(first(plan(1).add(begun(1)).add(call).add(result).add(done(1)).add(
+  CHECK(first_of(plan(1).add(begun(1)).add(call).add(result).add(done(1)).add(
             completed)) == "ok");
-  CHECK(first(plan(1).add(begun(1)).add(call).add(done(1)))
+  CHECK(first_of(plan(1).add(begun(1)).add(call).add(done(1)))
             .find("no tool_result") != std::string::npos);
-  CHECK(first(plan(1).add(begun(1)).add(done(1)).add(call))
+  CHECK(first_of(plan(1).add(begun(1)).add(done(1)).add(call))
             .find("outside of that step") != std::string::npos);
 }
 
@@ -134,7 +136,7 @@ TEST_CASE("runs of steps may stand between the lines of their plan") {
     event_log both{log.begin(), log.begin() + static_cast<int>(at)};
     for (const auto& x : run) both.push_back(x);
     both.insert(both.end(), log.begin() + static_cast<int>(at), log.end());
-    const auto found = check(both);
+    const auto found = found_in(both);
     CAPTURE(at);
     CHECK(found.empty());
   }
@@ -142,22 +144,21 @@ TEST_CASE("runs of steps may stand between the lines of their plan") {
   event_log mixed{log[0], log[1]};
   mixed.push_back(run[0]);
   mixed.push_back(log[2]);
-  for (std::size_t i = 1; i < run.size(); ++i)
-    mixed.push_back(run[i]);
+  for (std::size_t i = 1; i < run.size(); ++i) mixed.push_back(run[i]);
   mixed.push_back(log[3]);
-  CHECK(check(mixed).empty());
+  CHECK(found_in(mixed).empty());
   // A run that did not end.
   event_log cut{log[0], log[1], run[0], log[2], log[3]};
-  REQUIRE_FALSE(check(cut).empty());
-  CHECK(check(cut).front().text == "plan plan_1 ends before run run_1");
+  REQUIRE_FALSE(found_in(cut).empty());
+  CHECK(found_in(cut).front().text == "plan plan_1 ends before run run_1");
   // The run's own promises hold there, too.
   auto gap = mixed;
   gap.erase(gap.begin() + 5);
-  CHECK_FALSE(check(gap).empty());
+  CHECK_FALSE(found_in(gap).empty());
   // The plan does not end.
   mixed.pop_back();
-  REQUIRE_FALSE(check(mixed).empty());
-  CHECK(check(mixed).front().text == "the log ends before plan_finished");
+  REQUIRE_FALSE(found_in(mixed).empty());
+  CHECK(found_in(mixed).front().text == "the log ends before plan_finished");
 }
 
 TEST_CASE("two runs and two plans stand one behind the other") {
@@ -170,5 +171,5 @@ TEST_CASE("two runs and two plans stand one behind the other") {
   other.add(events::plan_started{run_id{"plan_2"}, 1});
   other.add(begun(1)).add(done(1)).add(completed);
   for (const auto& x : other.log()) all.push_back(x);
-  CHECK(check(all).empty());
+  CHECK(found_in(all).empty());
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/plan_report.hpp"
+#include "tests/cli/parsing.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using events::run_status;
+using nlohmann::json;
+
+namespace {
+
+event of(events::body body) {
+  return {1, run_id{"plan_1"}, std::move(body), {}};
+}
+
+}  // namespace
+
+TEST_CASE("plan takes a file, and has safe defaults") {
+  const auto x = parsed<plan_command>({"plan", "p.toml"});
+  CHECK(x.file == "p.toml");
+  CHECK_FALSE(x.check_only);
+  CHECK(x.agent == "default");
+  CHECK_FALSE(x.session);
+  CHECK(x.context.empty());
+  CHECK_FALSE(x.choices.approval);
+  CHECK(parsed<plan_command>({"plan", "-"}).file == "-");
+}
+
+TEST_CASE("every option of plan arrives") {
+  const auto x = parsed<plan_command>(
+      {"plan",    "--config",   "c.toml",    "--set",     "a.b=1",
+       "--agent", "writer",     "--model",   "fast",      "--session",
+       "notes",   "--output",   "json",      "--approve", "all",
+       "-v",      "--no-color", "--timeout", "90s",       "--max-steps",
+       "7",       "--context",  "beside",    "--stats",   "--show-reasoning",
+       "p.json"});
+  CHECK(x.file == "p.json");
+  CHECK(x.common.config == "c.toml");
+  CHECK(x.common.sets == std::vector<std::string>{"a.b=1"});
+  CHECK(x.agent == "writer");
+  CHECK(x.choices.model == "fast");
+  CHECK(x.session == "notes");
+  CHECK(x.common.output == output_kind::json);
+  CHECK(x.choices.approval == approve::all);
+  CHECK(x.common.level == verbosity::verbose);
+  CHECK_FALSE(x.common.color);
+  CHECK(x.choices.timeout == 90s);
+  CHECK(x.choices.max_steps == 7u);
+  CHECK(x.context == "beside");
+  CHECK(x.show.stats);
+  CHECK(x.show.reasoning);
+}
+
+TEST_CASE("plan check takes a file and what it is checked against") {
+  const auto x =
+      parsed<plan_command>({"plan", "check", "--agent", "a", "--model", "m",
+                            "--output", "jsonl", "p.toml"});
+  CHECK(x.check_only);
+  CHECK(x.file == "p.toml");
+  CHECK(x.agent == "a");
+  CHECK(x.choices.model == "m");
+  CHECK(x.common.output == output_kind::jsonl);
+}
+
+TEST_CASE("plan without a file says what is missing") {
+  CHECK(has(refused({"plan"}), "which plan?"));
+  CHECK(has(refused({"plan", "check"}), "FILE"));
+  CHECK(has(refused({"plan", "--workers", "3", "p"}), "--workers"));
+}
+
+TEST_CASE("a plan's report has its steps, and lines for a person") {
+  plan_report x;
+  CHECK(x.on(of(events::plan_started{run_id{"plan_1"}, 2})) ==
+        "[PLAN] plan_1, 2 steps\n");
+  CHECK(x.on(of(events::plan_step_started{1, "a", "", "read", {}, 1})) ==
+        "[1/2] ▶ a: read\n");
+  events::plan_step_finished end;
+  end.step = 1;
+  end.id = "a";
+  end.output = "out";
+  end.duration_ms = 2400;
+  CHECK(x.on(of(end)) == "[1/2] ✓ a (2.4s)\n");
+  CHECK(x.on(of(events::plan_step_started{2, "b", "do\nit", "", run_id{"run_1"},
+                                          2})) ==
+        "[2/2] ▶ b: do it (attempt 2)\n");
+  end = {2, "b", run_status::failed};
+  end.err = error{errc::timeout, "plan", "too late"};
+  end.run = run_id{"run_1"};
+  CHECK(x.on(of(end)).find("[2/2] ✗ b (") == 0);
+  CHECK_FALSE(x.finished());
+  const error why{errc::timeout, "plan", "step b: too late"};
+  CHECK(
+      x.on(of(events::plan_finished{run_status::failed, {}, why, 7})).empty());
+  REQUIRE(x.finished());
+  const auto all = json::parse(x.to_json("ses_1", 1));
+  CHECK(all.at("plan_id") == "plan_1");
+  CHECK(all.at("session_id") == "ses_1");
+  CHECK(all.at("status") == "failed");
+  CHECK(all.at("answer") == "");
+  CHECK(all.at("error").at("code") == "timeout");
+  CHECK(all.at("unasked") == 1);
+  CHECK(all.at("duration_ms") == 7);
+  REQUIRE(all.at("steps").size() == 2);
+  CHECK(all.at("steps")[0].at("output") == "out");
+  CHECK_FALSE(all.at("steps")[0].contains("run_id"));
+  CHECK(all.at("steps")[1].at("run_id") == "run_1");
+  CHECK(all.at("steps")[1].at("error").at("message") == "too late");
+}
+
+TEST_CASE("the exit status of a plan that ended") {
+  CHECK(status_of(run_status::completed, {}) == completed);
+  CHECK(status_of(run_status::cancelled, errc::stream_interrupted) ==
+        interrupted_by_user);
+  CHECK(status_of(run_status::failed, errc::timeout) == out_of_time);
+  CHECK(status_of(run_status::failed, errc::tool_execution_error) == failed);
+  CHECK(status_of(errc::invalid_plan) == usage);
+  CHECK(status_of(errc::agent_not_streaming) == usage);
+}
