@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/core/plan_references.hpp"
 #include "messages/enum_text.hpp"
 
@@ -80,7 +82,7 @@ filled fill_in_instruction(const plan_document& plan, std::size_t step,
 
 filled fill_in_arguments(const plan_document& plan, std::size_t step,
                          const step_outputs& outputs) {
-  auto value = plan.steps[step].arguments;
+  auto value = json::parse(plan.steps[step].arguments, nullptr, false);
   auto room = longest_step_text;
   const source from{plan, plan.steps[step], outputs};
   if (auto done = fill_in_all(value, from, room); !done)

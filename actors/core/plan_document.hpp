@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
 #include "messages/time.hpp"
@@ -28,7 +28,7 @@ struct planned_step {
   std::string id;           ///< unique; its place ("1", "2" …) if none is given
   std::string instruction;  ///< for an agent; empty: a tool is called
   std::string tool;
-  nlohmann::json arguments = nlohmann::json::object();
+  std::string arguments = "{}";           ///< a JSON object
   std::vector<std::size_t> depends_on{};  ///< places of earlier steps, from 0
   std::vector<std::size_t> refers_to{};   ///< whose output it needs; the same
   step_policy on_error = step_policy::stop;
@@ -57,10 +57,10 @@ struct plan_mistake {
   bool operator==(const plan_mistake&) const = default;
 };
 
-/// What is wrong with a call of a tool, or nothing (empty). `arguments` is null
-/// if they hold references, so that nobody can tell yet.
+/// What is wrong with a call of a tool, or nothing (empty). `arguments`: JSON;
+/// null if they hold references, so that nobody can tell yet.
 using tool_check = std::function<std::string(const std::string& tool,
-                                             const nlohmann::json* arguments)>;
+                                             const std::string* arguments)>;
 
 /// A plan from its value, with all mistakes; one that has any is not to be
 /// used. Steps may refer to earlier ones only, by `depends_on` and by

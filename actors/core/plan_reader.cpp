@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/core/plan_document.hpp"
 #include "actors/core/plan_references.hpp"
 #include "messages/duration_text.hpp"
@@ -186,7 +188,7 @@ void reader::read_arguments(const json& from, const std::string& at,
   else if (member(from, "tool") == nullptr)
     complain(at + "/arguments", "are for a tool, and the step names none");
   else
-    step.arguments = *x;
+    step.arguments = x->dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 void reader::read_policy(const json& from, const std::string& at,
@@ -270,8 +272,10 @@ void reader::refer(std::size_t place, const std::string& at,
 void reader::link(std::size_t place) {
   link_dependencies(place);
   const auto& step = out_.plan.steps[place];
-  check_texts(place, step.instruction, step_at(place) + "/instruction");
-  check_texts(place, step.arguments, step_at(place) + "/arguments");
+  const auto& from = root_["steps"][place];
+  for (const char* key : {"instruction", "arguments"})
+    if (const auto* x = from.is_object() ? member(from, key) : nullptr)
+      check_texts(place, *x, step_at(place) + "/" + key);
   if (!step.tool.empty()) check_tool(place);
 }
 

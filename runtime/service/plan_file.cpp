@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/core/control_tools.hpp"
 #include "runtime/model/scripted_document.hpp"
 
@@ -52,7 +54,7 @@ std::string place_of(const model::script_document& from, std::string pointer) {
 
 core::tool_check check_of(const tools::registry& tools) {
   return [&tools](const std::string& name,
-                  const json* arguments) -> std::string {
+                  const std::string* arguments) -> std::string {
     if (core::is_control_tool(name))
       return "`" + name + "` is for agents; a plan cannot call it";
     if (tools.find(name) == nullptr) {
@@ -62,8 +64,7 @@ core::tool_check check_of(const tools::registry& tools) {
       return "there is no tool `" + name + "`; there are: " + all;
     }
     if (arguments == nullptr) return {};
-    const auto ok = tools.check(
-        name, arguments->dump(-1, ' ', false, json::error_handler_t::replace));
+    const auto ok = tools.check(name, *arguments);
     return ok ? std::string{} : ok.error().message;
   };
 }

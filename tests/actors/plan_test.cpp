@@ -29,7 +29,8 @@ std::shared_ptr<run_spec> plan_spec(actor_fixture& x, const json& steps,
   auto work = std::make_shared<plan_work>();
   const json root{{"steps", steps}};
   auto read = core::read_plan_document(
-      root, [](const std::string&, const json*) { return std::string{}; });
+      root,
+      [](const std::string&, const std::string*) { return std::string{}; });
   REQUIRE(read.mistakes.empty());
   work->document = std::move(read.plan);
   work->text = root.dump();
