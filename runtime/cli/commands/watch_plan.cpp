@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -122,6 +123,42 @@ class plan_output {
   std::uint32_t unasked_ = 0;
 };
 
+/// Where nobody can be asked, it is said how to decide.
+class waiting_calls {
+ public:
+  void on(const event& x) {
+    if (const auto* asked = std::get_if<events::approval_required>(&x.body)) {
+      open_.insert(asked->proposal.value);
+      told_ = false;
+    }
+    if (const auto* done = std::get_if<events::approval_resolved>(&x.body))
+      open_.erase(done->proposal.value);
+  }
+
+  /// Nothing happens: "" or lines for the person.
+  std::string on_quiet() {
+    if (open_.empty() || std::exchange(told_, true)) return {};
+    return "[APPROVAL] the plan waits for a decision (approve, deny or "
+           "edit):\n  riffle proposals approve " +
+           *open_.begin() + "\n";
+  }
+
+ private:
+  std::set<std::string> open_;
+  bool told_ = false;
+};
+
+void tell_unasked(std::uint32_t calls, const common_options& options,
+                  console& io) {
+  if (calls == 0 || options.level == verbosity::quiet) return;
+  io.complain(
+      (calls == 1 ? std::string{"a call was"}
+                  : std::to_string(calls) + " calls were") +
+      " denied since nobody could be asked: run the plan at a terminal, choose "
+      "by --approve ask|all|none, or allow such calls by rules of the "
+      "configuration");
+}
+
 std::optional<approval_prompt> prompt_for(watched_run& x, plan_output& output,
                                           const common_options& options,
                                           const interrupts& signals,
@@ -152,8 +189,8 @@ int unfinished(const run& plan, const plan_events& logs, console& io) {
 
 /// Until the end of the plan; false: it did not settle in time.
 bool show_all(plan_events& logs, plan_output& output,
-              std::optional<approval_prompt>& prompt, waiting_log& log,
-              const interrupts& signals) {
+              std::optional<approval_prompt>& prompt, waiting_calls& calls,
+              waiting_log& log, const interrupts& signals) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> give_up;
   while (!logs.ended()) {
@@ -163,6 +200,7 @@ bool show_all(plan_events& logs, plan_output& output,
     const auto batch = asks && prompt->busy() ? std::nullopt : logs.next(look);
     const auto now = clock::now();
     if (batch) output.on(*batch, now);
+    if (!batch && !prompt) output.interject(calls.on_quiet());
     if (signals.asked_to_stop()) {
       output.cancelling();
       if (!give_up) give_up = now + settle_limit;
@@ -187,18 +225,20 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
   plan_output output{x.of.id(), options, show, io};
   waiting_log log{view_of(options, show, io.out, io.err).status, io.err};
   auto prompt = prompt_for(x, output, options, signals, io);
-  if (prompt) output.listen([&](const event& e) { prompt->on(e); });
+  waiting_calls calls;
+  output.listen([&](const event& e) { prompt ? prompt->on(e) : calls.on(e); });
   signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
   plan_events logs{x.of};
-  const bool settled = show_all(logs, output, prompt, log, signals);
+  const bool settled = show_all(logs, output, prompt, calls, log, signals);
   signals.on_stop({});
   output.interject(log.take());
   const auto& end = output.report().finished();
   if (!settled || !end) return unfinished(x.of, logs, io);
   const auto unasked = output.unasked() + (prompt ? prompt->unanswered() : 0);
   output.finish(options.output == output_kind::text, unasked);
+  tell_unasked(unasked, options, io);
   const auto why = end->err ? std::optional{end->err->code} : std::nullopt;
   return status_of(end->status, why, unasked > 0);
 }
