@@ -48,7 +48,7 @@ void parser::finish_plan() {
   plan.common = finish_common();
   if (!raw.session.empty()) plan.session = raw.session;
   plan.choices = finish_choices();
-  plan.show = {raw.reasoning, raw.stats};
+  plan.show = finish_show();
   result = plan;
 }
 
