@@ -18,6 +18,9 @@ namespace {
 const std::string the_end = model_says("The end.") + model_stops("stop");
 const session_id steps_session{"ses_steps"};
 
+/// One step, in braces, is a list of one.
+json list(const json& x) { return x.is_array() ? x : json::array({x}); }
+
 /// A plan's spec of the fixture: its runs have the fixture's model and tools.
 std::shared_ptr<run_spec> plan_spec(actor_fixture& x, const json& steps,
                                     duration limit = {}) {
@@ -27,7 +30,7 @@ std::shared_ptr<run_spec> plan_spec(actor_fixture& x, const json& steps,
   spec->agent.tools = {"look", "act", "redo"};
   spec->time_limit = limit;
   auto work = std::make_shared<plan_work>();
-  const json root{{"steps", steps}};
+  const json root{{"steps", list(steps)}};
   auto read = core::read_plan_document(
       root,
       [](const std::string&, const std::string*) { return std::string{}; });
@@ -50,6 +53,11 @@ std::shared_ptr<run_spec> plan_spec(actor_fixture& x, const json& steps,
   };
   spec->plan = std::move(work);
   return spec;
+}
+
+/// Of another life, so that no id comes twice.
+std::shared_ptr<id_source> other_ids() {
+  return std::make_shared<id_source>(8, [] { return wall_time{2'000'000}; });
 }
 
 json tool(const std::string& name, json arguments = {{"n", 1}}) {
@@ -132,6 +140,7 @@ TEST_CASE("a mutating call that a crash cut is interrupted, retry runs it") {
     }
     journal = journal->crash(1);
     actor_fixture x{journal};
+    x.ids = other_ids();
     x.begin();
     x.resume(plan_spec(x, {step, tool("look")}));
     x.run_out();
@@ -163,6 +172,7 @@ TEST_CASE("a reading call that a crash cut runs again") {
   }
   journal = journal->crash(1);
   actor_fixture x{journal};
+  x.ids = other_ids();
   x.begin();
   x.resume(plan_spec(x, {tool("look")}));
   x.run_out();

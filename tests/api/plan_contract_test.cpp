@@ -19,6 +19,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// One step, in braces, is a list of one.
+json list(const json& x) { return x.is_array() ? x : json::array({x}); }
+
 /// What the tool `wait` waits for.
 struct gate {
   std::mutex mutex;
@@ -77,7 +80,7 @@ struct scene {
   }
 
   expected<plan_stream> start(const json& steps, json more = json::object()) {
-    more["steps"] = steps;
+    more["steps"] = list(steps);
     plan_request x{more.dump(), "plan.json", {}};
     x.with.approval = approve::all;
     x.with.stop = stop.get_token();

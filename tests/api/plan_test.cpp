@@ -82,7 +82,10 @@ struct scene {
   std::optional<runtime> rt;
 };
 
-json plan_of(json steps) { return {{"steps", std::move(steps)}}; }
+json plan_of(const json& steps) {
+  // One step, in braces, is a list of one.
+  return {{"steps", steps.is_array() ? steps : json::array({steps})}};
+}
 
 std::vector<json> of_type(const std::vector<json>& all, const char* type) {
   std::vector<json> out;

@@ -12,6 +12,9 @@ using nlohmann::json;
 
 namespace {
 
+/// One step, in braces, is a list of one.
+json list(const json& x) { return x.is_array() ? x : json::array({x}); }
+
 /// Answers each task with it.
 http_reply echo(const http_request& request) {
   const auto body = json::parse(request.body);
@@ -28,7 +31,7 @@ struct scene {
   finished plan(const json& steps, std::vector<std::string> more = {},
                 const json& keys = json::object()) {
     json x = keys;
-    x["steps"] = steps;
+    x["steps"] = list(steps);
     folder.write("p.json", x.dump());
     std::vector<std::string> all{"plan", "p.json"};
     all.insert(all.end(), more.begin(), more.end());
@@ -142,8 +145,8 @@ TEST_CASE("plan check tells all mistakes and starts nothing") {
 
 TEST_CASE("Ctrl-C cancels a plan and its step") {
   scene x;
-  x.folder.write("p.json",
-                 json{{"steps", {bash("echo x > begun; sleep 60")}}}.dump());
+  x.folder.write(
+      "p.json", json{{"steps", list(bash("echo x > begun; sleep 60"))}}.dump());
   program running{installed_riffle(),
                   x.folder,
                   {"plan", "--approve", "all", "--output", "jsonl", "p.json"}};
@@ -162,8 +165,8 @@ TEST_CASE("Ctrl-C cancels a plan and its step") {
 
 TEST_CASE("sessions cancel ends a plan that nobody works on") {
   scene x;
-  x.folder.write("p.json",
-                 json{{"steps", {bash("echo x > begun; sleep 60")}}}.dump());
+  x.folder.write(
+      "p.json", json{{"steps", list(bash("echo x > begun; sleep 60"))}}.dump());
   std::string id;
   {
     program running{
@@ -188,7 +191,8 @@ TEST_CASE("a plan whose output nobody reads is executed all the same") {
   scene x;
   x.folder.write(
       "p.json",
-      json{{"steps", {bash("sleep 0.3"), bash("echo x > done")}}}.dump());
+      json{{"steps", json::array({bash("sleep 0.3"), bash("echo x > done")})}}
+          .dump());
   const auto command =
       "'" + installed_riffle().string() +
       "' plan --approve all --output jsonl p.json | true; sleep 0.1";

@@ -165,8 +165,8 @@ TEST_CASE("two runs and two plans stand one behind the other") {
   const auto run =
       event_log_builder{"run_1"}.start().step().text("x").answer().finish();
   auto all = run;
-  for (const auto& x : plan(1).add(begun(1)).add(done(1)).add(completed).log())
-    all.push_back(x);
+  const auto first = plan(1).add(begun(1)).add(done(1)).add(completed).log();
+  all.insert(all.end(), first.begin(), first.end());
   auto other = event_log_builder{"plan_2"};
   other.add(events::plan_started{run_id{"plan_2"}, 1});
   other.add(begun(1)).add(done(1)).add(completed);
