@@ -221,7 +221,7 @@ TEST_CASE("a plan that requires streaming is refused by a model without") {
 
 TEST_CASE("the time limit of a plan, and of a step, is told as timeout") {
   scene x;
-  x.begin("[[steps]]\ntext = \"late\"\ndelay = \"60s\"\n");
+  x.begin("chunk = 1\ndelay = \"60s\"\n[[steps]]\ntext = \"late\"\n");
   auto plan = plan_of({{{"instruction", "go"}, {"timeout", "50ms"}}});
   for (const bool whole : {false, true}) {
     if (whole) {
@@ -264,7 +264,9 @@ TEST_CASE("a call of a plan waits for its approval, and is executed") {
     REQUIRE(std::chrono::steady_clock::now() < deadline);
     proposal_filter filter;
     filter.undecided = true;
-    for (const auto& p : *x.rt->proposals(filter)) {
+    const auto open = x.rt->proposals(filter);
+    REQUIRE(open);
+    for (const auto& p : *open) {
       CHECK(p.what.run == started->id());
       if (x.rt->decide(p.what.id, {.approved = true})->verdict ==
           decision_verdict::accepted)

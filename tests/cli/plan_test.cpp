@@ -67,9 +67,10 @@ TEST_CASE("plan check takes a file and what it is checked against") {
 }
 
 TEST_CASE("plan without a file says what is missing") {
-  CHECK(has(refused({"plan"}), "which plan?"));
-  CHECK(has(refused({"plan", "check"}), "FILE"));
-  CHECK(has(refused({"plan", "--workers", "3", "p"}), "--workers"));
+  CHECK(riffle::testing::has(refused({"plan"}), "which plan?"));
+  CHECK(riffle::testing::has(refused({"plan", "check"}), "FILE"));
+  CHECK(riffle::testing::has(refused({"plan", "--workers", "3", "p"}),
+                             "--workers"));
 }
 
 TEST_CASE("a plan's report has its steps, and lines for a person") {

@@ -93,7 +93,7 @@ plan_request request_of(const plan_command& x, std::string text) {
   with.context = x.context;
   with.max_steps = x.choices.max_steps;
   with.timeout = x.choices.timeout;
-  with.approval = x.choices.approval.value_or(approve::none);
+  with.approval = x.choices.approval.value_or(approve::nobody);
   return out;
 }
 
