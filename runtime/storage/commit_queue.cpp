@@ -9,8 +9,12 @@
 
 namespace riffle::storage {
 
-commit_queue::commit_queue(limits most, store_group store)
-    : limits_{most}, store_{std::move(store)}, thread_{[this] { work(); }} {}
+commit_queue::commit_queue(limits most, store_group store,
+                           std::function<void()> afterwards)
+    : limits_{most},
+      store_{std::move(store)},
+      afterwards_{std::move(afterwards)},
+      thread_{[this] { work(); }} {}
 
 commit_queue::~commit_queue() {
   {
@@ -117,6 +121,7 @@ void commit_queue::store(std::vector<queued_unit> group) {
     auto unit = std::move(group[i]);
     unit.done(failures.empty() ? std::nullopt : std::move(failures[i]));
   }
+  if (afterwards_) afterwards_();
 }
 
 }  // namespace riffle::storage

@@ -52,7 +52,10 @@ class commit_queue {
   };
   using store_group = std::function<stored(const std::vector<queued_unit>&)>;
 
-  commit_queue(limits most, store_group store);
+  /// `afterwards` is called on the queue's thread after a group was completed,
+  /// before the next; it must not throw.
+  commit_queue(limits most, store_group store,
+               std::function<void()> afterwards = {});
   /// Stores what waits, completes it, then ends the thread.
   ~commit_queue();
   commit_queue(const commit_queue&) = delete;
@@ -82,6 +85,7 @@ class commit_queue {
 
   const limits limits_;
   const store_group store_;
+  const std::function<void()> afterwards_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::pair<entry, std::size_t>> entries_;
