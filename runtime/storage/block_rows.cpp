@@ -38,7 +38,8 @@ std::vector<commit_share> shares_of(std::int64_t key, std::string_view text,
   const auto bad = [&] {
     return damaged{std::string{whose}, "the commits of a block are damaged"};
   };
-  if (take_varint(text) != crc_of_shares(key, text)) throw bad();
+  const auto crc = take_varint(text);
+  if (crc != crc_of_shares(key, text)) throw bad();
   std::uint64_t before = 0;
   while (!text.empty()) {
     const auto step = take_varint(text);
