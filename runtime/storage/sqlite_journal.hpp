@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
@@ -49,6 +50,10 @@ class sqlite_journal final : public journal {
   ~sqlite_journal() override;
 
   void append(commit_unit unit, completion done) override;
+  void complete_within(
+      std::function<void(const std::function<void()>&)> f) override {
+    queue_.complete_within(std::move(f));
+  }
   expected<run_snapshot> open_run(run_record run) override;
   expected<run_snapshot> adopt_run(const run_id& id) override;
   expected<run_owner> owner_of_run(const run_id& id) override;

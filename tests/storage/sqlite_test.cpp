@@ -286,20 +286,6 @@ TEST_CASE("a row that vanished or moved is damage") {
   CHECK(journal->list_sessions(9)->size() == (record ? 1U : 2U));
 }
 
-TEST_CASE("a completion that would wait for the journal gets an error") {
-  scratch_folder folder;
-  std::optional<error> answer;
-  {
-    const auto journal = open_store(folder.path());
-    REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
-    journal->append({{"run_1"}, make_block("run_1", 1, 1), {}}, [&](auto) {
-      answer = journal->open_run(make_run("ses_2", "run_2")).error();
-    });
-  }
-  REQUIRE(answer);
-  CHECK(answer->code == errc::internal);
-}
-
 TEST_CASE("units that wait form groups, and the counts say so") {
   scratch_folder folder;
   const auto journal = open_store(folder.path());
