@@ -288,6 +288,11 @@ TEST_CASE("damage to the log of commits is named, never misread") {
   SECTION("another extent") {
     change_file(folder.path(), "UPDATE log SET last = last - 1");
   }
+  SECTION("another extent that fits, without the last row") {
+    change_file(folder.path(),
+                "DELETE FROM commits WHERE n = (SELECT last FROM log); "
+                "UPDATE log SET last = last - 1");
+  }
   SECTION("other lines") {
     all_active = false;
     change_file(folder.path(),
