@@ -238,6 +238,8 @@ expected<void> node::compose(node_parts parts) {
   system_ = std::make_unique<system>(config_->runtime);
   if (config_->runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
+  journal_->complete_within(
+      [inlined = inline_run_](const auto& work) { inlined->run(work); });
   spawn_actors(guard_dir, output_dir);
   return {};
 }

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <variant>
 #include <vector>
 
+#include "runtime/storage/commit_gatherer.hpp"
 #include "runtime/storage/journal.hpp"
 
 namespace riffle::storage {
@@ -30,9 +32,10 @@ struct queue_counts {
 };
 
 /// Group commit: one thread takes all that waits, up to a limit, and stores
-/// it at once; the next group forms meanwhile. Jobs run in their place in the
-/// order, alone. The queue itself does not refuse anything: its bound is the
-/// credit of those who append (each run waits for its acknowledgements).
+/// it at once; the next group forms meanwhile, under load for a moment longer
+/// (`commit_gatherer`). Jobs run in their place in the order, alone. The queue
+/// itself does not refuse anything: its bound is the credit of those who append
+/// (each run waits for its acknowledgements).
 class commit_queue {
  public:
   struct limits {
@@ -50,9 +53,13 @@ class commit_queue {
       failures[i] = why;
     }
   };
+  using around = std::function<void(const std::function<void()>&)>;
   using store_group = std::function<stored(const std::vector<queued_unit>&)>;
 
-  commit_queue(limits most, store_group store);
+  /// `afterwards` is called on the queue's thread after a group was completed,
+  /// before the next; it must not throw.
+  commit_queue(limits most, store_group store,
+               std::function<void()> afterwards = {});
   /// Stores what waits, completes it, then ends the thread.
   ~commit_queue();
   commit_queue(const commit_queue&) = delete;
@@ -62,9 +69,13 @@ class commit_queue {
   /// order.
   void append(commit_unit unit, completion done);
 
+  /// See `event_log::complete_within`.
+  void complete_within(around f);
+
   /// Runs a job on the queue's thread after all that was appended before and
-  /// waits for it. The job must not throw. Fails if it is called by a
-  /// completion, which would wait for itself.
+  /// waits for it. The job must not throw. Called by a completion, it stores
+  /// what was appended before and runs the job at once; completions of that
+  /// come later, in their order. Fails if it is called by a job.
   std::optional<error> run(std::function<void()> call);
 
   [[nodiscard]] queue_counts counts() const;
@@ -74,20 +85,37 @@ class commit_queue {
     std::function<void()> call;
   };
   using entry = std::variant<queued_unit, job>;
+  using guard = std::unique_lock<std::mutex>;
+  /// A unit whose completion is to be called.
+  struct ended_unit {
+    completion done;
+    std::optional<error> failure;
+  };
 
   void push(entry x, std::size_t bytes);
   void work();
+  bool await(guard& lock);
+  void step(guard& lock);
   std::vector<queued_unit> take_group();
   void store(std::vector<queued_unit> group);
+  void complete(guard& lock);
 
   const limits limits_;
   const store_group store_;
+  const std::function<void()> afterwards_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::pair<entry, std::size_t>> entries_;
   queue_counts counts_;
+  std::shared_ptr<const around> around_;
+  std::size_t jobs_ = 0;  ///< that wait
   bool idle_ = false;
+  bool gathering_ = false;
   bool stopping_ = false;
+  // Of the thread:
+  std::deque<ended_unit> ended_;
+  commit_gatherer gatherer_;
+  bool in_job_ = false;
   std::thread thread_;
 };
 

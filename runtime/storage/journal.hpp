@@ -237,6 +237,15 @@ class event_log {
     return false;
   }
 
+  /// From now on completions of one commit are called within `f`, which calls
+  /// its argument once, on the same thread: so the writer's thread can run what
+  /// they wake. What they call blocks for nobody else: a call that waits until
+  /// it is stored is executed in its place. Empty: as before.
+  virtual void complete_within(
+      std::function<void(const std::function<void()>&)> f) {
+    static_cast<void>(f);
+  }
+
   /// Starts a run: creates the session if it is new, gives the ordinal, and
   /// makes this process the run's owner, in one commit. Fails with
   /// `session_busy` (naming run and owner) while the session has an active

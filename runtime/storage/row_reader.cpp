@@ -32,8 +32,47 @@ std::int64_t limit_of(std::size_t limit) {
 
 }  // namespace
 
+/// A page that is put together from blocks in their order.
+class page_writer {
+ public:
+  page_writer(std::uint64_t after_seq, std::uint64_t last_seq,
+              std::size_t max_bytes)
+      : next_{after_seq + 1}, last_{last_seq}, max_bytes_{max_bytes} {}
+
+  /// The event that comes next; `last` is the last of the run.
+  [[nodiscard]] std::uint64_t next() const noexcept { return next_; }
+  [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+  [[nodiscard]] bool wants_more() const noexcept {
+    return next_ <= last_ && !full_;
+  }
+  /// The block has `next`. One that is too much fills the page, unless it is
+  /// the first.
+  void add(event_block block) {
+    block = cut_front(block, next_ - 1);
+    full_ = bytes_ + block.lines->size() >= max_bytes_;
+    if (!page_.blocks.empty() && bytes_ + block.lines->size() > max_bytes_)
+      return;
+    bytes_ += block.lines->size();
+    next_ = block.last_seq + 1;
+    page_.blocks.push_back(std::move(block));
+  }
+  event_page take() {
+    page_.end = next_ > last_;
+    return std::move(page_);
+  }
+
+ private:
+  event_page page_;
+  std::uint64_t next_;
+  std::uint64_t last_;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  bool full_ = false;
+};
+
 row_reader::row_reader(sqlite::database& db)
-    : proposals_{db},
+    : log_{db},
+      proposals_{db},
       grants_{db},
       state_{db},
       run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
@@ -125,6 +164,20 @@ std::optional<run_row> row_reader::active_run(const session_id& id) {
 }
 
 head_row row_reader::read_head(const run_row& run) {
+  const auto x = read_stored_head(run);
+  // The head of a run that has ended is written with its end.
+  if (run.state != run_state::active) return x;
+  const auto whose = "run " + run.id;
+  log_.refresh(whose);
+  const auto* later = log_.head(run.n);
+  if (later == nullptr) return x;
+  if (later->last_seq < x.last_seq || later->messages < x.messages ||
+      later->calls < x.calls)
+    throw damaged{whose, "its head and the log of commits contradict"};
+  return *later;
+}
+
+head_row row_reader::read_stored_head(const run_row& run) {
   auto found = head_.query(run.n);
   if (!found.next()) throw damaged{"run " + run.id, "its head is lost"};
   const head_row x{found.number(0), found.number(1), found.number(2)};
@@ -242,38 +295,51 @@ event_block row_reader::read_block(const sqlite::rows& from, const run_row& run,
   return block;
 }
 
+bool row_reader::add_own_rows(const run_row& run, page_writer& page) {
+  const auto from_key = block_key(run.n, page.next());
+  {
+    auto at = block_at_.query(from_key);
+    // One that ends before has been lost, or the log has what follows.
+    if (!at.next() || at.integer(0) < block_key(run.n, 0)) return false;
+    auto block = read_block(at, run, page.last());
+    if (block.last_seq < page.next()) return false;
+    page.add(std::move(block));
+  }
+  auto rest = blocks_after_.query(from_key, block_key(run.n + 1, 0));
+  while (page.wants_more() && rest.next() &&
+         rest.integer(0) == block_key(run.n, page.next()))
+    page.add(read_block(rest, run, page.last()));
+  return true;
+}
+
+bool row_reader::add_from_log(const run_row& run, page_writer& page) {
+  const auto whose = "run " + run.id;
+  log_.refresh(whose);
+  bool added = false;
+  while (page.wants_more()) {
+    const auto* part = log_.find(run.n, page.next());
+    if (part == nullptr) break;
+    if (part->last_seq > page.last())
+      throw damaged{whose, "the log of commits goes beyond its end"};
+    page.add(
+        {{run.id},
+         part->first_seq,
+         part->last_seq,
+         std::make_shared<const std::string>(log_.lines(run.n, *part, whose))});
+    added = true;
+  }
+  return added;
+}
+
+/// A run's lines lie in rows of its own, in the log of commits, or in turn in
+/// both; where a row of its own has them, the log is not asked.
 event_page row_reader::read_events(const run_row& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) {
-  event_page page;
-  const auto end = read_head(run).last_seq;
-  page.end = after_seq >= end;
-  if (page.end) return page;
-  auto next = after_seq + 1;
-  std::size_t bytes = 0;
-  const auto add = [&](const sqlite::rows& from) {
-    const bool first = page.blocks.empty();
-    if (from.integer(0) < block_key(run.n, 0) ||
-        (first ? from.integer(0) > block_key(run.n, next)
-               : from.integer(0) != block_key(run.n, next)))
-      lost(run, next);
-    auto block = read_block(from, run, end);
-    if (block.last_seq < next) lost(run, next);
-    block = cut_front(block, next - 1);
-    if (!first && bytes + block.lines->size() > max_bytes) return false;
-    bytes += block.lines->size();
-    next = block.last_seq + 1;
-    page.blocks.push_back(std::move(block));
-    return bytes < max_bytes;
-  };
-  const auto from_key = block_key(run.n, next);
-  auto at = block_at_.query(from_key);
-  if (!at.next()) lost(run, next);
-  bool more = add(at);
-  auto rest = blocks_after_.query(from_key, block_key(run.n + 1, 0));
-  while (more && rest.next()) more = add(rest);
-  page.end = next > end;
-  if (more && !page.end) lost(run, next);
-  return page;
+  page_writer page{after_seq, read_head(run).last_seq, max_bytes};
+  while (page.wants_more())
+    if (!add_own_rows(run, page) && !add_from_log(run, page))
+      lost(run, page.next());
+  return page.take();
 }
 
 std::optional<std::string> row_reader::find_output(const call_id& id) {

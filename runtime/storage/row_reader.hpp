@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/storage/commit_log.hpp"
 #include "runtime/storage/grant_rows.hpp"
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/rows.hpp"
@@ -14,6 +15,8 @@
 #include "runtime/storage/state_rows.hpp"
 
 namespace riffle::storage {
+
+class page_writer;
 
 /// Reads rows over one connection and checks each one. Each function wants a
 /// transaction around it if it must see one state. They throw
@@ -27,6 +30,7 @@ class row_reader {
   std::vector<run_row> runs_of(const session_id& id);
   /// The active run of a session.
   std::optional<run_row> active_run(const session_id& id);
+  /// What it has, also what the log of commits has of it.
   head_row read_head(const run_row& run);
 
   /// Calls `f(place, record)` in order of arrival; `count` must be there.
@@ -59,9 +63,13 @@ class row_reader {
   template <class F>
   void for_each_part(sqlite::statement& s, std::string_view table,
                      const run_row& run, std::uint64_t count, F f);
+  head_row read_stored_head(const run_row& run);
   event_block read_block(const sqlite::rows& from, const run_row& run,
                          std::uint64_t last_seq);
+  bool add_own_rows(const run_row& run, page_writer& page);
+  bool add_from_log(const run_row& run, page_writer& page);
 
+  log_reader log_;
   proposal_reader proposals_;
   grant_reader grants_;
   state_reader state_;

@@ -4,13 +4,15 @@
 #include <array>
 #include <span>
 
+#include "runtime/storage/commit_log.hpp"
+
 namespace riffle::storage {
 
 namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 29> tables{
+constexpr std::array<std::string_view, 31> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -22,7 +24,7 @@ constexpr std::array<std::string_view, 29> tables{
     "CREATE TABLE heads(n INTEGER PRIMARY KEY, last_seq INTEGER,"
     " messages INTEGER, calls INTEGER, crc INTEGER)",
     "CREATE TABLE blocks(key INTEGER PRIMARY KEY, last_seq INTEGER,"
-    " crc INTEGER, lines BLOB)",
+    " crc INTEGER, lines BLOB, commits BLOB)",
     "CREATE TABLE messages(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
     "CREATE TABLE calls(key INTEGER PRIMARY KEY, crc INTEGER, data TEXT)",
     "CREATE TABLE outputs(n INTEGER PRIMARY KEY, id TEXT, crc INTEGER,"
@@ -52,28 +54,47 @@ constexpr std::array<std::string_view, 29> tables{
     " crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX grants_by_proposal ON grants(proposal)",
     "CREATE INDEX grants_by_session ON grants(session)",
+    // Version 5:
+    "CREATE TABLE commits(n INTEGER PRIMARY KEY, crc INTEGER,"
+    " directory BLOB, lines BLOB)",
+    "CREATE TABLE log(n INTEGER PRIMARY KEY, first INTEGER, last INTEGER,"
+    " bytes INTEGER, crc INTEGER)",
 };
 
+/// What the table had before version 5, which adds a column at its end.
+constexpr std::string_view blocks_before_5 =
+    "CREATE TABLE blocks(key INTEGER PRIMARY KEY, last_seq INTEGER,"
+    " crc INTEGER, lines BLOB)";
+constexpr std::string_view blocks = tables[8];
+static_assert(blocks.starts_with("CREATE TABLE blocks("));
+
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 4> tables_of{14, 21, 26, 29};
+constexpr std::array<std::size_t, 5> tables_of{14, 21, 26, 29, 31};
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());
 
-/// Adds what a file with the first `present` tables lacks.
+/// Adds what a file with the first `present` tables lacks. Nothing that is
+/// stored has to move: what older versions wrote lies where it is looked for.
 void add_tables(sqlite::database& db, std::size_t present) {
+  if (present != 0) db.execute("ALTER TABLE blocks ADD COLUMN commits BLOB");
   for (const auto sql : std::span{tables}.subspan(present))
     db.execute(std::string{sql});
+  const log_extent none;
+  sqlite::statement{db, "INSERT INTO log VALUES(1, ?, ?, ?, ?)"}.run(
+      none.first, none.last, none.bytes, crc_of(none));
   db.execute("PRAGMA user_version = " + std::to_string(schema_version));
 }
 
 void check_tables(sqlite::database& db, std::size_t present) {
   sqlite::statement list{db, "SELECT sql FROM sqlite_schema ORDER BY rowid"};
   auto found = list.query();
-  for (const auto sql : std::span{tables}.first(present))
+  for (auto sql : std::span{tables}.first(present)) {
+    if (sql == blocks && present < tables.size()) sql = blocks_before_5;
     if (!found.next() || found.bytes(0) != sql)
       throw unusable_schema{true,
                             "its list of tables is damaged: restore the "
                             "file from a copy, or use another data_dir"};
+  }
   if (found.next())
     throw unusable_schema{true, "it holds a table that is not Riffle's"};
 }

@@ -39,9 +39,11 @@ sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
            4 * options_.checkpoint_pages, std::chrono::milliseconds{500},
            [this](const std::string& text) { note(text); }}},
       readers_{file_, options_.readers, options_.timeout},
-      queue_{options_.group, [this](const std::vector<queued_unit>& group) {
+      queue_{options_.group,
+             [this](const std::vector<queued_unit>& group) {
                return store(group);
-             }} {
+             },
+             [this] { move_log(false); }} {
   // Of the writing connection, so on the queue's thread.
   sqlite3_wal_hook(
       writer_->db.get(),
@@ -52,7 +54,10 @@ sqlite_journal::sqlite_journal(std::filesystem::path data_dir,
       &checkpoints_);
 }
 
-sqlite_journal::~sqlite_journal() = default;
+sqlite_journal::~sqlite_journal() {
+  // At rest each run's lines lie together.
+  queue_.run([this] { move_log(true); });
+}
 
 void sqlite_journal::append(commit_unit unit, completion done) {
   queue_.append(std::move(unit), std::move(done));
@@ -78,6 +83,26 @@ commit_queue::stored sqlite_journal::store(
     }
   }
   return result;
+}
+
+/// Nobody waits for it: what is not moved now is moved later.
+void sqlite_journal::move_log(bool always) {
+  const auto& log = writer_->units.log();
+  if (!always && ((log.extent().bytes < options_.log_bytes &&
+                   log.rows() < options_.log_rows) ||
+                  log.extent().bytes < next_move_))
+    return;
+  if (suspended_.find_end()) return;
+  try {
+    auto scope = writer_->transactions.begin_write();
+    writer_->units.move_log();
+    scope.commit();
+    next_move_ = 0;
+  } catch (const std::exception& problem) {
+    const auto why = describe_problem("append", file_, problem);
+    if (why.code == errc::storage_corrupt) suspended_.halt_all(why);
+    next_move_ = log.extent().bytes + options_.log_bytes / 4;
+  }
 }
 
 /// Why the unit is not part of the transaction, or nothing.
@@ -314,7 +339,7 @@ expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
   for (const auto& x : runs)
     if (x.state == run_state::active && owner_of(x) != run_owner::gone)
       return unexpected{busy(x)};
-  for (const auto& x : runs) units.remove(x);
+  units.remove(runs);
   units.state().remove_session(id.value);
   return {};
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
@@ -31,6 +32,10 @@ struct sqlite_options {
   /// Pages in the write-ahead log at which it is copied into the main file;
   /// at four times as many, writers wait for it.
   int checkpoint_pages = 4000;
+  /// Bytes and rows in the log of commits at which it is moved into rows of
+  /// the runs.
+  std::uint64_t log_bytes = std::uint64_t{4} << 20;
+  std::uint64_t log_rows = 10'000;
   /// Told what was lost or left out, e.g. by damage to the write-ahead log.
   /// Any thread; empty: the log, as a warning.
   std::function<void(const std::string&)> on_note;
@@ -45,6 +50,10 @@ class sqlite_journal final : public journal {
   ~sqlite_journal() override;
 
   void append(commit_unit unit, completion done) override;
+  void complete_within(
+      std::function<void(const std::function<void()>&)> f) override {
+    queue_.complete_within(std::move(f));
+  }
   expected<run_snapshot> open_run(run_record run) override;
   expected<run_snapshot> adopt_run(const run_id& id) override;
   expected<run_owner> owner_of_run(const run_id& id) override;
@@ -98,6 +107,8 @@ class sqlite_journal final : public journal {
  private:
   commit_queue::stored store(const std::vector<queued_unit>& group);
   std::optional<error> apply(const commit_unit& unit);
+  /// Moves the log of commits if it is long, or if there is anything in it.
+  void move_log(bool always);
   void note(const std::string& text) const;
 
   /// Calls `f` and turns its exceptions into errors of `op`.
@@ -127,6 +138,7 @@ class sqlite_journal final : public journal {
   std::unique_ptr<write_connection> writer_;
   checkpointer checkpoints_;
   suspended_runs suspended_;
+  std::uint64_t next_move_ = 0;  ///< bytes in the log, after one that failed
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

@@ -8,12 +8,23 @@
 
 namespace riffle::storage {
 
+namespace {
+
+/// From so many bytes of a run in one commit on they become rows of its own
+/// at once: they fill pages by themselves, and need not be moved.
+constexpr std::size_t own_row_bytes = std::size_t{8} << 10;
+
+}  // namespace
+
 unit_writer::unit_writer(sqlite::database& db, std::string owner)
     : owner_{std::move(owner)},
       reader_{db},
       proposals_{db},
       grants_{db},
       state_{db},
+      blocks_{db},
+      log_{db},
+      mover_{db},
       insert_run_{db,
                   "INSERT INTO runs(n, id, session, ordinal, state, owner, "
                   "crc, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"},
@@ -21,12 +32,6 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
                   "UPDATE runs SET state = ?, owner = ?, crc = ?, data = ? "
                   "WHERE n = ?"},
       last_run_{db, "SELECT max(n) FROM runs"},
-      put_head_{db,
-                "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
-                "VALUES(?, ?, ?, ?, ?)"},
-      insert_block_{db,
-                    "INSERT INTO blocks(key, last_seq, crc, lines) "
-                    "VALUES(?, ?, ?, ?)"},
       insert_message_{db,
                       "INSERT INTO messages(key, crc, data) "
                       "VALUES(?, ?, ?)"},
@@ -35,8 +40,6 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
                   "INSERT INTO outputs(id, crc, text) VALUES(?1, ?2, ?3) "
                   "ON CONFLICT(id) DO UPDATE SET crc = ?2, text = ?3"},
       delete_run_{db, "DELETE FROM runs WHERE n = ?"},
-      delete_head_{db, "DELETE FROM heads WHERE n = ?"},
-      delete_blocks_{db, "DELETE FROM blocks WHERE key BETWEEN ? AND ?"},
       delete_messages_{db, "DELETE FROM messages WHERE key BETWEEN ? AND ?"},
       delete_calls_{db, "DELETE FROM calls WHERE key BETWEEN ? AND ?"},
       delete_output_{db, "DELETE FROM outputs WHERE id = ?"} {}
@@ -71,10 +74,8 @@ void unit_writer::apply(const commit_unit& unit) {
   if (!std::exchange(run.dirty, true)) dirty_.push_back(&run);
   if (unit.block) {
     const auto& block = *unit.block;
-    const auto key = block_key(run.row.n, block.first_seq);
-    insert_block_.run(key, block.last_seq,
-                      crc_of_block(key, block.last_seq, *block.lines),
-                      sqlite::blob{*block.lines});
+    run.waiting.push_back({block.first_seq, block.last_seq, block.lines});
+    run.bytes += block.lines->size();
     run.head.last_seq = block.last_seq;
   }
   for (const auto& change : unit.changes)
@@ -82,16 +83,57 @@ void unit_writer::apply(const commit_unit& unit) {
 }
 
 void unit_writer::flush() {
-  for (auto* run : dirty_) {
-    const auto& head = run->head;
-    put_head_.run(run->row.n, head.last_seq, head.messages, head.calls,
-                  crc_of(run->row.n, head));
+  if (dirty_.empty()) return;
+  log_.begin();
+  for (const auto* run : dirty_) flush(*run);
+  log_.end();
+}
+
+/// Few lines go into the row of the commit, many into rows of the run.
+void unit_writer::flush(const known_run& run) {
+  log_entry x{run.row.n, run.head};
+  if (!run.waiting.empty()) x.first_seq = run.waiting.front().first_seq;
+  if (run.bytes >= own_row_bytes) {
+    write_own_rows(run);
+    log_.add(x, {});
+  } else if (run.waiting.size() == 1) {
+    log_.add(x, *run.waiting.front().lines);
+  } else {
+    joined_.clear();
+    for (const auto& block : run.waiting) joined_ += *block.lines;
+    log_.add(x, joined_);
   }
+  // Whoever reads a run that has ended need not look into the log for it.
+  if (run.row.state != run_state::active) blocks_.put_head(run.row.n, run.head);
+}
+
+void unit_writer::write_own_rows(const known_run& run) {
+  std::uint64_t first = 0;
+  const auto write = [&](std::uint64_t last, std::string_view lines) {
+    blocks_.add(
+        {run.row.n, first, last, lines, {{log_.commit(), last - first + 1}}});
+    first = 0;
+  };
+  joined_.clear();
+  for (const auto& block : run.waiting) {
+    if (first == 0) first = block.first_seq;
+    if (joined_.empty() && block.lines->size() >= own_row_bytes) {
+      write(block.last_seq, *block.lines);
+      continue;
+    }
+    joined_ += *block.lines;
+    if (joined_.size() < own_row_bytes) continue;
+    write(block.last_seq, joined_);
+    joined_.clear();
+  }
+  if (first != 0) write(run.head.last_seq, joined_);
 }
 
 void unit_writer::settle() {
   for (auto* run : std::exchange(dirty_, {})) {
     run->dirty = false;
+    run->waiting.clear();
+    run->bytes = 0;
     if (run->row.state != run_state::active) {
       const auto id = run->row.id;
       runs_.erase(id);
@@ -122,12 +164,20 @@ void unit_writer::insert_run(const run_record& run) {
   insert_run_.run(row.n, row.id, row.session, row.ordinal,
                   static_cast<int>(row.state), row.owner, crc_of(row),
                   row.data);
-  const head_row head;
-  put_head_.run(row.n, head.last_seq, head.messages, head.calls,
-                crc_of(row.n, head));
+  blocks_.put_head(row.n, {});
 }
 
-void unit_writer::remove(const run_row& run) {
+/// The log is moved last: what reads it must not meet it half changed.
+void unit_writer::remove(const std::vector<run_row>& runs) {
+  std::set<std::int64_t> numbers;
+  for (const auto& run : runs) {
+    remove_rows(run);
+    numbers.insert(run.n);
+  }
+  mover_.move(log_, blocks_, numbers);
+}
+
+void unit_writer::remove_rows(const run_row& run) {
   const auto head = reader_.read_head(run);
   std::vector<std::string> calls;
   reader_.for_each_call(run, head.calls,
@@ -135,13 +185,12 @@ void unit_writer::remove(const run_row& run) {
                           calls.push_back(x.call.id.value);
                         });
   for (const auto& id : calls) delete_output_.run(id);
-  delete_blocks_.run(block_key(run.n, 0), block_key(run.n + 1, 0) - 1);
   delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   proposals_.remove_session(run.session);
   grants_.remove_session(run.session);
   state_.remove_cancel(run.id);
-  delete_head_.run(run.n);
+  blocks_.remove(run.n);
   delete_run_.run(run.n);
 }
 

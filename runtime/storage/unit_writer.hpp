@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/storage/block_rows.hpp"
+#include "runtime/storage/commit_log.hpp"
 #include "runtime/storage/grant_rows.hpp"
+#include "runtime/storage/log_mover.hpp"
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/row_reader.hpp"
 #include "runtime/storage/rows.hpp"
@@ -28,7 +33,7 @@ class unit_writer {
   std::optional<std::string> find_fault(const commit_unit& unit);
   /// Stores a unit that has no fault.
   void apply(const commit_unit& unit);
-  /// Before the commit: stores what belongs to all units of a run.
+  /// Before the commit: stores the lines and the heads of all runs.
   void flush();
   /// After the commit: forgets the runs that ended.
   void settle();
@@ -37,8 +42,12 @@ class unit_writer {
 
   /// Adds a new run, in the state that the record says.
   void insert_run(const run_record& run);
-  /// Deletes a run that has ended, with all that belongs to it.
-  void remove(const run_row& run);
+  /// Deletes runs that nobody works on, with all that belongs to them.
+  void remove(const std::vector<run_row>& runs);
+  /// How much the log of commits holds, as of the last `flush`.
+  [[nodiscard]] const log_writer& log() const noexcept { return log_; }
+  /// Moves what the log of commits holds into rows of the runs.
+  void move_log() { mover_.move(log_, blocks_, {}); }
   /// Makes this process the owner.
   void take(run_row run);
   /// Makes nobody the owner.
@@ -51,15 +60,27 @@ class unit_writer {
   [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
 
  private:
+  /// Lines that wait for the end of the commit.
+  struct waiting_lines {
+    std::uint64_t first_seq = 0;
+    std::uint64_t last_seq = 0;
+    std::shared_ptr<const std::string> lines;
+  };
+  /// A run that is written.
   struct known_run {
     run_row row;
     head_row head;
     std::unordered_map<std::string, std::uint64_t> calls;
+    std::vector<waiting_lines> waiting;
+    std::size_t bytes = 0;  ///< that wait
     bool dirty = false;
   };
 
   std::optional<std::string> add_known(const run_id& id);
   void set_owner(run_row run, std::string owner);
+  void remove_rows(const run_row& run);
+  void flush(const known_run& run);
+  void write_own_rows(const known_run& run);
   void update(known_run& run, const run_record& x);
   void update(known_run& run, const message_record& x);
   void update(known_run& run, const call_record& x);
@@ -73,20 +94,20 @@ class unit_writer {
   proposal_writer proposals_;
   grant_writer grants_;
   state_writer state_;
+  block_writer blocks_;
+  log_writer log_;
+  log_mover mover_;
   std::unordered_map<std::string, known_run> runs_;
   std::vector<known_run*> dirty_;
+  std::string joined_;  ///< lines of a run, while it is written
 
   sqlite::statement insert_run_;
   sqlite::statement update_run_;
   sqlite::statement last_run_;
-  sqlite::statement put_head_;
-  sqlite::statement insert_block_;
   sqlite::statement insert_message_;
   sqlite::statement put_call_;
   sqlite::statement put_output_;
   sqlite::statement delete_run_;
-  sqlite::statement delete_head_;
-  sqlite::statement delete_blocks_;
   sqlite::statement delete_messages_;
   sqlite::statement delete_calls_;
   sqlite::statement delete_output_;

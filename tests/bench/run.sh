@@ -11,7 +11,7 @@ root=$(cd "$here/../.." && pwd)
 peer=$(realpath "$1")
 shift
 if [ "${1:-}" = calls ]; then exec "${peer%_peer}_calls"; fi
-reps=5 measures=a,b,c,d,e,f,k out="$root/build/bench/results.jsonl"
+reps=5 measures=a,b,c,d,e,f,k,K out="$root/build/bench/results.jsonl"
 while [ $# -gt 1 ]; do
   case $1 in
     --reps) reps=$2 ;;
@@ -51,5 +51,15 @@ rm -f "$out"
 python3 "$work/bench.py" --reps "$reps" --measures "$measures" --out "$out" \
   --add "riffle=$peer" --add "riffle-sqlite=$here/with_journal.sh $peer" \
   --peers "$peers,riffle,riffle-sqlite"
+# The same load as a user has it who sets nothing (whole sentences), and with
+# durability = "disk"; each is a row of its own.
+case ",$measures," in *,K,*)
+  sqlite="$here/with_journal.sh $peer"
+  python3 "$work/bench.py" --reps "$reps" --measures K --out "$out" \
+    --add "riffle-sentence=$peer --batching sentence" \
+    --add "riffle-sqlite-sentence=$sqlite --batching sentence" \
+    --add "riffle-sqlite-disk=$sqlite --durability disk" \
+    --peers riffle-sentence,riffle-sqlite-sentence,riffle-sqlite-disk
+esac
 echo
 python3 "$here/table.py" "$out"

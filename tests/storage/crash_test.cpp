@@ -36,6 +36,7 @@ class child_process {
       : acks_{acks}, effects_{effects} {
     storage::sqlite_options options;
     options.checkpoint_pages = 16;
+    options.log_rows = 9;  // so that it is moved many times
     auto opened = storage::sqlite_journal::open(folder, options);
     if (!opened) std::abort();
     journal_ = std::move(*opened);

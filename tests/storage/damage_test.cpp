@@ -103,15 +103,31 @@ std::size_t check_runs(storage::journal& found, storage::journal& wanted,
   return whole;
 }
 
-std::unique_ptr<storage::journal> wanted_runs(std::size_t runs) {
-  auto wanted = storage::make_memory_journal();
+/// Units of the runs; only the first `odd_units` of each second one.
+void fill(storage::journal& to, std::size_t runs, std::size_t odd_units) {
   for (std::size_t r = 0; r < runs; ++r) {
     const auto run = name_of(r);
-    REQUIRE(wanted->open_run(make_run("ses_" + run, run)));
-    for (std::size_t k = 1; k <= workload_units; ++k)
-      REQUIRE_FALSE(store(*wanted, workload_unit(run, k)));
+    REQUIRE(to.open_run(make_run("ses_" + run, run)));
+    const auto units = r % 2 == 0 ? workload_units : odd_units;
+    for (std::size_t k = 1; k <= units; ++k)
+      REQUIRE_FALSE(store(to, workload_unit(run, k)));
   }
+}
+
+std::unique_ptr<storage::journal> wanted_runs(
+    std::size_t runs, std::size_t odd_units = workload_units) {
+  auto wanted = storage::make_memory_journal();
+  fill(*wanted, runs, odd_units);
   return wanted;
+}
+
+/// As a process leaves it that is killed after the write-ahead log was copied.
+stored_files make_unmoved_file(std::size_t runs, std::size_t odd_units) {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  fill(*journal, runs, odd_units);
+  change_file(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
+  return {read_file(folder.path() / "riffle.db"), {}};
 }
 
 /// Opens files with a damaged log; whole units must remain. Returns how many
@@ -190,8 +206,12 @@ TEST_CASE(
 
 TEST_CASE("a flipped bit in the main file is corrupt, never wrong") {
   constexpr std::size_t runs = 4;
-  const auto files = make_files(false, runs);
-  const auto wanted = wanted_runs(runs);
+  // At rest, and with all lines in the log of commits, two of the runs active.
+  const bool at_rest = GENERATE(true, false);
+  const auto units = at_rest ? workload_units : workload_units - 3;
+  const auto files =
+      at_rest ? make_files(false, runs) : make_unmoved_file(runs, units);
+  const auto wanted = wanted_runs(runs, units);
   std::mt19937 random{13};
   const auto count = samples(150, 20'000);
   std::size_t damaged = 0;

@@ -36,6 +36,7 @@ std::size_t store_until_failure(storage::journal& journal, std::size_t first) {
 storage::sqlite_options small_log() {
   storage::sqlite_options options;
   options.checkpoint_pages = 16;
+  options.log_rows = 7;
   options.on_note = [](const auto&) {};  // the log cannot be copied either
   return options;
 }

@@ -14,16 +14,6 @@ using namespace riffle;
 using namespace riffle::testing;
 using namespace riffle::storage;
 
-namespace {
-
-/// Changes the file as another program would.
-void change_file(const std::filesystem::path& folder, const std::string& sql) {
-  sqlite::database db{folder / "riffle.db", std::chrono::milliseconds{1000}};
-  db.execute(sql);
-}
-
-}  // namespace
-
 TEST_CASE("of many processes that decide at once one is accepted") {
   scratch_folder folder;
   const auto owner = open_store(folder.path());
@@ -62,10 +52,7 @@ TEST_CASE("a file of version 1 is brought up to date, with all that it has") {
                    make_block("run_1", 1, 2),
                    {make_message(run, "m"), make_call("run_1", "call_1")}}));
   }
-  for (const auto* sql :
-       {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
-        "DROP TABLE commands", "DROP TABLE grants", "PRAGMA user_version = 1"})
-    change_file(folder.path(), sql);
+  make_older(folder.path(), 1);
   const auto journal = open_store(folder.path());
   const auto found = journal->adopt_run({"run_1"});
   REQUIRE(found);
@@ -89,8 +76,7 @@ TEST_CASE("a file of version 3 is brought up to date, with its decisions") {
     said.always = always_scope::none;
     REQUIRE(journal->decide(said, {}));
   }
-  for (const auto* sql : {"DROP TABLE grants", "PRAGMA user_version = 3"})
-    change_file(folder.path(), sql);
+  make_older(folder.path(), 3);
   const auto journal = open_store(folder.path());
   CHECK(journal->decisions_of({{"prop_1"}})->size() == 1);
   // What was approved for good in version 3 is not bound to a tool's
@@ -139,11 +125,8 @@ TEST_CASE("a file of version 1 that lacks a table is damaged") {
   {
     open_store(folder.path());
   }
-  for (const auto* sql :
-       {"DROP TABLE proposals", "DROP TABLE decisions", "DROP TABLE state",
-        "DROP TABLE commands", "DROP TABLE grants", "DROP TABLE outputs",
-        "PRAGMA user_version = 1"})
-    change_file(folder.path(), sql);
+  make_older(folder.path(), 1);
+  change_file(folder.path(), "DROP TABLE outputs");
   const auto journal = sqlite_journal::open(folder.path(), {});
   REQUIRE_FALSE(journal);
   CHECK(journal.error().code == errc::storage_corrupt);

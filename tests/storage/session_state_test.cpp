@@ -12,10 +12,6 @@ namespace {
 using values = std::map<std::string, std::string>;
 using cancels = std::vector<cancel_request>;
 
-void change_file(const std::filesystem::path& folder, const std::string& sql) {
-  sqlite::database{folder / "riffle.db", std::chrono::seconds{1}}.execute(sql);
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("values are kept with their session, by units and at once",
@@ -167,9 +163,7 @@ TEST_CASE("a file of version 2 is brought up to date, with all that it has") {
     const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
     REQUIRE_FALSE(store(*journal, {run.id, make_block("run_1", 1, 9), {run}}));
   }
-  change_file(folder.path(),
-              "DROP TABLE state; DROP TABLE commands; DROP TABLE grants; "
-              "PRAGMA user_version = 2");
+  make_older(folder.path(), 2);
   const auto journal = open_store(folder.path());
   CHECK(journal->adopt_run({"run_1"})->last_seq == 9);
   REQUIRE(journal->set_state({{"ses_2"}, "a", "1"}));

@@ -177,6 +177,22 @@ expected<std::string> read_all(storage::journal& from, const std::string& run,
   }
 }
 
+void change_file(const fs::path& folder, const std::string& sql) {
+  storage::sqlite::database{folder / "riffle.db", std::chrono::seconds{1}}
+      .execute(sql);
+}
+
+void make_older(const fs::path& folder, int version) {
+  change_file(folder,
+              "DROP TABLE commits; DROP TABLE log; "
+              "ALTER TABLE blocks DROP COLUMN commits");
+  if (version < 4) change_file(folder, "DROP TABLE grants");
+  if (version < 3) change_file(folder, "DROP TABLE state; DROP TABLE commands");
+  if (version < 2)
+    change_file(folder, "DROP TABLE proposals; DROP TABLE decisions");
+  change_file(folder, "PRAGMA user_version = " + std::to_string(version));
+}
+
 std::unique_ptr<storage::sqlite_journal> open_store(
     const fs::path& folder, std::vector<std::string>* notes) {
   storage::sqlite_options options;

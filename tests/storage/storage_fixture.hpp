@@ -56,6 +56,12 @@ expected<std::string> read_all(storage::journal& from, const std::string& run,
                                std::uint64_t after = 0,
                                std::size_t page = 1000);
 
+/// Runs SQL on the file, as somebody else would.
+void change_file(const std::filesystem::path& folder, const std::string& sql);
+
+/// Makes of a closed file what an older version (1 to 4) would have written.
+void make_older(const std::filesystem::path& folder, int version);
+
 /// Opens with notes collected in `notes`.
 std::unique_ptr<storage::sqlite_journal> open_store(
     const std::filesystem::path& folder,

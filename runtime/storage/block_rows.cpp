@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/storage/block_rows.hpp"
+
+#include "runtime/storage/crc32c.hpp"
+#include "runtime/storage/varint.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+std::uint32_t crc_of_shares(std::int64_t key, std::string_view shares) {
+  return row_crc{}
+      .add("commits")
+      .add(static_cast<std::uint64_t>(key))
+      .add(shares)
+      .value();
+}
+
+}  // namespace
+
+std::string to_text(std::int64_t key, const std::vector<commit_share>& all) {
+  std::string shares;
+  std::uint64_t before = 0;
+  for (const auto& x : all) {
+    put_varint(shares, x.commit - before);
+    put_varint(shares, x.events);
+    before = x.commit;
+  }
+  std::string out;
+  put_varint(out, crc_of_shares(key, shares));
+  return out += shares;
+}
+
+std::vector<commit_share> shares_of(std::int64_t key, std::string_view text,
+                                    std::string_view whose) {
+  std::vector<commit_share> all;
+  if (text.empty()) return all;
+  const auto bad = [&] {
+    return damaged{std::string{whose}, "the commits of a block are damaged"};
+  };
+  const auto crc = take_varint(text);
+  if (crc != crc_of_shares(key, text)) throw bad();
+  std::uint64_t before = 0;
+  while (!text.empty()) {
+    const auto step = take_varint(text);
+    const auto events = take_varint(text);
+    if (!step || !events) throw bad();
+    before += *step;
+    all.push_back({before, *events});
+  }
+  return all;
+}
+
+block_writer::block_writer(sqlite::database& db)
+    : insert_{db,
+              "INSERT INTO blocks(key, last_seq, crc, lines, commits) "
+              "VALUES(?, ?, ?, ?, ?)"},
+      put_head_{db,
+                "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
+                "VALUES(?, ?, ?, ?, ?)"},
+      delete_{db, "DELETE FROM blocks WHERE key BETWEEN ? AND ?"},
+      delete_head_{db, "DELETE FROM heads WHERE n = ?"} {}
+
+void block_writer::add(const block_row& x) {
+  const auto key = block_key(x.run, x.first_seq);
+  auto crc = crc_of_block(key, x.last_seq, x.lines);
+  if (x.is_damaged) crc ^= 1;
+  const auto commits = to_text(key, x.commits);
+  insert_.run(key, x.last_seq, crc, sqlite::blob{x.lines},
+              sqlite::blob{commits});
+}
+
+void block_writer::put_head(std::int64_t run, const head_row& x) {
+  put_head_.run(run, x.last_seq, x.messages, x.calls, crc_of(run, x));
+}
+
+void block_writer::remove(std::int64_t run) {
+  delete_.run(block_key(run, 0), block_key(run + 1, 0) - 1);
+  delete_head_.run(run);
+}
+
+}  // namespace riffle::storage

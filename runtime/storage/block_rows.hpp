@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/storage/rows.hpp"
+#include "runtime/storage/sqlite.hpp"
+
+namespace riffle::storage {
+
+/// Which commits brought the events of a row of `blocks`: where these stand in
+/// the order over all runs.
+struct commit_share {
+  std::uint64_t commit = 0;
+  std::uint64_t events = 0;
+
+  bool operator==(const commit_share&) const = default;
+};
+
+/// The text of the column `commits` of the row with this key; it has a
+/// checksum of its own, so that the rest of the row is as in version 4.
+std::string to_text(std::int64_t key, const std::vector<commit_share>& all);
+/// Throws `damaged`. A row of version 4 or older has none.
+std::vector<commit_share> shares_of(std::int64_t key, std::string_view text,
+                                    std::string_view whose);
+
+/// Lines of a run that become a row of its own.
+struct block_row {
+  std::int64_t run = 0;  ///< its number
+  std::uint64_t first_seq = 0;
+  std::uint64_t last_seq = 0;
+  std::string_view lines;
+  std::vector<commit_share> commits;
+  /// They failed their checksum where they were; so they will here.
+  bool is_damaged = false;
+};
+
+/// Writes rows of `blocks` and `heads` over one connection. Throws
+/// `sqlite::failure`.
+class block_writer {
+ public:
+  explicit block_writer(sqlite::database& db);
+
+  void add(const block_row& x);
+  void put_head(std::int64_t run, const head_row& x);
+  /// Removes the rows of a run.
+  void remove(std::int64_t run);
+
+ private:
+  sqlite::statement insert_;
+  sqlite::statement put_head_;
+  sqlite::statement delete_;
+  sqlite::statement delete_head_;
+};
+
+}  // namespace riffle::storage

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The log of commits: one appended row for each commit, with the lines of all
+// its runs and a directory of them. Its rows are moved into rows of the runs
+// by and by (log_mover.hpp). README.md says why.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/storage/rows.hpp"
+#include "runtime/storage/sqlite.hpp"
+
+namespace riffle::storage {
+
+/// Which rows the log has: commits `first` to `last`, none if `first` is
+/// `last` + 1. Numbers of commits are never used again.
+struct log_extent {
+  std::uint64_t first = 1;
+  std::uint64_t last = 0;
+  std::uint64_t bytes = 0;  ///< of lines and directories
+};
+
+/// What a commit holds of a run, an entry of its directory.
+struct log_entry {
+  std::int64_t run = 0;  ///< its number
+  head_row head{};       ///< what it has after the commit
+  /// Bytes of its lines in the row, the last of them `head.last_seq`. 0: it
+  /// has none, or they are rows of its own.
+  std::uint64_t size = 0;
+  std::uint64_t first_seq = 0;
+  std::uint32_t crc = 0;  ///< of the lines: `crc_of_block`
+};
+
+void put(std::string& directory, const log_entry& x);
+/// Takes an entry off the front. Throws `damaged` if there is no whole one.
+log_entry take_entry(std::string_view& directory, std::string_view whose);
+
+std::uint32_t crc_of(const log_extent& x);
+std::uint32_t crc_of_directory(std::uint64_t commit,
+                               std::string_view directory);
+
+/// Reads the log over one connection, and remembers where the lines of runs
+/// are. Wants the same transaction around calls that belong together. Throws
+/// `sqlite::failure` and `damaged`, in the name of `whose`.
+class log_reader {
+ public:
+  /// Lines of a run in a row of the log.
+  struct part {
+    std::uint64_t commit = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint64_t first_seq = 0;
+    std::uint64_t last_seq = 0;
+    std::uint32_t crc = 0;
+  };
+
+  explicit log_reader(sqlite::database& db);
+
+  log_extent extent(const std::string& whose);
+  /// Learns what was committed and moved since the last call. Costs what is
+  /// new.
+  void refresh(const std::string& whose);
+  /// The last that the log has of a run; null: nothing. As of `refresh`.
+  [[nodiscard]] const head_row* head(std::int64_t run) const;
+  /// Where event `seq` of a run is; null: not in the log. As of `refresh`.
+  [[nodiscard]] const part* find(std::int64_t run, std::uint64_t seq) const;
+  /// The lines of a part, checked.
+  std::string lines(std::int64_t run, const part& x, const std::string& whose);
+
+ private:
+  struct known_run {
+    head_row head;
+    std::vector<part> parts;  ///< in order
+  };
+
+  void learn(std::uint64_t commit, std::string_view directory,
+             const std::string& whose);
+
+  sqlite::statement extent_;
+  sqlite::statement directories_;
+  sqlite::statement lines_;
+  std::unordered_map<std::int64_t, known_run> runs_;
+  std::uint64_t first_ = 1;  ///< rows that are known: `first_` to `last_`
+  std::uint64_t last_ = 0;
+};
+
+/// Appends rows, within a transaction of its caller.
+class log_writer {
+ public:
+  explicit log_writer(sqlite::database& db);
+
+  /// Begins the row of the next commit. Throws `damaged`.
+  void begin();
+  /// The number of the commit that was begun.
+  [[nodiscard]] std::uint64_t commit() const noexcept {
+    return extent_.last + 1;
+  }
+  /// Adds a run; `lines` are those that are to lie in this row.
+  void add(log_entry x, std::string_view lines);
+  /// Writes the row.
+  void end();
+  /// As of the last call.
+  [[nodiscard]] const log_extent& extent() const noexcept { return extent_; }
+  /// How many rows that is.
+  [[nodiscard]] std::uint64_t rows() const noexcept {
+    return extent_.last + 1 - extent_.first;
+  }
+  /// The rows are gone from the log: its next commit is the first one.
+  void clear();
+
+ private:
+  log_reader reader_;
+  sqlite::statement append_;
+  sqlite::statement set_extent_;
+  sqlite::statement delete_all_;
+  log_extent extent_;
+  std::string directory_;
+  std::string lines_;
+};
+
+}  // namespace riffle::storage

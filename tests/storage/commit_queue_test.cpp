@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The writer's thread: calls of completions, what runs around them, and when
+// units gather.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "runtime/storage/commit_gatherer.hpp"
+#include "tests/storage/storage_fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/time_scale.hpp"
+
+namespace {
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using storage::commit_gatherer;
+
+storage::commit_unit unit(const std::string& run, std::uint64_t seq) {
+  return {{run}, make_block(run, seq, seq), {}};
+}
+
+/// `count` units of `runs` runs in turn, `apart` from each other.
+bool busy_after(std::size_t count, duration apart, std::size_t runs) {
+  commit_gatherer g;
+  time_point now{1s};
+  for (std::size_t i = 0; i < count; ++i) {
+    g.on_unit("run_" + std::to_string(i % runs));
+    g.on_commit(now += apart);
+  }
+  return g.should_gather();
+}
+
+}  // namespace
+
+TEST_CASE("a completion that waits for the journal is served in its place") {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
+  REQUIRE(journal->open_run(make_run("ses_2", "run_2")));
+  std::vector<std::uint64_t> order;
+  std::optional<std::uint64_t> seen;
+  std::promise<void> over;
+  for (std::uint64_t seq = 1; seq <= 50; ++seq)
+    journal->append(unit("run_1", seq), [&, seq](auto failure) {
+      if (failure) return;
+      order.push_back(seq);
+      if (seq == 2) {
+        // More than is stored yet, of which this call has to come after.
+        journal->append(unit("run_2", 1), [](auto) {});
+        journal->append(unit("run_2", 2), [](auto) {});
+        seen = journal->adopt_run({"run_2"})->last_seq;
+      }
+      if (seq == 50) over.set_value();
+    });
+  REQUIRE(over.get_future().wait_for(scaled(20s)) == std::future_status::ready);
+  CHECK(seen == 2);
+  REQUIRE(order.size() == 50);
+  CHECK(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_CASE("a completion may decide, delete and set what a session keeps") {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  const auto run = journal->open_run(make_run("ses_1", "run_1"))->run;
+  std::promise<bool> answer;
+  journal->append(
+      {run.id, make_block("run_1", 1, 1), {make_proposal(run, "prop_1")}},
+      [&](auto) {
+        const auto said = journal->decide(make_decision("prop_1"), {});
+        const bool set =
+            journal->set_state({{"ses_9"}, "a", "1"}).has_value() &&
+            journal->delete_session({"ses_9"}).has_value();
+        answer.set_value(set && said &&
+                         said->verdict == storage::decision_verdict::accepted);
+      });
+  CHECK(answer.get_future().get());
+}
+
+TEST_CASE("completions of a commit are called within what was asked for") {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  REQUIRE(journal->open_run(make_run("ses_1", "run_1")));
+  std::atomic<int> rounds = 0;
+  std::atomic<bool> inside = false;
+  std::atomic<int> right = 0;
+  journal->complete_within([&](const std::function<void()>& work) {
+    ++rounds;
+    inside = true;
+    work();
+    inside = false;
+  });
+  for (std::uint64_t seq = 1; seq <= 20; ++seq)
+    journal->append(unit("run_1", seq), [&](auto) {
+      if (inside) ++right;
+    });
+  REQUIRE(journal->adopt_run({"run_1"}));
+  CHECK(right == 20);
+  CHECK(static_cast<std::size_t>(rounds) == journal->counts().commits);
+  journal->complete_within({});
+  REQUIRE_FALSE(store(*journal, unit("run_1", 21)));
+  CHECK(static_cast<std::size_t>(rounds) == journal->counts().commits - 1);
+}
+
+TEST_CASE("many busy runs gather their units") {
+  CHECK(busy_after(1000, 200us, 100));
+}
+
+TEST_CASE("a lone run never waits for others to commit") {
+  CHECK_FALSE(busy_after(1000, 100us, 1));
+  CHECK_FALSE(busy_after(1000, 100us, commit_gatherer::many_runs - 1));
+}
+
+TEST_CASE("many runs that bring little do not gather") {
+  CHECK_FALSE(busy_after(1000, 1ms, 1000));
+}
+
+TEST_CASE("gathering of units ends with the load") {
+  commit_gatherer g;
+  time_point now{1s};
+  for (int i = 0; i < 1000; ++i) {
+    g.on_unit("run_" + std::to_string(i % 100));
+    g.on_commit(now += 200us);
+  }
+  REQUIRE(g.should_gather());
+  g.on_unit("run_1");
+  g.on_commit(now += 1s);
+  CHECK_FALSE(g.should_gather());
+}
+
+TEST_CASE("under load commits gather, and a call does not wait for it") {
+  scratch_folder folder;
+  const auto journal = open_store(folder.path());
+  constexpr std::size_t runs = 32;
+  for (std::size_t i = 0; i < runs; ++i)
+    REQUIRE(journal->open_run(
+        make_run("ses_" + std::to_string(i), "run_" + std::to_string(i))));
+  std::atomic<std::size_t> stored = 0;
+  for (std::uint64_t seq = 1; seq <= 400; ++seq)
+    for (std::size_t i = 0; i < runs; ++i) {
+      while (stored + 2 * runs < (seq - 1) * runs + i)
+        std::this_thread::yield();
+      journal->append(unit("run_" + std::to_string(i), seq),
+                      [&](auto) { ++stored; });
+    }
+  REQUIRE(journal->adopt_run({"run_1"})->last_seq == 400);
+  CHECK(stored == 400 * runs);
+  // With two rounds of units on their way it could be many more.
+  CHECK(journal->counts().commits < 400 * runs / 8);
+}
