@@ -102,6 +102,13 @@ struct tools_command {
   std::string arguments = "{}";  ///< of call; "-": standard input
 };
 
+struct models_command {
+  enum class what : std::uint8_t { list, check, providers };
+  common_options common;
+  what action = what::list;
+  std::string name;  ///< a model or a provider; of list: may be empty
+};
+
 struct events_check_command {
   common_options common;
   std::string file;  ///< "-": standard input
@@ -129,6 +136,7 @@ struct leave_command {
 using command =
     std::variant<leave_command, run_command, volley_command, resume_command,
                  sessions_command, proposals_command, tools_command,
+                 models_command,
                  events_check_command, config_command>;
 
 }  // namespace riffle::cli

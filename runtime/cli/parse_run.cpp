@@ -64,8 +64,9 @@ void parser::add_run() {
 }
 
 void parser::add_choices(CLI::App& x) {
-  x.add_option("--model", raw.model,
-               "A model of the configuration, instead of the agent's")
+  x.add_option("-m,--model", raw.model,
+               "A model of the configuration, or PROVIDER/MODEL, instead of "
+               "the agent's")
       ->type_name("NAME")
       ->check(not_empty());
   x.add_option("--max-steps", raw.max_steps, "Most model calls")

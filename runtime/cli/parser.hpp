@@ -58,6 +58,7 @@ struct parser {
   sessions_command sessions;
   proposals_command proposals;
   tools_command tools;
+  models_command models;
   events_check_command events;
   config_command config;
   command result;
@@ -67,6 +68,7 @@ struct parser {
   void add_choices(CLI::App& x);
   void add_run();
   void add_tools();
+  void add_models();
   void add_sessions();
   void add_resume(CLI::App& parent);
   void add_proposals();

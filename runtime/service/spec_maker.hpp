@@ -4,12 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "actors/run/run_spec.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/model/lent_transport.hpp"
+#include "runtime/service/model_links.hpp"
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::service {
@@ -26,6 +26,8 @@ class spec_maker {
     std::shared_ptr<id_source> ids;
     std::shared_ptr<executor> looks;  ///< see `run_spec`
     std::shared_ptr<timer> clock;
+    /// Where a program that prints a key is run again.
+    std::shared_ptr<executor> waits;
     /// Scripts (TOML) by name of their model, instead of its file.
     std::map<std::string, std::string> scripts;
     std::shared_ptr<model::lent_transport> lent;  ///< null: HTTP
@@ -52,17 +54,10 @@ class spec_maker {
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
-  expected<std::shared_ptr<model::transport>> transport_of(
-      const std::string& name, const config::model_config& model);
-  expected<std::shared_ptr<model::transport>> plain_transport(
-      const std::string& name, const config::model_config& model);
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;
-  std::mutex mutex_;
-  std::shared_ptr<model::transport> http_;
-  /// One for each model that was asked for, so that its limits hold for all.
-  std::map<std::string, std::shared_ptr<model::transport>> transports_;
+  model_links links_;
 };
 
 }  // namespace riffle::service

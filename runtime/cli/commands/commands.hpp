@@ -36,6 +36,7 @@ int execute(const resume_command& x, console& io);
 int execute(const sessions_command& x, console& io);
 int execute(const proposals_command& x, console& io);
 int execute(const tools_command& x, console& io);
+int execute(const models_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
 int execute_trust(const config_command& x, console& io);

@@ -42,7 +42,7 @@ int execute(const run_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, x.task == "-", io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(x.agent, *settings),
-                            check_model(x.choices.model, *settings)}) {
+                            choose_model(x.choices.model, *settings)}) {
     if (!known) return report(known.error(), io);
   }
   auto request = request_for(x);
