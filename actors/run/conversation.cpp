@@ -88,6 +88,20 @@ std::size_t conversation::compact() {
   return count;
 }
 
+std::size_t conversation::make_room() {
+  tell_last();
+  const auto count = old_outputs_;
+  if (count > 0) trim(count);
+  return count;
+}
+
+void conversation::ask_with(model::request_options x) {
+  settings_.request = std::move(x);
+  head_ = settings_.dialect->request_head(settings_.request);
+  tail_ = settings_.dialect->request_tail(settings_.request);
+  head_tokens_ = core::estimate_tokens(head_);
+}
+
 /// Writes the conversation once more, with notes instead of the first outputs.
 void conversation::trim(std::size_t count) {
   std::string fresh;

@@ -42,6 +42,13 @@ class conversation {
   /// to make room.
   std::size_t compact();
 
+  /// The same, whatever the model's window: all outputs but those of the newest
+  /// step. For who was told that it is too long.
+  std::size_t make_room();
+
+  /// From now on with other parameters; the model and its tools stay.
+  void ask_with(model::request_options x);
+
   /// The whole request. `note`: what stands at its end, so that its beginning
   /// stays as it was in the last one; empty: nothing.
   [[nodiscard]] std::string request(const std::string& note) const;

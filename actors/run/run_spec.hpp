@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/core/step_machine.hpp"
 #include "messages/call.hpp"
@@ -60,6 +61,11 @@ struct run_spec {
   model::request_options request;
   std::shared_ptr<const model::dialect> dialect;
   std::shared_ptr<model::transport> transport;
+  /// The same run with other models, in the order in which they are asked
+  /// where this one cannot answer.
+  std::vector<std::shared_ptr<const run_spec>> fallback;
+  /// The model does not take a parameter; may be empty.
+  std::function<void(const std::string& parameter)> on_refused;
   std::shared_ptr<const tools::registry> registry;
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<id_source> ids;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/json_text.hpp"
@@ -60,6 +62,7 @@ class model_checker {
     if (!variables_in(x_.base_url)) report_("base_url", variable_form);
     check_headers();
     check_query();
+    check_extra();
     check_organization();
     check_fallback();
     check_parameters(x_.parameters, x_, report_);
@@ -100,6 +103,15 @@ class model_checker {
     for (const auto& [name, text] : texts_of(x_.query.text))
       if (name.empty() || has_control(name + text))
         report_("query", "must not hold empty names or control characters");
+  }
+
+  void check_extra() {
+    const auto parsed = nlohmann::json::parse(x_.extra.text, nullptr, false);
+    for (const auto* own : {"model", "messages", "input", "system", "tools",
+                            "stream", "stream_options"})
+      if (parsed.is_object() && parsed.contains(own))
+        report_("extra." + std::string{own},
+                "is what Riffle itself writes; it cannot be replaced");
   }
 
   void check_organization() {
@@ -152,8 +164,20 @@ std::vector<std::string> set_parameters(const parameters_config& x) {
   return out;
 }
 
-void check_parameters(const parameters_config&, const model_config&,
-                      const model_mistake&) {}
+void check_parameters(const parameters_config& asked, const model_config& of,
+                      const model_mistake& report) {
+  if (of.dialect == "scripted") return;
+  const auto* known = provider_of(of);
+  const auto refused = quirks_of(of).refuses;
+  for (const auto& name : set_parameters(asked)) {
+    if (!model::can_express(of.dialect, name))
+      report(name, "the dialect " + in_quotes(of.dialect) +
+                       " has no such thing; leave it out");
+    else if (std::ranges::find(refused, name) != refused.end())
+      report(name, "the provider " + in_quotes(known->name) +
+                       " has no such thing; leave it out");
+  }
+}
 
 std::optional<std::vector<std::string>> variables_in(std::string_view text) {
   std::vector<std::string> out;

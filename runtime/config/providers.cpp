@@ -101,6 +101,11 @@ const provider* provider_of(const model_config& x) {
   return nullptr;
 }
 
+model::quirks quirks_of(const model_config& x) {
+  const auto* known = provider_of(x);
+  return known ? known->odd : model::quirks{};
+}
+
 model_config with_name(const provider& x, std::string model) {
   auto out = x.settings;
   out.model = std::move(model);

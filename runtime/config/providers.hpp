@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
+#include "runtime/model/dialect.hpp"
 
 namespace riffle::config {
 
 struct provider {
   std::string name{};
   model_config settings{};  ///< the defaults of its models
+  model::quirks odd{};
 };
 
 /// In the order of the file. Read once; a file with a mistake has none, which a
@@ -29,6 +31,9 @@ const provider* find_provider(std::string_view name);
 /// The provider of a model: the one that its table names, else the one whose
 /// server its `base_url` is. Null: nobody knows.
 const provider* provider_of(const model_config& x);
+
+/// What is odd about the model's server; nothing known: nothing odd.
+model::quirks quirks_of(const model_config& x);
 
 /// A model of a provider, by the provider's own name for it.
 model_config with_name(const provider& x, std::string model);

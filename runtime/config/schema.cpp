@@ -91,6 +91,14 @@ void visit(visitor& v, parameters_config& x) {
   v.field("parallel_tool_calls", &x.parallel_tool_calls);
 }
 
+void visit(visitor& v, model::quirks& x) {
+  v.field("max_tokens_name", &x.max_tokens_name);
+  v.field("refuses", &x.refuses,
+          one_of({"temperature", "top_p", "max_output_tokens", "stop", "seed",
+                  "reasoning_effort", "thinking_budget", "tool_choice",
+                  "parallel_tool_calls", "response_schema"}));
+}
+
 void visit_server(visitor& v, model_config& x) {
   v.field("dialect", &x.dialect,
           one_of({"openai", "anthropic", "responses", "ollama", "scripted"}));
@@ -258,6 +266,7 @@ void visit(visitor& v, provider& x) {
   visit(v, settings.parameters);
   visit_limits(v, settings);
   v.table("timeouts", [&] { visit(v, settings.timeouts); });
+  v.table("quirks", [&] { visit(v, x.odd); });
 }
 
 void visit(visitor& v, config& x) {

@@ -22,13 +22,36 @@ struct tool_description {
   std::string parameters;  ///< JSON Schema, compact text
 };
 
-/// What stays the same in all requests of a run.
+/// What stays the same in all requests of a run. What is not set is left to the
+/// provider.
 struct request_options {
   std::string model;
   std::optional<double> temperature;
   bool streaming = true;
   std::vector<tool_description> tools;
+  std::optional<double> top_p;
+  std::optional<std::uint64_t> max_output_tokens;
+  std::vector<std::string> stop;
+  std::optional<std::int64_t> seed;
+  std::string reasoning_effort;
+  std::optional<std::uint64_t> thinking_budget;  ///< tokens; 0: no thinking
+  std::string tool_choice;  ///< auto, required, none, or a tool's name
+  std::optional<bool> parallel_tool_calls;
+  std::string extra;                 ///< JSON object, merged into the body
+  std::uint64_t context_window = 0;  ///< as a person set it; 0: nobody did
+  std::string response_schema;       ///< JSON Schema of the answer; empty: none
 };
+
+/// What is odd about a provider, as plain data.
+struct quirks {
+  std::string max_tokens_name = "max_tokens";
+  std::vector<std::string> refuses;  ///< names of parameters
+};
+
+/// Whether requests of a dialect have a place for a parameter, by its name in
+/// `request_options`.
+[[nodiscard]] bool can_express(std::string_view dialect,
+                               std::string_view parameter) noexcept;
 
 /// One call of an assistant message, as it goes back to the model.
 struct told_call {
@@ -85,6 +108,9 @@ class dialect {
 };
 
 /// The dialect of OpenAI's chat completions and of all who speak it.
-std::unique_ptr<dialect> make_openai_dialect();
+std::unique_ptr<dialect> make_openai_dialect(quirks x = {});
+
+/// By its name: openai. Null: there is none.
+std::unique_ptr<dialect> make_dialect(std::string_view name, quirks x = {});
 
 }  // namespace riffle::model

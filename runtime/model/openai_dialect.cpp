@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "messages/event_line.hpp"
@@ -68,8 +70,43 @@ void append_call(std::string& out, const told_call& x) {
   out.append("}}");
 }
 
+nlohmann::ordered_json tool_choice(const std::string& x) {
+  if (x == "auto" || x == "required" || x == "none") return x;
+  return {{"type", "function"}, {"function", {{"name", x}}}};
+}
+
+nlohmann::ordered_json response_format(const std::string& schema) {
+  return {{"type", "json_schema"},
+          {"json_schema",
+           {{"name", "answer"},
+            {"schema", nlohmann::ordered_json::parse(schema)}}}};
+}
+
+/// Members of the body, beside those that every request has.
+nlohmann::ordered_json parameters(const request_options& x, const quirks& odd) {
+  auto out = nlohmann::ordered_json::object();
+  if (x.temperature) out["temperature"] = *x.temperature;
+  if (x.top_p) out["top_p"] = *x.top_p;
+  if (x.max_output_tokens) out[odd.max_tokens_name] = *x.max_output_tokens;
+  if (!x.stop.empty()) out["stop"] = x.stop;
+  if (x.seed) out["seed"] = *x.seed;
+  if (!x.reasoning_effort.empty()) out["reasoning_effort"] = x.reasoning_effort;
+  // Servers refuse them where there is no tool.
+  if (!x.tools.empty() && !x.tool_choice.empty())
+    out["tool_choice"] = tool_choice(x.tool_choice);
+  if (!x.tools.empty() && x.parallel_tool_calls)
+    out["parallel_tool_calls"] = *x.parallel_tool_calls;
+  if (!x.response_schema.empty())
+    out["response_format"] = response_format(x.response_schema);
+  if (!x.extra.empty())
+    out.update(nlohmann::ordered_json::parse(x.extra), true);
+  return out;
+}
+
 class openai_dialect final : public dialect {
  public:
+  explicit openai_dialect(quirks x) : quirks_{std::move(x)} {}
+
   std::string_view path() const noexcept override {
     return "/chat/completions";
   }
@@ -92,9 +129,12 @@ class openai_dialect final : public dialect {
     out.append(options.streaming
                    ? R"(,"stream":true,"stream_options":{"include_usage":true})"
                    : R"(,"stream":false)");
-    if (options.temperature)
-      out.append(",\"temperature\":")
-          .append(nlohmann::json(*options.temperature).dump());
+    const auto more = parameters(options, quirks_);
+    for (const auto& [name, value] : more.items()) {
+      out.push_back(',');
+      append_string(out, name);
+      out.append(":").append(value.dump());
+    }
     if (!options.tools.empty()) {
       out.append(",\"tools\":[");
       for (const auto& x : options.tools) {
@@ -150,12 +190,26 @@ class openai_dialect final : public dialect {
   std::unique_ptr<decoder> make_decoder() const override {
     return std::make_unique<openai_decoder>();
   }
+
+ private:
+  quirks quirks_;
 };
 
 }  // namespace
 
-std::unique_ptr<dialect> make_openai_dialect() {
-  return std::make_unique<openai_dialect>();
+bool can_express(std::string_view dialect,
+                 std::string_view parameter) noexcept {
+  return dialect == "openai" && parameter != "thinking_budget";
+}
+
+std::unique_ptr<dialect> make_openai_dialect(quirks x) {
+  return std::make_unique<openai_dialect>(std::move(x));
+}
+
+std::unique_ptr<dialect> make_dialect(std::string_view name, quirks x) {
+  if (name == "openai" || name == "scripted")
+    return make_openai_dialect(std::move(x));
+  return nullptr;
 }
 
 }  // namespace riffle::model

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/model_request.hpp"
 
+#include <cstdint>
 #include <utility>
+
+#include "runtime/config/providers.hpp"
 
 namespace riffle::service {
 
 std::shared_ptr<const model::dialect> make_dialect(
-    const config::model_config&) {
-  return model::make_openai_dialect();
+    const config::model_config& x) {
+  return model::make_dialect(x.dialect, config::quirks_of(x));
 }
 
 config::parameters_config overlaid(config::parameters_config x,
@@ -38,6 +41,21 @@ model::request_options make_request(
   out.streaming = x.streaming;
   out.tools = std::move(tools);
   out.temperature = parameters.temperature;
+  out.top_p = parameters.top_p;
+  if (const auto most = parameters.max_output_tokens)
+    out.max_output_tokens = static_cast<std::uint64_t>(*most);
+  out.stop = parameters.stop;
+  out.seed = parameters.seed;
+  out.reasoning_effort = parameters.reasoning_effort;
+  if (const auto budget = parameters.thinking_budget)
+    out.thinking_budget = static_cast<std::uint64_t>(*budget);
+  out.tool_choice = parameters.tool_choice;
+  out.parallel_tool_calls = parameters.parallel_tool_calls;
+  if (x.extra.text != "{}") out.extra = x.extra.text;
+  const auto* known = config::provider_of(x);
+  const auto usual = known ? known->settings.context_window
+                           : config::model_config{}.context_window;
+  if (x.context_window != usual) out.context_window = x.context_window;
   return out;
 }
 

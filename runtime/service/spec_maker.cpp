@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "actors/run/asked_models.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/model_request.hpp"
@@ -99,13 +100,15 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
     return unexpected{std::move(ok.error())};
   if (auto ok = find_cause(*spec, x); !ok)
     return unexpected{std::move(ok.error())};
-  if (auto ok = connect(*spec); !ok) return unexpected{std::move(ok.error())};
   spec->looks = parts_.looks;
   spec->registry = parts_.registry;
   spec->journal = parts_.journal;
   spec->ids = parts_.ids;
   spec->random01 = make_random();
   spec->faults = parts_.faults;
+  if (auto ok = connect(*spec).and_then([&] { return add_fallback(*spec); });
+      !ok)
+    return unexpected{std::move(ok.error())};
   return run_spec_ptr{std::move(spec)};
 }
 
@@ -181,7 +184,34 @@ expected<void> spec_maker::connect(run_spec& spec) {
   spec.request = make_request(
       spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
       describe_tools(*parts_.registry, spec.agent));
+  {
+    const std::lock_guard lock{refused_->mutex};
+    for (const auto& parameter : refused_->of[spec.agent.model])
+      spec.request = without_parameter(std::move(spec.request), parameter);
+  }
+  spec.on_refused = [kept = refused_,
+                     name = spec.agent.model](const std::string& parameter) {
+    const std::lock_guard lock{kept->mutex};
+    kept->of[name].insert(parameter);
+  };
   spec.transport = std::move(link->transport);
+  return {};
+}
+
+expected<void> spec_maker::add_fallback(run_spec& spec) {
+  if (spec.cause) return {};
+  for (const auto& name : spec.model.fallback) {
+    auto model = config::find_model(*config_, name);
+    if (!model)
+      return unexpected{
+          error{errc::not_found, op, config::unknown_model(*config_, name)}};
+    auto other = std::make_shared<run_spec>(spec);
+    other->fallback.clear();
+    other->agent.model = name;
+    other->model = *std::move(model);
+    if (auto ok = connect(*other); !ok) return ok;
+    spec.fallback.push_back(std::move(other));
+  }
   return {};
 }
 

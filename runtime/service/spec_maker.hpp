@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "actors/run/run_spec.hpp"
@@ -13,6 +15,12 @@
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::service {
+
+/// What models do not take, by their names; kept for runs that follow.
+struct refused_parameters {
+  std::mutex mutex;
+  std::map<std::string, std::set<std::string>> of;
+};
 
 /// Puts together what the actors of a run share: the configuration, what was
 /// asked for, and the process's adapters. Thread-safe; reads files (prompts,
@@ -54,10 +62,14 @@ class spec_maker {
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
+  expected<void> add_fallback(run_spec& spec);
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;
   model_links links_;
+  /// Outlives this object: runs that are left behind may still tell.
+  std::shared_ptr<refused_parameters> refused_ =
+      std::make_shared<refused_parameters>();
 };
 
 }  // namespace riffle::service
