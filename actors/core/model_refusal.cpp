@@ -15,7 +15,7 @@ namespace {
 using std::string_view;
 
 /// As servers name what we call otherwise.
-constexpr std::array<std::pair<string_view, string_view>, 14> wire_names{{
+constexpr std::array<std::pair<string_view, string_view>, 16> wire_names{{
     {"max_output_tokens", "max_tokens"},
     {"max_output_tokens", "max_completion_tokens"},
     {"max_output_tokens", "num_predict"},
@@ -30,6 +30,8 @@ constexpr std::array<std::pair<string_view, string_view>, 14> wire_names{{
     {"thinking_budget", "think"},
     {"parallel_tool_calls", "disable_parallel_tool_use"},
     {"top_p", "topP"},
+    {"response_schema", "response_format"},
+    {"response_schema", "json_schema"},
 }};
 
 /// Said of a parameter that is not taken, whatever its value.
@@ -51,7 +53,7 @@ constexpr std::array<string_view, 22> overflowing{
     "input too long",          "input length",
     "input token count",       "too many tokens",
     "too many input tokens",   "maximum number of tokens",
-    "max_new_tokens",  "reduce the length",
+    "max_new_tokens",          "reduce the length",
     "request_too_large",       "request too large",
     "tokens_limit_reached",    "the context overflows"};
 

@@ -23,6 +23,7 @@ std::vector<std::string> sent_parameters(const model::request_options& x) {
   add("thinking_budget", x.thinking_budget.has_value());
   add("tool_choice", !x.tool_choice.empty());
   add("parallel_tool_calls", x.parallel_tool_calls.has_value());
+  add("response_schema", !x.response_schema.empty());
   const auto extra = ordered_json::parse(x.extra, nullptr, false);
   if (extra.is_object())
     for (const auto& [name, ignored] : extra.items()) out.push_back(name);
@@ -40,6 +41,7 @@ model::request_options without_parameter(model::request_options x,
   if (name == "thinking_budget") x.thinking_budget.reset();
   if (name == "tool_choice") x.tool_choice.clear();
   if (name == "parallel_tool_calls") x.parallel_tool_calls.reset();
+  if (name == "response_schema") x.response_schema.clear();
   auto extra = ordered_json::parse(x.extra, nullptr, false);
   if (extra.is_object() && extra.erase(name) > 0)
     x.extra = extra.empty() ? "" : extra.dump();

@@ -33,6 +33,8 @@ core::step_limits run_spec::step_limits() const {
                    agent.tools};
   x.price = {model.price.input, model.price.output};
   x.one_call = cause.has_value();
+  if (!cause) x.answer_problem = answer_problem;
+  x.answer_form = agent.response_schema.text;
   return x;
 }
 

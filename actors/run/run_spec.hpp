@@ -61,6 +61,8 @@ struct run_spec {
   model::request_options request;
   std::shared_ptr<const model::dialect> dialect;
   std::shared_ptr<model::transport> transport;
+  /// See `core::step_limits`.
+  std::function<std::string(std::string&)> answer_problem;
   /// The same run with other models, in the order in which they are asked
   /// where this one cannot answer.
   std::vector<std::shared_ptr<const run_spec>> fallback;

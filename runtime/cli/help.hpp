@@ -35,6 +35,7 @@ inline constexpr auto run = R"(Examples:
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"
   riffle run -m ollama/qwen3 "What is in this folder?"
+  riffle run --schema sizes.json "How large is each file here?" | jq .
   riffle run - < task.txt
   riffle run "Check a.cpp." "Check b.cpp." "Check c.cpp."
   riffle run --tasks-file tasks.txt --workers 8 --max-retries 2 --output json

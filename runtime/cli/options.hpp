@@ -53,6 +53,7 @@ struct run_command {
   std::string agent = "default";
   std::string context;  ///< said to the model behind the task
   std::optional<std::filesystem::path> context_file;
+  std::optional<std::filesystem::path> schema_file;  ///< of the answer
 };
 
 /// `run` with several tasks.

@@ -58,6 +58,10 @@ void parser::add_run() {
       ->type_name("FILE")
       ->check(not_empty())
       ->excludes(context);
+  x->add_option("--schema", raw.schema,
+                "The answer is JSON that fits this JSON Schema")
+      ->type_name("FILE")
+      ->check(not_empty());
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
@@ -132,6 +136,7 @@ void parser::finish_run() {
   run.common = finish_common();
   if (!raw.session.empty()) run.session = raw.session;
   if (!raw.context_file.empty()) run.context_file = raw.context_file;
+  if (!raw.schema.empty()) run.schema_file = raw.schema;
   run.choices = finish_choices();
   run.show = finish_show();
   if (raw.tasks.empty() && raw.tasks_file.empty())

@@ -28,6 +28,7 @@ struct raw_options {
   std::string session;
   std::string model;
   std::string context_file;
+  std::string schema;
   std::string arguments;
   std::string always;
   std::uint32_t max_steps = 0;

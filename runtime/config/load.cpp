@@ -38,8 +38,11 @@ void add_origins(const value& x, const std::string& path,
   for (const auto& item : x.items) {
     const auto key =
         path.empty() ? key_text(item.key) : path + "." + key_text(item.key);
-    out[key] = item.at.set ? "--set" : "line " + std::to_string(item.at.line);
-    if (item.type == kind::table) add_origins(item, key, out);
+    if (item.type == kind::table) {
+      add_origins(item, key, out);
+    } else {
+      out[key] = item.at.set ? "--set" : "line " + std::to_string(item.at.line);
+    }
   }
 }
 

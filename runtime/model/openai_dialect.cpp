@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -199,7 +201,25 @@ class openai_dialect final : public dialect {
 
 bool can_express(std::string_view dialect,
                  std::string_view parameter) noexcept {
-  return dialect == "openai" && parameter != "thinking_budget";
+  struct lack {
+    std::string_view dialect;
+    std::string_view parameter;
+  };
+  static constexpr std::array lacks{
+      lack{"openai", "thinking_budget"},
+      lack{"anthropic", "seed"},
+      lack{"anthropic", "reasoning_effort"},
+      lack{"anthropic", "response_schema"},
+      lack{"responses", "stop"},
+      lack{"responses", "seed"},
+      lack{"responses", "thinking_budget"},
+      lack{"ollama", "thinking_budget"},
+      lack{"ollama", "tool_choice"},
+      lack{"ollama", "parallel_tool_calls"},
+  };
+  return std::ranges::none_of(lacks, [&](const lack& x) {
+    return x.dialect == dialect && x.parameter == parameter;
+  });
 }
 
 std::unique_ptr<dialect> make_openai_dialect(quirks x) {

@@ -180,8 +180,12 @@ expected<std::vector<std::string>> read_model_list(const std::string& body) {
                             "the server's answer is no list of models", false,
                             body.substr(0, 200)}};
   std::vector<std::string> out;
-  for (const auto& x : *all)
-    if (auto name = name_in(x); !name.empty()) out.push_back(std::move(name));
+  constexpr std::string_view folder = "models/";  // Gemini's names have it
+  for (const auto& x : *all) {
+    auto name = name_in(x);
+    if (name.starts_with(folder)) name.erase(0, folder.size());
+    if (!name.empty()) out.push_back(std::move(name));
+  }
   return out;
 }
 
@@ -196,7 +200,9 @@ expected<std::vector<std::string>> list_models(
                             {}}};
   auto link = links.open(name, model);
   if (!link) return unexpected{std::move(link.error())};
-  auto request = begin_request(*link, *make_dialect(model), model);
+  const auto dialect = make_dialect(model);
+  if (!dialect) return unexpected{dialect.error()};
+  auto request = begin_request(*link, **dialect, model);
   request.get = true;
   request.url = list_url(*link, model);
   const auto answer = ask(*link->transport, std::move(request), stop);
@@ -212,7 +218,9 @@ expected<model_report> check_model(model_links& links, const std::string& name,
                                    std::stop_token stop) {
   auto link = links.open(name, model);
   if (!link) return unexpected{std::move(link.error())};
-  const auto dialect = make_dialect(model);
+  const auto made = make_dialect(model);
+  if (!made) return unexpected{made.error()};
+  const auto& dialect = *made;
   auto request = begin_request(*link, *dialect, model);
   request.url = link->url(dialect->path());
   request.body = request_body(dialect, model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/model_request.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -8,9 +9,23 @@
 
 namespace riffle::service {
 
-std::shared_ptr<const model::dialect> make_dialect(
+expected<std::shared_ptr<const model::dialect>> make_dialect(
     const config::model_config& x) {
-  return model::make_dialect(x.dialect, config::quirks_of(x));
+  std::shared_ptr<const model::dialect> made =
+      model::make_dialect(x.dialect, config::quirks_of(x));
+  if (made) return made;
+  return unexpected{error{errc::invalid_config,
+                          "runtime",
+                          "there is no dialect \"" + x.dialect + "\"",
+                          false,
+                          {}}};
+}
+
+bool fits_schemas(const config::model_config& x) {
+  constexpr auto name = "response_schema";
+  const auto refused = config::quirks_of(x).refuses;
+  return x.dialect != "scripted" && model::can_express(x.dialect, name) &&
+         std::ranges::find(refused, name) == refused.end();
 }
 
 config::parameters_config overlaid(config::parameters_config x,

@@ -12,8 +12,12 @@
 namespace riffle::service {
 
 /// How the model's server is spoken to, with what is odd about its provider.
-std::shared_ptr<const model::dialect> make_dialect(
+/// Fails with `invalid_config` for a dialect that there is not.
+expected<std::shared_ptr<const model::dialect>> make_dialect(
     const config::model_config& x);
+
+/// The server itself makes an answer fit a JSON Schema.
+bool fits_schemas(const config::model_config& x);
 
 /// `x` with what is set in `over`.
 config::parameters_config overlaid(config::parameters_config x,

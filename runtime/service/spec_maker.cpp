@@ -9,6 +9,7 @@
 #include "actors/run/asked_models.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/service/answer_form.hpp"
 #include "runtime/service/model_request.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/run_folder.hpp"
@@ -47,8 +48,10 @@ expected<void> check_guard(const tools::registry& registry,
   return {};
 }
 
+/// `form`: JSON Schema of the answer that `complete` gets; empty: any text.
 std::vector<model::tool_description> describe_tools(
-    const tools::registry& registry, const config::agent_config& agent) {
+    const tools::registry& registry, const config::agent_config& agent,
+    const std::string& form) {
   auto names = agent.tools;
   if (agent.completion == "tool" &&
       std::ranges::find(names, "complete") == names.end())
@@ -57,7 +60,9 @@ std::vector<model::tool_description> describe_tools(
   for (const auto& name : names)
     if (const auto* tool = registry.find(name)) {
       const auto& spec = (*tool)->spec();
-      out.push_back({spec.name, spec.description, spec.parameters});
+      const bool ends = spec.name == "complete" && !form.empty();
+      out.push_back({spec.name, spec.description,
+                     ends ? complete_parameters(form) : spec.parameters});
     }
   return out;
 }
@@ -106,6 +111,8 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->ids = parts_.ids;
   spec->random01 = make_random();
   spec->faults = parts_.faults;
+  if (auto ok = choose_form(*spec); !ok)
+    return unexpected{std::move(ok.error())};
   if (auto ok = connect(*spec).and_then([&] { return add_fallback(*spec); });
       !ok)
     return unexpected{std::move(ok.error())};
@@ -133,6 +140,8 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent.model = model_name;
   spec.context = asked.context;
   if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
+  if (!asked.response_schema.empty())
+    spec.agent.response_schema.text = asked.response_schema;
   if (!spec.agent.system_prompt_file.empty()) {
     auto prompt = config::named_path(*config_, spec.agent.system_prompt_file)
                       .and_then(read_prompt);
@@ -174,16 +183,22 @@ expected<run_spec_ptr> spec_maker::make_for(
 }
 
 expected<void> spec_maker::connect(run_spec& spec) {
-  spec.dialect = make_dialect(spec.model);
+  auto dialect = make_dialect(spec.model);
+  if (!dialect) return unexpected{std::move(dialect.error())};
+  spec.dialect = *std::move(dialect);
   if (spec.cause) return {};
   auto link = links_.open(spec.agent.model, spec.model);
   if (!link) return unexpected{std::move(link.error())};
   spec.url = link->url(spec.dialect->path());
   spec.headers = spec.dialect->headers(link->key);
   std::ranges::move(link->headers, std::back_inserter(spec.headers));
+  auto native = std::move(spec.request.response_schema);
+  const bool by_tool = spec.answer_problem && native.empty();
   spec.request = make_request(
       spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
-      describe_tools(*parts_.registry, spec.agent));
+      describe_tools(*parts_.registry, spec.agent,
+                     by_tool ? spec.agent.response_schema.text : ""));
+  spec.request.response_schema = std::move(native);
   {
     const std::lock_guard lock{refused_->mutex};
     for (const auto& parameter : refused_->of[spec.agent.model])
@@ -195,6 +210,24 @@ expected<void> spec_maker::connect(run_spec& spec) {
     kept->of[name].insert(parameter);
   };
   spec.transport = std::move(link->transport);
+  return {};
+}
+
+/// Where one of the models knows no forms, all end by the tool `complete`.
+expected<void> spec_maker::choose_form(run_spec& spec) const {
+  const auto& schema = spec.agent.response_schema.text;
+  if (spec.cause || schema.empty() || schema == "{}") return {};
+  auto check = make_answer_check(schema);
+  if (!check) return unexpected{std::move(check.error())};
+  spec.answer_problem = *std::move(check);
+  bool native = fits_schemas(spec.model);
+  for (const auto& name : spec.model.fallback)
+    if (const auto other = config::find_model(*config_, name))
+      native = native && fits_schemas(*other);
+  spec.request.response_schema = native ? schema : "";
+  if (native) return {};
+  spec.agent.completion = "tool";
+  spec.agent.exempt_phases.clear();
   return {};
 }
 

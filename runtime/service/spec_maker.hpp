@@ -63,6 +63,8 @@ class spec_maker {
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
   expected<void> add_fallback(run_spec& spec);
+  /// Before `connect`: what an answer of a form changes.
+  expected<void> choose_form(run_spec& spec) const;
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;

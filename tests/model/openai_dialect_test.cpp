@@ -52,6 +52,40 @@ TEST_CASE("a plain request has no tools, temperature or stream options") {
         json::parse(R"({"model":"m","stream":false,"messages":[]})"));
 }
 
+TEST_CASE("every parameter has its place in the body") {
+  model::request_options options;
+  options.model = "m";
+  options.streaming = false;
+  options.tools = {{"now", "", ""}};
+  options.top_p = 0.5;
+  options.max_output_tokens = 7;
+  options.stop = {"a", "b"};
+  options.seed = -3;
+  options.reasoning_effort = "low";
+  options.tool_choice = "required";
+  options.parallel_tool_calls = false;
+  options.response_schema = R"({"type":"object"})";
+  options.extra = R"({"top_k":5,"seed":4,"response_format":{"more":1}})";
+  auto x = request(options, {});
+  x.erase("tools");
+  CHECK(x == json::parse(R"({"model":"m","stream":false,"top_p":0.5,
+      "max_tokens":7,"stop":["a","b"],"seed":4,"reasoning_effort":"low",
+      "tool_choice":"required","parallel_tool_calls":false,"top_k":5,
+      "response_format":{"type":"json_schema","more":1,
+        "json_schema":{"name":"answer","schema":{"type":"object"}}},
+      "messages":[]})"));
+  options.tool_choice = "now";
+  CHECK(request(options, {}).at("tool_choice") ==
+        json::parse(R"({"type":"function","function":{"name":"now"}})"));
+  options.tools.clear();
+  CHECK_FALSE(request(options, {}).contains("tool_choice"));
+  CHECK_FALSE(request(options, {}).contains("parallel_tool_calls"));
+  model::quirks odd;
+  odd.max_tokens_name = "max_completion_tokens";
+  CHECK_THAT(model::make_openai_dialect(odd)->request_head(options),
+             Catch::Matchers::Contains("\"max_completion_tokens\":7"));
+}
+
 TEST_CASE("assistant messages carry their calls in order") {
   CHECK(json::parse(dialect->assistant_message("hi", {})) ==
         json::parse(R"({"role":"assistant","content":"hi"})"));

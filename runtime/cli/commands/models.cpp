@@ -34,7 +34,11 @@ struct asking {
 std::string key_text(const config::provider& x) {
   const auto& command = x.settings.api_key_command;
   const auto variables = config::key_variables(x.settings);
-  if (!command.empty()) return "key of '" + join_some(command) + "'";
+  if (!command.empty()) {
+    std::string words;
+    for (const auto& word : command) words += (words.empty() ? "" : " ") + word;
+    return "key of '" + words + "'";
+  }
   if (variables.empty()) return "needs no key";
   const char* value = std::getenv(variables.front().c_str());
   return "$" + variables.front() + (value && *value ? "" : " (not set)");

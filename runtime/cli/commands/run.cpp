@@ -26,6 +26,11 @@ expected<run_request> request_for(const run_command& x) {
     if (!context) return unexpected{std::move(context.error())};
     out.context = std::move(*context);
   }
+  if (x.schema_file) {
+    auto schema = read_file(*x.schema_file, "schema");
+    if (!schema) return unexpected{std::move(schema.error())};
+    out.response_schema = std::move(*schema);
+  }
   return out;
 }
 
