@@ -70,8 +70,9 @@ void asked_models::say_model(const core::new_message& message) {
   for (auto& x : all_) x.chat.say_model(message);
 }
 
-void asked_models::settle(const storage::call_record& call) {
-  for (auto& x : all_) x.chat.settle(call);
+void asked_models::settle(storage::call_record call) {
+  for (std::size_t i = 0; i + 1 < all_.size(); ++i) all_[i].chat.settle(call);
+  all_.back().chat.settle(std::move(call));
 }
 
 std::size_t asked_models::compact() {

@@ -33,7 +33,7 @@ class asked_models {
   void say_system(const std::string& text);
   void say_user(const std::string& text);
   void say_model(const core::new_message& x);
-  void settle(const storage::call_record& x);
+  void settle(storage::call_record x);
   std::size_t compact();
 
   // Of the one that is asked.

@@ -156,7 +156,7 @@ void orchestrator_state::on_settled(settlement_committed& x) {
   auto settled = to_settled(x.call, spec->tool_settings);
   settled.answer =
       spec->cause ? told_without_note(x.call) : std::move(x.answer);
-  chat.settle(x.call);
+  chat.settle(std::move(x.call));
   apply(machine.on_settled(std::move(settled), now()));
 }
 

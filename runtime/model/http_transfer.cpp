@@ -143,6 +143,8 @@ transport_end http_transfer::conclude(std::optional<error> failure) const {
         status_error(out.http_status, words, header("x-should-retry"));
     out.retry_after = read_retry_after(
         header("retry-after-ms"), header("retry-after"), system_wall_time());
+    // Said of this very request, it counts more than what is left of limits.
+    if (out.retry_after) out.pace.reset();
   }
   return out;
 }

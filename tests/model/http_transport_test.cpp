@@ -87,6 +87,14 @@ TEST_CASE("what the server says of its limits is read") {
   transport_request request;
   request.url = server.url("/v1");
   CHECK(client.post(request)->end().pace == 10s);
+  http_server refusing{http_reply::json("{}", 429)
+                           .header("x-ratelimit-remaining-requests", "0")
+                           .header("x-ratelimit-reset-requests", "20s")
+                           .header("Retry-After", "1")};
+  request.url = refusing.url("/v1");
+  const auto refused = client.post(request)->end();
+  CHECK_FALSE(refused.pace);
+  CHECK(refused.retry_after == 1s);
   http_server silent{http_reply::json("{}")};
   request.url = silent.url("/v1");
   CHECK_FALSE(client.post(request)->end().pace);
