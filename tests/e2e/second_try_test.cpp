@@ -220,6 +220,29 @@ TEST_CASE("another model takes the place of one that is out of service") {
   CHECK(first.request_count() <= 1);
 }
 
+TEST_CASE("a model that takes over in mid run was told everything") {
+  const work_folder folder;
+  folder.write("a.txt", "A");
+  http_server second{respond_sse(answer("from the other"))};
+  http_server first{[](const http_request& request) {
+    if (tool_messages(request).empty())
+      return respond_sse(calls({{"read", {{"path", "a.txt"}}}}));
+    return http_reply::text("overloaded", 529);
+  }};
+  const auto x = run(folder, first,
+                     "fallback = [\"vllm/x\"]\n[models.\"vllm/x\"]\n"
+                     "base_url = \"" +
+                         second.url("/v1") + "\"\n");
+  CHECK(answer_of(x) == "from the other");
+  REQUIRE(second.request_count() == 1);
+  check_results(second.requests().at(0));
+  REQUIRE(tool_messages(second.requests().at(0)).size() == 1);
+  auto told = body_of(first, 1);
+  auto other = body_of(second, 0);
+  CHECK(told.at("messages") == other.at("messages"));
+  CHECK(told.at("tools") == other.at("tools"));
+}
+
 TEST_CASE("no other model is asked in the middle of an answer") {
   const work_folder folder;
   http_server second{respond_sse(answer("from the other"))};
