@@ -11,8 +11,8 @@ namespace riffle::service {
 
 expected<std::shared_ptr<const model::dialect>> make_dialect(
     const config::model_config& x) {
-  std::shared_ptr<const model::dialect> made =
-      model::make_dialect(x.dialect, config::quirks_of(x));
+  std::shared_ptr<const model::dialect> made = model::make_dialect(
+      x.dialect == "scripted" ? "openai" : x.dialect, config::quirks_of(x));
   if (made) return made;
   return unexpected{error{errc::invalid_config,
                           "runtime",
