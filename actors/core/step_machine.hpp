@@ -138,6 +138,7 @@ class step_machine {
   void commit_turn(turn_summary turn, step_effects& out, time_point now);
   void break_turn(turn_summary turn, step_effects& out);
   void after_break(step_effects& out, time_point now);
+  void go_on(step_effects& out, time_point now);
   void without_calls(step_effects& out, time_point now);
   void step_done(step_effects& out, time_point now);
   /// `own`: the text is what the model said in its last turn.

@@ -46,6 +46,12 @@ void step_machine::remind(std::string text, std::string reason,
              new_message{false, std::move(text)});
 }
 
+/// The provider paused its turn.
+void step_machine::go_on(step_effects& out, time_point now) {
+  out.emplace_back(forget_calls{});
+  begin_step(out, now);
+}
+
 void step_machine::step_done(step_effects& out, time_point now) {
   if (answer_) {
     complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)),

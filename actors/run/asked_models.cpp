@@ -52,7 +52,7 @@ asked_models::asked_models(const run_spec_ptr& main) {
   const auto add = [this](const run_spec_ptr& spec) {
     all_.push_back({spec, spec->request,
                     conversation{{spec->dialect, spec->request,
-                                  spec->model.context_window}}});
+                                  spec->model.context_window, spec->maker}}});
   };
   add(main);
   for (const auto& other : main->fallback) add(other);

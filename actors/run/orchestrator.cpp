@@ -84,6 +84,7 @@ void orchestrator_state::begin_fresh() {
                                 storage::message_role::user,
                                 std::move(text),
                                 {},
+                                {},
                                 {}});
   };
   if (auto note =
@@ -129,7 +130,7 @@ void orchestrator_state::remember_session() {
       chat.say_user(m.text);
     } else {
       chat.compact();
-      chat.say_model({true, m.text, m.reasoning, m.calls});
+      chat.say_model({true, m.text, m.reasoning, m.calls, m.state});
     }
   }
 }
@@ -199,11 +200,14 @@ void orchestrator_state::apply(core::step_effects effects) {
 void orchestrator_state::act(core::record_step& x) {
   auto entry = std::exchange(prelude, {}).value_or(run_entry{});
   if (x.message) {
+    auto& state = x.message->state;
+    if (!state.text.empty() || !x.message->reasoning.empty())
+      state.maker = chat.spec()->maker;
     entry.changes.emplace_back(storage::message_record{
         spec->session, spec->run, x.progress.step,
         x.message->from_model ? storage::message_role::assistant
                               : storage::message_role::user,
-        x.message->text, x.message->reasoning, x.message->calls});
+        x.message->text, x.message->reasoning, x.message->calls, state});
     if (x.message->from_model)
       chat.say_model(*x.message);
     else

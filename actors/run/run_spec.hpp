@@ -56,6 +56,7 @@ struct run_spec {
   std::string folder;     ///< where it works; of its proposals, too
   std::string settings;   ///< JSON; stored with the run, enough to resume it
 
+  std::string maker;  ///< of the model's messages; see `turn_state`
   std::string url;
   std::vector<std::string> headers;
   model::request_options request;

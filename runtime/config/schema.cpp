@@ -97,6 +97,10 @@ void visit(visitor& v, model::quirks& x) {
           one_of({"temperature", "top_p", "max_output_tokens", "stop", "seed",
                   "reasoning_effort", "thinking_budget", "tool_choice",
                   "parallel_tool_calls", "response_schema"}));
+  v.field("returns", &x.returns,
+          one_of({"reasoning_content", "reasoning_details", "thinking_chunks",
+                  "thought_signature"}));
+  v.field("call_ids", &x.call_ids, one_of({"any", "nine"}));
 }
 
 void visit_server(visitor& v, model_config& x) {

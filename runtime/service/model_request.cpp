@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/config/providers.hpp"
 
 namespace riffle::service {
@@ -46,6 +47,13 @@ config::parameters_config overlaid(config::parameters_config x,
   put_some(x.tool_choice, over.tool_choice);
   put(x.parallel_tool_calls, over.parallel_tool_calls);
   return x;
+}
+
+std::string maker_of(const config::model_config& x) {
+  const auto* known = config::provider_of(x);
+  // An address may hold a password.
+  const auto server = known ? known->name : sha256(x.base_url).substr(0, 16);
+  return x.dialect + " " + server + " " + x.model;
 }
 
 model::request_options make_request(

@@ -23,6 +23,10 @@ bool fits_schemas(const config::model_config& x);
 config::parameters_config overlaid(config::parameters_config x,
                                    const config::parameters_config& over);
 
+/// Who makes the messages of a model: what a server wants back with them goes
+/// to the same model of the same server only. Without secrets.
+std::string maker_of(const config::model_config& x);
+
 /// What stays the same in all requests.
 model::request_options make_request(const config::model_config& x,
                                     const config::parameters_config& parameters,

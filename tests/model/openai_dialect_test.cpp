@@ -87,10 +87,10 @@ TEST_CASE("every parameter has its place in the body") {
 }
 
 TEST_CASE("assistant messages carry their calls in order") {
-  CHECK(json::parse(dialect->assistant_message("hi", {})) ==
+  CHECK(json::parse(dialect->assistant_message({.text = "hi", .calls = {}})) ==
         json::parse(R"({"role":"assistant","content":"hi"})"));
   const auto x = json::parse(dialect->assistant_message(
-      "", {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}));
+      {.calls = {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}}));
   CHECK(x == json::parse(R"({"role":"assistant","content":null,"tool_calls":[
     {"id":"a","type":"function",
      "function":{"name":"read","arguments":"{\"path\":\"x\"}"}},
@@ -99,8 +99,8 @@ TEST_CASE("assistant messages carry their calls in order") {
 
 TEST_CASE("arguments that are no object go back inside one") {
   for (const char* text : {"{\"a\":", "[1]", "x \xFF"}) {
-    const auto x =
-        json::parse(dialect->assistant_message("", {{"a", "read", text}}));
+    const auto x = json::parse(
+        dialect->assistant_message({.calls = {{"a", "read", text}}}));
     const auto arguments = json::parse(
         x["tool_calls"][0]["function"]["arguments"].get<std::string>());
     REQUIRE(arguments.is_object());
