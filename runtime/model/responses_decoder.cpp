@@ -59,8 +59,7 @@ void responses_decoder::on_event(const json& x, turn_delta& out) {
     add_text(items_[index], text_at(x, "delta"), out);
   else if (type == "response.refusal.delta")
     add(out, piece_kind::refusal, text_at(x, "delta"));
-  else if (type == "response.reasoning_summary_text.delta" ||
-           type == "response.reasoning_text.delta") {
+  else if (type == "response.reasoning_summary_text.delta") {
     items_[index].thought = true;
     add(out, piece_kind::reasoning, text_at(x, "delta"));
   } else if (type == "response.function_call_arguments.delta") {
@@ -119,9 +118,7 @@ void responses_decoder::tell_rest(item& x, const json& value, turn_delta& out) {
     add_text(x, texts_of(member(value, "content")), out);
   if (x.type != "reasoning" || x.thought) return;
   x.thought = true;
-  auto text = texts_of(member(value, "summary"));
-  if (text.empty()) text = texts_of(member(value, "content"));
-  add(out, piece_kind::reasoning, text);
+  add(out, piece_kind::reasoning, texts_of(member(value, "summary")));
 }
 
 void responses_decoder::on_arguments_done(std::uint64_t index,

@@ -25,7 +25,7 @@ class responses_decoder final : public answer_reader {
     std::string arguments;  ///< of a call, as told so far
     std::string text;       ///< of a message, as told so far
     nlohmann::ordered_json value;
-    bool thought = false;  ///< a part of its reasoning was told
+    bool thought = false;  ///< a part of its summary was told
     bool closed = false;
   };
 
