@@ -3,6 +3,8 @@
 // whose results are grouped.
 #include "actors/run/conversation.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
