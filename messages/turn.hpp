@@ -83,14 +83,6 @@ struct piece_list {
   bool operator==(const piece_list&) const = default;
 };
 
-/// What a provider wants back, unchanged, with a message that it made.
-struct turn_state {
-  std::string maker;  ///< server and model; nobody else gets it
-  std::string text;   ///< as its dialect wrote it; empty: nothing of its own
-
-  bool operator==(const turn_state&) const = default;
-};
-
 /// What a decoder understood from some bytes.
 struct turn_delta {
   piece_list pieces;

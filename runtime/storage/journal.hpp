@@ -21,7 +21,7 @@
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
-#include "messages/turn.hpp"
+#include "messages/usage.hpp"
 #include "runtime/storage/proposal.hpp"
 
 namespace riffle::storage {
