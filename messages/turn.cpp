@@ -10,10 +10,10 @@ namespace riffle {
 
 namespace {
 
-constexpr text_table<5> reasons = {
-    "stop", "tool_calls", "length", "content_filter", "missing",
+constexpr text_table<6> reasons = {
+    "stop", "tool_calls", "length", "content_filter", "missing", "paused",
 };
-static_assert(covers(reasons, finish_reason::missing));
+static_assert(covers(reasons, finish_reason::paused));
 
 double plus(double x, double y) {
   return std::min(x + y, std::numeric_limits<double>::max());

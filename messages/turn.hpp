@@ -24,6 +24,9 @@ enum class finish_reason : std::uint8_t {
   /// The end mark came without any finish reason: text and read-only calls
   /// count, mutating calls settle as `truncated`.
   missing,
+  /// The provider wants to go on with the turn as it is: asked once more, with
+  /// all that came, it does.
+  paused,
 };
 
 std::string_view to_string(finish_reason x) noexcept;
@@ -87,7 +90,9 @@ struct turn_delta {
   std::optional<finish_reason> finish;  ///< the last one seen
   std::optional<token_usage> usage;     ///< the last one seen
   std::optional<error> failure;         ///< the provider reported an error
-  bool done = false;                    ///< the dialect's end mark came
+  /// See `turn_state::text`; all of the turn so far, where it is not empty.
+  std::string state;
+  bool done = false;  ///< the dialect's end mark came
   bool operator==(const turn_delta&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace riffle {
 
@@ -30,5 +31,13 @@ constexpr std::uint64_t total_tokens(const token_usage& x) noexcept {
 
 /// Adds `x` to `sum`; optional parts appear once one of both has them.
 void add(token_usage& sum, const token_usage& x);
+
+/// What a provider wants back, unchanged, with a message that it made.
+struct turn_state {
+  std::string maker{};  ///< server and model; nobody else gets it
+  std::string text{};   ///< as its dialect wrote it; empty: nothing of its own
+
+  bool operator==(const turn_state&) const = default;
+};
 
 }  // namespace riffle

@@ -28,6 +28,7 @@ void message_assembler::add(const turn_delta& x) {
   for (const auto& fragment : x.fragments)
     call_bytes_ +=
         fragment.id.size() + fragment.name.size() + fragment.arguments.size();
+  if (!x.state.empty()) state_ = x.state;
   if (x.finish) finish_ = x.finish;
   if (x.usage) usage_ = x.usage;
   if (x.failure && !failure_) failure_ = x.failure;

@@ -25,6 +25,8 @@ class message_assembler {
   }
   /// The part of `text` that was sent as a refusal.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
+  /// The last one seen; see `turn_state::text`.
+  [[nodiscard]] const std::string& state() const noexcept { return state_; }
   /// Bytes of text, reasoning and calls so far.
   [[nodiscard]] std::uint64_t received() const noexcept {
     return text_.size() + reasoning_.size() + call_bytes_;
@@ -52,6 +54,7 @@ class message_assembler {
   std::string text_;
   std::string reasoning_;
   std::string refusal_;
+  std::string state_;
   std::optional<finish_reason> finish_;
   std::optional<token_usage> usage_;
   std::optional<error> failure_;

@@ -201,7 +201,11 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   text_ = turn.text;
   cut_off_ = turn.finish == finish_reason::length ||
              turn.finish == finish_reason::content_filter;
-  new_message message{true, std::move(turn.text), std::move(turn.reasoning)};
+  new_message message{true,
+                      std::move(turn.text),
+                      std::move(turn.reasoning),
+                      {},
+                      {{}, std::move(turn.state)}};
   expect(turn.calls);
   for (const auto& c : turn.calls) message.calls.push_back(c.id);
   asked_ = std::move(turn.calls);
@@ -209,7 +213,9 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
   if (calls_.empty()) {
-    if (turn.finish == finish_reason::content_filter && text_.empty())
+    if (turn.finish == finish_reason::paused)
+      go_on(out, now);
+    else if (turn.finish == finish_reason::content_filter && text_.empty())
       fail({errc::model_error, op,
             "the provider's content filter stopped the answer"},
            events::run_status::failed, out, now);

@@ -34,6 +34,11 @@ struct step_limits {
   run_budget budget;
   token_price price;
   termination_limits termination;
+  /// Of an answer that must have a form: what is wrong with it, for the model;
+  /// empty: nothing. May change the text (what stands around it goes). Null:
+  /// any answer will do.
+  std::function<std::string(std::string&)> answer_problem;
+  std::string answer_form;  ///< JSON Schema, told with such a reminder
   /// The run ends when its first call has settled; the call's text is the
   /// answer.
   bool one_call = false;
@@ -133,11 +138,16 @@ class step_machine {
   void commit_turn(turn_summary turn, step_effects& out, time_point now);
   void break_turn(turn_summary turn, step_effects& out);
   void after_break(step_effects& out, time_point now);
+  void go_on(step_effects& out, time_point now);
   void without_calls(step_effects& out, time_point now);
   void step_done(step_effects& out, time_point now);
   /// `own`: the text is what the model said in its last turn.
   void complete(std::string answer, bool own, step_effects& out,
                 time_point now);
+  void remind(std::string text, std::string reason, step_effects& out,
+              time_point now);
+  void refuse_answer(const std::string& problem, step_effects& out,
+                     time_point now);
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);

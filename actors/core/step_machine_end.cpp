@@ -5,6 +5,7 @@
 #include "actors/core/inline_proposals.hpp"
 #include "actors/core/step_detail.hpp"
 #include "actors/core/step_machine.hpp"
+#include "messages/runtime_note.hpp"
 
 namespace riffle::core {
 
@@ -26,18 +27,29 @@ void step_machine::without_calls(step_effects& out, time_point now) {
            events::run_status::failed, out, now);
       break;
     case termination_step::remind:
-      ++progress_.reminders;
-      out.emplace_back(forget_calls{});
-      begin_step(out, now,
-                 {events::retry{events::retry_what::termination,
-                                {},
-                                progress_.reminders,
-                                limits_.termination.max_attempts,
-                                0,
-                                "the agent must call `complete`"}},
-                 new_message{false, std::move(next.text)});
+      remind(std::move(next.text), "the agent must call `complete`", out, now);
       break;
   }
+}
+
+void step_machine::remind(std::string text, std::string reason,
+                          step_effects& out, time_point now) {
+  ++progress_.reminders;
+  out.emplace_back(forget_calls{});
+  begin_step(out, now,
+             {events::retry{events::retry_what::termination,
+                            {},
+                            progress_.reminders,
+                            limits_.termination.max_attempts,
+                            0,
+                            std::move(reason)}},
+             new_message{false, std::move(text)});
+}
+
+/// The provider paused its turn.
+void step_machine::go_on(step_effects& out, time_point now) {
+  out.emplace_back(forget_calls{});
+  begin_step(out, now);
 }
 
 void step_machine::step_done(step_effects& out, time_point now) {
@@ -89,8 +101,39 @@ loop_report step_machine::observe() {
   return loops_.on_step(calls);
 }
 
+/// The model may say it again, as often as it may be reminded to end.
+void step_machine::refuse_answer(const std::string& problem, step_effects& out,
+                                 time_point now) {
+  const auto most = limits_.termination.max_attempts;
+  answer_.reset();
+  if (progress_.reminders >= most)
+    return fail(
+        {errc::not_terminated, op,
+         "the answer does not fit response_schema, after " +
+             std::to_string(progress_.reminders) + " reminders: " + problem},
+        events::run_status::failed, out, now);
+  remind(
+      std::string{runtime_note} +
+          "Your answer does not have the form that is asked for: " + problem +
+          ". Give it again: one JSON object and nothing else, valid for "
+          "this JSON Schema: " +
+          limits_.answer_form + " (Reminder " +
+          std::to_string(progress_.reminders + 1) + " of " +
+          std::to_string(most) + ".)",
+      "the answer does not fit response_schema", out, now);
+}
+
 void step_machine::complete(std::string answer, bool own, step_effects& out,
                             time_point now) {
+  if (limits_.answer_problem) {
+    auto inside = answer;
+    auto problem = limits_.answer_problem(inside);
+    // What the model said is in the log already and stays as it is.
+    if (problem.empty() && own && inside != answer)
+      problem = "something stands around the JSON";
+    if (!problem.empty()) return refuse_answer(problem, out, now);
+    answer = std::move(inside);
+  }
   phase_ = phase::ended;
   record(
       out,

@@ -26,6 +26,7 @@ class conversation {
     std::shared_ptr<const model::dialect> dialect;
     model::request_options request;
     std::uint64_t window = 0;  ///< tokens that the model takes; 0: any number
+    std::string maker{};       ///< who answers; see `turn_state`
   };
 
   conversation() = default;
@@ -41,6 +42,13 @@ class conversation {
   /// What is done before each request. Gives back how many outputs it removed
   /// to make room.
   std::size_t compact();
+
+  /// The same, whatever the model's window: all outputs but those of the newest
+  /// step. For who was told that it is too long.
+  std::size_t make_room();
+
+  /// From now on with other parameters; the model and its tools stay.
+  void ask_with(model::request_options x);
 
   /// The whole request. `note`: what stands at its end, so that its beginning
   /// stays as it was in the last one; empty: nothing.
@@ -67,17 +75,24 @@ class conversation {
     core::told_output size;
   };
 
+  void write_frame();
   void tell(const std::string& message);
+  void tell_results(const std::vector<call_id>& calls);
+  void end_user_turn();
   void tell_last();
   void tell_result(const storage::call_record& x);
   void trim(std::size_t count);
 
   settings settings_;
+  model::cache_mark mark_{};
   std::string head_;
   std::string tail_;
   std::uint64_t head_tokens_ = 0;
-  std::string messages_;      ///< joined by ','
-  std::uint64_t tokens_ = 0;  ///< of `messages_`, estimated
+  std::string messages_;            ///< joined by ','
+  bool joined_ = false;             ///< a ',' comes before the next one
+  bool paused_ = false;             ///< the model's own message is the last one
+  std::vector<std::size_t> turns_;  ///< ends of the user's last two
+  std::uint64_t tokens_ = 0;        ///< of `messages_`, estimated
   std::optional<core::new_message> last_;
   std::map<call_id, storage::call_record> results_;  ///< not told yet
   std::vector<output> outputs_;  ///< told, not trimmed, in order

@@ -33,6 +33,8 @@ core::step_limits run_spec::step_limits() const {
                    agent.tools};
   x.price = {model.price.input, model.price.output};
   x.one_call = cause.has_value();
+  if (!cause) x.answer_problem = answer_problem;
+  x.answer_form = agent.response_schema.text;
   return x;
 }
 
@@ -47,8 +49,7 @@ void orchestrator_state::begin(run_peers& x) {
   base = start.snapshot->run;
   machine = core::step_machine{spec->step_limits(), spec->random01};
   plan = session_plan(start.snapshot->session);
-  chat =
-      conversation{{spec->dialect, spec->request, spec->model.context_window}};
+  chat = asked_models{spec};
   if (!spec->agent.system_prompt.empty())
     chat.say_system(spec->agent.system_prompt);
   remember_session();
@@ -82,6 +83,7 @@ void orchestrator_state::begin_fresh() {
                                 0,
                                 storage::message_role::user,
                                 std::move(text),
+                                {},
                                 {},
                                 {}});
   };
@@ -128,12 +130,28 @@ void orchestrator_state::remember_session() {
       chat.say_user(m.text);
     } else {
       chat.compact();
-      chat.say_model({true, m.text, m.reasoning, m.calls});
+      chat.say_model({true, m.text, m.reasoning, m.calls, m.state});
     }
   }
 }
 
 // -- what comes in ------------------------------------------------------------
+
+/// A model that did not begin to answer may be asked in another way.
+void orchestrator_state::on_turn_over(turn_over& x) {
+  consumer = nullptr;
+  auto& ended = x.turn;
+  const bool began = ended.answered || ended.shown || !ended.calls.empty();
+  if (ended.failure && !began && machine.phase_name() == "streaming")
+    if (const auto change = chat.try_again(*ended.failure)) {
+      log_run(log_level::warn, spec->run, *change);
+      say_status(*change);
+      return ask();
+    }
+  if (!ended.usage.estimated && ended.usage.input_tokens > 0)
+    chat.on_counted(ended.usage.input_tokens);
+  apply(machine.on_turn_over(std::move(ended), now()));
+}
 
 void orchestrator_state::on_settled(settlement_committed& x) {
   auto settled = to_settled(x.call, spec->tool_settings);
@@ -182,13 +200,16 @@ void orchestrator_state::apply(core::step_effects effects) {
 void orchestrator_state::act(core::record_step& x) {
   auto entry = std::exchange(prelude, {}).value_or(run_entry{});
   if (x.message) {
+    auto& state = x.message->state;
+    if (!state.text.empty() || !x.message->reasoning.empty())
+      state.maker = chat.spec()->maker;
     entry.changes.emplace_back(storage::message_record{
         spec->session, spec->run, x.progress.step,
         x.message->from_model ? storage::message_role::assistant
                               : storage::message_role::user,
-        x.message->text, x.message->reasoning, x.message->calls});
+        x.message->text, x.message->reasoning, x.message->calls, state});
     if (x.message->from_model)
-      chat.say_model(std::move(*x.message));
+      chat.say_model(*x.message);
     else
       chat.say_user(x.message->text);
   }
@@ -216,17 +237,23 @@ void orchestrator_state::act(core::record_step& x) {
 }
 
 void orchestrator_state::act(core::open_turn& x) {
+  turn = x;
+  chat.begin_turn();
+  ask();
+}
+
+void orchestrator_state::ask() {
   if (const auto removed = chat.compact(); removed > 0)
     say_status("made room: " + std::to_string(removed) +
                (removed == 1 ? " old tool output" : " old tool outputs") +
                " left out");
   const auto note = core::plan_note(plan);
-  const auto window = spec->model.context_window;
+  const auto window = chat.spec()->model.context_window;
   auto why = machine.cannot_ask(chat.tokens(note));
   if (const auto about = chat.estimate(note); window > 0 && about > window)
-    why = context_full(about, window, spec->agent.model);
+    why = context_full(about, window, chat.spec()->agent.model);
   if (why) return apply(machine.refuse_turn(std::move(*why), now()));
-  consumer = spawn_turn(self, spec, x, chat.request(note), peers);
+  consumer = spawn_turn(self, chat.spec(), turn, chat.request(note), peers);
 }
 
 void orchestrator_state::say_status(std::string text) {
@@ -286,12 +313,7 @@ orchestrator_actor::behavior_type orchestrator(
         run("orchestrator.run_peers", [&] { st.begin(x); });
       },
       [&st, run](turn_over& x) {
-        run("orchestrator.turn_over", [&] {
-          st.consumer = nullptr;
-          if (!x.turn.usage.estimated && x.turn.usage.input_tokens > 0)
-            st.chat.on_counted(x.turn.usage.input_tokens);
-          st.apply(st.machine.on_turn_over(std::move(x.turn), st.now()));
-        });
+        run("orchestrator.turn_over", [&] { st.on_turn_over(x); });
       },
       [&st, run](settlement_committed& x) {
         run("orchestrator.settlement_committed", [&] { st.on_settled(x); });

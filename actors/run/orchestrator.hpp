@@ -3,7 +3,7 @@
 
 #include "actors/core/step_machine.hpp"
 #include "actors/interfaces.hpp"
-#include "actors/run/conversation.hpp"
+#include "actors/run/asked_models.hpp"
 
 namespace riffle {
 
@@ -22,6 +22,7 @@ struct orchestrator_state {
   void begin_recovered();
   void remember_session();
   void on_settled(settlement_committed& x);
+  void on_turn_over(turn_over& x);
   void on_control(control_request& x);
   void on_end_committed();
 
@@ -39,6 +40,7 @@ struct orchestrator_state {
   void apply(core::step_effects effects);
   void act(core::record_step& x);
   void act(core::open_turn& x);
+  void ask();
   void act(core::stop_turn& x);
   void act(core::open_gate& x);
   void act(core::drain_calls& x);
@@ -58,7 +60,8 @@ struct orchestrator_state {
   std::string_view phase = "idle";  ///< of it, as it was logged
   storage::run_record base;         ///< what of the record does not change
   storage::run_state ended_as = storage::run_state::active;
-  conversation chat;
+  asked_models chat;
+  core::open_turn turn;                     ///< that was asked for last
   std::string plan;                         ///< of the session
   std::map<call_id, proposal_id> proposed;  ///< in an earlier life
   /// Of a run with a cause: goes out with the first record, and the call

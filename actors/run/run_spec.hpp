@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/core/plan_document.hpp"
 #include "actors/core/step_machine.hpp"
@@ -77,11 +78,19 @@ struct run_spec {
   std::string folder;     ///< where it works; of its proposals, too
   std::string settings;   ///< JSON; stored with the run, enough to resume it
 
+  std::string maker;  ///< of the model's messages; see `turn_state`
   std::string url;
   std::vector<std::string> headers;
   model::request_options request;
   std::shared_ptr<const model::dialect> dialect;
   std::shared_ptr<model::transport> transport;
+  /// See `core::step_limits`.
+  std::function<std::string(std::string&)> answer_problem;
+  /// The same run with other models, in the order in which they are asked
+  /// where this one cannot answer.
+  std::vector<std::shared_ptr<const run_spec>> fallback;
+  /// The model does not take a parameter; may be empty.
+  std::function<void(const std::string& parameter)> on_refused;
   std::shared_ptr<const tools::registry> registry;
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<id_source> ids;

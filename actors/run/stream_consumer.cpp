@@ -145,6 +145,7 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   core::turn_summary summary;
   summary.text = message.text();
   summary.reasoning = message.reasoning();
+  summary.state = message.state();
   if (!summary.reasoning.empty() && log_enabled(log_level::debug))
     log_run(log_level::debug, spec->run, "reasoning: " + summary.reasoning);
   summary.finish = message.finish();

@@ -8,6 +8,7 @@ namespace riffle::cli::help {
 inline constexpr auto main = R"(Examples:
   riffle run "What does this project do? Read README.md first."
   riffle run --approve all "Run the tests and explain the first failure."
+  riffle run -m anthropic/claude-sonnet-4-5 "What does this project do?"
   git diff | riffle run -
   riffle plan release.toml
   riffle sessions list
@@ -34,6 +35,8 @@ inline constexpr auto run = R"(Examples:
   riffle run --stats --show-reasoning "Why does the build fail?"
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"
+  riffle run -m ollama/qwen3 "What is in this folder?"
+  riffle run --schema sizes.json "How large is each file here?" | jq .
   riffle run - < task.txt
   riffle run "Check a.cpp." "Check b.cpp." "Check c.cpp."
   riffle run --tasks-file tasks.txt --workers 8 --max-retries 2 --output json
@@ -138,6 +141,19 @@ Rules and approvals are for models: what you call by hand runs at once.
 It runs at once, without approval, and no run is stored. Its output goes to
 standard output, traces to standard error. Exit status: 0 it succeeded, 1 it
 failed, 2 no such tool or wrong arguments, 124 time limit, 130 interrupted.)";
+
+inline constexpr auto models = R"(Examples:
+  riffle models providers
+  riffle models list groq
+  riffle models check anthropic/claude-sonnet-4-5
+  riffle run -m ollama/qwen3 "What is in this folder?"
+
+PROVIDER/MODEL is a model wherever one is named (-m, agents.*.model, fallback):
+a provider's server, and the variable that holds its key, are built in. A table
+[models."PROVIDER/MODEL"] changes what it sets. 'list' asks the provider itself.
+'check' makes one request with one tool and says what works; it costs some
+hundred tokens. Exit status: 0 it works, 1 it does not, 2 no such model, or no
+key.)";
 
 inline constexpr auto resume =
     R"(Examples:

@@ -53,6 +53,7 @@ struct run_command {
   std::string agent = "default";
   std::string context;  ///< said to the model behind the task
   std::optional<std::filesystem::path> context_file;
+  std::optional<std::filesystem::path> schema_file;  ///< of the answer
 };
 
 /// `run` with several tasks.
@@ -113,6 +114,13 @@ struct tools_command {
   std::string arguments = "{}";  ///< of call; "-": standard input
 };
 
+struct models_command {
+  enum class what : std::uint8_t { list, check, providers };
+  common_options common;
+  what action = what::list;
+  std::string name;  ///< a model or a provider; of list: may be empty
+};
+
 struct events_check_command {
   common_options common;
   std::string file;  ///< "-": standard input
@@ -146,7 +154,7 @@ struct leave_command {
 using command =
     std::variant<leave_command, run_command, volley_command, resume_command,
                  sessions_command, proposals_command, tools_command,
-                 events_check_command, config_command, completion_command,
-                 plan_command>;
+                 models_command, events_check_command, config_command,
+                 completion_command, plan_command>;
 
 }  // namespace riffle::cli

@@ -80,6 +80,7 @@ parser::parser() {
   add_sessions();
   add_proposals();
   add_tools();
+  add_models();
   add_events();
   add_config();
   add_completion();

@@ -183,6 +183,36 @@ void parser::add_tools() {
   add("call", "Run one tool, outside of a run", what::call);
 }
 
+void parser::add_models() {
+  auto* x = app.add_subcommand("models", "List and check models");
+  x->require_subcommand(1);
+  x->footer(help::models);
+  using what = models_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    sub->footer(help::models);
+    if (action == what::list)
+      sub->add_option("NAME", models.name,
+                      "A provider, or a model of the configuration (default: "
+                      "that of the agent \"default\")")
+          ->check(not_empty());
+    if (action == what::check)
+      sub->add_option("NAME", models.name,
+                      "A model of the configuration, or PROVIDER/MODEL")
+          ->required()
+          ->check(not_empty());
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      models.common = finish_common();
+      models.action = action;
+      result = models;
+    });
+  };
+  add("list", "Ask a server which models it has", what::list);
+  add("check", "One tiny request: what works with a model", what::check);
+  add("providers", "The providers that need no table", what::providers);
+}
+
 void parser::add_config() {
   auto* x =
       app.add_subcommand("config", "Check, show and start a configuration");

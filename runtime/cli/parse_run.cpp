@@ -58,14 +58,19 @@ void parser::add_run() {
       ->type_name("FILE")
       ->check(not_empty())
       ->excludes(context);
+  x->add_option("--schema", raw.schema,
+                "The answer is JSON that fits this JSON Schema")
+      ->type_name("FILE")
+      ->check(not_empty());
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
 }
 
 void parser::add_choices(CLI::App& x) {
-  x.add_option("--model", raw.model,
-               "A model of the configuration, instead of the agent's")
+  x.add_option("-m,--model", raw.model,
+               "A model of the configuration, or PROVIDER/MODEL, instead of "
+               "the agent's")
       ->type_name("NAME")
       ->check(not_empty());
   x.add_option("--max-steps", raw.max_steps, "Most model calls")
@@ -131,6 +136,7 @@ void parser::finish_run() {
   run.common = finish_common();
   if (!raw.session.empty()) run.session = raw.session;
   if (!raw.context_file.empty()) run.context_file = raw.context_file;
+  if (!raw.schema.empty()) run.schema_file = raw.schema;
   run.choices = finish_choices();
   run.show = finish_show();
   if (raw.tasks.empty() && raw.tasks_file.empty())

@@ -28,6 +28,7 @@ struct raw_options {
   std::string session;
   std::string model;
   std::string context_file;
+  std::string schema;
   std::string arguments;
   std::string always;
   std::uint32_t max_steps = 0;
@@ -59,6 +60,7 @@ struct parser {
   sessions_command sessions;
   proposals_command proposals;
   tools_command tools;
+  models_command models;
   events_check_command events;
   config_command config;
   completion_command completion;
@@ -71,6 +73,7 @@ struct parser {
   void add_plan();
   void finish_plan();
   void add_tools();
+  void add_models();
   void add_sessions();
   void add_resume(CLI::App& parent);
   void add_proposals();

@@ -10,8 +10,10 @@
 
 #include "messages/duration_text.hpp"
 #include "runtime/base/endpoint.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
+#include "runtime/config/providers.hpp"
 
 namespace riffle::config {
 
@@ -70,7 +72,9 @@ std::string_view form_problem(form shape, std::string_view x) {
                                  "127.0.0.1:8080 or [::1]:8080";
     case form::any:
     case form::path:
-    case form::folder: break;
+    case form::folder:
+    case form::provider:
+    case form::texts: break;
   }
   return {};
 }
@@ -94,6 +98,11 @@ std::string text_problem(const std::string& x, const rule& r) {
     return in_quotes(x) + " is not known; allowed: " + list_of(r.allowed);
   }
   if (x.empty()) return r.empty_allowed ? "" : "must not be empty";
+  if (r.shape == form::provider)
+    return find_provider(x)
+               ? ""
+               : in_quotes(x) +
+                     " is not known; allowed: " + join_some(provider_names());
   const auto problem = form_problem(r.shape, x);
   if (problem.empty()) return {};
   // What was meant to be a name may be a secret: it is not repeated.
@@ -165,9 +174,13 @@ std::string store(double* target, const value& x, const rule& r) {
   return problem;
 }
 
+bool is_none(const value& x) {
+  return x.type == kind::text && x.text == "none";
+}
+
 std::string store(std::optional<double>* target, const value& x,
                   const rule& r) {
-  if (x.type == kind::text && x.text == "none") {
+  if (is_none(x)) {
     target->reset();
     return {};
   }
@@ -178,6 +191,30 @@ std::string store(std::optional<double>* target, const value& x,
   auto problem = store(&number, x, r);
   if (problem.empty()) *target = number;
   return problem;
+}
+
+std::string store(std::optional<std::int64_t>* target, const value& x,
+                  const rule& r) {
+  if (is_none(x)) {
+    target->reset();
+    return {};
+  }
+  if (x.type != kind::integer)
+    return wrong_type("a whole number or \"none\"", x);
+  std::int64_t number = 0;
+  auto problem = store_integer(&number, x, r);
+  if (problem.empty()) *target = number;
+  return problem;
+}
+
+std::string store(std::optional<bool>* target, const value& x, const rule&) {
+  if (is_none(x)) {
+    target->reset();
+    return {};
+  }
+  if (x.type != kind::boolean) return wrong_type("true, false or \"none\"", x);
+  *target = x.flag;
+  return {};
 }
 
 std::string store(duration* target, const value& x, const rule& r) {
@@ -217,9 +254,12 @@ std::string store(std::vector<std::string>* target, const value& x,
   return {};
 }
 
-std::string store(json_object* target, const value& x, const rule&) {
+std::string store(json_object* target, const value& x, const rule& r) {
   auto parsed = to_json(x);
   if (!parsed) return std::move(parsed.error());
+  if (r.shape == form::texts)
+    if (const auto name = not_a_text(*parsed); !name.empty())
+      return name + ": must be a text";
   target->text = std::move(*parsed);
   return {};
 }

@@ -9,6 +9,8 @@
 #include "runtime/config/assign.hpp"
 #include "runtime/config/command_checks.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "tools/schema.hpp"
 
 namespace riffle::config {
 
@@ -65,12 +67,23 @@ class checker {
       check_file({"models", name, "script"}, m.script);
     }
     check_order({"models", name, "retry"}, m.retry.base, m.retry.cap);
+    check_model_table(x_, name, m, find_path(document_, {"models", name}),
+                      reporter("models", name));
+  }
+
+  model_mistake reporter(std::string table, std::string name) {
+    return [this, table = std::move(table), name = std::move(name)](
+               const std::string& key, const std::string& message) {
+      add({table, name, key}, message);
+    };
   }
 
   void check_agent(const std::string& name, const agent_config& a) {
-    if (!x_.models.contains(a.model)) {
-      add({"agents", name, "model"}, unknown_model(a.model));
-    }
+    if (const auto model = find_model(x_, a.model))
+      check_parameters(a.parameters, *model, reporter("agents", name));
+    else
+      add({"agents", name, "model"}, unknown_model(x_, a.model));
+    check_schema(name, a);
     if (!a.system_prompt_file.empty()) {
       if (is_set({"agents", name, "system_prompt"})) {
         add({"agents", name, "system_prompt_file"},
@@ -96,11 +109,12 @@ class checker {
             ".price");
   }
 
-  std::string unknown_model(const std::string& name) const {
-    std::vector<std::string> models;
-    for (const auto& entry : x_.models) models.push_back(entry.first);
-    return "there is no model " + in_quotes(name) +
-           "; known: " + join_some(models);
+  void check_schema(const std::string& name, const agent_config& a) {
+    if (a.response_schema.text == "{}") return;
+    const auto compiled = tools::schema::compile(a.response_schema.text);
+    if (!compiled)
+      add({"agents", name, "response_schema"},
+          "is no JSON Schema of an object: " + compiled.error());
   }
 
   void check_tool(const std::string& name, const tool_config& t) {
@@ -109,16 +123,7 @@ class checker {
                   [&](const std::string& key, const std::string& message) {
                     add({"tools", name, key}, message);
                   });
-    for (const auto& [model, m] : x_.models) {
-      const auto& given = t.program.env;
-      if (m.api_key_env.empty() ||
-          std::ranges::find(given, m.api_key_env) == given.end())
-        continue;
-      add({"tools", name, "env"},
-          in_quotes(m.api_key_env) + " is the key of models." + model +
-              ", which no tool gets; give the tool a key of its own in "
-              "another variable");
-    }
+    check_tool_env(name, t.program.env);
     if (!is_set({"tools", name, "type"}) && !t.keys.empty()) {
       add({"tools", name, "keys"},
           "only a tool with type = \"command\" has keys that can be set");
@@ -129,6 +134,17 @@ class checker {
           "a workspace for one tool is not supported by this version; set "
           "tools.workspace for all");
     }
+  }
+
+  void check_tool_env(const std::string& name,
+                      const std::vector<std::string>& given) {
+    for (const auto& [model, m] : x_.models)
+      for (const auto& key : key_variables(m))
+        if (std::ranges::find(given, key) != given.end())
+          add({"tools", name, "env"},
+              in_quotes(key) + " is the key of models." + model +
+                  ", which no tool gets; give the tool a key of its own in "
+                  "another variable");
   }
 
   /// What asks for more than this version does, unless `known` says it too.

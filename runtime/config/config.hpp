@@ -54,14 +54,50 @@ struct price_config {
   double output = 0;
 };
 
+/// A JSON object, as compact text; empty: not set. Written in TOML as a table,
+/// or as a text that holds JSON.
+struct json_object {
+  std::string text{};
+
+  bool operator==(const json_object&) const = default;
+};
+
+/// What a request asks for beside the conversation. What is not set is left to
+/// the provider.
+struct parameters_config {
+  std::optional<double> temperature{};  ///< reasoning models refuse any
+  std::optional<double> top_p{};
+  std::optional<std::int64_t> max_output_tokens{};  ///< of one answer
+  std::vector<std::string> stop{};                  ///< texts that end it
+  std::optional<std::int64_t> seed{};
+  std::string reasoning_effort{};                 ///< a word of the provider's
+  std::optional<std::int64_t> thinking_budget{};  ///< tokens; 0: no thinking
+  std::string tool_choice{};  ///< auto required none, or a tool's name
+  std::optional<bool> parallel_tool_calls{};
+};
+
 struct model_config {
-  std::string dialect = "openai";  ///< openai scripted (anthropic, ollama are
-                                   ///< not built yet: a clear error says so)
+  /// A provider that Riffle knows: gives the defaults of the other keys, and
+  /// what is odd about it. Empty: told by `base_url`, if it is one of theirs.
+  std::string provider{};
+  std::string dialect = "openai";  ///< openai anthropic responses ollama
+                                   ///< scripted
+  /// "${NAME}" is the value of a variable, "{model}" the model's name.
   std::string base_url = "https://api.openai.com/v1";
   std::string model = "gpt-4.1-mini";
   std::string api_key_env = "OPENAI_API_KEY";
+  /// A program that prints the key, instead of a variable; run once, and again
+  /// when the provider does not take the key any more.
+  std::vector<std::string> api_key_command{};
+  std::string organization{};
+  json_object headers{"{}"};  ///< texts; "${NAME}": a variable, kept secret
+  json_object query{"{}"};    ///< texts behind the URL's "?"
+  json_object extra{"{}"};    ///< merged into the body of each request
   bool streaming = true;
-  std::optional<double> temperature = 0.2;
+  parameters_config parameters{};
+  /// Models that are asked, in this order, when this one cannot be reached, is
+  /// overloaded, or its quota is used up.
+  std::vector<std::string> fallback{};
   std::uint32_t max_concurrent = 8;       ///< 0: no limit
   std::uint32_t requests_per_minute = 0;  ///< 0: no limit
   timeouts_config timeouts{};
@@ -104,6 +140,9 @@ struct agent_config {
   std::string phase = "chat";
   std::vector<std::string> exempt_phases = {"chat", "brainstorm"};
   bool silent = false;
+  parameters_config parameters{};  ///< what is set, over the model's own
+  /// JSON Schema of the answer, which is then JSON; empty object: any text.
+  json_object response_schema{"{}"};
 };
 
 /// `{ match = "git status*", approval = "allow" }`.
@@ -112,14 +151,6 @@ struct approval_rule {
   std::string approval{};  ///< ask allow deny
 
   bool operator==(const approval_rule&) const = default;
-};
-
-/// A JSON object, as compact text; empty: not set. Written in TOML as a table,
-/// or as a text that holds JSON.
-struct json_object {
-  std::string text{};
-
-  bool operator==(const json_object&) const = default;
 };
 
 /// What only `[tools.NAME]` with `type = "command"` has: a program as a tool.
@@ -265,6 +296,15 @@ struct load_request {
   /// The configuration itself instead of a file.
   std::optional<std::string> text{};
 };
+
+/// A model by the name of its table, or as PROVIDER/MODEL of a provider that
+/// Riffle knows ("anthropic/claude-sonnet-4-5"), which needs no table. Nothing:
+/// there is none.
+std::optional<model_config> find_model(const config& x,
+                                       const std::string& name);
+
+/// Why `find_model` found nothing, and what there is.
+std::string unknown_model(const config& x, const std::string& name);
 
 /// Names of the tools that are built in.
 std::vector<std::string> builtin_tools();

@@ -60,4 +60,20 @@ tl::expected<std::string, std::string> to_json(const value& x) {
   return out.dump();
 }
 
+std::string not_a_text(const std::string& object) {
+  const auto parsed = json::parse(object, nullptr, false);
+  for (const auto& [name, x] : parsed.items())
+    if (!x.is_string()) return name;
+  return {};
+}
+
+std::map<std::string, std::string> texts_of(const std::string& object) {
+  std::map<std::string, std::string> out;
+  const auto parsed = json::parse(object, nullptr, false);
+  if (!parsed.is_object()) return out;
+  for (const auto& [name, x] : parsed.items())
+    if (x.is_string()) out[name] = x.get<std::string>();
+  return out;
+}
+
 }  // namespace riffle::config

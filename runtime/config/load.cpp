@@ -4,6 +4,7 @@
 
 #include "runtime/config/checks.hpp"
 #include "runtime/config/document.hpp"
+#include "runtime/config/providers.hpp"
 #include "runtime/config/reader.hpp"
 #include "runtime/config/source.hpp"
 #include "runtime/config/trust.hpp"
@@ -35,7 +36,8 @@ void apply_sets(const std::vector<std::string>& sets, value& document,
 void add_origins(const value& x, const std::string& path,
                  std::map<std::string, std::string>& out) {
   for (const auto& item : x.items) {
-    const auto key = path.empty() ? item.key : path + "." + item.key;
+    const auto key =
+        path.empty() ? key_text(item.key) : path + "." + key_text(item.key);
     if (item.type == kind::table) {
       add_origins(item, key, out);
     } else {
@@ -70,6 +72,7 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request,
     out.tools.by_name.try_emplace(tool,
                                   with_tool_defaults(tool, out.tools.defaults));
   }
+  add_provided_models(out);
   check(out, document, request, mistakes);
   add_origins(document, {}, out.origins);
   if (!mistakes.empty()) return tl::unexpected{mistakes.take()};

@@ -40,11 +40,24 @@ std::string unknown_key(const std::string& prefix, const std::string& key,
 
 }  // namespace
 
-bool is_name(std::string_view x) noexcept {
-  return !x.empty() && x.size() <= 64 && std::ranges::all_of(x, [](char c) {
+bool is_name(std::string_view x, bool path) noexcept {
+  constexpr std::size_t most = 64;
+  constexpr std::size_t most_of_path = 200;
+  const auto fits = [path](char c) {
+    const bool plain = c == '_' || c == '-' || (c >= '0' && c <= '9') ||
+                       (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return plain || (path && (c == '/' || c == '.' || c == ':' || c == '@'));
+  };
+  return !x.empty() && x.size() <= (path ? most_of_path : most) &&
+         std::ranges::all_of(x, fits);
+}
+
+std::string key_text(std::string_view x) {
+  const bool bare = std::ranges::all_of(x, [](char c) {
     return c == '_' || c == '-' || (c >= '0' && c <= '9') ||
            (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
+  return bare && !x.empty() ? std::string{x} : in_quotes(x);
 }
 
 void mistake_list::add(const place& at, std::string message) {
@@ -113,7 +126,7 @@ void reader::enter(const value* x, std::string_view key,
   levels_.pop_back();
 }
 
-void reader::rest(const std::vector<std::string>&,
+void reader::rest(const std::vector<std::string>&, bool paths,
                   const std::function<void(const std::string&)>& inside) {
   const auto* table = levels_.back().table;
   if (!table) return;
@@ -122,10 +135,13 @@ void reader::rest(const std::vector<std::string>&,
     if (has(here.keys, x.key)) continue;
     if (x.type != kind::table) continue;
     here.names.push_back(x.key);
-    if (!is_name(x.key)) {
-      mistakes_.add(x.key_at, here.prefix + x.key +
-                                  ": a name holds letters, digits, '_' and "
-                                  "'-', at most 64");
+    if (!is_name(x.key, paths)) {
+      mistakes_.add(x.key_at,
+                    here.prefix + x.key +
+                        (paths ? ": a name holds letters, digits, '_', '-', "
+                                 "'/', '.', ':' and '@', at most 200"
+                               : ": a name holds letters, digits, '_' and "
+                                 "'-', at most 64"));
       continue;
     }
     enter(&x, x.key, [&] { inside(x.key); });

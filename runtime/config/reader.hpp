@@ -40,10 +40,11 @@ class reader final : public visitor {
   using visitor::field;
   void field(std::string_view key, slot target, const rule& allowed) override;
   void some(bool, const std::function<void()>& inside) override { inside(); }
+  void derive(const std::function<void()>& f) override { f(); }
   void unsupported(std::string_view key) override;
   void table(std::string_view key,
              const std::function<void()>& inside) override;
-  void rest(const std::vector<std::string>& known,
+  void rest(const std::vector<std::string>& known, bool paths,
             const std::function<void(const std::string&)>& inside) override;
   /// Reports what no description asked for at the top. Call it last.
   void finish();
@@ -66,7 +67,11 @@ class reader final : public visitor {
   std::vector<level> levels_;
 };
 
-/// Names may hold letters, digits, '_' and '-', at most 64.
-bool is_name(std::string_view x) noexcept;
+/// Names may hold letters, digits, '_' and '-', at most 64; `path`: also '/',
+/// '.', ':' and '@', at most 200.
+bool is_name(std::string_view x, bool path) noexcept;
+
+/// As TOML writes a key: in quotes if it must be.
+std::string key_text(std::string_view x);
 
 }  // namespace riffle::config

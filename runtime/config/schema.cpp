@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "runtime/config/providers.hpp"
+
 namespace riffle::config {
 
 rule one_of(std::vector<std::string_view> allowed,
@@ -76,19 +78,63 @@ void visit(visitor& v, price_config& x) {
   v.field("output", &x.output);
 }
 
-void visit(visitor& v, model_config& x) {
-  v.field("dialect", &x.dialect,
-          one_of({"openai", "scripted"}, {"anthropic", "ollama"}));
-  v.field("base_url", &x.base_url, shaped(form::url, false));
-  rule not_empty;
-  not_empty.empty_allowed = false;
-  v.field("model", &x.model, not_empty);
-  v.field("api_key_env", &x.api_key_env, shaped(form::identifier));
-  v.field("streaming", &x.streaming);
+void visit(visitor& v, parameters_config& x) {
+  constexpr double most = 1e9;
   v.field("temperature", &x.temperature, from(0, 2));
+  v.field("top_p", &x.top_p, from(0, 1));
+  v.field("max_output_tokens", &x.max_output_tokens, from(1, most));
+  v.field("stop", &x.stop, shaped(form::any, false));
+  v.field("seed", &x.seed, from(-most, most));
+  v.field("reasoning_effort", &x.reasoning_effort);
+  v.field("thinking_budget", &x.thinking_budget, from(0, most));
+  v.field("tool_choice", &x.tool_choice);
+  v.field("parallel_tool_calls", &x.parallel_tool_calls);
+}
+
+void visit(visitor& v, model::quirks& x) {
+  v.field("max_tokens_name", &x.max_tokens_name);
+  v.field("refuses", &x.refuses,
+          one_of({"temperature", "top_p", "max_output_tokens", "stop", "seed",
+                  "reasoning_effort", "thinking_budget", "tool_choice",
+                  "parallel_tool_calls", "response_schema"}));
+  v.field("returns", &x.returns,
+          one_of({"reasoning_content", "reasoning_details", "thinking_chunks",
+                  "thought_signature"}));
+  v.field("call_ids", &x.call_ids, one_of({"any", "nine"}));
+}
+
+void visit_server(visitor& v, model_config& x) {
+  v.field("dialect", &x.dialect,
+          one_of({"openai", "anthropic", "responses", "ollama", "scripted"}));
+  v.field("base_url", &x.base_url, shaped(form::url, false));
+  v.field("api_key_env", &x.api_key_env, shaped(form::identifier));
+  v.field("api_key_command", &x.api_key_command);
+  v.field("organization", &x.organization);
+  v.field("headers", &x.headers, shaped(form::texts));
+  v.field("query", &x.query, shaped(form::texts));
+  v.field("extra", &x.extra);
+  v.field("streaming", &x.streaming);
+}
+
+void visit_limits(visitor& v, model_config& x) {
   v.field("max_concurrent", &x.max_concurrent, from(0, 65536));
   v.field("requests_per_minute", &x.requests_per_minute);
   v.field("context_window", &x.context_window, from(0, 1e12));
+}
+
+void visit(visitor& v, model_config& x) {
+  rule not_empty;
+  not_empty.empty_allowed = false;
+  v.field("provider", &x.provider, shaped(form::provider));
+  v.derive([&] {
+    if (const auto* known = find_provider(x.provider))
+      x = with_name(*known, std::move(x.model));
+  });
+  v.field("model", &x.model, not_empty);
+  visit_server(v, x);
+  visit(v, x.parameters);
+  v.field("fallback", &x.fallback, not_empty);
+  visit_limits(v, x);
   v.field("script", &x.script, shaped(form::path));
   v.table("timeouts", [&] { visit(v, x.timeouts); });
   v.table("retry", [&] { visit(v, x.retry); });
@@ -119,6 +165,8 @@ void visit(visitor& v, agent_config& x) {
   v.field("phase", &x.phase);
   v.field("exempt_phases", &x.exempt_phases);
   v.field("silent", &x.silent);
+  visit(v, x.parameters);
+  v.field("response_schema", &x.response_schema);
   v.table("budget", [&] { visit(v, x.budget); });
 }
 
@@ -165,7 +213,7 @@ void visit_command(visitor& v, tool_config& x) {
 
 void visit(visitor& v, tools_config& x) {
   visit(v, x.defaults, false);
-  v.rest(names(x.by_name), [&](const std::string& name) {
+  v.rest(names(x.by_name), false, [&](const std::string& name) {
     const auto [entry, added] =
         x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
     if (name == "fetch")
@@ -216,14 +264,26 @@ void visit(visitor& v, cluster_config& x) {
 
 }  // namespace
 
+void visit(visitor& v, provider& x) {
+  auto& settings = x.settings;
+  visit_server(v, settings);
+  visit(v, settings.parameters);
+  visit_limits(v, settings);
+  v.table("timeouts", [&] { visit(v, settings.timeouts); });
+  v.table("quirks", [&] { visit(v, x.odd); });
+}
+
 void visit(visitor& v, config& x) {
   v.table("runtime", [&] { visit(v, x.runtime); });
   v.table("models", [&] {
-    v.rest(names(x.models),
-           [&](const std::string& name) { visit(v, x.models[name]); });
+    v.rest(names(x.models), true, [&](const std::string& name) {
+      const auto known = provided_model(name);
+      visit(v, x.models.try_emplace(name, known.value_or(model_config{}))
+                   .first->second);
+    });
   });
   v.table("agents", [&] {
-    v.rest(names(x.agents),
+    v.rest(names(x.agents), false,
            [&](const std::string& name) { visit(v, x.agents[name]); });
   });
   v.table("tools", [&] { visit(v, x.tools); });

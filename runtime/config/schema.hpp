@@ -19,8 +19,9 @@ namespace riffle::config {
 
 /// Where the value of a key goes.
 using slot = std::variant<bool*, std::uint32_t*, std::uint64_t*, std::int32_t*,
-                          double*, std::optional<double>*, std::string*,
-                          duration*, std::vector<std::string>*,
+                          double*, std::optional<double>*,
+                          std::optional<std::int64_t>*, std::optional<bool>*,
+                          std::string*, duration*, std::vector<std::string>*,
                           std::vector<approval_rule>*, json_object*>;
 
 /// Form of a text.
@@ -33,6 +34,8 @@ enum class form : std::uint8_t {
   identifier,  ///< as environment variables are named, or empty
   pointer,     ///< JSON pointer
   endpoint,    ///< a host or network, with or without a port
+  provider,    ///< one that `providers.toml` has
+  texts,       ///< of an object: all values are texts
 };
 
 /// What is allowed. Numbers: `least` to `most`, both included; durations the
@@ -64,6 +67,10 @@ class visitor {
   /// read, and listed only if `present`.
   virtual void some(bool present, const std::function<void()>& inside) = 0;
 
+  /// Called where a document is read, behind keys that decide the defaults of
+  /// those that follow.
+  virtual void derive(const std::function<void()>&) {}
+
   /// A key of the contract that this version does not have.
   virtual void unsupported(std::string_view key) = 0;
 
@@ -72,13 +79,18 @@ class visitor {
                      const std::function<void()>& inside) = 0;
 
   /// All other keys of this table are names that users chose, of tables.
-  /// `known`: those that are there already. Last in its table.
-  virtual void rest(const std::vector<std::string>& known,
+  /// `known`: those that are there already. `paths`: names may hold '/', '.'
+  /// and ':' too. Last in its table.
+  virtual void rest(const std::vector<std::string>& known, bool paths,
                     const std::function<void(const std::string&)>& inside) = 0;
 };
 
 /// Visits everything in the order of the contract's page. Names that `rest`
 /// brings are added with their defaults.
 void visit(visitor& v, config& x);
+
+struct provider;
+/// The keys of a table of `providers.toml`.
+void visit(visitor& v, provider& x);
 
 }  // namespace riffle::config

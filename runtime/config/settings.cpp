@@ -4,6 +4,7 @@
 
 #include "messages/duration_text.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/reader.hpp"
 #include "runtime/config/schema.hpp"
 
 namespace riffle::config {
@@ -20,6 +21,14 @@ std::string text_of(const duration* x) { return in_quotes(duration_text(*x)); }
 
 std::string text_of(const std::optional<double>* x) {
   return *x ? number_text(**x) : "\"none\"";
+}
+
+std::string text_of(const std::optional<std::int64_t>* x) {
+  return *x ? std::to_string(**x) : "\"none\"";
+}
+
+std::string text_of(const std::optional<bool>* x) {
+  return !*x ? "\"none\"" : **x ? "true" : "false";
 }
 
 std::string text_of(const std::vector<std::string>* x) {
@@ -72,10 +81,10 @@ class lister final : public visitor {
     section_ = outer;
   }
 
-  void rest(const std::vector<std::string>& known,
+  void rest(const std::vector<std::string>& known, bool,
             const std::function<void(const std::string&)>& inside) override {
     for (const auto& name : known) {
-      table(name, [&] { inside(name); });
+      table(key_text(name), [&] { inside(name); });
     }
   }
 

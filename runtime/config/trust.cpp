@@ -8,6 +8,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/document.hpp"
+#include "runtime/config/reader.hpp"
 
 namespace riffle::config {
 
@@ -94,7 +95,8 @@ void add_keys(const value& x, std::vector<std::string>& path,
       add_keys(item, path, out);
     } else if (!is_harmless(path, item)) {
       std::string name;
-      for (const auto& part : path) name += (name.empty() ? "" : ".") + part;
+      for (const auto& part : path)
+        name += (name.empty() ? "" : ".") + key_text(part);
       out.push_back({std::move(name), text_of(item), item.key_at.line});
     }
     path.pop_back();

@@ -3,6 +3,7 @@
 
 // The wire format of a model provider: pure codecs, no I/O, no clock.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,19 +23,72 @@ struct tool_description {
   std::string parameters;  ///< JSON Schema, compact text
 };
 
-/// What stays the same in all requests of a run.
+/// What stays the same in all requests of a run. What is not set is left to the
+/// provider.
 struct request_options {
   std::string model;
+  std::string system;  ///< the system prompt, wherever it stands
   std::optional<double> temperature;
   bool streaming = true;
   std::vector<tool_description> tools;
+  std::optional<double> top_p;
+  std::optional<std::uint64_t> max_output_tokens;
+  std::vector<std::string> stop;
+  std::optional<std::int64_t> seed;
+  std::string reasoning_effort;
+  std::optional<std::uint64_t> thinking_budget;  ///< tokens; 0: no thinking
+  std::string tool_choice;  ///< auto, required, none, or a tool's name
+  std::optional<bool> parallel_tool_calls;
+  std::string extra;                 ///< JSON object, merged into the body
+  std::uint64_t context_window = 0;  ///< as a person set it; 0: nobody did
+  std::string response_schema;       ///< JSON Schema of the answer; empty: none
 };
+
+/// What is odd about a provider, as plain data.
+struct quirks {
+  std::string max_tokens_name = "max_tokens";
+  std::vector<std::string> refuses;  ///< names of parameters
+  /// What it wants back with its messages, beside unknown fields of calls:
+  /// reasoning_content (in each message, empty where another made it),
+  /// reasoning_details, thinking_chunks, thought_signature (with Google's
+  /// placeholder where another made the calls).
+  std::vector<std::string> returns{};
+  /// Ids of calls: any, or nine (letters or digits).
+  std::string call_ids = "any";
+};
+
+/// Whether requests of a dialect have a place for a parameter, by its name in
+/// `request_options`.
+[[nodiscard]] bool can_express(std::string_view dialect,
+                               std::string_view parameter) noexcept;
 
 /// One call of an assistant message, as it goes back to the model.
 struct told_call {
   std::string provider_id;
   std::string tool;
   std::string arguments;  ///< JSON object text, as it ran or as it was sent
+};
+
+/// An assistant message, as it goes back to the model.
+struct told_turn {
+  std::string text;
+  std::string reasoning;
+  std::vector<told_call> calls;
+  std::string state;  ///< of a `decoder` of the same dialect
+  bool own = false;   ///< the model that is asked made it
+};
+
+/// What stands around the results of one assistant message.
+struct results_frame {
+  std::string_view begin;
+  std::string_view end;
+};
+
+/// What is put into the last two turns of the user, so that the provider keeps
+/// what it made of all before.
+struct cache_mark {
+  std::string_view text;     ///< empty: nothing
+  std::size_t from_end = 0;  ///< of the turn's text, in bytes
 };
 
 /// Reads one answer. Any split of the bytes gives the same deltas, joined.
@@ -54,7 +108,8 @@ class decoder {
 /// Writes requests and reads answers of one dialect.
 ///
 /// The conversation is kept as serialised messages, each made once, so that
-/// a request is a concatenation: `head + join(messages, ",") + tail`.
+/// a request is a concatenation: `head + join(messages, ",") + tail`. An empty
+/// message is left out.
 class dialect {
  public:
   virtual ~dialect() = default;
@@ -71,20 +126,40 @@ class dialect {
   [[nodiscard]] virtual std::string request_tail(
       const request_options& options) const = 0;
 
+  /// Empty: it stands in the head.
   [[nodiscard]] virtual std::string system_message(
       std::string_view text) const = 0;
   [[nodiscard]] virtual std::string user_message(
       std::string_view text) const = 0;
   [[nodiscard]] virtual std::string assistant_message(
-      std::string_view text, const std::vector<told_call>& calls) const = 0;
+      const told_turn& x) const = 0;
   [[nodiscard]] virtual std::string tool_message(
       std::string_view provider_id, std::string_view tool,
       std::string_view text) const = 0;
+
+  /// Around the `tool_message`s of a turn, which are joined by ','.
+  [[nodiscard]] virtual results_frame frame_of_results() const noexcept {
+    return {};
+  }
+  /// For a user's message and for framed results.
+  [[nodiscard]] virtual cache_mark mark_of_cache() const noexcept { return {}; }
 
   [[nodiscard]] virtual std::unique_ptr<decoder> make_decoder() const = 0;
 };
 
 /// The dialect of OpenAI's chat completions and of all who speak it.
-std::unique_ptr<dialect> make_openai_dialect();
+std::unique_ptr<dialect> make_openai_dialect(quirks x = {});
+
+/// Anthropic's messages.
+std::unique_ptr<dialect> make_anthropic_dialect();
+
+/// OpenAI's responses: nothing is stored at the provider.
+std::unique_ptr<dialect> make_responses_dialect();
+
+/// Ollama's own.
+std::unique_ptr<dialect> make_ollama_dialect();
+
+/// By its name: openai, anthropic, responses, ollama. Null: there is none.
+std::unique_ptr<dialect> make_dialect(std::string_view name, quirks x = {});
 
 }  // namespace riffle::model

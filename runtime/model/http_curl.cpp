@@ -34,7 +34,6 @@ void set_options(CURL* easy, const http_options& options) {
   // Nothing compressed is asked for, but decoded if it comes all the same.
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
-  curl_easy_setopt(easy, CURLOPT_POST, 1L);
   if (options.proxy) {
     curl_easy_setopt(easy, CURLOPT_PROXY, options.proxy->c_str());
   }

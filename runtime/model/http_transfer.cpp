@@ -7,6 +7,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/model/http_error.hpp"
+#include "runtime/model/http_pace.hpp"
 
 namespace riffle::model {
 
@@ -67,9 +68,15 @@ void http_transfer::attach(easy_handle easy) {
   auto* h = easy_.get();
   curl_easy_setopt(h, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
-  curl_easy_setopt(h, CURLOPT_POSTFIELDS, request.body.data());
-  curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
-                   static_cast<curl_off_t>(request.body.size()));
+  body_size_ = request.body.size();
+  if (request.get) {
+    curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
+  } else {
+    curl_easy_setopt(h, CURLOPT_POST, 1L);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+  }
   // curl divides this limit among the addresses of a host; 0 means 300 s.
   auto connect = request.timeouts.connect > duration::zero()
                      ? request.timeouts.connect
@@ -123,6 +130,11 @@ transport_end http_transfer::conclude(std::optional<error> failure) const {
   curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_TYPE, &type);
   out.http_status = status();
   out.content_type = media_type(type);
+  constexpr std::size_t bytes_of_a_token = 4;
+  if (out.http_status != 0)
+    out.pace = read_pace(
+        [this](const std::string& name) { return header(name.c_str()); },
+        body_size_ / bytes_of_a_token, system_wall_time());
   out.failure = std::move(failure);
   if (out.http_status != 0 && !is_success(out.http_status)) {
     auto words = read_server_words(refusal_);
@@ -131,6 +143,8 @@ transport_end http_transfer::conclude(std::optional<error> failure) const {
         status_error(out.http_status, words, header("x-should-retry"));
     out.retry_after = read_retry_after(
         header("retry-after-ms"), header("retry-after"), system_wall_time());
+    // Said of this very request, it counts more than what is left of limits.
+    if (out.retry_after) out.pace.reset();
   }
   return out;
 }

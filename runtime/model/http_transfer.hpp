@@ -83,6 +83,7 @@ class http_transfer {
   int status_ = 0;  ///< 0: no body yet
   std::string held_;
   std::string refusal_;  ///< body of an answer that is no success
+  std::size_t body_size_ = 0;
   std::size_t last_read_ = 0;
   std::size_t ignored_ = 0;
   bool touched_ = false;

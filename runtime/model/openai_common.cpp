@@ -199,10 +199,9 @@ class common_reader {
     place_.length = token.rfind('"') - 1;
   }
 
-  // The same text in parts, for those who send no other.
+  // To be kept.
   bool details(od::value& value) {
     if (is_null(value)) return true;
-    if (has_reasoning_) return is_good(value);
     bool empty = false;
     od::array array;
     return !value.get_array().get(array) && !array.is_empty().get(empty) &&
@@ -220,7 +219,7 @@ class common_reader {
       if (is(key, "index")) return index(v, fragment);
       if (is(key, "id")) return assign(v, fragment.id);
       if (is(key, "function")) return function(v, fragment);
-      return !is(key, "name") && !is(key, "arguments") && is_good(v);
+      return (is(key, "type") && is_good(v)) || is_null(v);
     });
   }
 

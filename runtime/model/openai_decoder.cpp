@@ -129,6 +129,7 @@ bool openai_decoder::read_any(std::string_view text, openai::chunk& chunk) {
   if (!json) return false;
   halves_ = halves_ || any;
   openai::read_any(*json, chunk);
+  keeper_.read(*json);
   if (!chunk.failure && !chunk.known && body_ == body::json)
     chunk.failure = openai::any_error(*json);
   if (chunk.failure && any) {
@@ -141,7 +142,10 @@ bool openai_decoder::read_any(std::string_view text, openai::chunk& chunk) {
 
 void openai_decoder::apply(const openai::chunk& chunk) {
   if (chunk.finish && (!finish_ || !is_cut(*finish_))) finish_ = chunk.finish;
-  if (chunk.finish) chunk.out.finish = finish_;
+  if (chunk.finish) {
+    chunk.out.finish = finish_;
+    give_state(chunk.out);
+  }
   if (chunk.failure) fail(chunk.out, *chunk.failure);
 }
 
@@ -150,8 +154,13 @@ void openai_decoder::on_end_mark(turn_delta& out) {
     finish_ = finish_reason::missing;
     out.finish = finish_;
   }
+  give_state(out);
   out.done = true;
   over_ = true;
+}
+
+void openai_decoder::give_state(turn_delta& out) {
+  if (keeper_.changed()) out.state = keeper_.take();
 }
 
 void openai_decoder::end(turn_delta& out) {
@@ -159,7 +168,8 @@ void openai_decoder::end(turn_delta& out) {
   over_ = true;
   if (body_ == body::json) return read_document(out);
   joiner_.finish(out);
-  if (!finish_) fail_cut(out);
+  if (!finish_) return fail_cut(out);
+  give_state(out);
 }
 
 void openai_decoder::fail_cut(turn_delta& out) {

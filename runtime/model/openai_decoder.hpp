@@ -9,6 +9,7 @@
 
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/openai_state.hpp"
 #include "runtime/model/sse_decoder.hpp"
 #include "runtime/model/surrogate_joiner.hpp"
 
@@ -44,6 +45,7 @@ class openai_decoder final : public decoder {
   void apply(const openai::chunk& chunk);
   void on_end_mark(turn_delta& out);
   void read_document(turn_delta& out);
+  void give_state(turn_delta& out);
   void fail(turn_delta& out, error why);
   void fail_cut(turn_delta& out);
 
@@ -51,6 +53,7 @@ class openai_decoder final : public decoder {
   sse_decoder events_;
   openai::chunk_template template_;
   surrogate_joiner joiner_;
+  openai::state_keeper keeper_;
   std::string head_;  ///< start of the body, for the log when nothing came
   std::string document_;
   std::optional<finish_reason> finish_;

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
-#include "messages/event_line.hpp"
-#include "messages/json_text.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/openai_decoder.hpp"
+#include "runtime/model/wire_text.hpp"
 
-namespace riffle::model {
+namespace riffle::model::openai_requests {
 
 namespace {
 
-void append_string(std::string& out, std::string_view text) {
-  out.push_back('"');
-  append_json_escaped(out, text);
-  out.push_back('"');
-}
-
-void append_member(std::string& out, std::string_view key,
-                   std::string_view text) {
-  out.append("\"").append(key).append("\":");
-  append_string(out, text);
-}
+using namespace wire;
 
 std::string message(std::string_view role, std::string_view text) {
   std::string out = "{";
@@ -43,33 +37,69 @@ void append_tool(std::string& out, const tool_description& x) {
   out.append("}}");
 }
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
-// Servers that parse the arguments of earlier calls refuse the whole
-// conversation when they are no object, for ever.
-std::string sendable(std::string_view arguments) {
-  if (is_blank(arguments)) return "{}";
-  if (is_json_object(arguments)) return std::string{arguments};
-  std::string out = "{";
-  append_member(out, "invalid_arguments", arguments);
-  out.push_back('}');
-  return out;
-}
-
-void append_call(std::string& out, const told_call& x) {
+void append_call(std::string& out, const told_call& x, const std::string& id,
+                 const ordered_json& more) {
   out.push_back('{');
-  append_member(out, "id", x.provider_id);
+  append_member(out, "id", id);
   out.append(R"(,"type":"function","function":{)");
   append_member(out, "name", x.tool);
   out.push_back(',');
-  append_member(out, "arguments", sendable(x.arguments));
-  out.append("}}");
+  append_member(out, "arguments", sendable_arguments(x.arguments));
+  out.push_back('}');
+  for (const auto& [name, value] : more.items()) append_json(out, name, value);
+  out.push_back('}');
+}
+
+// Google's servers refuse calls without a signature, but for this one.
+void add_placeholder(ordered_json& more) {
+  if (more.contains("extra_content")) return;
+  more["extra_content"] = {
+      {"google", {{"thought_signature", "skip_thought_signature_validator"}}}};
+}
+
+ordered_json thinking_chunks(const told_turn& x) {
+  auto out = ordered_json::array();
+  out.push_back({{"type", "thinking"},
+                 {"thinking", {{{"type", "text"}, {"text", x.reasoning}}}}});
+  if (!x.text.empty()) out.push_back({{"type", "text"}, {"text", x.text}});
+  return out;
+}
+
+ordered_json tool_choice(const std::string& x) {
+  if (x == "auto" || x == "required" || x == "none") return x;
+  return {{"type", "function"}, {"function", {{"name", x}}}};
+}
+
+ordered_json response_format(const std::string& schema) {
+  return {{"type", "json_schema"},
+          {"json_schema",
+           {{"name", "answer"}, {"schema", ordered_json::parse(schema)}}}};
+}
+
+/// Members of the body, beside those that every request has.
+ordered_json parameters(const request_options& x, const quirks& odd) {
+  auto out = ordered_json::object();
+  if (x.temperature) out["temperature"] = *x.temperature;
+  if (x.top_p) out["top_p"] = *x.top_p;
+  if (x.max_output_tokens) out[odd.max_tokens_name] = *x.max_output_tokens;
+  if (!x.stop.empty()) out["stop"] = x.stop;
+  if (x.seed) out["seed"] = *x.seed;
+  if (!x.reasoning_effort.empty()) out["reasoning_effort"] = x.reasoning_effort;
+  // Servers refuse them where there is no tool.
+  if (!x.tools.empty() && !x.tool_choice.empty())
+    out["tool_choice"] = tool_choice(x.tool_choice);
+  if (!x.tools.empty() && x.parallel_tool_calls)
+    out["parallel_tool_calls"] = *x.parallel_tool_calls;
+  if (!x.response_schema.empty())
+    out["response_format"] = response_format(x.response_schema);
+  if (!x.extra.empty()) out.update(ordered_json::parse(x.extra), true);
+  return out;
 }
 
 class openai_dialect final : public dialect {
  public:
+  explicit openai_dialect(quirks x) : quirks_{std::move(x)} {}
+
   std::string_view path() const noexcept override {
     return "/chat/completions";
   }
@@ -92,9 +122,9 @@ class openai_dialect final : public dialect {
     out.append(options.streaming
                    ? R"(,"stream":true,"stream_options":{"include_usage":true})"
                    : R"(,"stream":false)");
-    if (options.temperature)
-      out.append(",\"temperature\":")
-          .append(nlohmann::json(*options.temperature).dump());
+    const auto more = parameters(options, quirks_);
+    for (const auto& [name, value] : more.items())
+      append_json(out, name, value);
     if (!options.tools.empty()) {
       out.append(",\"tools\":[");
       for (const auto& x : options.tools) {
@@ -119,28 +149,30 @@ class openai_dialect final : public dialect {
     return message("user", text);
   }
 
-  std::string assistant_message(
-      std::string_view text,
-      const std::vector<told_call>& calls) const override {
-    if (calls.empty()) return message("assistant", text);
+  std::string assistant_message(const told_turn& x) const override {
+    const auto state = x.own ? openai::parse_state(x.state) : ordered_json{};
     std::string out = R"({"role":"assistant","content":)";
-    if (text.empty())
+    if (x.own && !x.reasoning.empty() && wants("thinking_chunks"))
+      out.append(text_of(thinking_chunks(x)));
+    else if (x.text.empty() && !x.calls.empty())
       out.append("null");
     else
-      append_string(out, text);
-    out.append(",\"tool_calls\":[");
-    for (const auto& x : calls) {
-      if (&x != &calls.front()) out.push_back(',');
-      append_call(out, x);
+      append_string(out, x.text);
+    if (wants("reasoning_content")) {
+      out.push_back(',');
+      append_member(out, "reasoning_content", x.own ? x.reasoning : "");
     }
-    out.append("]}");
+    if (wants("reasoning_details") && state.contains("details"))
+      append_json(out, "reasoning_details", state["details"]);
+    append_calls(out, x, state);
+    out.push_back('}');
     return out;
   }
 
   std::string tool_message(std::string_view provider_id, std::string_view,
                            std::string_view text) const override {
     std::string out = R"({"role":"tool",)";
-    append_member(out, "tool_call_id", provider_id);
+    append_member(out, "tool_call_id", id_of(provider_id));
     out.push_back(',');
     append_member(out, "content", text);
     out.push_back('}');
@@ -150,12 +182,41 @@ class openai_dialect final : public dialect {
   std::unique_ptr<decoder> make_decoder() const override {
     return std::make_unique<openai_decoder>();
   }
+
+ private:
+  [[nodiscard]] bool wants(std::string_view name) const {
+    return std::ranges::find(quirks_.returns, name) != quirks_.returns.end();
+  }
+
+  [[nodiscard]] std::string id_of(std::string_view id) const {
+    return quirks_.call_ids == "nine" ? nine_characters(id) : std::string{id};
+  }
+
+  void append_calls(std::string& out, const told_turn& x,
+                    const ordered_json& state) const {
+    if (x.calls.empty()) return;
+    out.append(",\"tool_calls\":[");
+    for (std::size_t i = 0; i < x.calls.size(); ++i) {
+      const auto& call = x.calls[i];
+      auto more = openai::more_of_call(state, i, call.provider_id);
+      if (i == 0 && wants("thought_signature")) add_placeholder(more);
+      if (i > 0) out.push_back(',');
+      append_call(out, call, id_of(call.provider_id), more);
+    }
+    out.push_back(']');
+  }
+
+  quirks quirks_;
 };
 
 }  // namespace
 
-std::unique_ptr<dialect> make_openai_dialect() {
-  return std::make_unique<openai_dialect>();
+}  // namespace riffle::model::openai_requests
+
+namespace riffle::model {
+
+std::unique_ptr<dialect> make_openai_dialect(quirks x) {
+  return std::make_unique<openai_requests::openai_dialect>(std::move(x));
 }
 
 }  // namespace riffle::model

@@ -34,7 +34,8 @@ transport_end cancelled() {
 std::string describe(const transport_limits& x) {
   return "the limits of the model are max_concurrent = " +
          std::to_string(x.max_concurrent) +
-         " and requests_per_minute = " + std::to_string(x.requests_per_minute);
+         " and requests_per_minute = " + std::to_string(x.requests_per_minute) +
+         (x.paced ? ", and what the provider says is left of its own" : "");
 }
 
 transport_end waited(const transport_limits& limits, duration length) {
@@ -116,8 +117,12 @@ class relay final : public transfer_listener {
 
   void on_end(transport_end end) override {
     const auto to = std::exchange(to_, nullptr);
+    const bool answered = end.http_status != 0;
+    const auto pace = end.pace.value_or(duration{});
     to->on_end(std::move(end));
     std::unique_lock lock{state_->mutex};
+    if (state_->limits.paced && answered)
+      state_->gate.pace(pace, state_->now());
     state_->transfers.erase(id_);
     state_->gate.on_end();
     if (state_->gate.waiting() > 0)
@@ -319,7 +324,8 @@ void rate_limited_transport::start(started x) {
 std::shared_ptr<transport> make_rate_limited_transport(
     std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
     time_source now) {
-  if (limits.max_concurrent == 0 && limits.requests_per_minute == 0)
+  if (limits.max_concurrent == 0 && limits.requests_per_minute == 0 &&
+      !limits.paced)
     return inner;
   if (!now) now = [] { return std::chrono::steady_clock::now(); };
   auto state = std::make_shared<shared_state>(limits, clock, std::move(now));

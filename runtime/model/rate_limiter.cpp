@@ -50,26 +50,36 @@ void rate_limiter::on_end() {
   if (open_ > 0) --open_;
 }
 
+void rate_limiter::pace(duration length, time_point now) {
+  pace_ = std::max(duration{}, length);
+  hold_.reset();
+  if (pace_ > duration{}) hold_ = now + pace_;
+}
+
 std::optional<time_point> rate_limiter::next() const {
   if (queue_.empty()) return {};
   const auto limit = limits_of_waits_.begin()->first;
   if (limits_.max_concurrent > 0 && open_ >= limits_.max_concurrent)
     return limit;
   const auto most = limits_.requests_per_minute;
-  if (most == 0 || starts_.size() < most) return time_point::min();
-  return std::min(limit, starts_.front() + window);
+  auto at = hold_.value_or(time_point::min());
+  if (most != 0 && starts_.size() >= most)
+    at = std::max(at, starts_.front() + window);
+  return std::min(limit, at);
 }
 
 bool rate_limiter::may_start(time_point now) {
   while (!starts_.empty() && starts_.front() + window <= now)
     starts_.pop_front();
   const auto most = limits_.requests_per_minute;
+  if (hold_ && now < *hold_) return false;
   return (limits_.max_concurrent == 0 || open_ < limits_.max_concurrent) &&
          (most == 0 || starts_.size() < most);
 }
 
 void rate_limiter::start(time_point now) {
   ++open_;
+  if (pace_ > duration{}) hold_ = now + pace_;
   if (limits_.requests_per_minute > 0) starts_.push_back(now);
 }
 

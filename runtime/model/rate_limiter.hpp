@@ -19,6 +19,8 @@ namespace riffle::model {
 struct transport_limits {
   std::uint32_t max_concurrent = 0;
   std::uint32_t requests_per_minute = 0;
+  /// Starts are spread as the server's headers ask (`transport_end::pace`).
+  bool paced = false;
 };
 
 /// Who may start, and when: first come, first served. Pure: time is an
@@ -54,6 +56,10 @@ class rate_limiter {
   /// One that was started has ended.
   void on_end();
 
+  /// What the server asked for with its last answer: so long before the next
+  /// start, and between those that follow. Zero: nothing.
+  void pace(duration length, time_point now);
+
   /// When `poll` has something to do, if nothing else happens before; may be
   /// in the past. Nothing: nobody waits.
   [[nodiscard]] std::optional<time_point> next() const;
@@ -66,6 +72,8 @@ class rate_limiter {
 
   transport_limits limits_;
   std::size_t open_ = 0;
+  duration pace_{};                     ///< between starts
+  std::optional<time_point> hold_;      ///< none before
   std::deque<time_point> starts_;       ///< of the last 60 s, if counted
   std::map<ticket, time_point> queue_;  ///< with the limit of each wait
   std::set<std::pair<time_point, ticket>> limits_of_waits_;

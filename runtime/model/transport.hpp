@@ -26,6 +26,7 @@ struct transport_timeouts {
 
 struct transport_request {
   std::string url{};
+  bool get = false;                    ///< GET, without a body; else POST
   std::vector<std::string> headers{};  ///< "Name: value"
   std::string body{};
   transport_timeouts timeouts{};
@@ -45,6 +46,9 @@ struct transport_end {
   std::optional<error> failure{};
   /// What `retry-after-ms` or `retry-after` (seconds or HTTP date) asked for.
   std::optional<duration> retry_after{};
+  /// What the server's headers about its limits ask for, so that they are not
+  /// reached: a wait before the next request. Nothing: none.
+  std::optional<duration> pace{};
   std::string content_type{};  ///< of the answer, lower case, no parameters
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/model_checks.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/node/worker_tool.hpp"
@@ -60,11 +61,11 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
   auto registry = std::make_shared<tools::registry>();
   tools::builtin_options options;
   options.bash.space = space_of(config.tools.of("bash"));
-  for (const auto& [name, model] : config.models) {
-    if (model.api_key_env.empty()) continue;
-    options.bash.hidden_env.push_back(model.api_key_env);
-    static_cast<void>(read_key(model.api_key_env));  // no child gets it
-  }
+  for (const auto& [name, model] : config.models)
+    for (const auto& variable : config::key_variables(model)) {
+      options.bash.hidden_env.push_back(variable);
+      static_cast<void>(read_key(variable));  // no child gets it
+    }
   for (const auto& text : config.tools.fetch_allow) {
     auto allowed = parse_endpoint(text);
     if (!allowed)

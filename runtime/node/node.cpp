@@ -14,6 +14,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/model_checks.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
@@ -76,7 +77,8 @@ guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
 void own_process(const config::config& config) {
   tools::adopt_orphans();
   for (const auto& [name, model] : config.models)
-    if (!model.api_key_env.empty()) take_key(model.api_key_env);
+    for (const auto& variable : config::key_variables(model))
+      take_key(variable);
   refuse_tracing();
   outlive_file_limit();
 }
@@ -251,6 +253,7 @@ void node::connect(std::map<std::string, std::string> scripts) {
   x.ids = std::make_shared<id_source>();
   x.looks = look_executor_;
   x.clock = timer_;
+  x.waits = waiting_executor_;
   x.scripts = std::move(scripts);
   x.outputs = outputs_;
   x.lent = lent_;

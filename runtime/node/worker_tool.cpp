@@ -56,6 +56,18 @@ void warm_up_tools(const tools::registry& tools,
       isolated->warm_up(guard_dir);
 }
 
+namespace {
+
+/// What a child must know of a model: what it must not show.
+config::model_config key_names(const config::model_config& x) {
+  config::model_config out;
+  out.api_key_env = x.api_key_env;
+  out.headers = x.headers;
+  return out;
+}
+
+}  // namespace
+
 std::string worker_configuration(const config::config& config) {
   config::config out;
   out.tools = config.tools;
@@ -63,7 +75,7 @@ std::string worker_configuration(const config::config& config) {
     return !x.second.type.empty();  // commands run in processes anyway
   });
   for (const auto& [name, model] : config.models)
-    out.models[name].api_key_env = model.api_key_env;
+    out.models[name] = key_names(model);
   return config::to_toml(out);
 }
 

@@ -27,6 +27,9 @@ struct run_request {
   std::optional<std::string>
       model{};            ///< of the configuration; over the agent's
   std::string context{};  ///< told to the model behind the task
+  /// JSON Schema of an object: the answer is JSON of this form, or the run
+  /// fails. Over the agent's own; empty: as that says.
+  std::string response_schema{};
   std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
   duration timeout{};                        ///< of the whole run; 0: none
   approve approval = approve::none;

@@ -2,15 +2,15 @@
 #include "runtime/service/spec_maker.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <utility>
 
+#include "actors/run/asked_models.hpp"
 #include "runtime/base/read_within.hpp"
-#include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
-#include "runtime/model/http_transport.hpp"
-#include "runtime/model/rate_limited_transport.hpp"
-#include "runtime/model/scripted_transport.hpp"
+#include "runtime/service/answer_form.hpp"
+#include "runtime/service/model_request.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "tools/process/guard.hpp"
@@ -20,50 +20,6 @@ namespace riffle::service {
 namespace {
 
 constexpr const char* op = "runtime";
-
-bool is_loopback(std::string_view url) {
-  constexpr std::string_view scheme = "http://";
-  if (!url.starts_with(scheme)) return false;
-  url.remove_prefix(scheme.size());
-  const auto host = url.substr(0, url.find_first_of("/?#"));
-  if (host.find('@') != std::string_view::npos) return false;
-  const auto name = host.substr(0, host.rfind(':'));
-  // 127.0.0.0/8 in digits: "127.example.org" is a name like any.
-  const bool is_number =
-      name.starts_with("127.") &&
-      name.find_first_not_of("0123456789.") == std::string_view::npos;
-  return is_number || name == "localhost" || host == "[::1]" ||
-         host.starts_with("[::1]:");
-}
-
-/// It becomes a line of a request: with another line in it, a server would
-/// see a header that nobody set. The key is not repeated.
-expected<std::string> check_key(std::string key, const std::string& variable) {
-  const bool plain = std::ranges::none_of(key, [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (plain) return key;
-  return unexpected{error{
-      errc::invalid_config, op,
-      "the API key in the environment variable " + variable +
-          " holds a line end or another control character: set it without "
-          "(often it is the last one: $(cat FILE) leaves it out)"}};
-}
-
-/// The key from the environment; a server on this machine may need none, and
-/// an application that brings its own transport (`lent`) may have its own way.
-expected<std::string> find_key(const config::model_config& model, bool lent) {
-  if (model.api_key_env.empty() || model.dialect == "scripted") return "";
-  if (auto key = read_key(model.api_key_env))
-    return check_key(*std::move(key), model.api_key_env);
-  if (lent || is_loopback(model.base_url)) return "";
-  return unexpected{error{
-      errc::invalid_config, op,
-      "there is no API key for " + model.base_url +
-          ": set the environment variable " + model.api_key_env +
-          ", or api_key_env = \"\" in the model's configuration if the server "
-          "needs none"}};
-}
 
 expected<std::string> read_prompt(const std::filesystem::path& file) {
   auto text = read_within(file);
@@ -96,8 +52,10 @@ expected<void> check_guard(const tools::registry& registry,
 
 namespace {
 
+/// `form`: JSON Schema of the answer that `complete` gets; empty: any text.
 std::vector<model::tool_description> describe_tools(
-    const tools::registry& registry, const config::agent_config& agent) {
+    const tools::registry& registry, const config::agent_config& agent,
+    const std::string& form) {
   auto names = agent.tools;
   if (agent.completion == "tool" &&
       std::ranges::find(names, "complete") == names.end())
@@ -106,7 +64,9 @@ std::vector<model::tool_description> describe_tools(
   for (const auto& name : names)
     if (const auto* tool = registry.find(name)) {
       const auto& spec = (*tool)->spec();
-      out.push_back({spec.name, spec.description, spec.parameters});
+      const bool ends = spec.name == "complete" && !form.empty();
+      out.push_back({spec.name, spec.description,
+                     ends ? complete_parameters(form) : spec.parameters});
     }
   return out;
 }
@@ -133,7 +93,10 @@ std::string cause_task(const storage::proposal_state& x) {
 }  // namespace
 
 spec_maker::spec_maker(std::shared_ptr<const config::config> config, parts x)
-    : config_{std::move(config)}, parts_{std::move(x)} {}
+    : config_{std::move(config)},
+      parts_{std::move(x)},
+      links_{{config_, parts_.clock, parts_.waits, parts_.scripts, parts_.lent,
+              parts_.around_listeners}} {}
 
 expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
                                         std::string task,
@@ -146,8 +109,12 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
     return unexpected{std::move(ok.error())};
   if (auto ok = find_cause(*spec, x); !ok)
     return unexpected{std::move(ok.error())};
-  if (auto ok = connect(*spec); !ok) return unexpected{std::move(ok.error())};
   share(*spec);
+  if (auto ok = choose_form(*spec); !ok)
+    return unexpected{std::move(ok.error())};
+  if (auto ok = connect(*spec).and_then([&] { return add_fallback(*spec); });
+      !ok)
+    return unexpected{std::move(ok.error())};
   return run_spec_ptr{std::move(spec)};
 }
 
@@ -170,11 +137,10 @@ expected<void> spec_maker::describe(run_spec& spec,
         error{errc::not_found, op,
               "there is no agent `" + asked.agent + "` in the configuration"}};
   const auto model_name = asked.model.value_or(agent->second.model);
-  const auto model = config_->models.find(model_name);
-  if (model == config_->models.end())
-    return unexpected{
-        error{errc::not_found, op,
-              "there is no model `" + model_name + "` in the configuration"}};
+  auto model = config::find_model(*config_, model_name);
+  if (!model)
+    return unexpected{error{errc::not_found, op,
+                            config::unknown_model(*config_, model_name)}};
   if (auto ok = check_guard(*parts_.registry, asked.agent, agent->second); !ok)
     return ok;
   spec.agent_name = asked.agent;
@@ -182,13 +148,15 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent.model = model_name;
   spec.context = asked.context;
   if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
+  if (!asked.response_schema.empty())
+    spec.agent.response_schema.text = asked.response_schema;
   if (!spec.agent.system_prompt_file.empty()) {
     auto prompt = config::named_path(*config_, spec.agent.system_prompt_file)
                       .and_then(read_prompt);
     if (!prompt) return unexpected{std::move(prompt.error())};
     spec.agent.system_prompt = std::move(*prompt);
   }
-  spec.model = model->second;
+  spec.model = *std::move(model);
   spec.publish = config_->publish;
   spec.tool_settings = config_->tools;
   spec.retry_base = config_->supervision.backoff_base;
@@ -226,57 +194,70 @@ expected<run_spec_ptr> spec_maker::make_for(
 }
 
 expected<void> spec_maker::connect(run_spec& spec) {
-  spec.dialect = model::make_openai_dialect();
+  auto dialect = make_dialect(spec.model);
+  if (!dialect) return unexpected{std::move(dialect.error())};
+  spec.dialect = *std::move(dialect);
   if (spec.cause) return {};
-  auto key = find_key(spec.model, parts_.lent != nullptr);
-  if (!key) return unexpected{std::move(key.error())};
-  add_secrets_of_url(spec.model.base_url);
-  auto base = spec.model.base_url;
-  while (base.ends_with('/')) base.pop_back();
-  spec.url = base + std::string{spec.dialect->path()};
-  spec.headers = spec.dialect->headers(*key);
-  spec.request = {spec.model.model, spec.model.temperature,
-                  spec.model.streaming,
-                  describe_tools(*parts_.registry, spec.agent)};
-  auto transport = transport_of(spec.agent.model, spec.model);
-  if (!transport) return unexpected{std::move(transport.error())};
-  spec.transport = std::move(*transport);
+  auto link = links_.open(spec.agent.model, spec.model);
+  if (!link) return unexpected{std::move(link.error())};
+  spec.maker = maker_of(spec.model);
+  spec.url = link->url(spec.dialect->path());
+  spec.headers = spec.dialect->headers(link->key);
+  std::ranges::move(link->headers, std::back_inserter(spec.headers));
+  auto native = std::move(spec.request.response_schema);
+  const bool by_tool = spec.answer_problem && native.empty();
+  spec.request = make_request(
+      spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
+      describe_tools(*parts_.registry, spec.agent,
+                     by_tool ? spec.agent.response_schema.text : ""));
+  spec.request.response_schema = std::move(native);
+  {
+    const std::lock_guard lock{refused_->mutex};
+    for (const auto& parameter : refused_->of[spec.agent.model])
+      spec.request = without_parameter(std::move(spec.request), parameter);
+  }
+  spec.on_refused = [kept = refused_,
+                     name = spec.agent.model](const std::string& parameter) {
+    const std::lock_guard lock{kept->mutex};
+    kept->of[name].insert(parameter);
+  };
+  spec.transport = std::move(link->transport);
   return {};
 }
 
-expected<std::shared_ptr<model::transport>> spec_maker::transport_of(
-    const std::string& name, const config::model_config& model) {
-  const std::lock_guard lock{mutex_};
-  auto& found = transports_[name];
-  if (found) return found;
-  auto inner = plain_transport(name, model);
-  if (!inner) return inner;
-  found = model::make_rate_limited_transport(
-      std::move(*inner), {model.max_concurrent, model.requests_per_minute},
-      *parts_.clock);
-  return found;
+/// Where one of the models knows no forms, all end by the tool `complete`.
+expected<void> spec_maker::choose_form(run_spec& spec) const {
+  const auto& schema = spec.agent.response_schema.text;
+  if (spec.cause || schema.empty() || schema == "{}") return {};
+  auto check = make_answer_check(schema);
+  if (!check) return unexpected{std::move(check.error())};
+  spec.answer_problem = *std::move(check);
+  bool native = fits_schemas(spec.model);
+  for (const auto& name : spec.model.fallback)
+    if (const auto other = config::find_model(*config_, name))
+      native = native && fits_schemas(*other);
+  spec.request.response_schema = native ? schema : "";
+  if (native) return {};
+  spec.agent.completion = "tool";
+  spec.agent.exempt_phases.clear();
+  return {};
 }
 
-expected<std::shared_ptr<model::transport>> spec_maker::plain_transport(
-    const std::string& name, const config::model_config& model) {
-  if (model.dialect == "scripted") {
-    const auto given = parts_.scripts.find(name);
-    auto script =
-        given == parts_.scripts.end()
-            ? config::named_path(*config_, model.script)
-                  .and_then(model::load_script)
-            : model::parse_script(given->second, model::script_format::toml,
-                                  "the script of model " + name);
-    if (!script) return unexpected{std::move(script.error())};
-    return model::make_scripted_transport(std::move(*script), *parts_.clock);
+expected<void> spec_maker::add_fallback(run_spec& spec) {
+  if (spec.cause) return {};
+  for (const auto& name : spec.model.fallback) {
+    auto model = config::find_model(*config_, name);
+    if (!model)
+      return unexpected{
+          error{errc::not_found, op, config::unknown_model(*config_, name)}};
+    auto other = std::make_shared<run_spec>(spec);
+    other->fallback.clear();
+    other->agent.model = name;
+    other->model = *std::move(model);
+    if (auto ok = connect(*other); !ok) return ok;
+    spec.fallback.push_back(std::move(other));
   }
-  if (parts_.lent) return parts_.lent;
-  if (!http_) {
-    model::http_options options;
-    options.around_listeners = parts_.around_listeners;
-    http_ = model::make_http_transport(std::move(options));
-  }
-  return http_;
+  return {};
 }
 
 }  // namespace riffle::service

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "actors/run/run_spec.hpp"
 #include "runtime/base/timer.hpp"
 #include "runtime/model/lent_transport.hpp"
+#include "runtime/service/model_links.hpp"
 #include "runtime/service/stored_request.hpp"
 
 namespace riffle::service {
@@ -20,6 +22,12 @@ namespace riffle::service {
 expected<void> check_guard(const tools::registry& registry,
                            const std::string& name,
                            const config::agent_config& agent);
+
+/// What models do not take, by their names; kept for runs that follow.
+struct refused_parameters {
+  std::mutex mutex;
+  std::map<std::string, std::set<std::string>> of;
+};
 
 /// Puts together what the actors of a run share: the configuration, what was
 /// asked for, and the process's adapters. Thread-safe; reads files (prompts,
@@ -33,6 +41,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
     std::shared_ptr<id_source> ids;
     std::shared_ptr<executor> looks;  ///< see `run_spec`
     std::shared_ptr<timer> clock;
+    /// Where a program that prints a key is run again.
+    std::shared_ptr<executor> waits;
     /// Scripts (TOML) by name of their model, instead of its file.
     std::map<std::string, std::string> scripts;
     std::filesystem::path outputs;  ///< of long outputs; empty: nowhere
@@ -74,17 +84,16 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
-  expected<std::shared_ptr<model::transport>> transport_of(
-      const std::string& name, const config::model_config& model);
-  expected<std::shared_ptr<model::transport>> plain_transport(
-      const std::string& name, const config::model_config& model);
+  expected<void> add_fallback(run_spec& spec);
+  /// Before `connect`: what an answer of a form changes.
+  expected<void> choose_form(run_spec& spec) const;
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;
-  std::mutex mutex_;
-  std::shared_ptr<model::transport> http_;
-  /// One for each model that was asked for, so that its limits hold for all.
-  std::map<std::string, std::shared_ptr<model::transport>> transports_;
+  model_links links_;
+  /// Outlives this object: runs that are left behind may still tell.
+  std::shared_ptr<refused_parameters> refused_ =
+      std::make_shared<refused_parameters>();
 };
 
 }  // namespace riffle::service

@@ -21,6 +21,7 @@
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
+#include "messages/usage.hpp"
 #include "runtime/storage/proposal.hpp"
 
 namespace riffle::storage {
@@ -83,6 +84,8 @@ struct message_record {
   std::string reasoning{};
   /// Calls of an assistant message in the model's order.
   std::vector<call_id> calls{};
+  /// What goes back, with the message, to who made it.
+  turn_state state{};
 
   bool operator==(const message_record&) const = default;
 };

@@ -96,8 +96,14 @@ void members(auto& each, of<run_record> auto& x) {
   each("cause", cause);
 }
 
+void members(auto& each, of<turn_state> auto& x) {
+  auto& [maker, text] = x;
+  each("maker", maker);
+  each.rare("text", text);
+}
+
 void members(auto& each, of<message_record> auto& x) {
-  auto& [session, run, step, role, text, reasoning, calls] = x;
+  auto& [session, run, step, role, text, reasoning, calls, state] = x;
   each("session", session);
   each("run", run);
   each("step", step);
@@ -105,6 +111,7 @@ void members(auto& each, of<message_record> auto& x) {
   each("text", text);
   each("reasoning", reasoning);
   each("calls", calls);
+  each.rare("state", state);
 }
 
 void members(auto& each, of<call_record> auto& x) {

@@ -165,7 +165,6 @@ riffle::config::config make_config(const options& o) {
   m.base_url = o.base;
   m.model = "mock";
   m.api_key_env = "";
-  m.temperature.reset();
   m.retry.max_attempts = 1;
   m.max_concurrent = 0;
   auto& a = c.agents["default"];

@@ -190,12 +190,22 @@ TEST_CASE("agents and models are chosen by name") {
   CHECK(check_agent("default", x));
   CHECK(check_agent("other", x).error().message ==
         "there is no agent \"other\"; the configuration has: default");
-  CHECK(check_model({}, x));
-  CHECK(check_model("fast", x));
-  const auto bad = check_model("slow", x);
-  CHECK(bad.error().message ==
-        "there is no model \"slow\"; the configuration has: default, fast");
+  CHECK(choose_model({}, x));
+  CHECK(choose_model("fast", x));
+  const auto bad = choose_model("slow", x);
+  CHECK_THAT(bad.error().message,
+             Catch::Matchers::StartsWith(
+                 "there is no model \"slow\"; known: default, fast, and "
+                 "PROVIDER/MODEL of: openai, anthropic"));
   CHECK(bad.error().code == errc::invalid_request);
+}
+
+TEST_CASE("a provider's model that was chosen is part of the settings") {
+  config::config x;
+  REQUIRE(choose_model("groq/llama-3.3", x));
+  CHECK(x.models.at("groq/llama-3.3").api_key_env == "GROQ_API_KEY");
+  CHECK_FALSE(choose_model("grok/x", x));
+  CHECK(x.models.size() == 2);
 }
 
 TEST_CASE("what was chosen is asked of the runtime") {

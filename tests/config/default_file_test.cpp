@@ -28,7 +28,7 @@ config::config load_file(const std::filesystem::path& file) {
 
 void collect(const config::value& x, const std::string& path,
              std::set<std::string>& out) {
-  if (x.type != config::kind::table) {
+  if (x.type != config::kind::table || x.items.empty()) {
     out.insert(path);
     return;
   }
@@ -75,7 +75,11 @@ TEST_CASE("default.toml lists every key, and explains it") {
 TEST_CASE("what is shown reads back to the same settings") {
   const testing::temp_folder folder;
   config::config x;
-  x.models["second"].temperature = std::nullopt;
+  x.models["second"].parameters.temperature = 0.5;
+  x.models["second"].parameters.seed = -5;
+  x.models["second"].parameters.parallel_tool_calls = true;
+  x.models["second"].headers.text = R"({"X-A":"it's"})";
+  x.models["groq/llama-3.3:70b"] = {};
   x.models["second"].price.input = 0.1;
   x.agents["second"].system_prompt = "quote \" slash \\ line\n tab\t bell\a é";
   x.agents["second"].model = "second";

@@ -27,8 +27,23 @@ const std::map<std::string, std::string> others = {
     {"models.default.base_url", R"("http://127.0.0.1:1/v1")"},
     {"models.default.model", R"("other")"},
     {"models.default.api_key_env", R"("OTHER_KEY")"},
+    {"models.default.provider", R"("groq")"},
+    {"models.default.api_key_command", R"(["print-key", "now"])"},
+    {"models.default.organization", R"("org-1")"},
+    {"models.default.headers", R"('{"X-Team":"a"}')"},
+    {"models.default.query", R"('{"api-version":"1"}')"},
+    {"models.default.extra", R"('{"top_k":5}')"},
+    {"models.default.fallback", R"(["groq/other"])"},
     {"models.default.streaming", "false"},
     {"models.default.temperature", "1.25"},
+    {"models.default.top_p", "0.5"},
+    {"models.default.max_output_tokens", "100"},
+    {"models.default.stop", R"(["END"])"},
+    {"models.default.seed", "-7"},
+    {"models.default.reasoning_effort", R"("low")"},
+    {"models.default.thinking_budget", ""},
+    {"models.default.tool_choice", R"("required")"},
+    {"models.default.parallel_tool_calls", "false"},
     {"models.default.max_concurrent", "2"},
     {"models.default.requests_per_minute", "60"},
     {"models.default.timeouts.connect", R"("11s")"},
@@ -62,6 +77,16 @@ const std::map<std::string, std::string> others = {
     {"agents.default.phase", R"("build")"},
     {"agents.default.exempt_phases", R"(["build"])"},
     {"agents.default.silent", "true"},
+    {"agents.default.temperature", "1.25"},
+    {"agents.default.top_p", "0.5"},
+    {"agents.default.max_output_tokens", "100"},
+    {"agents.default.stop", R"(["END"])"},
+    {"agents.default.seed", "-7"},
+    {"agents.default.reasoning_effort", R"("low")"},
+    {"agents.default.thinking_budget", ""},
+    {"agents.default.tool_choice", R"("required")"},
+    {"agents.default.parallel_tool_calls", "false"},
+    {"agents.default.response_schema", R"('{"type":"object"}')"},
     {"allow", R"(["10.0.0.0/8", "wiki.local:8080"])"},
     {"timeout", R"("31s")"},
     {"idle_timeout", R"("32s")"},
@@ -113,6 +138,7 @@ std::string other_value(const config::setting& s) {
 /// What makes the value of a key valid.
 std::string company(const config::setting& s) {
   if (s.key == "dialect") return "script = \"prompt\"\n";
+  if (s.key == "provider") return "model = \"x\"\n";
   if (s.key == "cost_usd") return "[models.default.price]\ninput = 1.0\n";
   if (s.section == "agents.default" && s.key == "model") {
     return "[models.other]\n";
@@ -240,7 +266,7 @@ system_prompt_file = "./prompt.md"
 TEST_CASE("temperature can be left to the provider") {
   const auto x = config::load({{}, {"models.default.temperature=none"}, {}});
   REQUIRE(x);
-  CHECK_FALSE(x->models.at("default").temperature);
+  CHECK_FALSE(x->models.at("default").parameters.temperature);
 }
 
 namespace {

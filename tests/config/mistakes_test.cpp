@@ -31,7 +31,7 @@ max_calls = "many"
 thread = 4
 
 [models.default]
-dialect = "anthropic"
+dialect = "claude"
 timeouts = { connect = "soon", idel = "1s" }
 
 [agents.default]
@@ -43,10 +43,10 @@ max_steps = 0
                     {"publish.batching=word", "nonsense"}) ==
         R"(r.toml:2:13: runtime.max_calls: must be a whole number, not a text
 r.toml:3:1: runtime.thread: unknown key; did you mean "threads"?
-r.toml:6:11: models.default.dialect: "anthropic" is not supported by this version; supported: openai, scripted
+r.toml:6:11: models.default.dialect: "claude" is not known; allowed: openai, anthropic, responses, ollama, scripted
 r.toml:7:24: models.default.timeouts.connect: "soon" is not a duration such as "250ms", "1.5s", "2m" or "24h"
 r.toml:7:32: models.default.timeouts.idel: unknown key; did you mean "idle"?
-r.toml:10:9: agents.default.model: there is no model "big"; known: default
+r.toml:10:9: agents.default.model: there is no model "big"; known: default, and PROVIDER/MODEL of: openai, anthropic, gemini, deepseek, mistral, groq, xai, openrouter, together, fireworks, cerebras, azure, bedrock, vertex, ollama, lmstudio, llama.cpp, vllm
 r.toml:11:13: agents.default.max_steps: 0 is out of range; allowed: 1 to 1000000
 r.toml:13:2: tool: unknown key; did you mean "tools"?
 --set: "nonsense": write it as key=value, for example agents.default.max_steps=5
@@ -138,8 +138,11 @@ TEST_CASE("wrong types name what is wanted") {
        "cap (1s) must not be smaller than base (2s)"},
       {"models.default.dialect = \"scripted\"",
        "\"scripted\" needs the key script: the file that it plays"},
-      {"models.\"a b\" = {}",
+      {"agents.\"a/b\" = {}",
        "a name holds letters, digits, '_' and '-', at most 64"},
+      {"models.\"a b\" = {}",
+       "a name holds letters, digits, '_', '-', '/', '.', ':' and '@', at "
+       "most 200"},
   };
   for (const auto& x : samples) {
     CAPTURE(x.text);
@@ -155,8 +158,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
     std::string message;
   };
   const std::vector<sample> samples = {
-      {"models.default.dialect = \"ollama\"",
-       "models.default.dialect: \"ollama\"" + later + "openai, scripted"},
       {"tools.keys = [\"/path\"]", "tools.keys: another value" + later + "[]"},
       {"tools.read.workspace = \"/tmp\"",
        "tools.read.workspace: a workspace for one tool is not supported by "

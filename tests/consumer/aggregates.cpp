@@ -87,14 +87,15 @@ std::size_t of_ports() {
   using namespace riffle::storage;
   using namespace riffle::model;
   return count(event_block{.first_seq = 1}, run_record{.task = "x"},
-               message_record{.text = "x"}, attempt_record{.number = 1},
-               call_record{.attempt = 1}, output_record{.text = "x"},
-               state_value{.key = "x"}, commit_unit{.changes = {}},
-               session_snapshot{.runs = {}}, run_snapshot{.last_seq = 1},
-               unfinished_run{.owner_name = "x"}, cancel_request{.reason = "x"},
-               event_page{.end = true}, proposal_record{.tool = "x"},
-               decision_record{.by = "x"}, proposal_state{.what = {}},
-               decision_answer{.now = {}}, proposal_filter{.undecided = true},
+               message_record{.text = "x"}, riffle::turn_state{.text = "x"},
+               attempt_record{.number = 1}, call_record{.attempt = 1},
+               output_record{.text = "x"}, state_value{.key = "x"},
+               commit_unit{.changes = {}}, session_snapshot{.runs = {}},
+               run_snapshot{.last_seq = 1}, unfinished_run{.owner_name = "x"},
+               cancel_request{.reason = "x"}, event_page{.end = true},
+               proposal_record{.tool = "x"}, decision_record{.by = "x"},
+               proposal_state{.what = {}}, decision_answer{.now = {}},
+               proposal_filter{.undecided = true},
                transport_request{.url = "x"}, transport_end{.http_status = 1},
                transport_timeouts{.idle = {}});
 }

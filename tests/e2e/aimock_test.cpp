@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 
+#include "runtime/model/dialect.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
@@ -195,4 +196,40 @@ TEST_CASE("aimock's refusals are understood") {
   };
   CHECK(code("too fast") == "model_rate_limited");
   CHECK(code("nobody wrote an answer for this") == "model_error");
+}
+
+TEST_CASE("a model is checked right with aimock, in all dialects") {
+  const auto there = packages();
+  if (!there) return skip("npm or its network is missing");
+  const auto call = [](const char* city) {
+    return json{{"name", "note_city"},
+                {"arguments", json{{"city", city}}.dump()}};
+  };
+  const json script{
+      {"fixtures",
+       {{{"match", {{"userMessage", "Call the tool"}}},
+         {"response", {{"toolCalls", {call("Oslo"), call("Rome")}}}}}}}};
+  const work_folder folder;
+  const aimock server{*there, folder, script};
+  REQUIRE(server.ready());
+  for (const std::string dialect :
+       {"openai", "anthropic", "responses", "ollama"}) {
+    if (!riffle::model::make_dialect(dialect)) continue;
+    CAPTURE(dialect);
+    folder.configure(
+        server.url(dialect == "ollama" ? "" : "/v1"),
+        "model = \"gpt-4o\"\ndialect = \"" + dialect + "\"\n" +
+            (dialect == "anthropic" ? "max_output_tokens = 500\n" : ""));
+    const auto end = riffle::testing::riffle(
+        folder, {"models", "check", "default", "--output", "json"});
+    INFO(end.out << end.err);
+    CHECK(end.status == 0);
+    const auto said = json::parse(end.out);
+    for (const auto* key :
+         {"works", "streaming", "tools", "parallel", "usage"}) {
+      CAPTURE(key);
+      CHECK(said.at(key) == true);
+    }
+    CHECK(said.at("reasoning") == false);
+  }
 }

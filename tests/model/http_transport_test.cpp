@@ -59,6 +59,47 @@ TEST_CASE("a stream arrives whole and ends cleanly") {
   CHECK(x->ends() == 1);
 }
 
+TEST_CASE("a request without a body goes out as GET, between others") {
+  http_server server{http_reply::json("{}")};
+  http_client client;
+  transport_request request;
+  for (const bool get : {false, true, false}) {
+    request.url = server.url("/v1/models");
+    request.get = get;
+    request.body = get ? "" : "{}";
+    CHECK(client.post(request)->end().http_status == 200);
+  }
+  const auto seen = server.requests();
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[0].method == "POST");
+  CHECK(seen[1].method == "GET");
+  CHECK(seen[1].header("content-length").empty());
+  CHECK(seen[2].method == "POST");
+  CHECK(seen[2].body == "{}");
+}
+
+TEST_CASE("what the server says of its limits is read") {
+  http_server server{http_reply::json("{}")
+                         .header("X-RateLimit-Limit-Requests", "100")
+                         .header("x-ratelimit-remaining-requests", "1")
+                         .header("x-ratelimit-reset-requests", "20s")};
+  http_client client;
+  transport_request request;
+  request.url = server.url("/v1");
+  CHECK(client.post(request)->end().pace == 10s);
+  http_server refusing{http_reply::json("{}", 429)
+                           .header("x-ratelimit-remaining-requests", "0")
+                           .header("x-ratelimit-reset-requests", "20s")
+                           .header("Retry-After", "1")};
+  request.url = refusing.url("/v1");
+  const auto refused = client.post(request)->end();
+  CHECK_FALSE(refused.pace);
+  CHECK(refused.retry_after == 1s);
+  http_server silent{http_reply::json("{}")};
+  request.url = silent.url("/v1");
+  CHECK_FALSE(client.post(request)->end().pace);
+}
+
 TEST_CASE("the request goes out as it was given") {
   http_server server{http_reply::json("{}")};
   http_client client;

@@ -52,11 +52,45 @@ TEST_CASE("a plain request has no tools, temperature or stream options") {
         json::parse(R"({"model":"m","stream":false,"messages":[]})"));
 }
 
+TEST_CASE("every parameter has its place in the body") {
+  model::request_options options;
+  options.model = "m";
+  options.streaming = false;
+  options.tools = {{"now", "", ""}};
+  options.top_p = 0.5;
+  options.max_output_tokens = 7;
+  options.stop = {"a", "b"};
+  options.seed = -3;
+  options.reasoning_effort = "low";
+  options.tool_choice = "required";
+  options.parallel_tool_calls = false;
+  options.response_schema = R"({"type":"object"})";
+  options.extra = R"({"top_k":5,"seed":4,"response_format":{"more":1}})";
+  auto x = request(options, {});
+  x.erase("tools");
+  CHECK(x == json::parse(R"({"model":"m","stream":false,"top_p":0.5,
+      "max_tokens":7,"stop":["a","b"],"seed":4,"reasoning_effort":"low",
+      "tool_choice":"required","parallel_tool_calls":false,"top_k":5,
+      "response_format":{"type":"json_schema","more":1,
+        "json_schema":{"name":"answer","schema":{"type":"object"}}},
+      "messages":[]})"));
+  options.tool_choice = "now";
+  CHECK(request(options, {}).at("tool_choice") ==
+        json::parse(R"({"type":"function","function":{"name":"now"}})"));
+  options.tools.clear();
+  CHECK_FALSE(request(options, {}).contains("tool_choice"));
+  CHECK_FALSE(request(options, {}).contains("parallel_tool_calls"));
+  model::quirks odd;
+  odd.max_tokens_name = "max_completion_tokens";
+  CHECK_THAT(model::make_openai_dialect(odd)->request_head(options),
+             Catch::Matchers::Contains("\"max_completion_tokens\":7"));
+}
+
 TEST_CASE("assistant messages carry their calls in order") {
-  CHECK(json::parse(dialect->assistant_message("hi", {})) ==
+  CHECK(json::parse(dialect->assistant_message({.text = "hi", .calls = {}})) ==
         json::parse(R"({"role":"assistant","content":"hi"})"));
   const auto x = json::parse(dialect->assistant_message(
-      "", {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}));
+      {.calls = {{"a", "read", R"({"path":"x"})"}, {"b", "now", " "}}}));
   CHECK(x == json::parse(R"({"role":"assistant","content":null,"tool_calls":[
     {"id":"a","type":"function",
      "function":{"name":"read","arguments":"{\"path\":\"x\"}"}},
@@ -65,8 +99,8 @@ TEST_CASE("assistant messages carry their calls in order") {
 
 TEST_CASE("arguments that are no object go back inside one") {
   for (const char* text : {"{\"a\":", "[1]", "x \xFF"}) {
-    const auto x =
-        json::parse(dialect->assistant_message("", {{"a", "read", text}}));
+    const auto x = json::parse(
+        dialect->assistant_message({.calls = {{"a", "read", text}}}));
     const auto arguments = json::parse(
         x["tool_calls"][0]["function"]["arguments"].get<std::string>());
     REQUIRE(arguments.is_object());

@@ -258,3 +258,50 @@ TEST_CASE("many threads never break the limit and lose nothing") {
   CHECK(ended == threads * each);
   CHECK(inner->most_open() <= 3);
 }
+
+TEST_CASE("the pace that a server asks for is kept, by all requests") {
+  for (const bool obeys : {true, false}) {
+    world w{{8, 0, obeys}};
+    const auto a = w.open("a");
+    REQUIRE(w.inner->all().size() == 1);
+    transport_end slow;
+    slow.http_status = 200;
+    slow.pace = 5s;
+    w.inner->finish(first, slow);
+    w.settle();
+    const auto b = w.open("b");
+    const auto c = w.open("c");
+    CAPTURE(obeys);
+    CHECK(w.inner->all().size() == (obeys ? 1u : 3u));
+    if (!obeys) continue;
+    w.clock.pass(5s);
+    CHECK(w.inner->all().size() == 2);
+    transport_end unreachable;  // says nothing about limits
+    w.inner->finish(first + 1, unreachable);
+    w.settle();
+    CHECK(w.inner->all().size() == 2);
+    w.clock.pass(5s);
+    CHECK(w.inner->all().size() == 3);
+    transport_end plenty;
+    plenty.http_status = 200;
+    w.inner->finish(first + 2, plenty);
+    w.settle();
+    const auto d = w.open("d");
+    CHECK(w.inner->all().size() == 4);
+  }
+}
+
+TEST_CASE("a wait for the server's pace ends as any other") {
+  world w{{0, 0, true}};
+  const auto a = w.open("a");
+  transport_end slow;
+  slow.http_status = 429;
+  slow.pace = 60s;
+  w.inner->finish(first, slow);
+  w.settle();
+  const auto b = w.open("b", 3s);
+  w.clock.pass(3s);
+  CHECK(b.said->code() == "timeout");
+  CHECK_THAT(b.said->end.failure->message,
+             Catch::Matchers::Contains("what the provider says is left"));
+}

@@ -74,7 +74,8 @@ std::string user(std::string_view text) {
 std::string assistant(const std::vector<std::string>& tools) {
   std::vector<model::told_call> calls;
   for (const auto& x : tools) calls.push_back({"id", x, "{}"});
-  return model::make_openai_dialect()->assistant_message("", calls);
+  return model::make_openai_dialect()->assistant_message(
+      {.text = "", .calls = calls});
 }
 
 std::string tool_result(std::string_view text) {

@@ -13,6 +13,7 @@ TEST_CASE("what was chosen for a run comes back") {
   a.agent = "writer";
   a.model = "small";
   a.context = "notes";
+  a.response_schema = R"({"type":"object"})";
   a.max_steps = 7;
   a.timeout = std::chrono::seconds{9};
   a.approval =
@@ -25,6 +26,7 @@ TEST_CASE("what was chosen for a run comes back") {
   CHECK(b.agent == a.agent);
   CHECK(b.model == a.model);
   CHECK(b.context == a.context);
+  CHECK(b.response_schema == a.response_schema);
   CHECK(b.max_steps == a.max_steps);
   CHECK(b.timeout == a.timeout);
   CHECK(b.approval == a.approval);

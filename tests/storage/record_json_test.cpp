@@ -41,9 +41,10 @@ class random_records {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
     all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
   }
+  void fill(turn_state& x) { all(x.maker, x.text); }
   void fill(message_record& x) {
-    auto& [a, b, c, d, e, f, g] = x;
-    all(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = x;
+    all(a, b, c, d, e, f, g, h);
   }
   void fill(call_record& x) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = x;

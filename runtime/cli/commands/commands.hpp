@@ -37,6 +37,7 @@ int execute(const resume_command& x, console& io);
 int execute(const sessions_command& x, console& io);
 int execute(const proposals_command& x, console& io);
 int execute(const tools_command& x, console& io);
+int execute(const models_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
 int execute(const completion_command& x, console& io);

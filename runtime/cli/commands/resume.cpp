@@ -84,7 +84,7 @@ int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
 int execute(const resume_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, false, io);
   if (!settings) return usage;
-  const auto known = check_model(x.choices.model, *settings);
+  const auto known = choose_model(x.choices.model, *settings);
   if (!known) return report(known.error(), io);
   choose_log_level(x.common.level, *settings);
   interrupts signals;

@@ -26,6 +26,11 @@ expected<run_request> request_for(const run_command& x) {
     if (!context) return unexpected{std::move(context.error())};
     out.context = std::move(*context);
   }
+  if (x.schema_file) {
+    auto schema = read_file(*x.schema_file, "schema");
+    if (!schema) return unexpected{std::move(schema.error())};
+    out.response_schema = std::move(*schema);
+  }
   return out;
 }
 
@@ -42,7 +47,7 @@ int execute(const run_command& x, console& io) {
   auto settings = load_config(x.common, config_use::acts, x.task == "-", io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(x.agent, *settings),
-                            check_model(x.choices.model, *settings)}) {
+                            choose_model(x.choices.model, *settings)}) {
     if (!known) return report(known.error(), io);
   }
   auto request = request_for(x);

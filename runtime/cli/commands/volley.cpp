@@ -34,6 +34,11 @@ expected<run_request> shared_request(const volley_command& x) {
     if (!context) return unexpected{std::move(context.error())};
     out.context = std::move(*context);
   }
+  if (x.each.schema_file) {
+    auto schema = read_file(*x.each.schema_file, "schema");
+    if (!schema) return unexpected{std::move(schema.error())};
+    out.response_schema = std::move(*schema);
+  }
   return out;
 }
 
@@ -47,7 +52,7 @@ expected<std::vector<listed_task>> listed(const volley_command& x) {
 }
 
 expected<std::vector<run_request>> requests_of(const volley_command& x,
-                                               const config::config& settings) {
+                                               config::config& settings) {
   const auto shared = shared_request(x);
   if (!shared) return unexpected{shared.error()};
   auto tasks = listed(x);
@@ -66,7 +71,7 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
     if (task.context) one.context = *task.context;
     if (task.session) one.session = session_id{*task.session};
     for (const auto& known :
-         {check_agent(one.agent, settings), check_model(one.model, settings)})
+         {check_agent(one.agent, settings), choose_model(one.model, settings)})
       if (!known) return unexpected{known.error()};
     out.push_back(std::move(one));
   }

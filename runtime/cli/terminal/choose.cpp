@@ -26,10 +26,19 @@ expected<void> check_agent(const std::string& agent,
   return unexpected{unknown("agent", agent, settings.agents)};
 }
 
-expected<void> check_model(const std::optional<std::string>& model,
-                           const config::config& settings) {
-  if (!model || settings.models.contains(*model)) return {};
-  return unexpected{unknown("model", *model, settings.models)};
+expected<void> choose_model(const std::optional<std::string>& model,
+                            config::config& settings) {
+  if (!model) return {};
+  if (auto found = config::find_model(settings, *model)) {
+    // As if a table had it: so its key is kept from tools from the start.
+    settings.models.emplace(*model, *std::move(found));
+    return {};
+  }
+  return unexpected{error{errc::invalid_request,
+                          "run",
+                          config::unknown_model(settings, *model),
+                          false,
+                          {}}};
 }
 
 run_request request_of(const run_command& x, std::string task) {

@@ -15,9 +15,10 @@ namespace riffle::cli {
 expected<void> check_agent(const std::string& agent,
                            const config::config& settings);
 
-/// The same for a model, if one is given.
-expected<void> check_model(const std::optional<std::string>& model,
-                           const config::config& settings);
+/// The same for a model, if one is given. One of a provider (PROVIDER/MODEL)
+/// is added to the settings.
+expected<void> choose_model(const std::optional<std::string>& model,
+                            config::config& settings);
 
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);

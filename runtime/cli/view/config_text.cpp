@@ -43,6 +43,12 @@ std::vector<sourced_setting> sourced_settings(const config::config& x) {
   for (const auto& s : all) values[key_of(s)] = s.value;
   const auto origin = [&](const config::setting& s) -> std::string {
     auto found = x.origins.find(key_of(s));
+    if (found == x.origins.end()) {  // of a table that is one value
+      const auto inside = x.origins.lower_bound(key_of(s) + ".");
+      if (inside != x.origins.end() &&
+          inside->first.starts_with(key_of(s) + "."))
+        found = inside;
+    }
     const auto parent = inherited_key(s);
     if (found == x.origins.end() && !parent.empty() &&
         values[parent] == s.value) {

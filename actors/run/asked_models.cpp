@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "actors/run/asked_models.hpp"
+
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace riffle {
+
+using nlohmann::ordered_json;
+
+std::vector<std::string> sent_parameters(const model::request_options& x) {
+  std::vector<std::string> out;
+  const auto add = [&](const char* name, bool set) {
+    if (set) out.emplace_back(name);
+  };
+  add("temperature", x.temperature.has_value());
+  add("top_p", x.top_p.has_value());
+  add("max_output_tokens", x.max_output_tokens.has_value());
+  add("stop", !x.stop.empty());
+  add("seed", x.seed.has_value());
+  add("reasoning_effort", !x.reasoning_effort.empty());
+  add("thinking_budget", x.thinking_budget.has_value());
+  add("tool_choice", !x.tool_choice.empty());
+  add("parallel_tool_calls", x.parallel_tool_calls.has_value());
+  add("response_schema", !x.response_schema.empty());
+  const auto extra = ordered_json::parse(x.extra, nullptr, false);
+  if (extra.is_object())
+    for (const auto& [name, ignored] : extra.items()) out.push_back(name);
+  return out;
+}
+
+model::request_options without_parameter(model::request_options x,
+                                         const std::string& name) {
+  if (name == "temperature") x.temperature.reset();
+  if (name == "top_p") x.top_p.reset();
+  if (name == "max_output_tokens") x.max_output_tokens.reset();
+  if (name == "stop") x.stop.clear();
+  if (name == "seed") x.seed.reset();
+  if (name == "reasoning_effort") x.reasoning_effort.clear();
+  if (name == "thinking_budget") x.thinking_budget.reset();
+  if (name == "tool_choice") x.tool_choice.clear();
+  if (name == "parallel_tool_calls") x.parallel_tool_calls.reset();
+  if (name == "response_schema") x.response_schema.clear();
+  auto extra = ordered_json::parse(x.extra, nullptr, false);
+  if (extra.is_object() && extra.erase(name) > 0)
+    x.extra = extra.empty() ? "" : extra.dump();
+  return x;
+}
+
+asked_models::asked_models(const run_spec_ptr& main) {
+  const auto add = [this](const run_spec_ptr& spec) {
+    all_.push_back({spec, spec->request,
+                    conversation{{spec->dialect, spec->request,
+                                  spec->model.context_window, spec->maker}}});
+  };
+  add(main);
+  for (const auto& other : main->fallback) add(other);
+}
+
+void asked_models::say_system(const std::string& text) {
+  for (auto& x : all_) x.chat.say_system(text);
+}
+
+void asked_models::say_user(const std::string& text) {
+  for (auto& x : all_) x.chat.say_user(text);
+}
+
+void asked_models::say_model(const core::new_message& message) {
+  for (auto& x : all_) x.chat.say_model(message);
+}
+
+void asked_models::settle(storage::call_record call) {
+  for (std::size_t i = 0; i + 1 < all_.size(); ++i) all_[i].chat.settle(call);
+  all_.back().chat.settle(std::move(call));
+}
+
+std::size_t asked_models::compact() {
+  std::size_t removed = 0;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const auto count = all_[i].chat.compact();
+    if (i == asked_) removed = count;
+  }
+  return removed;
+}
+
+std::optional<std::string> asked_models::try_again(const error& why) {
+  const auto next = core::plan_second_try(why, sent_parameters(now().request),
+                                          before_, asked_ + 1 < all_.size());
+  switch (next.how) {
+    case core::second_try::with_less: return make_room();
+    case core::second_try::without_parameter:
+      return leave_out(next.parameter, why);
+    case core::second_try::other_model: return ask_next(why);
+    case core::second_try::none: break;
+  }
+  // What asks later begins with the first choice again.
+  if (core::is_out_of_service(why)) asked_ = 0;
+  return std::nullopt;
+}
+
+std::optional<std::string> asked_models::make_room() {
+  before_.made_room = true;
+  const auto removed = now().chat.make_room();
+  if (removed == 0) return std::nullopt;
+  return "the model " + spec()->agent.model +
+         " says that the conversation is too long: made room, " +
+         std::to_string(removed) +
+         (removed == 1 ? " old tool output" : " old tool outputs") +
+         " left out";
+}
+
+std::optional<std::string> asked_models::leave_out(const std::string& parameter,
+                                                   const error& why) {
+  before_.left_out = true;
+  auto& x = now();
+  x.request = without_parameter(x.request, parameter);
+  x.chat.ask_with(x.request);
+  if (x.spec->on_refused) x.spec->on_refused(parameter);
+  return "the model " + x.spec->agent.model + " does not take " + parameter +
+         " (" + why.message + "): asked without it from now on";
+}
+
+std::string asked_models::ask_next(const error& why) {
+  const auto failed = spec()->agent.model;
+  ++asked_;
+  before_ = {};
+  return "the model " + failed + " does not answer (" + why.message +
+         "): " + spec()->agent.model + " is asked instead";
+}
+
+}  // namespace riffle

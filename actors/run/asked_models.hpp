@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/model_refusal.hpp"
+#include "actors/run/conversation.hpp"
+#include "actors/run/run_spec.hpp"
+
+namespace riffle {
+
+/// Names of the parameters that a request has, and the keys of its `extra`.
+[[nodiscard]] std::vector<std::string> sent_parameters(
+    const model::request_options& x);
+
+/// The same request without one of them.
+[[nodiscard]] model::request_options without_parameter(model::request_options x,
+                                                       const std::string& name);
+
+/// The models that a run may ask, the first choice first, and what each of
+/// them would be told: all hear everything, one is asked. No actor, no clock.
+class asked_models {
+ public:
+  asked_models() = default;
+  /// `main`: with its fallbacks.
+  explicit asked_models(const run_spec_ptr& main);
+
+  // To all of them, see `conversation`.
+  void say_system(const std::string& text);
+  void say_user(const std::string& text);
+  void say_model(const core::new_message& x);
+  void settle(storage::call_record x);
+  std::size_t compact();
+
+  // Of the one that is asked.
+  [[nodiscard]] const run_spec_ptr& spec() const { return now().spec; }
+  [[nodiscard]] std::string request(const std::string& note) const {
+    return now().chat.request(note);
+  }
+  [[nodiscard]] std::uint64_t estimate(const std::string& note) const {
+    return now().chat.estimate(note);
+  }
+  [[nodiscard]] std::uint64_t tokens(const std::string& note) const {
+    return now().chat.tokens(note);
+  }
+  void on_counted(std::uint64_t counted) { now().chat.on_counted(counted); }
+
+  /// The model is asked anew, by the run's own rules.
+  void begin_turn() { before_ = {}; }
+
+  /// After a turn that failed before anything of its answer came: what was
+  /// changed so that asking once more makes sense, in words; nothing: it is a
+  /// failure like any.
+  std::optional<std::string> try_again(const error& why);
+
+ private:
+  struct candidate {
+    run_spec_ptr spec;
+    model::request_options request;
+    conversation chat;
+  };
+
+  [[nodiscard]] const candidate& now() const { return all_[asked_]; }
+  [[nodiscard]] candidate& now() { return all_[asked_]; }
+  std::optional<std::string> leave_out(const std::string& parameter,
+                                       const error& why);
+  std::optional<std::string> make_room();
+  std::string ask_next(const error& why);
+
+  std::vector<candidate> all_;
+  std::size_t asked_ = 0;
+  core::second_tries before_;
+};
+
+}  // namespace riffle

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a model's table must hold that no single key can tell.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/config/config.hpp"
+#include "runtime/config/document.hpp"
+
+namespace riffle::config {
+
+/// Gets the key below the table, and what is wrong.
+using model_mistake =
+    std::function<void(const std::string& key, const std::string& message)>;
+
+/// `table`: where the document has it, or null.
+void check_model_table(const config& all, const std::string& name,
+                       const model_config& x, const value* table,
+                       const model_mistake& report);
+
+/// Parameters that a request to this model cannot carry. `report` gets the key.
+void check_parameters(const parameters_config& asked, const model_config& of,
+                      const model_mistake& report);
+
+/// The names of the parameters that are set.
+std::vector<std::string> set_parameters(const parameters_config& x);
+
+/// Names in "${NAME}"; nothing if a "${" has no end or no name.
+std::optional<std::vector<std::string>> variables_in(std::string_view text);
+
+/// The variables whose values are keys: that of the key, and those of headers.
+std::vector<std::string> key_variables(const model_config& x);
+
+}  // namespace riffle::config

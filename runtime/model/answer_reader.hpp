@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the decoders of most dialects share: a body of server-sent events,
+// whose data are JSON objects, or of one JSON document.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/model/dialect.hpp"
+#include "runtime/model/sse_decoder.hpp"
+
+namespace riffle::model {
+
+class answer_reader : public decoder {
+ public:
+  void feed(std::string_view bytes, turn_delta& out) final;
+  void end(turn_delta& out) final;
+
+ protected:
+  using json = nlohmann::json;
+
+  /// One event's data, an object that reports no error.
+  virtual void on_event(const json& x, turn_delta& out) = 0;
+  /// The same for the body of a server that does not stream.
+  virtual void on_document(const json& x, turn_delta& out) = 0;
+  /// A body that ends now is complete.
+  [[nodiscard]] virtual bool finished() const = 0;
+
+  /// Nothing more is read.
+  void fail(turn_delta& out, error why);
+  void be_done(turn_delta& out);
+
+ private:
+  enum class body : std::uint8_t { unknown, events, document, page };
+
+  void sniff(std::string_view bytes);
+  void read_event(const sse_event& x, turn_delta& out);
+  void read_document(turn_delta& out);
+
+  sse_decoder events_;
+  std::string head_;  ///< start of the body, to tell what it is
+  std::string document_;
+  std::size_t received_ = 0;
+  body body_ = body::unknown;
+  bool over_ = false;
+};
+
+namespace answer {
+
+/// The member, or null for whatever cannot be had.
+const nlohmann::json& member(const nlohmann::json& x, const char* key);
+/// Empty for what is no text.
+std::string text_at(const nlohmann::json& x, const char* key);
+/// A member that counts; nothing: it is none.
+std::optional<std::uint64_t> count_at(const nlohmann::json& x, const char* key);
+/// With the order of its keys as they came, as far as it is known.
+nlohmann::ordered_json kept(const nlohmann::json& x);
+/// Retryable, as whatever broke on its way.
+error interrupted(std::string message, std::string cause = {});
+/// Printable, for a log line.
+std::string printable(std::string_view text);
+
+}  // namespace answer
+
+}  // namespace riffle::model

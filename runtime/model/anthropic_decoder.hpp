@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "runtime/model/answer_reader.hpp"
+
+namespace riffle::model::anthropic {
+
+/// Reads one answer of Anthropic's messages. A call is complete when its block
+/// stops. What runs at the provider is kept for the next request and never
+/// becomes a call.
+class anthropic_decoder final : public answer_reader {
+ protected:
+  void on_event(const json& x, turn_delta& out) override;
+  void on_document(const json& x, turn_delta& out) override;
+  [[nodiscard]] bool finished() const override { return finish_.has_value(); }
+
+ private:
+  struct block {
+    nlohmann::ordered_json value;  ///< as it goes back
+    std::string type;
+    std::string input;  ///< of a tool, as it came
+    bool stopped = false;
+    bool odd = false;  ///< it had what nobody knows: it cannot go back
+  };
+
+  void on_start(const json& message, turn_delta& out);
+  void on_block(std::uint64_t index, const json& x, turn_delta& out);
+  void on_delta(std::uint64_t index, const json& x, turn_delta& out);
+  void on_stop(std::uint64_t index, turn_delta& out);
+  void on_finish(const json& x, turn_delta& out);
+  void read_usage(const json& x, turn_delta& out);
+  [[nodiscard]] bool has_result(const nlohmann::ordered_json& id) const;
+  [[nodiscard]] bool goes_back(const block& x) const;
+  [[nodiscard]] std::string state() const;
+
+  std::map<std::uint64_t, block> blocks_;
+  std::optional<std::string> id_;  ///< of the message
+  std::optional<finish_reason> finish_;
+  token_usage usage_;
+};
+
+}  // namespace riffle::model::anthropic

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/model/dialect.hpp"
+
+namespace riffle::model {
+
+namespace {
+
+struct missing {
+  std::string_view dialect;
+  std::string_view parameter;
+};
+
+/// What a dialect has no place for.
+constexpr std::array missing_parameters{
+    missing{"openai", "thinking_budget"},
+    missing{"anthropic", "seed"},
+    missing{"anthropic", "response_schema"},
+    missing{"responses", "stop"},
+    missing{"responses", "seed"},
+    missing{"responses", "thinking_budget"},
+    missing{"ollama", "thinking_budget"},
+    missing{"ollama", "tool_choice"},
+    missing{"ollama", "parallel_tool_calls"},
+};
+
+constexpr std::array<std::string_view, 4> dialects{"openai", "anthropic",
+                                                   "responses", "ollama"};
+
+}  // namespace
+
+bool can_express(std::string_view dialect,
+                 std::string_view parameter) noexcept {
+  return std::ranges::find(dialects, dialect) != dialects.end() &&
+         std::ranges::none_of(missing_parameters, [&](const missing& x) {
+           return x.dialect == dialect && x.parameter == parameter;
+         });
+}
+
+std::unique_ptr<dialect> make_dialect(std::string_view name, quirks x) {
+  if (name == "openai" || name == "scripted")
+    return make_openai_dialect(std::move(x));
+  if (name == "anthropic") return make_anthropic_dialect();
+  if (name == "responses") return make_responses_dialect();
+  if (name == "ollama") return make_ollama_dialect();
+  return nullptr;
+}
+
+}  // namespace riffle::model

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/model/dialect.hpp"
+
+namespace riffle::model::ollama {
+
+/// Reads one answer of Ollama's own interface: a JSON object a line. Calls
+/// come complete; an error may come in any line.
+class ollama_decoder final : public decoder {
+ public:
+  void feed(std::string_view bytes, turn_delta& out) override;
+  void end(turn_delta& out) override;
+
+ private:
+  void on_line(std::string_view line, turn_delta& out);
+  void on_message(const nlohmann::json& x, turn_delta& out);
+  void on_call(const nlohmann::json& x, turn_delta& out);
+  void on_done(const nlohmann::json& x, turn_delta& out);
+  void fail(turn_delta& out, error why);
+
+  std::string line_;  ///< begun, not ended
+  std::size_t received_ = 0;
+  std::uint32_t calls_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace riffle::model::ollama

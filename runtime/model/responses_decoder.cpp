@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/model/responses_decoder.hpp"
+
+#include <utility>
+
+#include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/wire_text.hpp"
+
+namespace riffle::model::responses {
+
+namespace {
+
+using answer::count_at;
+using answer::member;
+using answer::text_at;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+void add(turn_delta& out, piece_kind kind, const std::string& text) {
+  if (!text.empty()) out.pieces.add(kind, text);
+}
+
+// Texts of a message's or a reasoning's parts, joined.
+std::string texts_of(const json& parts) {
+  std::string out;
+  if (parts.is_array())
+    for (const auto& part : parts) out += text_at(part, "text");
+  return out;
+}
+
+void read_usage(const json& x, turn_delta& out) {
+  const auto input = count_at(x, "input_tokens");
+  const auto output = count_at(x, "output_tokens");
+  if (!input && !output) return;
+  auto& usage = out.usage.emplace();
+  usage.input_tokens = input.value_or(0);
+  usage.output_tokens = output.value_or(0);
+  usage.cached_tokens =
+      count_at(member(x, "input_tokens_details"), "cached_tokens");
+  usage.reasoning_tokens =
+      count_at(member(x, "output_tokens_details"), "reasoning_tokens");
+}
+
+bool is_terminal(std::string_view type) {
+  return type == "response.completed" || type == "response.incomplete" ||
+         type == "response.failed" || type == "response.cancelled";
+}
+
+}  // namespace
+
+void responses_decoder::on_event(const json& x, turn_delta& out) {
+  const auto type = text_at(x, "type");
+  const auto index = count_at(x, "output_index").value_or(0);
+  if (type == "response.output_item.added")
+    on_item(index, member(x, "item"), out);
+  else if (type == "response.output_item.done")
+    on_item_done(index, member(x, "item"), out);
+  else if (type == "response.output_text.delta")
+    add_text(items_[index], text_at(x, "delta"), out);
+  else if (type == "response.refusal.delta")
+    add(out, piece_kind::refusal, text_at(x, "delta"));
+  else if (type == "response.reasoning_summary_text.delta") {
+    items_[index].thought = true;
+    add(out, piece_kind::reasoning, text_at(x, "delta"));
+  } else if (type == "response.function_call_arguments.delta") {
+    auto& item = items_[index];
+    const auto text = text_at(x, "delta");
+    if (item.closed || text.empty()) return;
+    item.arguments += text;
+    auto& fragment = out.fragments.emplace_back();
+    fragment.index = static_cast<std::uint32_t>(index);
+    fragment.arguments = text;
+  } else if (type == "response.function_call_arguments.done") {
+    on_arguments_done(index, text_at(x, "arguments"), out);
+  } else if (is_terminal(type)) {
+    on_end(member(x, "response"), out);
+  }
+}
+
+void responses_decoder::on_document(const json& x, turn_delta& out) {
+  std::uint64_t index = 0;
+  const auto& output = member(x, "output");
+  if (output.is_array())
+    for (const auto& item : output) {
+      on_item(index, item, out);
+      on_item_done(index++, item, out);
+    }
+  on_end(x, out);
+}
+
+void responses_decoder::on_item(std::uint64_t index, const json& x,
+                                turn_delta& out) {
+  auto& item = items_[index];
+  const bool known = !item.type.empty();
+  item.type = text_at(x, "type");
+  if (known || item.type != "function_call") return;
+  auto& fragment = out.fragments.emplace_back();
+  fragment.index = static_cast<std::uint32_t>(index);
+  fragment.id = text_at(x, "call_id");
+  fragment.name = text_at(x, "name");
+}
+
+// What did not come in pieces comes now.
+void responses_decoder::on_item_done(std::uint64_t index, const json& x,
+                                     turn_delta& out) {
+  const bool known = items_.contains(index) && !items_[index].type.empty();
+  if (!known) on_item(index, x, out);
+  auto& item = items_[index];
+  item.value = answer::kept(x);
+  if (item.type == "function_call")
+    on_arguments_done(index, text_at(x, "arguments"), out);
+  else
+    tell_rest(item, x, out);
+}
+
+void responses_decoder::tell_rest(item& x, const json& value, turn_delta& out) {
+  if (x.type == "message" && x.text.empty())
+    add_text(x, texts_of(member(value, "content")), out);
+  if (x.type != "reasoning" || x.thought) return;
+  x.thought = true;
+  add(out, piece_kind::reasoning, texts_of(member(value, "summary")));
+}
+
+void responses_decoder::on_arguments_done(std::uint64_t index,
+                                          const std::string& all,
+                                          turn_delta& out) {
+  auto& item = items_[index];
+  if (item.closed || item.type != "function_call") return;
+  item.closed = true;
+  auto& fragment = out.fragments.emplace_back();
+  fragment.index = static_cast<std::uint32_t>(index);
+  if (all.starts_with(item.arguments))
+    fragment.arguments = all.substr(item.arguments.size());
+  item.arguments += fragment.arguments;
+  fragment.closes = true;
+}
+
+void responses_decoder::add_text(item& x, const std::string& text,
+                                 turn_delta& out) {
+  x.text += text;
+  add(out, piece_kind::text, text);
+}
+
+void responses_decoder::on_end(const json& response, turn_delta& out) {
+  read_usage(member(response, "usage"), out);
+  const auto status = text_at(response, "status");
+  const auto& why = member(response, "error");
+  if (status == "failed" || status == "cancelled" || why.is_object())
+    return fail(out, openai::any_error(why.is_null() ? response : why));
+  const auto reason = text_at(member(response, "incomplete_details"), "reason");
+  bool calls = false;
+  for (const auto& [index, x] : items_)
+    calls = calls || x.type == "function_call";
+  if (status == "incomplete" || !reason.empty())
+    out.finish = reason == "content_filter" ? finish_reason::content_filter
+                                            : finish_reason::length;
+  else if (status == "completed" || status.empty())
+    out.finish = calls ? finish_reason::tool_calls : finish_reason::stop;
+  else
+    return;
+  finished_ = true;
+  out.state = state();
+  be_done(out);
+}
+
+// Only thoughts that nobody else can read are worth more than text and calls.
+std::string responses_decoder::state() const {
+  auto out = ordered_json::array();
+  bool any = false;
+  std::uint32_t calls = 0;
+  for (const auto& [index, x] : items_) {
+    if (x.type == "function_call") {
+      out.push_back({{"call", calls++}});
+    } else if (x.type == "message" && !x.text.empty()) {
+      out.push_back({{"text", x.text}});
+    } else if (x.type == "reasoning" && x.value.contains("encrypted_content") &&
+               x.value["encrypted_content"].is_string()) {
+      any = true;
+      auto item = x.value;
+      item.erase("status");
+      out.push_back(std::move(item));
+    }
+  }
+  return any ? wire::text_of(out) : std::string{};
+}
+
+}  // namespace riffle::model::responses

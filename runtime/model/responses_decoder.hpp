@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "runtime/model/answer_reader.hpp"
+
+namespace riffle::model::responses {
+
+/// Reads one answer of OpenAI's responses. Items are known by their place, not
+/// by their ids, which change with some servers. What came as text counts; the
+/// items of the last object are not looked at, as some leave them out.
+class responses_decoder final : public answer_reader {
+ protected:
+  void on_event(const json& x, turn_delta& out) override;
+  void on_document(const json& x, turn_delta& out) override;
+  [[nodiscard]] bool finished() const override { return finished_; }
+
+ private:
+  struct item {
+    std::string type;
+    std::string arguments;  ///< of a call, as told so far
+    std::string text;       ///< of a message, as told so far
+    nlohmann::ordered_json value;
+    bool thought = false;  ///< a part of its summary was told
+    bool closed = false;
+  };
+
+  void on_item(std::uint64_t index, const json& x, turn_delta& out);
+  void on_item_done(std::uint64_t index, const json& x, turn_delta& out);
+  void on_arguments_done(std::uint64_t index, const std::string& all,
+                         turn_delta& out);
+  void add_text(item& x, const std::string& text, turn_delta& out);
+  void tell_rest(item& x, const json& value, turn_delta& out);
+  void on_end(const json& response, turn_delta& out);
+  [[nodiscard]] std::string state() const;
+
+  std::map<std::uint64_t, item> items_;
+  bool finished_ = false;
+};
+
+}  // namespace riffle::model::responses

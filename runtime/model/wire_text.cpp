@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/model/wire_text.hpp"
+
+#include <algorithm>
+
+#include "messages/event_line.hpp"
+#include "messages/json_text.hpp"
+#include "runtime/base/digest.hpp"
+
+namespace riffle::model::wire {
+
+namespace {
+
+bool is_alnum(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+void append_string(std::string& out, std::string_view text) {
+  out.push_back('"');
+  append_json_escaped(out, text);
+  out.push_back('"');
+}
+
+void append_member(std::string& out, std::string_view key,
+                   std::string_view text) {
+  append_string(out, key);
+  out.push_back(':');
+  append_string(out, text);
+}
+
+void append_json(std::string& out, std::string_view key,
+                 const ordered_json& value) {
+  out.push_back(',');
+  append_string(out, key);
+  out.append(":").append(text_of(value));
+}
+
+std::string text_of(const ordered_json& x) {
+  return x.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string sendable_arguments(std::string_view arguments) {
+  if (blank(arguments)) return "{}";
+  if (is_json_object(arguments)) return std::string{arguments};
+  std::string out = "{";
+  append_member(out, "invalid_arguments", arguments);
+  out.push_back('}');
+  return out;
+}
+
+std::string_view parameters_or_none(const std::string& schema) {
+  if (!schema.empty()) return schema;
+  return R"({"type":"object","properties":{}})";
+}
+
+std::string nine_characters(std::string_view id) {
+  constexpr std::size_t length = 9;
+  if (id.size() == length && std::ranges::all_of(id, is_alnum))
+    return std::string{id};
+  return sha256(id).substr(0, length);
+}
+
+std::string plain_id(std::string_view id) {
+  const auto plain = [](char c) { return is_alnum(c) || c == '_' || c == '-'; };
+  if (!id.empty() && id.size() <= 64 && std::ranges::all_of(id, plain))
+    return std::string{id};
+  return "call_" + sha256(id).substr(0, 32);
+}
+
+void merge(ordered_json& body, const std::string& extra) {
+  if (!extra.empty()) body.update(ordered_json::parse(extra), true);
+}
+
+}  // namespace riffle::model::wire

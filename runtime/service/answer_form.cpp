@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/answer_form.hpp"
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/text.hpp"
+#include "tools/schema.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+/// "```json\n…\n```" without its first and last line.
+std::string_view without_fence(std::string_view whole) {
+  constexpr std::string_view fence = "```";
+  auto text = trimmed(whole);
+  if (!text.starts_with(fence) || !text.ends_with(fence)) return whole;
+  const auto begin = text.find('\n');
+  if (begin == text.npos || text.size() < begin + 1 + fence.size()) return text;
+  text.remove_prefix(begin + 1);
+  text.remove_suffix(fence.size());
+  return trimmed(text);
+}
+
+std::string list_of(const std::vector<tools::violation>& all) {
+  std::string out;
+  for (const auto& x : all)
+    out += (out.empty() ? "" : "; ") +
+           (x.pointer.empty() ? std::string{} : x.pointer + ": ") + x.message;
+  return out;
+}
+
+}  // namespace
+
+expected<answer_check> make_answer_check(const std::string& schema) {
+  auto compiled = tools::schema::compile(schema);
+  if (!compiled)
+    return unexpected{error{
+        errc::invalid_request,
+        "runtime",
+        "response_schema is no JSON Schema of an object: " + compiled.error(),
+        false,
+        {}}};
+  const auto form = std::make_shared<tools::schema>(*std::move(compiled));
+  return [form](std::string& text) -> std::string {
+    const auto inside = without_fence(text);
+    const auto value = parse_strict(inside);
+    if (!value) return "it is no JSON";
+    if (!value->is_object()) return "it is no JSON object";
+    const auto wrong = form->check(*value);
+    if (!wrong.empty()) return list_of(wrong);
+    text = std::string{inside};
+    return {};
+  };
+}
+
+std::string complete_parameters(const std::string& schema) {
+  const nlohmann::ordered_json out{
+      {"type", "object"},
+      {"properties",
+       {{"answer",
+         {{"type", "string"},
+          {"description",
+           "The final answer: a text that is one JSON object and nothing else, "
+           "valid for this JSON Schema: " +
+               schema}}}}},
+      {"required", {"answer"}},
+      {"additionalProperties", false}};
+  return out.dump();
+}
+
+}  // namespace riffle::service

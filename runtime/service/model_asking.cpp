@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/model_asking.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "actors/core/message_assembler.hpp"
+#include "actors/core/tool_call_assembler.hpp"
+#include "actors/run/conversation.hpp"
+#include "messages/json_strict.hpp"
+#include "runtime/base/secrets.hpp"
+#include "runtime/config/providers.hpp"
+#include "runtime/service/model_request.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+using nlohmann::json;
+using std::chrono::steady_clock;
+
+constexpr const char* op = "models";
+constexpr std::size_t most_bytes = 16u << 20;
+
+/// A whole answer, in the reads in which it came.
+class gathered final : public model::transfer_listener {
+ public:
+  void on_bytes(std::string bytes) override {
+    const std::lock_guard lock{mutex_};
+    reads.push_back(std::move(bytes));
+  }
+  void on_end(model::transport_end x) override {
+    const std::lock_guard lock{mutex_};
+    end_ = std::move(x);
+    ended_.notify_all();
+  }
+
+  /// False: not yet.
+  bool wait(std::chrono::milliseconds length) {
+    std::unique_lock lock{mutex_};
+    return ended_.wait_for(lock, length, [this] { return end_.has_value(); });
+  }
+  /// After the end.
+  model::transport_end end() { return *end_; }
+
+  std::vector<std::string> reads;  ///< after the end
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::optional<model::transport_end> end_;
+};
+
+std::shared_ptr<gathered> ask(model::transport& transport,
+                              model::transport_request request,
+                              const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds look{20};
+  auto answer = std::make_shared<gathered>();
+  request.credit = most_bytes;
+  const auto id = transport.open(std::move(request), answer);
+  bool asked = false;
+  while (!answer->wait(look))
+    if (stop.stop_requested() && !std::exchange(asked, true))
+      transport.cancel(id);
+  return answer;
+}
+
+model::transport_request begin_request(const model_link& link,
+                                       const model::dialect& dialect,
+                                       const config::model_config& model) {
+  model::transport_request out;
+  out.headers = dialect.headers(link.key);
+  out.headers.insert(out.headers.end(), link.headers.begin(),
+                     link.headers.end());
+  const auto& limits = model.timeouts;
+  out.timeouts = {limits.connect, limits.first_byte, limits.idle, limits.total};
+  return out;
+}
+
+/// Where a server says which models it has.
+std::string list_url(const model_link& link, const config::model_config& of) {
+  if (of.dialect == "ollama") return link.url("/api/tags");
+  auto plain = link;
+  if (const auto at = plain.base.find("/deployments/"); at != plain.base.npos)
+    plain.base.resize(at);
+  if (of.dialect == "anthropic")
+    plain.query += plain.query.empty() ? "?limit=1000" : "&limit=1000";
+  return plain.url("/models");
+}
+
+std::string name_in(const json& x) {
+  if (x.is_string()) return x.get<std::string>();
+  for (const auto* key : {"id", "model", "name"})
+    if (x.is_object() && x.contains(key) && x[key].is_string())
+      return x[key].get<std::string>();
+  return {};
+}
+
+constexpr const char* tool_name = "note_city";
+
+model::tool_description city_tool() {
+  return {tool_name, "Notes a city.",
+          R"({"type":"object","properties":{"city":{"type":"string"}},)"
+          R"("required":["city"]})"};
+}
+
+std::string question() {
+  return std::string{"Call the tool "} + tool_name +
+         " twice in this one answer, once with Oslo and once with Rome. Do "
+         "nothing else.";
+}
+
+std::string request_body(std::shared_ptr<const model::dialect> dialect,
+                         const config::model_config& model) {
+  auto options = make_request(model, model.parameters, {city_tool()});
+  conversation chat{{std::move(dialect), std::move(options), 0}};
+  chat.say_user(question());
+  return chat.request({});
+}
+
+bool is_as_asked(const core::assembled_call& x) {
+  const auto arguments = json::parse(x.arguments, nullptr, false);
+  return x.name == tool_name && arguments.is_object() &&
+         arguments.contains("city") && arguments["city"].is_string();
+}
+
+void read_answer(gathered& answer, const model::dialect& dialect,
+                 model_report& out) {
+  const auto end = answer.end();
+  out.streamed = end.content_type == "text/event-stream" ||
+                 end.content_type == "application/x-ndjson";
+  turn_delta delta;
+  const auto decoder = dialect.make_decoder();
+  for (const auto& bytes : answer.reads) decoder->feed(bytes, delta);
+  if (!end.failure) decoder->end(delta);
+  core::message_assembler message;
+  message.add(delta);
+  core::tool_call_assembler calls;
+  for (const auto& x : delta.fragments) static_cast<void>(calls.on_fragment(x));
+  for (const auto& x : calls.calls()) {
+    if (is_as_asked(x))
+      ++out.calls;
+    else
+      out.odd_call = x.name + " " + x.arguments;
+  }
+  out.text = message.text();
+  out.usage = delta.usage;
+  out.reasoned = !message.reasoning().empty() ||
+                 (out.usage && out.usage->reasoning_tokens.value_or(0) > 0);
+  out.failure = end.failure ? end.failure : delta.failure;
+  if (out.failure) out.failure = redact(std::move(*out.failure));
+}
+
+}  // namespace
+
+expected<config::model_config> find_server(const config::config& settings,
+                                           const std::string& name) {
+  if (name.empty()) {
+    const auto agent = settings.agents.find("default");
+    if (agent != settings.agents.end())
+      return find_server(settings, agent->second.model);
+  }
+  if (auto found = config::find_model(settings, name)) return *found;
+  if (const auto* known = config::find_provider(name))
+    return config::with_name(*known, "");
+  return unexpected{error{
+      errc::not_found, op, config::unknown_model(settings, name), false, {}}};
+}
+
+expected<std::vector<std::string>> read_model_list(const std::string& body) {
+  const auto parsed = parse_strict(body);
+  const auto* all = parsed ? &*parsed : nullptr;
+  for (const auto* key : {"data", "models"})
+    if (all && all->is_object() && all->contains(key) && (*all)[key].is_array())
+      all = &(*all)[key];
+  if (!all || !all->is_array())
+    return unexpected{error{errc::model_error, op,
+                            "the server's answer is no list of models", false,
+                            body.substr(0, 200)}};
+  std::vector<std::string> out;
+  constexpr std::string_view folder = "models/";  // Gemini's names have it
+  for (const auto& x : *all) {
+    auto name = name_in(x);
+    if (name.starts_with(folder)) name.erase(0, folder.size());
+    if (!name.empty()) out.push_back(std::move(name));
+  }
+  return out;
+}
+
+expected<std::vector<std::string>> list_models(
+    model_links& links, const std::string& name,
+    const config::model_config& model, std::stop_token stop) {
+  if (model.dialect == "scripted")
+    return unexpected{error{errc::invalid_request,
+                            op,
+                            "a script has no list of models",
+                            false,
+                            {}}};
+  auto link = links.open(name, model);
+  if (!link) return unexpected{std::move(link.error())};
+  const auto dialect = make_dialect(model);
+  if (!dialect) return unexpected{dialect.error()};
+  auto request = begin_request(*link, **dialect, model);
+  request.get = true;
+  request.url = list_url(*link, model);
+  const auto answer = ask(*link->transport, std::move(request), stop);
+  if (auto end = answer->end(); end.failure)
+    return unexpected{redact(std::move(*end.failure))};
+  std::string body;
+  for (const auto& bytes : answer->reads) body += bytes;
+  return read_model_list(body);
+}
+
+expected<model_report> check_model(model_links& links, const std::string& name,
+                                   const config::model_config& model,
+                                   std::stop_token stop) {
+  auto link = links.open(name, model);
+  if (!link) return unexpected{std::move(link.error())};
+  const auto made = make_dialect(model);
+  if (!made) return unexpected{made.error()};
+  const auto& dialect = *made;
+  auto request = begin_request(*link, *dialect, model);
+  request.url = link->url(dialect->path());
+  request.body = request_body(dialect, model);
+  const auto begin = steady_clock::now();
+  const auto answer = ask(*link->transport, std::move(request), stop);
+  model_report out;
+  out.milliseconds = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          steady_clock::now() - begin)
+          .count());
+  read_answer(*answer, *dialect, out);
+  return out;
+}
+
+nlohmann::ordered_json to_json(const std::string& name, const model_report& x) {
+  nlohmann::ordered_json out{{"model", name},
+                             {"works", x.works()},
+                             {"streaming", x.streamed},
+                             {"tools", x.calls > 0},
+                             {"parallel", x.calls > 1},
+                             {"reasoning", x.reasoned},
+                             {"usage", x.usage.has_value()},
+                             {"duration_ms", x.milliseconds}};
+  if (x.usage) {
+    out["input_tokens"] = x.usage->input_tokens;
+    out["output_tokens"] = x.usage->output_tokens;
+  }
+  if (x.failure)
+    out["error"] = {{"code", to_string(x.failure->code)},
+                    {"message", x.failure->message}};
+  return out;
+}
+
+}  // namespace riffle::service

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/model_links.hpp"
+
+#include <utility>
+
+#include "runtime/base/secrets.hpp"
+#include "runtime/config/home.hpp"
+#include "runtime/config/json_text.hpp"
+#include "runtime/model/http_transport.hpp"
+#include "runtime/model/rate_limited_transport.hpp"
+#include "runtime/model/scripted_transport.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+/// RFC 3986: what stands for itself in a part of a URL.
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                       (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
+                       c == '_' || c == '~';
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain)
+      out += c;
+    else
+      out.append({'%', hex[byte >> 4], hex[byte & 15]});
+  }
+  return out;
+}
+
+expected<std::string> base_of(const std::string& name,
+                              const config::model_config& model) {
+  auto base = expand(model.base_url, "base_url of the model " + name, false);
+  if (!base) return base;
+  constexpr std::string_view place = "{model}";
+  if (const auto at = base->find(place); at != base->npos)
+    base->replace(at, place.size(), percent_encoded(model.model));
+  add_secrets_of_url(*base);
+  while (base->ends_with('/')) base->pop_back();
+  return base;
+}
+
+std::string query_of(const config::model_config& model) {
+  std::string out;
+  for (const auto& [name, text] : config::texts_of(model.query.text))
+    out += (out.empty() ? "?" : "&") + percent_encoded(name) + "=" +
+           percent_encoded(text);
+  return out;
+}
+
+expected<std::vector<std::string>> headers_of(const std::string& name,
+                                              const config::model_config& model,
+                                              bool lent) {
+  std::vector<std::string> out;
+  if (!model.organization.empty())
+    out.push_back("OpenAI-Organization: " + model.organization);
+  for (const auto& [header, text] : config::texts_of(model.headers.text)) {
+    auto value =
+        expand(text, "the header " + header + " of the model " + name, true);
+    if (!value && !lent) return unexpected{std::move(value.error())};
+    if (value) out.push_back(header + ": " + *value);
+  }
+  return out;
+}
+
+}  // namespace
+
+expected<model_link> model_links::open(const std::string& name,
+                                       const config::model_config& model) {
+  model_link out;
+  auto base = base_of(name, model);
+  if (!base) return unexpected{std::move(base.error())};
+  out.base = *std::move(base);
+  out.query = query_of(model);
+  auto headers = headers_of(name, model, parts_.lent != nullptr);
+  if (!headers) return unexpected{std::move(headers.error())};
+  out.headers = *std::move(headers);
+  if (auto found = find_key(name, model, out); !found)
+    return unexpected{std::move(found.error())};
+  auto transport = transport_of(name, model);
+  if (!transport) return unexpected{std::move(transport.error())};
+  out.transport = *std::move(transport);
+  return out;
+}
+
+expected<void> model_links::find_key(const std::string& name,
+                                     const config::model_config& model,
+                                     model_link& to) {
+  expected<std::string> key;
+  if (model.api_key_command.empty() || parts_.lent) {
+    key = key_of_variable(model, to.base, parts_.lent != nullptr);
+  } else {
+    std::unique_lock lock{mutex_};
+    auto& found = keys_[name];
+    if (!found) found = std::make_shared<command_key>(model.api_key_command);
+    const auto source = found;
+    lock.unlock();
+    key = source->get();
+  }
+  if (!key) return unexpected{std::move(key.error())};
+  to.key = *std::move(key);
+  return {};
+}
+
+expected<model_links::transport_ptr> model_links::transport_of(
+    const std::string& name, const config::model_config& model) {
+  const std::lock_guard lock{mutex_};
+  auto& found = transports_[name];
+  if (found) return found;
+  auto inner = plain_transport(name, model);
+  if (!inner) return inner;
+  const bool paced = model.dialect != "scripted" && !parts_.lent;
+  found = model::make_rate_limited_transport(
+      std::move(*inner),
+      {model.max_concurrent, model.requests_per_minute, paced}, *parts_.clock);
+  if (const auto key = keys_.find(name); key != keys_.end())
+    found = model::make_renewing_transport(found, key->second, parts_.waits);
+  return found;
+}
+
+expected<model_links::transport_ptr> model_links::plain_transport(
+    const std::string& name, const config::model_config& model) {
+  if (model.dialect == "scripted") {
+    const auto given = parts_.scripts.find(name);
+    auto script =
+        given == parts_.scripts.end()
+            ? config::named_path(*parts_.config, model.script)
+                  .and_then(model::load_script)
+            : model::parse_script(given->second, model::script_format::toml,
+                                  "the script of model " + name);
+    if (!script) return unexpected{std::move(script.error())};
+    return model::make_scripted_transport(std::move(*script), *parts_.clock);
+  }
+  if (parts_.lent) return parts_.lent;
+  if (!http_) {
+    model::http_options options;
+    options.around_listeners = parts_.around_listeners;
+    http_ = model::make_http_transport(std::move(options));
+  }
+  return http_;
+}
+
+}  // namespace riffle::service

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Keys of providers: from variables, or from a program that prints them.
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/config/config.hpp"
+#include "runtime/model/renewing_transport.hpp"
+
+namespace riffle::service {
+
+/// Whether `url` is a server on this machine, by its host.
+[[nodiscard]] bool is_loopback(std::string_view url);
+
+/// The text with the values of the variables that it names as "${NAME}", which
+/// are secrets from now on if `secret`. Fails with `invalid_config`, naming the
+/// variable and `what` names it.
+expected<std::string> expand(const std::string& text, const std::string& what,
+                             bool secret);
+
+/// The key from `api_key_env`. A server on this machine may need none, and an
+/// application that brings its own transport (`lent`) may have its own way:
+/// empty. Else fails, naming the variable.
+expected<std::string> key_of_variable(const config::model_config& model,
+                                      const std::string& url, bool lent);
+
+/// What a program prints: its first line that is not blank. Blocks for half a
+/// minute at most. It gets this process's environment but for its keys.
+expected<std::string> run_key_command(const std::vector<std::string>& command);
+
+/// The key that a program prints, for all requests to one model. Thread-safe.
+class command_key final : public model::key_renewal {
+ public:
+  explicit command_key(std::vector<std::string> command)
+      : command_{std::move(command)} {}
+
+  /// Runs the program the first time.
+  expected<std::string> get();
+
+  void put_key(model::transport_request& request) override;
+  bool renew(model::transport_request& request) override;
+
+ private:
+  expected<std::string> run();
+  void replace(model::transport_request& request) const;
+
+  const std::vector<std::string> command_;
+  std::mutex running_;        ///< one at a time: the others get what it printed
+  mutable std::mutex mutex_;  ///< of all below
+  std::string key_;
+  std::set<std::string> old_;
+};
+
+}  // namespace riffle::service

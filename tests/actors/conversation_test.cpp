@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// A conversation as a dialect tells it whose system prompt stands apart and
+// whose results are grouped.
+#include "actors/run/conversation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using nlohmann::json;
+
+namespace {
+
+conversation claude(std::uint64_t window = 0) {
+  conversation::settings x;
+  x.dialect = model::make_dialect("anthropic");
+  x.request.model = "m";
+  x.request.tools = {{"look", "", ""}};
+  x.window = window;
+  x.maker = "anthropic m";
+  return conversation{std::move(x)};
+}
+
+core::new_message turn(std::vector<call_id> calls, std::string state = {},
+                       std::string maker = "anthropic m") {
+  return {true,
+          calls.empty() ? "text" : "",
+          "",
+          std::move(calls),
+          {std::move(maker), std::move(state)}};
+}
+
+void settle(conversation& x, const std::string& id, const std::string& told) {
+  storage::call_record call;
+  call.call.id = call_id{id};
+  call.call.provider_id = id;
+  call.call.tool = "look";
+  call.call.arguments = "{}";
+  call.told = told;
+  x.settle(call);
+}
+
+json read(const conversation& x, const std::string& note = {}) {
+  return json::parse(x.request(note));
+}
+
+std::size_t marks_in(const json& x) {
+  const auto text = x.dump();
+  std::size_t n = 0;
+  for (auto at = text.find("cache_control"); at != text.npos;
+       at = text.find("cache_control", at + 1))
+    ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("results of a turn are one message, and the cache knows the end") {
+  auto x = claude();
+  x.say_system("be good");
+  x.say_user("go");
+  CHECK(marks_in(read(x)) == 3);
+  for (int i = 0; i < 4; ++i) {
+    const auto n = std::to_string(i);
+    x.say_model(turn({call_id{"a" + n}, call_id{"b" + n}}));
+    settle(x, "b" + n, "two");
+    settle(x, "a" + n, "one");
+    x.compact();
+  }
+  const auto body = read(x, "the plan");
+  CHECK(body.at("system").at(0).at("text") == "be good");
+  const auto& all = body.at("messages");
+  REQUIRE(all.size() == 10);
+  for (std::size_t i = 2; i < 9; i += 2) {
+    const auto& results = all[i].at("content");
+    REQUIRE(results.size() == 2);
+    CHECK(results[0].at("content") == "one");
+    CHECK(results[1].contains("cache_control") == (i >= 6));
+  }
+  CHECK(marks_in(body) == 4);
+  CHECK(all[9].at("content").at(0).at("text") == "the plan");
+}
+
+TEST_CASE("trimming keeps calls and results paired in each dialect") {
+  for (const auto* name : {"openai", "anthropic", "responses", "ollama"}) {
+    INFO(name);
+    conversation::settings s;
+    s.dialect = model::make_dialect(name);
+    s.request.model = "m";
+    s.window = 1000;
+    conversation x{std::move(s)};
+    x.say_system("be good");
+    x.say_user("go");
+    for (int i = 0; i < 6; ++i) {
+      const auto n = std::to_string(i);
+      x.say_model(turn({call_id{"a" + n}, call_id{"b" + n}}));
+      settle(x, "a" + n, std::string(4000, 'a'));
+      settle(x, "b" + n, std::string(4000, 'b'));
+      x.compact();
+    }
+    x.make_room();
+    const auto body = read(x);
+    const auto text = body.dump();
+    CHECK(text.find("The output of look") != text.npos);
+    CHECK(text.size() < 14'000);  // of the newest step all is there
+    CHECK(text.size() > 8'000);
+    if (std::string_view{name} == "anthropic") {
+      const auto& all = body.at("messages");
+      REQUIRE(all.size() == 13);
+      for (std::size_t i = 2; i < all.size(); i += 2) {
+        CHECK(all[i].at("content").size() == 2);
+        CHECK(all[i].at("content")[1].contains("cache_control") == (i >= 10));
+      }
+    }
+  }
+}
+
+TEST_CASE("state goes to its maker only, and a paused turn stays the last") {
+  const std::string state = R"([{"type":"server_tool_use","id":"s"}])";
+  auto x = claude();
+  x.say_user("go");
+  auto paused = turn({}, state);
+  paused.text.clear();
+  x.say_model(paused);
+  x.compact();
+  const auto body = read(x, "the plan");
+  CHECK(body.at("messages").size() == 2);
+  CHECK(body.at("messages")[1].at("content")[0].at("id") == "s");
+  auto other = claude();
+  other.say_user("go");
+  other.say_model(turn({}, state, "anthropic other"));
+  other.compact();
+  CHECK(read(other).at("messages")[1].at("content")[0].at("text") == "text");
+}
+
+TEST_CASE("what is asked in another way keeps its system prompt") {
+  auto x = claude();
+  x.say_system("be good");
+  model::request_options fresh;
+  fresh.model = "n";
+  x.ask_with(fresh);
+  CHECK(read(x).at("model") == "n");
+  CHECK(read(x).at("system").at(0).at("text") == "be good");
+}

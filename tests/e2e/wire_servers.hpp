@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Providers of each dialect that play one script: five steps that read a file,
+// then an answer; and judges of what they are sent, as strict as the real ones.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/program.hpp"
+
+namespace riffle::testing {
+
+constexpr int wire_steps = 5;
+
+struct wire_server {
+  std::string model;  ///< PROVIDER/MODEL
+  /// How many results the request has.
+  std::function<int(const nlohmann::json& body)> step;
+  /// Step 0 to 4 reads a file, the last one answers.
+  std::function<http_reply(int step)> reply;
+  /// Why a request is refused; empty: it is not.
+  std::function<std::string(const nlohmann::json& body)> judge;
+
+  /// The user spoke last.
+  [[nodiscard]] bool last_is_user(const nlohmann::json& body) const;
+};
+
+const std::vector<wire_server>& wires();
+
+}  // namespace riffle::testing

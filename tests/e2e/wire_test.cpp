@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// What providers want back they get back, over loops of tool steps, a kill in
+// the middle and a change of the model: judged by servers that refuse what the
+// real ones refuse.
+#include <atomic>
+#include <functional>
+
+#include "tests/e2e/wire_servers.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// A riffle.toml in which these models are reached at `url`.
+void configure(const work_folder& folder, const std::string& url,
+               const std::vector<std::string>& models) {
+  std::string text = "[runtime]\ndata_dir = \"data\"\n";
+  for (const auto& x : models)
+    text += "[models.\"" + x + "\"]\nbase_url = \"" + url +
+            "\"\napi_key_env = \"\"\n" +
+            (x.find('/') == x.npos
+                 ? "dialect = \"responses\"\nmodel = \"" + x + "\"\n"
+                 : "");
+  folder.write("riffle.toml", text);
+  for (int i = 0; i < wire_steps; ++i)
+    folder.write("f" + std::to_string(i) + ".txt",
+                 "file " + std::to_string(i) + "\n");
+}
+
+std::map<std::string, std::string> env_of(const work_folder& folder) {
+  return {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}};
+}
+
+finished run(const work_folder& folder, const std::string& model) {
+  return riffle::testing::riffle(
+      folder,
+      {"run", "-m", model, "--session", "s1", "--output", "jsonl", "go"},
+      env_of(folder));
+}
+
+/// What each request begins with is what the one before it was: without the
+/// marks of the cache, which move.
+void check_prefixes(const std::vector<http_request>& requests) {
+  const std::string mark = R"(,"cache_control":{"type":"ephemeral"})";
+  std::string before;
+  for (const auto& x : requests) {
+    auto body = x.body;
+    for (auto at = body.find(mark); at != body.npos; at = body.find(mark))
+      body.erase(at, mark.size());
+    CHECK(body.starts_with(before));
+    REQUIRE(body.ends_with("]}"));
+    before = body.substr(0, body.size() - 2);
+  }
+}
+
+/// What happened, without ids, times and numbers of tokens.
+std::string story_of(const std::string& jsonl) {
+  std::string out;
+  for (const auto& x : checked_events(jsonl)) {
+    const auto type = x.at("type").get<std::string>();
+    const auto& data = x.at("data");
+    out += type;
+    for (const auto* key : {"tool", "arguments", "outcome", "text", "content",
+                            "status", "step", "answer"})
+      if (data.contains(key)) out += " " + data.at(key).dump();
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("each provider gets back what it wants, also after kill -9") {
+  for (const auto& wire : wires()) {
+    INFO(wire.model);
+    const work_folder folder;
+    std::atomic<bool> killed = false;
+    http_server server{[&](const http_request& request) {
+      const auto body = json::parse(request.body);
+      if (const auto why = wire.judge(body); !why.empty())
+        return http_reply::json(json{{"error", {{"message", why}}}}.dump(),
+                                400);
+      const auto step = wire.step(body);
+      if (step == 3 && !killed) return http_reply::sse().stall();
+      return wire.reply(step);
+    }};
+    configure(folder, server.url("/v1"), {wire.model});
+    program running{installed_riffle(),
+                    folder,
+                    {"run", "-m", wire.model, "--session", "s1", "go"},
+                    env_of(folder)};
+    REQUIRE(server.wait_for_requests(4, std::chrono::seconds{60}));
+    killed = true;
+    running.signal(SIGKILL);
+    running.wait();
+    server.release();
+    const auto again = riffle::testing::riffle(
+        folder, {"sessions", "resume", "s1", "--output", "jsonl"},
+        env_of(folder));
+    INFO(again.err << again.out);
+    CHECK(again.status == 0);
+    const auto events = checked_events(again.out);
+    const auto end = of_type(events, "final_answer");
+    REQUIRE(end.size() == 1);
+    CHECK_THAT(end[0].dump(), Contains("all read"));
+    CHECK(server.request_count() == wire_steps + 2);
+    check_prefixes(server.requests());
+  }
+}
+
+TEST_CASE("one script in all dialects gives the same events") {
+  std::string first;
+  for (const auto& wire : wires()) {
+    INFO(wire.model);
+    const work_folder folder;
+    http_server server{[&](const http_request& request) {
+      return wire.reply(wire.step(json::parse(request.body)));
+    }};
+    configure(folder, server.url("/v1"), {wire.model});
+    const auto x = run(folder, wire.model);
+    INFO(x.err);
+    CHECK(x.status == 0);
+    const auto story = story_of(x.out);
+    CHECK_THAT(story, Contains("file 4"));
+    if (first.empty()) first = story;
+    CHECK(story == first);
+  }
+}
+
+TEST_CASE("what one model wants back never goes to another") {
+  const work_folder folder;
+  std::vector<http_request> seen;
+  http_server server{[&](const http_request& request) {
+    const auto body = json::parse(request.body);
+    for (const auto& wire : wires())
+      if (wire.model.ends_with(body.at("model").get<std::string>()))
+        return wire.reply(wire.last_is_user(body) ? 0 : wire_steps);
+    return http_reply::json("{}", 404);
+  }};
+  std::vector<std::string> models;
+  for (const auto& wire : wires()) models.push_back(wire.model);
+  configure(folder, server.url("/v1"), models);
+  for (const auto& model : models) CHECK(run(folder, model).status == 0);
+  const auto requests = server.requests();
+  REQUIRE(requests.size() == 2 * models.size());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const auto& body = requests[2 * i].body;  // none of its turns is told yet
+    INFO(models[i]);
+    CHECK(json::parse(body).is_object());
+    CHECK_THAT(body, !Contains("secret") && !Contains("thought 0"));
+    CHECK_THAT(requests[2 * i + 1].body,
+               Contains("secret") || Contains("thought 0"));
+  }
+}
+
+TEST_CASE("a turn that its provider paused goes on as it was") {
+  const work_folder folder;
+  const auto event = [](const json& x) {
+    return "event: x\ndata: " + x.dump() + "\n\n";
+  };
+  const auto end = [&](const char* why) {
+    return event(
+        {{"type", "message_delta"}, {"delta", {{"stop_reason", why}}}});
+  };
+  const auto block = [&](const json& x) {
+    return event({{"type", "content_block_start"},
+                  {"index", 0},
+                  {"content_block", x}}) +
+           event({{"type", "content_block_stop"}, {"index", 0}});
+  };
+  const json search = {{"type", "server_tool_use"},
+                       {"id", "srvtoolu_1"},
+                       {"name", "web_search"},
+                       {"input", {{"query", "x"}}}};
+  http_server server{respond_sse(block(search) + end("pause_turn")),
+                     respond_sse(block({{"type", "text"}, {"text", "found"}}) +
+                                 end("end_turn"))};
+  configure(folder, server.url("/v1"), {"anthropic/claude-x"});
+  const auto x = run(folder, "anthropic/claude-x");
+  CHECK(x.status == 0);
+  const auto events = checked_events(x.out);
+  CHECK(of_type(events, "tool_call").empty());
+  CHECK(of_type(events, "step_start").size() == 2);
+  REQUIRE(server.request_count() == 2);
+  const auto told = json::parse(server.requests().at(1).body).at("messages");
+  REQUIRE(told.size() == 2);
+  CHECK(told[1] == json{{"role", "assistant"}, {"content", {search}}});
+}

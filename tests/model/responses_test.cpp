@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// OpenAI's responses and Ollama's own interface.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/model/dialect_reading.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using nlohmann::json;
+
+// -- responses ----------------------------------------------------------------
+
+TEST_CASE("responses: every parameter has its place in the body") {
+  auto options = all_options();
+  options.reasoning_effort = "low";
+  options.tool_choice = "now";
+  options.parallel_tool_calls = true;
+  options.response_schema = R"({"type":"object"})";
+  options.tools.pop_back();
+  CHECK(request_of("responses", options) ==
+        json::parse(R"({"model":"m","stream":true,"store":false,"more":1,
+    "include":["reasoning.encrypted_content"],"temperature":0.5,"top_p":0.25,
+    "max_output_tokens":7,"reasoning":{"effort":"low"},
+    "tool_choice":{"type":"function","name":"now"},"parallel_tool_calls":true,
+    "text":{"format":{"type":"json_schema","name":"answer",
+      "schema":{"type":"object"}}},
+    "instructions":"be good",
+    "tools":[{"type":"function","name":"now","description":"time",
+      "strict":false,"parameters":{"type":"object","properties":{"a":{}}}}],
+    "input":[]})"));
+  options.model = "gpt-4.1-mini";
+  CHECK_FALSE(request_of("responses", options).contains("include"));
+}
+
+TEST_CASE("responses: encrypted thoughts go back before their calls") {
+  const json thoughts = {{"type", "reasoning"},
+                         {"id", "rs_1"},
+                         {"summary", json::array()},
+                         {"encrypted_content", "gAAA=="}};
+  const json call = {{"type", "function_call"},
+                     {"id", "fc_1"},
+                     {"call_id", "call_1"},
+                     {"name", "now"},
+                     {"arguments", "{\"a\":1}"}};
+  auto begun = call;
+  begun["arguments"] = "";
+  const auto item = [](const char* type, int index, const json& x) {
+    return typed_event({{"type", type}, {"output_index", index}, {"item", x}});
+  };
+  const auto m = read_answer(
+      "responses",
+      item("response.output_item.added", 0, {{"type", "reasoning"}}) +
+          item("response.output_item.done", 0, thoughts) +
+          item("response.output_item.added", 1, begun) +
+          typed_event({{"type", "response.function_call_arguments.done"},
+                       {"output_index", 1},
+                       {"arguments", "{\"a\":1}"}}) +
+          item("response.output_item.done", 1, call) +
+          typed_event({{"type", "response.completed"},
+                       {"response", {{"status", "completed"}}}}));
+  CHECK(m.finish() == finish_reason::tool_calls);
+  model::told_turn turn{
+      "", "", {{"call_1", "now", "{\"a\":1}"}}, m.state(), true};
+  const auto dialect = model::make_responses_dialect();
+  const auto own = json::parse("[" + dialect->assistant_message(turn) + "]");
+  CHECK(own == json{thoughts,
+                    {{"type", "function_call"},
+                     {"call_id", "call_1"},
+                     {"name", "now"},
+                     {"arguments", "{\"a\":1}"}}});
+  turn.own = false;
+  CHECK(json::parse("[" + dialect->assistant_message(turn) + "]").size() == 1);
+}
+
+TEST_CASE("responses: failed and incomplete are told apart") {
+  const auto end = [](const char* type, const json& response) {
+    return read_answer("responses",
+                       typed_event({{"type", type}, {"response", response}}));
+  };
+  const auto failed =
+      end("response.failed",
+          {{"status", "failed"},
+           {"error", {{"code", "server_error"}, {"message", "oh"}}}});
+  REQUIRE(failed.failure());
+  CHECK(failed.failure()->message == "oh");
+  CHECK(failed.failure()->retryable);
+  CHECK(end("response.incomplete",
+            {{"status", "incomplete"},
+             {"incomplete_details", {{"reason", "max_output_tokens"}}}})
+            .finish() == finish_reason::length);
+  CHECK(end("response.incomplete",
+            {{"status", "incomplete"},
+             {"incomplete_details", {{"reason", "content_filter"}}}})
+            .finish() == finish_reason::content_filter);
+}
+
+// -- ollama -------------------------------------------------------------------
+
+TEST_CASE("ollama: every parameter has its place in the body") {
+  auto options = all_options();
+  options.stop = {"x"};
+  options.seed = 3;
+  options.reasoning_effort = "low";
+  options.response_schema = R"({"type":"object"})";
+  options.tools.pop_back();
+  const auto want = json::parse(R"({"model":"m","stream":true,"more":1,
+    "options":{"num_ctx":16384,"temperature":0.5,"top_p":0.25,"num_predict":7,
+      "stop":["x"],"seed":3},"think":"low","format":{"type":"object"},
+    "tools":[{"type":"function","function":{"name":"now","description":"time",
+      "parameters":{"type":"object","properties":{"a":{}}}}}],"messages":[]})");
+  CHECK(request_of("ollama", options) == want);
+  options.context_window = 9;
+  CHECK(request_of("ollama", options).at("options").at("num_ctx") == 9);
+}
+
+TEST_CASE("ollama: calls come whole, and go back as objects") {
+  const auto m =
+      read_answer("ollama", R"({"message":{"thinking":"hm"},"done":false}
+{"message":{"content":"a","tool_calls":[{"function":{"name":"now","arguments":{"a":1}}}]}}
+{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":4})");
+  CHECK(m.finish() == finish_reason::tool_calls);
+  CHECK(m.reasoning() == "hm");
+  CHECK(m.usage().input_tokens == 3);
+  CHECK(m.usage().output_tokens == 4);
+  const auto dialect = model::make_ollama_dialect();
+  model::told_turn turn{"a", "hm", {{"id", "now", "{\"a\":1}"}}, "", true};
+  CHECK(json::parse(dialect->assistant_message(turn)) ==
+        json::parse(R"({"role":"assistant","content":"a","thinking":"hm",
+    "tool_calls":[{"function":{"name":"now","arguments":{"a":1}}}]})"));
+  turn.own = false;
+  CHECK_FALSE(
+      json::parse(dialect->assistant_message(turn)).contains("thinking"));
+  CHECK(json::parse(dialect->tool_message("id", "now", "x")) ==
+        json::parse(R"({"role":"tool","tool_name":"now","content":"x"})"));
+}
+
+TEST_CASE("ollama: an error in the middle, and a cut, are failures") {
+  const auto m = read_answer("ollama",
+                             "{\"message\":{\"content\":\"a\"}}\n"
+                             "{\"error\":\"it broke\"}\n");
+  REQUIRE(m.failure());
+  CHECK(m.failure()->message == "it broke");
+  const auto cut = read_answer("ollama", "{\"message\":{\"content\":\"a\"}}\n");
+  REQUIRE(cut.failure());
+  CHECK(cut.failure()->code == errc::stream_interrupted);
+  CHECK(read_answer("ollama", "{oh}\n").failure());
+}

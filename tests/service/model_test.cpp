@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// What the configuration says of a model, as its server is told it.
+#include "actors/run/asked_models.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "runtime/service/answer_form.hpp"
+#include "runtime/service/model_asking.hpp"
+#include "runtime/service/model_request.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::service;
+using Catch::Matchers::Contains;
+
+namespace {
+
+config::parameters_config all_parameters() {
+  config::parameters_config x;
+  x.temperature = 0.5;
+  x.top_p = 0.25;
+  x.max_output_tokens = 7;
+  x.stop = {"END"};
+  x.seed = -3;
+  x.reasoning_effort = "low";
+  x.thinking_budget = 0;
+  x.tool_choice = "auto";
+  x.parallel_tool_calls = false;
+  return x;
+}
+
+const std::vector<std::string> nine{"temperature",
+                                    "top_p",
+                                    "max_output_tokens",
+                                    "stop",
+                                    "seed",
+                                    "reasoning_effort",
+                                    "thinking_budget",
+                                    "tool_choice",
+                                    "parallel_tool_calls"};
+
+}  // namespace
+
+TEST_CASE("parameters become those of requests") {
+  config::model_config model;
+  model.model = "m";
+  model.streaming = false;
+  const auto plain = make_request(model, {}, {});
+  CHECK(plain.model == "m");
+  CHECK_FALSE(plain.streaming);
+  CHECK(sent_parameters(plain).empty());
+  CHECK(plain.extra.empty());
+  CHECK(plain.context_window == 0);
+  model.extra.text = R"({"top_k":1,"n":2})";
+  model.context_window = 9000;
+  const auto x = make_request(model, all_parameters(), {});
+  auto sent = nine;
+  sent.insert(sent.end(), {"top_k", "n"});
+  CHECK(sent_parameters(x) == sent);
+  CHECK(x.temperature == 0.5);
+  CHECK(x.top_p == 0.25);
+  CHECK(x.max_output_tokens == 7u);
+  CHECK(x.seed == -3);
+  CHECK(x.thinking_budget == 0u);
+  CHECK(x.parallel_tool_calls == false);
+  CHECK(x.context_window == 9000);
+}
+
+TEST_CASE("each parameter can be left out alone") {
+  config::model_config model;
+  model.extra.text = R"({"top_k":1})";
+  auto full = make_request(model, all_parameters(), {});
+  full.response_schema = "{}";
+  const auto all = sent_parameters(full);
+  CHECK(all.size() == 11);
+  for (const auto& name : all) {
+    CAPTURE(name);
+    auto rest = all;
+    std::erase(rest, name);
+    CHECK(sent_parameters(without_parameter(full, name)) == rest);
+  }
+  CHECK(without_parameter(full, "top_k").extra.empty());
+}
+
+TEST_CASE("what an agent sets stands over its model") {
+  const auto all = all_parameters();
+  const config::parameters_config none;
+  CHECK(config::set_parameters(overlaid(none, all)) == nine);
+  CHECK(config::set_parameters(overlaid(all, none)) == nine);
+  auto over = none;
+  over.temperature = 0;
+  over.stop = {"X"};
+  const auto x = overlaid(all, over);
+  CHECK(x.temperature == 0);
+  CHECK(x.stop == std::vector<std::string>{"X"});
+  CHECK(x.seed == -3);
+}
+
+TEST_CASE("a list of models is read in every known form") {
+  using names = std::vector<std::string>;
+  CHECK(*read_model_list(R"({"data":[{"id":"a"},{"id":"b"}]})") ==
+        names{"a", "b"});
+  CHECK(*read_model_list(R"([{"id":"a"},{"x":1},{"id":2}])") == names{"a"});
+  CHECK(*read_model_list(R"({"models":[{"name":"q:7b","model":"q:7b"}]})") ==
+        names{"q:7b"});
+  CHECK(*read_model_list(R"({"data":[{"id":"models/gemini-x"}]})") ==
+        names{"gemini-x"});
+  CHECK(read_model_list(R"({"data":[]})")->empty());
+  for (const auto* bad : {"", "{}", "x", R"({"data":{}})", "[", "7"})
+    CHECK_FALSE(read_model_list(bad));
+}
+
+TEST_CASE("a server is found by a provider's name, a model's, or none") {
+  config::config x;
+  x.agents["default"].model = "groq/a";
+  CHECK(find_server(x, "")->provider == "groq");
+  CHECK(find_server(x, "xai")->base_url == "https://api.x.ai/v1");
+  CHECK(find_server(x, "xai/grok")->model == "grok");
+  CHECK(find_server(x, "default")->model == "gpt-4.1-mini");
+  CHECK(find_server(x, "nobody").error().code == errc::not_found);
+}
+
+TEST_CASE("an answer's form is checked, and nothing but the JSON is left") {
+  const auto check = make_answer_check(
+      R"({"type":"object","properties":{"n":{"type":"integer"}},)"
+      R"("required":["n"]})");
+  REQUIRE(check);
+  const auto of = [&](std::string text) {
+    auto problem = (*check)(text);
+    return problem.empty() ? text : "! " + problem;
+  };
+  CHECK(of(R"({"n":1})") == R"({"n":1})");
+  CHECK(of(" {\"n\": 1}\n") == " {\"n\": 1}\n");
+  CHECK(of("```json\n{\"n\":1}\n```\n") == "{\"n\":1}");
+  CHECK(of("```\n{\"n\":1}\n```") == "{\"n\":1}");
+  CHECK(of("It is {\"n\":1}") == "! it is no JSON");
+  CHECK(of("") == "! it is no JSON");
+  CHECK(of("``````") == "! it is no JSON");
+  CHECK(of("[1]") == "! it is no JSON object");
+  CHECK_THAT(of("{}"), Contains("n"));
+  CHECK_THAT(of(R"({"n":"x"})"), Contains("/n"));
+  CHECK_FALSE(make_answer_check("{"));
+  CHECK_FALSE(make_answer_check(R"({"type":"array"})"));
+}
+
+TEST_CASE("a provider that knows no forms gets the form with a tool") {
+  config::model_config x;
+  CHECK(fits_schemas(x));
+  x.provider = "deepseek";
+  CHECK_FALSE(fits_schemas(x));
+  x.provider.clear();
+  x.dialect = "anthropic";
+  CHECK_FALSE(fits_schemas(x));
+  const auto schema = nlohmann::json::parse(complete_parameters("{\"a\":1}"));
+  const std::string about =
+      schema.at("properties").at("answer").at("description");
+  CHECK_THAT(about, Catch::Matchers::EndsWith(R"({"a":1})"));
+}
