@@ -18,7 +18,6 @@ namespace riffle::service {
 
 namespace {
 
-using nlohmann::json;
 using std::chrono::steady_clock;
 
 constexpr const char* op = "models";
@@ -90,7 +89,7 @@ std::string list_url(const model_link& link, const config::model_config& of) {
   return plain.url("/models");
 }
 
-std::string name_in(const json& x) {
+std::string name_in(const nlohmann::json& x) {
   if (x.is_string()) return x.get<std::string>();
   for (const auto* key : {"id", "model", "name"})
     if (x.is_object() && x.contains(key) && x[key].is_string())
@@ -121,7 +120,7 @@ std::string request_body(std::shared_ptr<const model::dialect> dialect,
 }
 
 bool is_as_asked(const core::assembled_call& x) {
-  const auto arguments = json::parse(x.arguments, nullptr, false);
+  const auto arguments = nlohmann::json::parse(x.arguments, nullptr, false);
   return x.name == tool_name && arguments.is_object() &&
          arguments.contains("city") && arguments["city"].is_string();
 }

@@ -11,8 +11,6 @@
 
 namespace riffle::service {
 
-using nlohmann::json;
-
 namespace {
 
 /// Mistakes that are told; a plan with more is wrong as a whole.
@@ -112,7 +110,8 @@ checked_plan read_plan(const std::string& text, const std::string& name,
   std::ranges::stable_sort(
       out.problems, {}, [](const plan_problem& x) { return line_of(x.place); });
   out.document = std::move(found.plan);
-  out.text = read->root.dump(-1, ' ', false, json::error_handler_t::replace);
+  out.text =
+      read->root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return out;
 }
 

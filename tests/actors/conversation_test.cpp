@@ -41,7 +41,7 @@ void settle(conversation& x, const std::string& id, const std::string& told) {
   x.settle(call);
 }
 
-json read(const conversation& x, const std::string& note = {}) {
+json body_of(const conversation& x, const std::string& note = {}) {
   return json::parse(x.request(note));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("results of a turn are one message, and the cache knows the end") {
   auto x = claude();
   x.say_system("be good");
   x.say_user("go");
-  CHECK(marks_in(read(x)) == 3);
+  CHECK(marks_in(body_of(x)) == 3);
   for (int i = 0; i < 4; ++i) {
     const auto n = std::to_string(i);
     x.say_model(turn({call_id{"a" + n}, call_id{"b" + n}}));
@@ -68,7 +68,7 @@ TEST_CASE("results of a turn are one message, and the cache knows the end") {
     settle(x, "a" + n, "one");
     x.compact();
   }
-  const auto body = read(x, "the plan");
+  const auto body = body_of(x, "the plan");
   CHECK(body.at("system").at(0).at("text") == "be good");
   const auto& all = body.at("messages");
   REQUIRE(all.size() == 10);
@@ -100,7 +100,7 @@ TEST_CASE("trimming keeps calls and results paired in each dialect") {
       x.compact();
     }
     x.make_room();
-    const auto body = read(x);
+    const auto body = body_of(x);
     const auto text = body.dump();
     CHECK(text.find("The output of look") != text.npos);
     CHECK(text.size() < 14'000);  // of the newest step all is there
@@ -124,14 +124,14 @@ TEST_CASE("state goes to its maker only, and a paused turn stays the last") {
   paused.text.clear();
   x.say_model(paused);
   x.compact();
-  const auto body = read(x, "the plan");
+  const auto body = body_of(x, "the plan");
   CHECK(body.at("messages").size() == 2);
   CHECK(body.at("messages")[1].at("content")[0].at("id") == "s");
   auto other = claude();
   other.say_user("go");
   other.say_model(turn({}, state, "anthropic other"));
   other.compact();
-  CHECK(read(other).at("messages")[1].at("content")[0].at("text") == "text");
+  CHECK(body_of(other).at("messages")[1].at("content")[0].at("text") == "text");
 }
 
 TEST_CASE("what is asked in another way keeps its system prompt") {
@@ -140,6 +140,6 @@ TEST_CASE("what is asked in another way keeps its system prompt") {
   model::request_options fresh;
   fresh.model = "n";
   x.ask_with(fresh);
-  CHECK(read(x).at("model") == "n");
-  CHECK(read(x).at("system").at(0).at("text") == "be good");
+  CHECK(body_of(x).at("model") == "n");
+  CHECK(body_of(x).at("system").at(0).at("text") == "be good");
 }

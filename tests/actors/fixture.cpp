@@ -29,7 +29,7 @@ model::transfer_id scripted_model::open(
     open_.emplace(id, std::move(listener));
     return id;
   }
-  model::transport_end end{200, {}, {}, content_type};
+  model::transport_end end{200, {}, {}, {}, content_type};
   if (cuts)
     end.failure = error{errc::stream_interrupted, "transport", "cut", true};
   listener->on_end(std::move(end));

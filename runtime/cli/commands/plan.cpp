@@ -34,7 +34,8 @@ void check_streaming(const plan_command& x, const config::config& settings,
   if (!plan.document.require_streaming) return;
   const auto& name =
       x.choices.model.value_or(settings.agents.at(x.agent).model);
-  if (settings.models.at(name).streaming) return;
+  const auto model = config::find_model(settings, name);
+  if (!model || model->streaming) return;
   plan.problems.push_back(
       {name_of(x), "require_streaming",
        "models." + name + ".streaming is false (agent_not_streaming)"});
@@ -106,7 +107,7 @@ int execute(const plan_command& x, console& io) {
                   from_stdin, io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(x.agent, *settings),
-                            check_model(x.choices.model, *settings)}) {
+                            choose_model(x.choices.model, *settings)}) {
     if (!known) return report(known.error(), io);
   }
   auto text = text_of(x);
