@@ -187,6 +187,12 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
                          const std::vector<std::string>& arguments) {
   const auto& at = reached(app);
   if (at.get_subcommands({}).empty()) return e.what();
+  const auto known = words_of(at);
+  for (const auto& x : arguments) {
+    const auto word = x.substr(0, x.find('='));
+    if (word.size() > 2 && word.starts_with("--") && !is_in(known, word))
+      return "there is no option " + word + " here";
+  }
   for (const auto& x : arguments) {
     const bool passed = at.get_name() == x || x.starts_with("-");
     if (!passed) return "there is no command \"" + x + "\"";

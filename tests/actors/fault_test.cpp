@@ -14,13 +14,15 @@ using namespace riffle::testing;
 
 namespace {
 
-/// What serves all runs: supervision_test.cpp; volleys: volley_test.cpp.
+/// What serves all runs: supervision_test.cpp; volleys: volley_test.cpp,
+/// plans: plan_test.cpp.
 bool of_the_process(const std::string& handler) {
   return handler.starts_with("tool_pool.") ||
          handler.starts_with("tool_worker.") ||
          handler.starts_with("command_inbox.") ||
          handler.starts_with("session_store.") ||
-         handler.starts_with("volley_scheduler.");
+         handler.starts_with("volley_scheduler.") ||
+         handler.starts_with("plan_executor.");
 }
 
 /// Names of all handlers of run actors, read from the shells themselves.

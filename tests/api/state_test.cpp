@@ -269,6 +269,10 @@ TEST_CASE("execute leaves the same state as a streaming run") {
     std::set<std::string> all;
     for (std::size_t i = 0; i < std::variant_size_v<events::body>; ++i)
       all.emplace(events::type_name(i));
+    // Those of plans: plan_test.cpp.
+    std::erase_if(all, [](const auto& x) {
+      return x.starts_with("plan_") && x != "plan_updated";
+    });
     for (auto* seen : {&seen_by_execute, &seen_live}) {
       // A whole answer that fails has said nothing that could be withdrawn.
       if (!streaming) seen->erase("step_restarted");

@@ -59,7 +59,7 @@ std::string picture_of(const terminal_program& x) {
   return out.text();
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool has_text(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -72,10 +72,11 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
   CHECK(at.text_of("notes.md") == "one\n");
-  CHECK(has(picture_of(riffle),
-            "[APPROVAL] write: Writing notes.md — `write` changes something\n"
-            "│ {\"content\":\"two\\n\",\"path\":\"notes.md\"}\n"));
-  CHECK(has(picture_of(riffle), "│ -one\n│ +two\n"));
+  CHECK(has_text(
+      picture_of(riffle),
+      "[APPROVAL] write: Writing notes.md — `write` changes something\n"
+      "│ {\"content\":\"two\\n\",\"path\":\"notes.md\"}\n"));
+  CHECK(has_text(picture_of(riffle), "│ -one\n│ +two\n"));
   riffle.type("y\n");
   REQUIRE(riffle.read_next("Writing second.md"));
   REQUIRE(riffle.read_next(prompt));
@@ -84,11 +85,11 @@ TEST_CASE("a person sees the diff, says yes, and no with a reason") {
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("second.md").empty());
   const auto picture = picture_of(riffle);
-  CHECK(
-      has(picture,
-          "[APPROVAL] write second.md: denied by user: one file is enough\n"));
-  CHECK(has(picture, "And: "));
-  CHECK(has(picture.substr(picture.find("And: ")), "one file is enough"));
+  CHECK(has_text(
+      picture,
+      "[APPROVAL] write second.md: denied by user: one file is enough\n"));
+  CHECK(has_text(picture, "And: "));
+  CHECK(has_text(picture.substr(picture.find("And: ")), "one file is enough"));
 }
 
 TEST_CASE("what was typed before a question is no answer to it") {
@@ -115,7 +116,7 @@ TEST_CASE("always is asked once") {
   riffle.type("a\n");
   REQUIRE(riffle.read_next("[b]ack > "));
   CHECK(at.text_of("notes.md") == "one\n");
-  CHECK(has(picture_of(riffle), "p  calls that match notes.md\n"));
+  CHECK(has_text(picture_of(riffle), "p  calls that match notes.md\n"));
   riffle.type("t\n");
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "two\n");
@@ -162,7 +163,7 @@ TEST_CASE("Ctrl-C at a question ends the run, and nothing was changed") {
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   // What follows stands on lines of its own.
-  CHECK(has(picture_of(riffle), "[?] > ^C\n"));
+  CHECK(has_text(picture_of(riffle), "[?] > ^C\n"));
   CHECK(at.text_of("notes.md") == "one\n");
 }
 
@@ -193,7 +194,7 @@ TEST_CASE("edited arguments run in the place of the model's") {
   REQUIRE(riffle.read_next(prompt));
   riffle.type("e\n");
   REQUIRE(riffle.read_next("with your arguments? "));
-  CHECK(has(picture_of(riffle), "\"path\": \"mine.md\""));
+  CHECK(has_text(picture_of(riffle), "\"path\": \"mine.md\""));
   riffle.type("y\n");
   REQUIRE(riffle.read_next("second.md"));
   REQUIRE(riffle.read_next(prompt));
@@ -203,7 +204,7 @@ TEST_CASE("edited arguments run in the place of the model's") {
   CHECK(at.text_of("mine.md") == "two\n");
   // The model is told what really ran.
   const auto picture = picture_of(riffle);
-  CHECK(has(picture.substr(picture.find("Then: ")), "mine.md"));
+  CHECK(has_text(picture.substr(picture.find("Then: ")), "mine.md"));
 }
 
 TEST_CASE("arguments that are not valid are refused, and asked about again") {
@@ -233,10 +234,10 @@ TEST_CASE("who only looks for proposals makes no data folder") {
   const place at;
   terminal_program list{at.folder.path(), {"proposals", "list"}, 200};
   CHECK(list.finish() == 0);
-  CHECK(has(list.written(), "nothing waits for a decision"));
+  CHECK(has_text(list.written(), "nothing waits for a decision"));
   terminal_program deny{at.folder.path(), {"proposals", "deny", "none"}, 200};
   CHECK(deny.finish() == 2);
-  CHECK(has(deny.written(), "there is no proposal \"none\""));
+  CHECK(has_text(deny.written(), "there is no proposal \"none\""));
   CHECK_FALSE(std::filesystem::exists(at.folder.path() / "data"));
 }
 
@@ -256,13 +257,13 @@ TEST_CASE("another process decides while a question stands there") {
   terminal_program deny{
       at.folder.path(), {"proposals", "deny", id, "--reason", "not now"}, 200};
   CHECK(deny.finish() == 0);
-  CHECK(has(deny.written(), "is denied by user"));
+  CHECK(has_text(deny.written(), "is denied by user"));
   REQUIRE(riffle.read_next("Decided elsewhere: denied by user: not now"));
   REQUIRE(riffle.read_next("second.md"));
   REQUIRE(riffle.read_next(prompt));
   terminal_program late{at.folder.path(), {"proposals", "approve", id}, 200};
   CHECK(late.finish() == 1);
-  CHECK(has(late.written(), "too late"));
+  CHECK(has_text(late.written(), "too late"));
   riffle.type("y\n");
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("notes.md") == "one\n");
@@ -295,8 +296,8 @@ TEST_CASE("what came of an answer is said before the next question") {
   riffle.type("\n");
   CHECK(riffle.finish() == 0);
   const auto* const last = asked < other ? "second.md" : "notes.md";
-  CHECK(has(picture_of(riffle),
-            std::string{"[APPROVAL] write "} + last + ": denied by user\n"));
+  CHECK(has_text(picture_of(riffle), std::string{"[APPROVAL] write "} + last +
+                                         ": denied by user\n"));
 }
 
 TEST_CASE("view shows all of a change that is larger than the screen") {
@@ -317,9 +318,9 @@ TEST_CASE("view shows all of a change that is larger than the screen") {
                       after + "\" }\n[[steps]]\ntext = \"End.\"\n");
   terminal_program riffle{at.folder.path(), {"run", "--no-color", "go"}, 100};
   REQUIRE(riffle.read_next(prompt));
-  CHECK(has(riffle.written(), "│ -before 0 xx"));
-  CHECK(has(riffle.written(), "not all is shown: view shows the rest"));
-  CHECK_FALSE(has(riffle.written(), "-before 299 "));
+  CHECK(has_text(riffle.written(), "│ -before 0 xx"));
+  CHECK(has_text(riffle.written(), "not all is shown: view shows the rest"));
+  CHECK_FALSE(has_text(riffle.written(), "-before 299 "));
   riffle.type("v\n");
   REQUIRE(riffle.read_next("│ -before 299 xx"));
   REQUIRE(riffle.read_next("│ +after 299 yy"));
@@ -333,6 +334,6 @@ TEST_CASE("view shows all of a change that is larger than the screen") {
       list.written().substr(begin, list.written().find('"', begin) - begin);
   terminal_program show{at.folder.path(), {"proposals", "show", id}, 200};
   CHECK(show.finish() == 0);
-  CHECK(has(show.written(), "│ -before 299 xx"));
-  CHECK(has(show.written(), "│ +after 299 yy"));
+  CHECK(has_text(show.written(), "│ -before 299 xx"));
+  CHECK(has_text(show.written(), "│ +after 299 yy"));
 }

@@ -70,7 +70,7 @@ TEST_CASE("plan without a file says what is missing") {
   CHECK(riffle::testing::has(refused({"plan"}), "which plan?"));
   CHECK(riffle::testing::has(refused({"plan", "check"}), "FILE"));
   CHECK(riffle::testing::has(refused({"plan", "--workers", "3", "p"}),
-                             "--workers"));
+                             "there is no option --workers here"));
 }
 
 TEST_CASE("a plan's report has its steps, and lines for a person") {

@@ -53,7 +53,7 @@ std::string picture_of(const terminal_program& x, std::size_t columns) {
   return normal(out.text());
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool has_text(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -75,10 +75,10 @@ Now a command.
 All is seen: 2 lines.
 )");
   // While it worked, the status line showed what runs, and its progress.
-  CHECK(has(riffle.written(), " Running: echo one; sleep 0.5;"));
-  CHECK(has(riffle.written(), "… (one)"));
-  CHECK(has(riffle.written(), "(^[[2Jtwo 👍)"));
-  CHECK_FALSE(has(riffle.written(), "\x1b[2J"));
+  CHECK(has_text(riffle.written(), " Running: echo one; sleep 0.5;"));
+  CHECK(has_text(riffle.written(), "… (one)"));
+  CHECK(has_text(riffle.written(), "(^[[2Jtwo 👍)"));
+  CHECK_FALSE(has_text(riffle.written(), "\x1b[2J"));
 }
 
 TEST_CASE("a run on a real terminal of 200 columns") {
@@ -110,14 +110,14 @@ TEST_CASE("colours and the status line depend on the terminal") {
     CHECK(riffle.finish() == 0);
     return riffle.written();
   };
-  CHECK(has(written({}, "xterm"), "\x1b[2m[TOOL]\x1b[0m"));
+  CHECK(has_text(written({}, "xterm"), "\x1b[2m[TOOL]\x1b[0m"));
   const auto plain = written({"--no-color"}, "xterm");
-  CHECK_FALSE(has(plain, "\x1b[2m"));
-  CHECK(has(plain, "\x1b[J"));
+  CHECK_FALSE(has_text(plain, "\x1b[2m"));
+  CHECK(has_text(plain, "\x1b[J"));
   for (const std::string term : {"dumb", ""}) {
     const auto dumb = written({}, term);
-    CHECK_FALSE(has(dumb, "\x1b"));
-    CHECK(has(dumb, "All is seen: 2 lines.\r\n"));
+    CHECK_FALSE(has_text(dumb, "\x1b"));
+    CHECK(has_text(dumb, "All is seen: 2 lines.\r\n"));
   }
   const auto quiet = written({"-q"}, "xterm");
   CHECK(quiet == "All is seen: 2 lines.\r\n");
@@ -141,7 +141,7 @@ text = "Done."
   REQUIRE(riffle.read_until("Running: touch a; w…"));
   std::filesystem::remove(folder.path() / "a");
   CHECK(riffle.finish() == 0);
-  CHECK(has(riffle.written(), "Done.\r\n"));
+  CHECK(has_text(riffle.written(), "Done.\r\n"));
 }
 
 TEST_CASE("lines of the log stand above the status line, whole") {
@@ -165,7 +165,7 @@ TEST_CASE("lines of the log stand above the status line, whole") {
     CHECK(std::regex_match(line, whole));
   }
   CHECK(lines >= 8);
-  CHECK_FALSE(has(picture, "Waiting"));  // no status line is left
+  CHECK_FALSE(has_text(picture, "Waiting"));  // no status line is left
 }
 
 TEST_CASE("Ctrl-C on a terminal says that it cancels, and leaves no status") {
@@ -183,6 +183,6 @@ arguments = { command = "touch a; sleep 60" }
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   const auto text = picture_of(riffle, 80);
-  CHECK(has(text, "[RUN] cancelled"));
-  CHECK_FALSE(has(text, "Running:"));
+  CHECK(has_text(text, "[RUN] cancelled"));
+  CHECK_FALSE(has_text(text, "Running:"));
 }

@@ -32,7 +32,7 @@ TEST_CASE("effects, outcomes and finish reasons have their texts") {
                         "interrupted", "timed_out"},
                        parse_outcome);
   check_texts<finish_reason>(
-      {"stop", "tool_calls", "length", "content_filter", "missing"},
+      {"stop", "tool_calls", "length", "content_filter", "missing", "paused"},
       parse_finish_reason);
 }
 
@@ -84,6 +84,7 @@ TEST_CASE("only two ways to finish a turn are safe") {
   CHECK_FALSE(is_safe(finish_reason::length));
   CHECK_FALSE(is_safe(finish_reason::content_filter));
   CHECK_FALSE(is_safe(finish_reason::missing));
+  CHECK_FALSE(is_safe(finish_reason::paused));
 }
 
 TEST_CASE("adding usage sums what is there and keeps apart what is not") {
