@@ -278,7 +278,7 @@ TEST_CASE("a run in which nobody could be asked ends with 3") {
     CHECK(end.status == 3);
     CHECK(end.err.find("nobody could be asked") != std::string::npos);
     if (output == std::string{"json"})
-      CHECK(json::parse(end.out).at("unasked") == 1);
+      CHECK(json::parse(end.out).at("results").at(0).at("unasked") == 1);
     if (output == std::string{"jsonl"})
       CHECK(of_type(checked_events(end.out), "approval_resolved")
                 .at(0)

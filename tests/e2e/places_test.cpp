@@ -170,8 +170,11 @@ TEST_CASE("the table has every command that the program has") {
     if (x.arguments.size() > 1)
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
-  // Tried by trust_test.cpp and approval_place_test.cpp.
-  known.insert({"config trust", "proposals always"});
+  // Tried by trust_test.cpp, approval_place_test.cpp, models_test.cpp,
+  // given_plan_test.cpp and completion_test.cpp.
+  known.insert({"config trust", "proposals always", "models", "models list",
+                "models check", "models providers", "plan", "plan check",
+                "completion"});
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {

@@ -60,7 +60,7 @@ void check_prefixes(const std::vector<http_request>& requests) {
 std::string story_of(const std::string& jsonl) {
   std::string out;
   for (const auto& x : checked_events(jsonl)) {
-    const auto type = x.at("type").get<std::string>();
+    const auto type = x.at("event_type").get<std::string>();
     const auto& data = x.at("data");
     out += type;
     for (const auto* key : {"tool", "arguments", "outcome", "text", "content",
