@@ -62,9 +62,13 @@ std::string story_of(const std::string& jsonl) {
   for (const auto& x : checked_events(jsonl)) {
     const auto type = x.at("event_type").get<std::string>();
     const auto& data = x.at("data");
+    // Not every server tells thoughts; tokens are counted as each pleases, at
+    // a moment that results do not wait for.
+    if (type == "usage" || type == "llm_reasoning" || type == "status")
+      continue;
     out += type;
-    for (const auto* key : {"tool", "arguments", "outcome", "text", "content",
-                            "status", "step", "answer"})
+    for (const auto* key : {"tool", "arguments", "outcome", "output", "content",
+                            "status", "step"})
       if (data.contains(key)) out += " " + data.at(key).dump();
     out += '\n';
   }
