@@ -111,6 +111,22 @@ std::string_view hint(int status) {
   return {};
 }
 
+// How Ollama says that a model was never fetched: `model 'x' not found`, with
+// either kind of quotation marks.
+std::string pull_hint(std::string_view message) {
+  constexpr std::string_view begin = "model ";
+  if (!message.starts_with(begin) || message.size() < begin.size() + 2)
+    return {};
+  message.remove_prefix(begin.size());
+  const char mark = message.front();
+  const auto end = message.find(mark, 1);
+  if ((mark != '\'' && mark != '"') || end == message.npos ||
+      !message.substr(end + 1).starts_with(" not found"))
+    return {};
+  return " (if this is Ollama: ollama pull " +
+         std::string{message.substr(1, end - 1)} + ")";
+}
+
 bool is_blocked(CURLcode code) {
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -203,7 +219,8 @@ error status_error(int status, const server_words& words,
   if (!words.message.empty()) {
     out.message += ": " + words.message;
   }
-  out.message += hint(status);
+  const auto pull = status == 404 ? pull_hint(words.message) : std::string{};
+  out.message += pull.empty() ? hint(status) : std::string_view{pull};
   if (should_retry == "true" || should_retry == "false") {
     out.retryable = should_retry == "true";
   } else {

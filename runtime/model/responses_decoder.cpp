@@ -107,6 +107,9 @@ void responses_decoder::on_item_done(std::uint64_t index, const json& x,
   if (!known) on_item(index, x, out);
   auto& item = items_[index];
   item.value = answer::kept(x);
+  // One that was cut must not act, even if what came looks whole.
+  const bool cut = text_at(x, "status") == "incomplete";
+  if (item.type == "function_call" && cut) return;
   if (item.type == "function_call")
     on_arguments_done(index, text_at(x, "arguments"), out);
   else
@@ -126,6 +129,13 @@ void responses_decoder::on_arguments_done(std::uint64_t index,
                                           turn_delta& out) {
   auto& item = items_[index];
   if (item.closed || item.type != "function_call") return;
+  if (!all.empty() && !all.starts_with(item.arguments))
+    return fail(out, {errc::model_error,
+                      "model",
+                      "the model server says other arguments of a call at "
+                      "its end than it streamed",
+                      true,
+                      {}});
   item.closed = true;
   auto& fragment = out.fragments.emplace_back();
   fragment.index = static_cast<std::uint32_t>(index);

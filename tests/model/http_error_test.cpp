@@ -145,4 +145,19 @@ TEST_CASE("only the total limit ends all tries") {
   CHECK_FALSE(limit_error(time_limit::total, limits).retryable);
 }
 
+TEST_CASE("a model that Ollama does not have yet: what to do") {
+  const auto told = [](std::string message) {
+    return status_error(404, {std::move(message), false}, "").message;
+  };
+  CHECK_THAT(told("model 'qwen3:8b' not found"),
+             Catch::Matchers::Contains("ollama pull qwen3:8b"));
+  CHECK_THAT(told("model \"l\" not found, try pulling it first"),
+             Catch::Matchers::Contains("ollama pull l)"));
+  for (const auto* other :
+       {"model", "model ", "model '", "model 'x", "model x not found",
+        "model 'x' is gone", "The model `x` does not exist."})
+    CHECK_THAT(told(other), !Catch::Matchers::Contains("ollama") &&
+                                Catch::Matchers::Contains("base_url"));
+}
+
 }  // namespace riffle::model

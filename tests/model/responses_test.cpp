@@ -2,6 +2,7 @@
 // OpenAI's responses and Ollama's own interface.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/model/dialect_reading.hpp"
@@ -95,6 +96,46 @@ TEST_CASE("responses: failed and incomplete are told apart") {
             {{"status", "incomplete"},
              {"incomplete_details", {{"reason", "content_filter"}}}})
             .finish() == finish_reason::content_filter);
+}
+
+TEST_CASE("responses: a call that was cut is not complete") {
+  const auto closes = [](const json& done) {
+    const auto decoder = model::make_responses_dialect()->make_decoder();
+    turn_delta out;
+    const json begun = {{"type", "function_call"},
+                        {"call_id", "call_1"},
+                        {"name", "now"},
+                        {"arguments", ""}};
+    decoder->feed(
+        typed_event({{"type", "response.output_item.added"},
+                     {"output_index", 0},
+                     {"item", begun}}) +
+            typed_event({{"type", "response.function_call_arguments.delta"},
+                         {"output_index", 0},
+                         {"delta", "{}"}}) +
+            typed_event(done),
+        out);
+    const bool closed =
+        std::ranges::any_of(out.fragments, &call_fragment::closes);
+    return std::pair{closed, out.failure.has_value()};
+  };
+  const auto item = [](const char* status, const char* arguments) {
+    return json{{"type", "response.output_item.done"},
+                {"output_index", 0},
+                {"item",
+                 {{"type", "function_call"},
+                  {"call_id", "call_1"},
+                  {"name", "now"},
+                  {"status", status},
+                  {"arguments", arguments}}}};
+  };
+  CHECK(closes(item("completed", "{}")) == std::pair{true, false});
+  CHECK(closes(item("incomplete", "{}")) == std::pair{false, false});
+  // It may not act on what was not streamed.
+  CHECK(closes(item("completed", "[1]")) == std::pair{false, true});
+  CHECK(closes({{"type", "response.function_call_arguments.done"},
+                {"output_index", 0},
+                {"arguments", "{\"a\":1}"}}) == std::pair{false, true});
 }
 
 // -- ollama -------------------------------------------------------------------
