@@ -132,7 +132,9 @@ TEST_CASE("a cancel ends a turn of thousands of calls at once") {
     const auto used = cpu_of_children() - children - before;
     WARN(n << " calls: " << used << " s of CPU from the signal to the end");
     CHECK(end.status == 130);
-    CHECK(used < scaled(1.0));
+    // A second where nothing else runs; the debug build beside others is given
+    // two. What compared all calls with all took minutes.
+    CHECK(used < scaled(2.0));
     const auto events = checked_events(end.out);
     CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
           "cancelled");
