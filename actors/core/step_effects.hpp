@@ -102,7 +102,7 @@ struct asked_call {
 struct turn_summary {
   std::string text;  ///< visible text, refusals included
   std::string reasoning;
-  std::string state{};  ///< see `turn_state::text`
+  std::string state{};                  ///< see `turn_state::text`
   std::optional<finish_reason> finish;  ///< nothing: it did not end well
   token_usage usage;
   std::optional<error> failure;

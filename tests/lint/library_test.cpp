@@ -25,10 +25,9 @@ std::string read(const fs::path& path) {
 /// All that the public headers include, ours followed.
 std::set<std::string> reachable() {
   static const std::regex include{R"(\n#include ["<]([^">]+)[">])"};
-  std::deque<std::string> waiting{"runtime/api/riffle.hpp",
-                                  "runtime/api/plans.hpp",
-                                  "runtime/api/volley.hpp",
-                                  "runtime/api/testing.hpp"};
+  std::deque<std::string> waiting{
+      "runtime/api/riffle.hpp", "runtime/api/plans.hpp",
+      "runtime/api/volley.hpp", "runtime/api/testing.hpp"};
   std::set<std::string> seen;
   while (!waiting.empty()) {
     const auto name = waiting.front();
