@@ -254,7 +254,7 @@ bool mentions(std::string_view text, const matcher& rule) {
   const auto is_part = [](unsigned char c) {
     return c > 0x20 &&
            operators.find(static_cast<char>(c)) == std::string_view::npos &&
-           std::string_view{"'\"\\$,="}.find(static_cast<char>(c)) ==
+           std::string_view{"'\"\\$,=!"}.find(static_cast<char>(c)) ==
                std::string_view::npos;
   };
   while (!text.empty()) {
@@ -299,6 +299,13 @@ may_be judge_unknown(words rest, const matcher& rule) {
   for (; !rest.empty() && !rest[0].target; rest = rest.subspan(1)) {
     const auto& x = rest[0];
     if (is_obscure(x)) return may_be::doubt;
+    // It may run one that what follows makes run others (`setpriv git -c …`).
+    const auto* row = find_command(without_folders(x.text));
+    const bool may_be_told =
+        row != nullptr && !row->builtin &&
+        (row->what == runs::if_told || row->what == runs::if_first);
+    if (may_be_told && (--looks < 0 || is_told(*row, rest.subspan(1))))
+      return may_be::doubt;
     if (rule.any()) continue;
     if (rule.names(without_folders(x.text))) {
       // The file of the program: it may get another name (cp, ln).

@@ -114,6 +114,9 @@ TEST_CASE("a program may be given anything by words that expand") {
 
 TEST_CASE("a program may run the text that a word holds") {
   hold_all({"setpriv sh -c 'z\"\"ap x'",
+            "setpriv git -c alias.q='!zap push x' q",
+            "setpriv git -c alias.q='!z\"\"ap push x' q",
+            "setpriv tar -I 'zap x' -xf y",
             "setpriv env 'z'\"a\"p x",
             "some-runner 'z\"\"ap x'",
             "some-runner 'z\\ap x'",
