@@ -19,9 +19,11 @@ if(RIFFLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       ${RIFFLE_CCACHE})
 endif()
 
-find_program(RIFFLE_MOLD mold)
-if(RIFFLE_MOLD)
-  add_link_options(-fuse-ld=mold)
+# Not mold: 1.10 of Debian 12 begins RELRO at .tbss, which has no page of its
+# own; a binary whose layout puts a page border there does not start at all.
+find_program(RIFFLE_LLD ld.lld)
+if(RIFFLE_LLD)
+  add_link_options(-fuse-ld=lld)
 endif()
 
 add_library(riffle_options INTERFACE)
