@@ -13,20 +13,15 @@ reader_state fan_out::attach(subscriber_id sub, std::uint64_t after_seq,
   return how;
 }
 
-std::vector<subscriber_id> fan_out::on_acked(std::uint64_t first,
-                                             std::uint64_t last) {
-  std::vector<subscriber_id> result;
-  for (auto& [sub, x] : subs_) {
-    if (x.how != reader_state::live || last <= x.has) continue;
-    if (first > x.has + 1) {
-      // Only if the caller broke the rule on gaps: better late than a hole.
-      x.how = reader_state::behind;
-      continue;
-    }
-    x.has = last;
-    result.push_back(sub);
+bool fan_out::takes(place& x, std::uint64_t first, std::uint64_t last) {
+  if (x.how != reader_state::live || last <= x.has) return false;
+  if (first > x.has + 1) {
+    // Only if the caller broke the rule on gaps: better late than a hole.
+    x.how = reader_state::behind;
+    return false;
   }
-  return result;
+  x.has = last;
+  return true;
 }
 
 void fan_out::on_refused(subscriber_id sub) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
 namespace riffle::core {
 
@@ -33,8 +32,13 @@ class fan_out {
                       std::uint64_t acked_seq);
 
   /// The block first..last was acknowledged. Blocks come in order, without
-  /// gaps. Returns who gets it, in ascending order.
-  std::vector<subscriber_id> on_acked(std::uint64_t first, std::uint64_t last);
+  /// gaps. Calls `f(subscriber_id)` for each who gets it, in ascending order;
+  /// `f` does not call this.
+  template <class F>
+  void on_acked(std::uint64_t first, std::uint64_t last, F f) {
+    for (auto& [sub, x] : subs_)
+      if (takes(x, first, last)) f(sub);
+  }
 
   /// It had no room for what it was given: it is behind, and gets nothing
   /// until it attaches again.
@@ -51,6 +55,8 @@ class fan_out {
     reader_state how = reader_state::behind;
     std::uint64_t has = 0;  ///< last event that it has, while live
   };
+
+  static bool takes(place& x, std::uint64_t first, std::uint64_t last);
 
   std::map<subscriber_id, place> subs_;
 };

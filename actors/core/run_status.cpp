@@ -70,7 +70,9 @@ void run_status::on(const events::body& x, time_point now) {
 }
 
 void run_status::on_text(bool reasoning, time_point now) {
-  base_ = reasoning ? "the model thinks" : "the model writes";
+  const auto* next = reasoning ? "the model thinks" : "the model writes";
+  if (base_ == next) return;
+  base_ = next;
   change(now);
 }
 

@@ -157,7 +157,7 @@ void publisher_state::submit() {
   if (!lines.empty()) {
     const auto size = lines.size();
     unit.block = storage::event_block{
-        spec->run, sent_seq + 1, last_seq,
+        sent_seq + 1, last_seq,
         std::make_shared<const std::string>(std::exchange(lines, {}))};
     lines.reserve(std::min<std::size_t>(size, 64u << 10));
     sent_seq = last_seq;
@@ -190,7 +190,7 @@ void publisher_state::on_commit(const commit_done& x) {
     return;
   }
   auto done = std::move(on_their_way.front());
-  on_their_way.pop_front();
+  on_their_way.erase(on_their_way.begin());
   acked_seq = done.last_seq;
   if (done.block) pass_on(*done.block);
   for (auto& [id, worker] : done.reports)
@@ -237,8 +237,11 @@ void publisher_state::fail(const error& why) {
 // -- readers ------------------------------------------------------------------
 
 void publisher_state::pass_on(const storage::event_block& block) {
-  for (const auto id : fan_out.on_acked(block.first_seq, block.last_seq)) {
-    if (subscribers.at(id)->offer(block)) continue;
+  std::vector<core::subscriber_id> refused;
+  fan_out.on_acked(block.first_seq, block.last_seq, [&](auto id) {
+    if (!subscribers.at(id)->offer(block)) refused.push_back(id);
+  });
+  for (const auto id : refused) {
     fan_out.on_refused(id);
     fan_out.detach(id);
     subscribers.erase(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <deque>
+#include <vector>
 
 #include "actors/core/fan_out.hpp"
 #include "actors/core/run_status.hpp"
@@ -70,7 +70,7 @@ struct publisher_state {
   std::string lines;
   std::vector<storage::state_change> changes;
   consequences then;
-  std::deque<consequences> on_their_way;
+  std::vector<consequences> on_their_way;
   stream_consumer_actor credited;
   std::uint64_t owed = 0;  ///< to `credited`
   core::fan_out fan_out;

@@ -65,9 +65,9 @@ void plan_events::take(const event_batch& batch) {
     return;
   }
   batch.for_each([&](const event_view& x) {
-    waiting_.emplace_back(storage::event_block{
-        batch.run(), x.seq(), x.seq(),
-        std::make_shared<const std::string>(std::string{x.line()} + "\n")});
+    waiting_.push_back(batch.piece(
+        {x.seq(), x.seq(),
+         std::make_shared<const std::string>(std::string{x.line()} + "\n")}));
   });
 }
 

@@ -43,14 +43,14 @@ run_outcome to_outcome(service::run_end& x) {
 handler_reader::handler_reader(std::shared_ptr<runtime_link> link, run_id run,
                                session_id session, event_handler handler)
     : link_{std::move(link)},
-      run_{std::move(run)},
+      run_{std::make_shared<const run_id>(std::move(run))},
       session_{std::move(session)},
       handler_{std::move(handler)} {}
 
 void handler_reader::cancel_on(const std::stop_token& token) {
   if (!token.stop_possible()) return;
   auto made = std::make_unique<stop_callback>(
-      token, [link = link_, id = run_] { link->cancel(id, "asked to stop"); });
+      token, [link = link_, id = *run_] { link->cancel(id, "asked to stop"); });
   std::lock_guard lock{mutex_};
   if (!outcome_) stopper_ = std::move(made);
 }
@@ -77,7 +77,7 @@ void handler_reader::pull() {
   std::lock_guard one{pulling_};
   const bool gone = gone_;  // before the last page is read
   for (;;) {
-    auto page = link_->journal().read_events(run_, position(), page_bytes);
+    auto page = link_->journal().read_events(*run_, position(), page_bytes);
     if (!page) return finish(unexpected{std::move(page.error())});
     for (const auto& block : page->blocks) take(block);
     if (page->end || page->blocks.empty()) break;
@@ -90,7 +90,7 @@ void handler_reader::pull() {
     return finish(
         unexpected{error{errc::interrupted, op,
                          "the run is not active and its log has no end"}});
-  link_->attach(run_, shared_from_this());
+  link_->attach(*run_, shared_from_this());
 }
 
 void handler_reader::take(const storage::event_block& block) {
@@ -109,7 +109,7 @@ void handler_reader::call(const storage::event_block& block) {
   if (!link_->enter_handler()) return;
   std::string thrown;
   try {
-    handler_(event_batch{block});
+    handler_({run_, block});
   } catch (const std::exception& e) {
     thrown = e.what();
     handler_ = nullptr;
@@ -119,7 +119,7 @@ void handler_reader::call(const storage::event_block& block) {
   }
   link_->leave_handler();
   if (!thrown.empty())
-    log_error(op, run_.value +
+    log_error(op, run_->value +
                       ": its event handler threw and is not called "
                       "again: " +
                       thrown);
@@ -129,7 +129,7 @@ void handler_reader::note_end(std::string_view lines) {
   auto end = service::read_end(lines);
   if (!end) return finish(unexpected{std::move(end.error())});
   auto out = to_outcome(*end);
-  out.run = run_;
+  out.run = *run_;
   out.session = session_;
   finish(std::move(out));
 }
@@ -164,7 +164,7 @@ std::optional<expected<run_outcome>> handler_reader::wait(duration limit) {
 event_stream::state::state(std::shared_ptr<runtime_link> to, run_id id,
                            std::uint64_t after, std::function<void()> on_news)
     : link{std::move(to)},
-      run{std::move(id)},
+      run{std::make_shared<const run_id>(std::move(id))},
       end_of_queue{after},
       on_news_{std::move(on_news)} {}
 
@@ -230,7 +230,7 @@ std::optional<event_batch> event_stream::state::pop() {
     finished = true;
     failure.reset();  // whatever came behind its end
   }
-  return event_batch{std::move(block)};
+  return event_batch{run, std::move(block)};
 }
 
 /// Reads a page; at the end of the journal asks to be live again.
@@ -239,7 +239,7 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
   const auto after = end_of_queue;
   const bool closed_before = no_more;
   lock.unlock();
-  auto page = link->journal().read_events(run, after, page_bytes);
+  auto page = link->journal().read_events(*run, after, page_bytes);
   lock.lock();
   if (!page) {
     if (!failure) failure = std::move(page.error());
@@ -265,7 +265,7 @@ void event_stream::state::pull(std::unique_lock<std::mutex>& lock) {
 /// had ended.
 void event_stream::state::attach(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  const bool attached = link->attach(run, shared_from_this());
+  const bool attached = link->attach(*run, shared_from_this());
   lock.lock();
   if (!attached) no_more = must_pull = true;
 }

@@ -52,7 +52,7 @@ class handler_reader final
   void finish(expected<run_outcome> how);
 
   const std::shared_ptr<runtime_link> link_;
-  const run_id run_;
+  const std::shared_ptr<const run_id> run_;
   const session_id session_;
   event_handler handler_;           ///< of the one thread that offers or pulls
   std::mutex pulling_;              ///< held by the one job that reads pages
@@ -85,7 +85,7 @@ struct event_stream::state final
   bool gone() const override;
 
   const std::shared_ptr<runtime_link> link;
-  const run_id run;
+  const std::shared_ptr<const run_id> run;
   mutable std::mutex mutex;
   std::condition_variable news;
   std::deque<storage::event_block> queue;

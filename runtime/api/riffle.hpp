@@ -58,9 +58,10 @@ class event_view {
 /// A contiguous piece of a run's log.
 class event_batch {
  public:
-  explicit event_batch(storage::event_block block) : block_{std::move(block)} {}
+  event_batch(std::shared_ptr<const run_id> run, storage::event_block block)
+      : run_{std::move(run)}, block_{std::move(block)} {}
 
-  [[nodiscard]] const run_id& run() const noexcept { return block_.run; }
+  [[nodiscard]] const run_id& run() const noexcept { return *run_; }
   [[nodiscard]] std::uint64_t first_seq() const noexcept {
     return block_.first_seq;
   }
@@ -83,7 +84,13 @@ class event_batch {
     }
   }
 
+  /// A piece of it.
+  [[nodiscard]] event_batch piece(storage::event_block block) const {
+    return {run_, std::move(block)};
+  }
+
  private:
+  std::shared_ptr<const run_id> run_;
   storage::event_block block_;
 };
 

@@ -26,10 +26,9 @@
 
 namespace riffle::storage {
 
-/// Event lines of one run, numbered without gaps, shared by the journal and
-/// all readers: made once, never changed.
+/// Event lines of one run, which who has the block knows, numbered without
+/// gaps, shared by the journal and all readers: made once, never changed.
 struct event_block {
-  run_id run{};
   std::uint64_t first_seq = 0;
   std::uint64_t last_seq = 0;
   std::shared_ptr<const std::string> lines{};  ///< whole lines, each with '\n'

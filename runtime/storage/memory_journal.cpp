@@ -22,11 +22,9 @@ class memory_journal final : public journal {
     std::optional<error> failure;
     {
       std::lock_guard lock{mutex_};
-      const auto run = unit.run;
-      if (!suspended_.find(run))
-        if (const auto why = store_.apply(std::move(unit)))
-          suspended_.halt(run, *why);
-      failure = suspended_.find(run);
+      failure = suspended_.find(unit.run);
+      if (!failure && (failure = store_.apply(std::move(unit))))
+        suspended_.halt(unit.run, *failure);
     }
     done(std::move(failure));
   }

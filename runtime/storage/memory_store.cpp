@@ -22,7 +22,7 @@ unexpected missing(const char* op, const std::string& what) {
 
 }  // namespace
 
-std::optional<error> memory_store::apply(commit_unit unit) {
+std::optional<error> memory_store::apply(commit_unit&& unit) {
   const auto i = runs_.find(unit.run);
   if (i == runs_.end())
     return fail(errc::storage_corrupt, "append",
@@ -32,8 +32,8 @@ std::optional<error> memory_store::apply(commit_unit unit) {
   if (run.owner != run_owner::here)
     return fail(errc::storage_corrupt, "append",
                 "run " + unit.run.value + ": this process does not own it");
-  if (const auto fault =
-          find_fault(unit, {record.session, record.ordinal, run.last_seq()}))
+  if (const auto fault = find_fault(
+          unit, {record.session.value, record.ordinal, run.last_seq()}))
     return fail(errc::storage_corrupt, "append", *fault);
   if (unit.block) run.blocks.push_back(std::move(*unit.block));
   for (auto& change_of : unit.changes)

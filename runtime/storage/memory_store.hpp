@@ -22,8 +22,9 @@ class memory_store {
   explicit memory_store(std::size_t finished_runs = 0)
       : keep_finished_{finished_runs} {}
 
-  /// Stores a unit, or says why not; then nothing of it is stored.
-  std::optional<error> apply(commit_unit unit);
+  /// Stores a unit, or says why not; then nothing of it is stored. Takes its
+  /// block and changes; its run stays.
+  std::optional<error> apply(commit_unit&& unit);
 
   expected<run_snapshot> open_run(run_record run);
   expected<run_snapshot> adopt_run(const run_id& id);

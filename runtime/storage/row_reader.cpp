@@ -281,10 +281,8 @@ std::vector<run_row> row_reader::active_runs(std::size_t limit,
 event_block row_reader::read_block(const sqlite::rows& from, const run_row& run,
                                    std::uint64_t last_seq) {
   const auto key = from.integer(0);
-  event_block block{{run.id},
-                    static_cast<std::uint64_t>(key - block_key(run.n, 0)),
-                    from.number(1),
-                    nullptr};
+  event_block block{static_cast<std::uint64_t>(key - block_key(run.n, 0)),
+                    from.number(1), nullptr};
   const auto lines = from.bytes(3);
   const auto name = "its block at event " + std::to_string(block.first_seq);
   if (crc_of_block(key, block.last_seq, lines) != from.number(2))
@@ -322,9 +320,7 @@ bool row_reader::add_from_log(const run_row& run, page_writer& page) {
     if (part->last_seq > page.last())
       throw damaged{whose, "the log of commits goes beyond its end"};
     page.add(
-        {{run.id},
-         part->first_seq,
-         part->last_seq,
+        {part->first_seq, part->last_seq,
          std::make_shared<const std::string>(log_.lines(run.n, *part, whose))});
     added = true;
   }

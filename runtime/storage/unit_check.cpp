@@ -21,9 +21,6 @@ std::uint64_t count_lines(std::string_view lines) {
 
 fault block_fault(const event_block& block, const run_id& run,
                   std::uint64_t last_seq) {
-  if (block.run != run)
-    return "a unit of run " + run.value + " holds a block of run " +
-           block.run.value;
   if (block.first_seq != last_seq + 1 || block.last_seq < block.first_seq)
     return "a block of events " + std::to_string(block.first_seq) + " to " +
            std::to_string(block.last_seq) + " of run " + run.value +
@@ -43,18 +40,18 @@ fault change_fault(const state_change& change, const run_id& run,
   };
   if (const auto* x = std::get_if<run_record>(&change)) {
     if (x->id != run) return foreign("record of run " + x->id.value);
-    if (x->session != facts.session || x->ordinal != facts.ordinal)
+    if (x->session.value != facts.session || x->ordinal != facts.ordinal)
       return foreign("run's session or ordinal");
   } else if (const auto* m = std::get_if<message_record>(&change)) {
-    if (m->run != run || m->session != facts.session)
+    if (m->run != run || m->session.value != facts.session)
       return foreign("message of run " + m->run.value);
   } else if (const auto* c = std::get_if<call_record>(&change)) {
     if (c->run != run) return foreign("call of run " + c->run.value);
   } else if (const auto* p = std::get_if<proposal_record>(&change)) {
-    if (p->run != run || p->session != facts.session)
+    if (p->run != run || p->session.value != facts.session)
       return foreign("proposal of run " + p->run.value);
   } else if (const auto* v = std::get_if<state_value>(&change)) {
-    if (v->session != facts.session)
+    if (v->session.value != facts.session)
       return foreign("value of session " + v->session.value);
   }
   return std::nullopt;
@@ -76,7 +73,7 @@ event_block cut_front(const event_block& block, std::uint64_t after_seq) {
   std::size_t at = 0;
   for (auto seq = block.first_seq; seq <= after_seq; ++seq)
     at = block.lines->find('\n', at) + 1;
-  return {block.run, after_seq + 1, block.last_seq,
+  return {after_seq + 1, block.last_seq,
           std::make_shared<const std::string>(block.lines->substr(at))};
 }
 

@@ -11,7 +11,7 @@ namespace riffle::storage {
 
 /// What a journal knows of a run when a unit comes.
 struct run_facts {
-  session_id session;
+  const std::string& session;  ///< must outlive this
   std::uint64_t ordinal = 0;
   std::uint64_t last_seq = 0;
 };

@@ -66,7 +66,7 @@ std::optional<std::string> unit_writer::find_fault(const commit_unit& unit) {
   if (auto why = add_known(unit.run)) return why;
   const auto& run = runs_.at(unit.run.value);
   return storage::find_fault(
-      unit, {{run.row.session}, run.row.ordinal, run.head.last_seq});
+      unit, {run.row.session, run.row.ordinal, run.head.last_seq});
 }
 
 void unit_writer::apply(const commit_unit& unit) {

@@ -239,8 +239,7 @@ TEST_CASE("a unit out of order ends its run, and no other") {
   x.settle();
   journal->append(
       {{"run_2"},
-       storage::event_block{
-           {"run_2"}, 99, 99, std::make_shared<std::string>("{}\n")},
+       storage::event_block{99, 99, std::make_shared<std::string>("{}\n")},
        {}},
       [](auto) {});
   x.settle();

@@ -181,7 +181,7 @@ TEST_CASE("what is broken for good does not come back") {
   scene s;
   s.x.start(s.x.make_spec());
   const auto line = std::make_shared<const std::string>("{}\n");
-  s.journal->append({s.x.run, storage::event_block{s.x.run, 99, 99, line}, {}},
+  s.journal->append({s.x.run, storage::event_block{99, 99, line}, {}},
                     [](auto) {});  // contradicts what is stored
   s.x.run_out(10s);
   REQUIRE(s.x.reader->failure);

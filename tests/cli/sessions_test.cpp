@@ -54,8 +54,7 @@ void add_run(storage::journal& journal, const std::string& run,
   storage::commit_unit unit;
   unit.run = {run};
   unit.block = storage::event_block{
-      unit.run, 1, 2,
-      std::make_shared<const std::string>(lines_of(run, session, task))};
+      1, 2, std::make_shared<const std::string>(lines_of(run, session, task))};
   auto done = opened->run;
   done.state = storage::run_state::completed;
   storage::message_record said;
