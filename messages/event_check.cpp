@@ -21,7 +21,10 @@ std::optional<violation> event_checker::on_line(std::string_view line) {
     return on_event(*x);
   } else {
     ++line_;
-    run_.skip_one();
+    if (newest_ != nullptr)
+      newest_->skip_one();
+    else
+      ++lost_;
     return violation{line_, 0, 1, "not an event: " + x.error().message};
   }
 }
@@ -35,81 +38,60 @@ std::optional<violation> event_checker::on_event(const event& x) {
 }
 
 run_checker::finding event_checker::check(const event& x) {
-  auto earlier = begin_within_plan(x);
-  const bool within = plan_ && x.run == plan_->run();
-  if (!earlier && !within) earlier = begin_run(x);
+  newest_ = &checker_of(x);
+  auto found = newest_->on_event(x);
   auto reused = check_id(x);
-  auto found = checker_of(x).on_event(x);
-  if (within && plan_->finished()) {
-    if (!found && !run_.finished())
-      found = broken_promise{
-          4, "plan " + x.run.value + " ends before run " + run_.run().value};
-    run_ = *std::exchange(plan_, {});
-  }
-  return earlier ? earlier : found ? found : reused;
+  if (!found && std::holds_alternative<events::plan_finished>(x.body))
+    found = check_steps(*newest_);
+  return found ? found : reused;
 }
 
+/// A log begins with the start of a run or plan that is new. What else names
+/// an unknown run is a fault of the log before, unless that has ended.
 run_checker& event_checker::checker_of(const event& x) {
-  return plan_ && x.run == plan_->run() ? *plan_ : run_;
-}
-
-/// A run that begins while a plan is open is one of its steps'.
-run_checker::finding event_checker::begin_within_plan(const event& x) {
-  const bool begins = run_.is_plan() && !run_.finished() && !plan_ &&
-                      x.run != run_.run() && !runs_.contains(x.run.value) &&
-                      std::holds_alternative<events::run_started>(x.body);
-  if (!begins) return {};
-  plan_ = std::exchange(run_, {});
-  runs_.emplace(x.run.value, runs_.size());
-  return {};
-}
-
-// The first event of all begins a run, and so does one of a new run after a
-// run_finished. A run that begins before that cuts off the one before.
-run_checker::finding event_checker::begin_run(const event& x) {
-  const bool is_new = !runs_.contains(x.run.value);
-  if (runs_.empty()) {
-    // Lines that could not be read may stand before the first event.
-  } else if (run_.finished()) {
-    if (!is_new && x.run != run_.run())
-      return broken_promise{
-          4, "run " + x.run.value + " goes on after its run_finished"};
-    if (!is_new) return {};
-    run_ = {};
-  } else if (is_new && (std::holds_alternative<events::run_started>(x.body) ||
-                        std::holds_alternative<events::plan_started>(x.body))) {
-    const auto before = std::exchange(run_, {});
-    runs_.emplace(x.run.value, runs_.size());
-    return broken_promise{
-        4, before.is_plan()
-               ? "plan " + before.run().value + " has no plan_finished"
-               : "run " + before.run().value + " has no run_finished"};
-  } else {
-    return {};
-  }
-  runs_.emplace(x.run.value, runs_.size());
-  return {};
+  if (const auto i = by_id_.find(x.run.value); i != by_id_.end())
+    return *i->second;
+  const bool starts = std::holds_alternative<events::run_started>(x.body) ||
+                      std::holds_alternative<events::plan_started>(x.body);
+  if (newest_ != nullptr && !newest_->finished() && !starts) return *newest_;
+  auto& made = runs_.emplace_back();
+  by_id_.emplace(x.run.value, &made);
+  for (; lost_ > 0; --lost_) made.skip_one();
+  return made;
 }
 
 run_checker::finding event_checker::check_id(const event& x) {
   const auto* call = std::get_if<events::tool_call>(&x.body);
   if (!call) return {};
-  const auto [known, is_new] = calls_.emplace(call->id.value, runs_.size());
-  if (is_new || known->second == runs_.size()) return {};
+  const auto [known, is_new] = calls_.emplace(call->id.value, newest_);
+  if (is_new || known->second == newest_) return {};
   return broken_promise{
-      2, "call " + call->id.value + " has the id of a call of an earlier run"};
+      2, "call " + call->id.value + " has the id of a call of another run"};
 }
 
-std::optional<violation> event_checker::finish() {
+/// The runs of a plan's steps begin and end within it.
+run_checker::finding event_checker::check_steps(const run_checker& plan) const {
+  bool after = false;
+  for (const auto& run : runs_) {
+    if (after && !run.finished())
+      return broken_promise{4, "plan " + plan.run().value +
+                                   " ends before run " + run.run().value};
+    after = after || &run == &plan;
+  }
+  return {};
+}
+
+std::vector<violation> event_checker::finish() const {
   if (options_.allow_unfinished) return {};
-  if (plan_)
-    return violation{line_, plan_->last_seq(), 4,
-                     "the log ends before plan_finished"};
-  if (run_.finished()) return {};
-  if (runs_.empty()) return violation{line_, 0, 4, "the log has no event"};
-  return violation{line_, run_.last_seq(), 4,
-                   run_.is_plan() ? "the log ends before plan_finished"
-                                  : "the log ends before run_finished"};
+  if (runs_.empty()) return {{line_, 0, 4, "the log has no event"}};
+  std::vector<violation> found;
+  for (const auto& run : runs_)
+    if (!run.finished())
+      found.push_back({line_, run.last_seq(), 4,
+                       "the log ends before " +
+                           std::string{run.is_plan() ? "plan" : "run"} +
+                           "_finished of " + run.run().value});
+  return found;
 }
 
 check_report check_events(std::istream& log, event_check_options options) {
@@ -122,7 +104,7 @@ check_report check_events(std::istream& log, event_check_options options) {
   };
   event_checker checker{options};
   for (std::string line; std::getline(log, line);) keep(checker.on_line(line));
-  keep(checker.finish());
+  for (auto& x : checker.finish()) keep(std::move(x));
   report.runs = checker.runs();
   report.events = checker.events();
   return report;

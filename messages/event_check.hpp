@@ -4,6 +4,7 @@
 // The one checker of the contract's promises 1 to 4 on recorded events.
 
 #include <cstdint>
+#include <deque>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -33,9 +34,9 @@ struct event_check_options {
   bool allow_unfinished = false;
 };
 
-/// Is shown the lines of a log, run after run: the next run begins after the
-/// run_finished of the one before. Between the lines of a plan the runs of its
-/// steps may stand. Ids of calls are unique over all of them.
+/// Is shown the lines of logs of runs: one after the other, or mixed as a
+/// plan mixes its log with those of its steps and a volley those of its tasks.
+/// Ids of calls are unique over all of them. Keeps what it knows of each run.
 class event_checker {
  public:
   explicit event_checker(event_check_options options = {});
@@ -47,28 +48,27 @@ class event_checker {
   /// The same for an event that is no text.
   std::optional<violation> on_event(const event& x);
 
-  /// The log ends here. A log without any event is unfinished.
-  std::optional<violation> finish();
+  /// The logs end here: one violation for each that has no end, in the order
+  /// in which they began, or for that there was no event at all.
+  [[nodiscard]] std::vector<violation> finish() const;
 
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_.size(); }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
  private:
   run_checker::finding check(const event& x);
-  run_checker::finding begin_run(const event& x);
+  run_checker& checker_of(const event& x);
   run_checker::finding check_id(const event& x);
-
-  run_checker::finding begin_within_plan(const event& x);
-  [[nodiscard]] run_checker& checker_of(const event& x);
+  [[nodiscard]] run_checker::finding check_steps(const run_checker& plan) const;
 
   event_check_options options_;
-  run_checker run_;
-  /// The plan whose log goes on while `run_` is one of its steps'.
-  std::optional<run_checker> plan_;
-  std::unordered_map<std::string, std::size_t> runs_;
-  std::unordered_map<std::string, std::size_t> calls_;  ///< id to run
+  std::deque<run_checker> runs_;  ///< in the order in which they began
+  std::unordered_map<std::string, run_checker*> by_id_;
+  run_checker* newest_ = nullptr;  ///< of the event before
+  std::unordered_map<std::string, const run_checker*> calls_;
   std::uint64_t line_ = 0;
   std::uint64_t events_ = 0;
+  std::uint64_t lost_ = 0;  ///< unreadable lines before the first event
 };
 
 /// What a check found. The first `max_violations` are kept, all are counted.

@@ -73,7 +73,7 @@ struct scene {
           CHECK_FALSE(found);
           out.push_back(json::parse(x.line()));
         });
-    CHECK_FALSE(checker.finish());
+    CHECK(checker.finish().empty());
     return out;
   }
 

@@ -53,7 +53,7 @@ seen play(const std::string& script, const config::agent_config& agent) {
       CHECK_FALSE(checker.on_line(x.line()));
       out.events.push_back(json::parse(x.line()));
     });
-  CHECK_FALSE(checker.finish());
+  CHECK(checker.finish().empty());
   out.end = std::move(*end);
   return out;
 }

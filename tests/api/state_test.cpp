@@ -199,7 +199,7 @@ void add_events(runtime& from, const run_id& id, neutral& plain, state& out,
       else
         texts[std::string{x.type()}] += said;
     });
-  CHECK_FALSE(checker.finish());
+  CHECK(checker.finish().empty());
   for (const auto& [type, text] : texts) out.events.push_back(type + text);
   std::ranges::sort(out.events);
 }

@@ -75,7 +75,7 @@ struct scene {
       INFO((found ? render(*found) : ""));
       CHECK_FALSE(found);
     }
-    CHECK_FALSE(checker.finish());
+    CHECK(checker.finish().empty());
   }
 
   plan_document plan;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "messages/event_check.hpp"
 
+#include <random>
 #include <sstream>
-
 #include "tests/messages/event_check_support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -223,7 +223,8 @@ TEST_CASE("several runs may follow one another") {
   SECTION("the first was cut off") {
     log.erase(log.begin() + 4);
     CHECK(first_text(log) ==
-          "line 5, seq 1: promise 4: run run_1 has no run_finished");
+          "line 14, seq 4: promise 4: the log ends before run_finished of"
+          " run_1");
     CHECK(check(log).broken == 1);
   }
   SECTION("the first goes on after the second") {
@@ -231,12 +232,41 @@ TEST_CASE("several runs may follow one another") {
     late.seq = 6;
     log.insert(log.begin() + 10, late);
     CHECK(first_text(log) ==
-          "line 11, seq 6: promise 4: run run_1 goes on after its"
-          " run_finished");
+          "line 11, seq 6: promise 4: step_start after run_finished, which"
+          " must be the last event");
   }
   SECTION("a run does not begin with run_started") {
     log.erase(log.begin() + 5);
     CHECK(broken(log) == 1);
+  }
+}
+
+TEST_CASE("the logs of several runs may be mixed, line by line") {
+  std::vector<event_log> runs;
+  for (auto name : {"run_1", "run_2", "run_3"})
+    runs.push_back(
+        event_log_builder{name}.start().step().text("x").answer().finish());
+  std::mt19937 random{1};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::size_t> next(runs.size());
+    event_log mixed;
+    while (mixed.size() < 15) {
+      const auto i = random() % runs.size();
+      if (next[i] < runs[i].size()) mixed.push_back(runs[i][next[i]++]);
+    }
+    REQUIRE(check(mixed).ok());
+    // A line that is missing, stands twice, or is another run's is found.
+    const auto at = static_cast<std::ptrdiff_t>(random() % mixed.size());
+    auto less = mixed;
+    less.erase(less.begin() + at);
+    REQUIRE_FALSE(check(less).ok());
+    auto more = mixed;
+    more.insert(more.begin() + at, mixed[static_cast<std::size_t>(at)]);
+    REQUIRE_FALSE(check(more).ok());
+    auto other = mixed;
+    auto& run = other[static_cast<std::size_t>(at)].run;
+    run = {run.value == "run_1" ? "run_2" : "run_1"};
+    REQUIRE_FALSE(check(other).ok());
   }
 }
 

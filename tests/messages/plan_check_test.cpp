@@ -70,8 +70,9 @@ TEST_CASE("a whole plan keeps the promises") {
 
 TEST_CASE("what is wrong with a plan's log is found") {
   const std::string last = ": promise 4: ";
-  CHECK(first_of(plan().add(begun(1)).add(done(1))) ==
-        "line 3, seq 3: promise 4: the log ends before plan_finished");
+  CHECK(
+      first_of(plan().add(begun(1)).add(done(1))) ==
+      "line 3, seq 3: promise 4: the log ends before plan_finished of plan_1");
   CHECK(first_of(plan().add(begun(2))) ==
         "line 2, seq 2: promise 3: step 2 starts where 1 was due");
   CHECK(first_of(plan().add(begun(1)).add(begun(2))).find("no plan_step_fin") !=
@@ -158,7 +159,8 @@ TEST_CASE("runs of steps may stand between the lines of their plan") {
   // The plan does not end.
   mixed.pop_back();
   REQUIRE_FALSE(found_in(mixed).empty());
-  CHECK(found_in(mixed).front().text == "the log ends before plan_finished");
+  CHECK(found_in(mixed).front().text ==
+        "the log ends before plan_finished of plan_1");
 }
 
 TEST_CASE("two runs and two plans stand one behind the other") {
