@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "messages/json_strict.hpp"
 
+#include "messages/utf8.hpp"
+
 namespace riffle {
 
 bool nests_deeper(std::string_view text, std::size_t limit) noexcept {
@@ -22,6 +24,23 @@ bool nests_deeper(std::string_view text, std::size_t limit) noexcept {
     }
   }
   return false;
+}
+
+std::string json_mistake(std::string_view what) {
+  constexpr std::size_t most = 300;
+  if (const auto end = what.find("] "); end != what.npos)
+    what.remove_prefix(end + 2);
+  constexpr std::string_view noise = "parse error at ";
+  if (what.starts_with(noise)) what.remove_prefix(noise.size());
+  std::string result;
+  while (!what.empty()) {
+    const auto next = first_character(what);
+    result += next.valid ? what.substr(0, next.size) : replacement_character;
+    what.remove_prefix(next.size);
+  }
+  if (result.size() > most)
+    result = std::string{cut_utf8(result, most)} + "...";
+  return result;
 }
 
 std::optional<nlohmann::json> parse_strict(std::string_view text,

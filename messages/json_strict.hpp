@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +18,10 @@ inline constexpr std::size_t deepest_json = 256;
 /// Whether `text` nests arrays and objects deeper than `limit`. A scan without
 /// recursion; `text` need not be JSON.
 bool nests_deeper(std::string_view text, std::size_t limit) noexcept;
+
+/// What nlohmann's exception says, in plain words: without its own numbering,
+/// as UTF-8, at most about 300 bytes.
+std::string json_mistake(std::string_view what);
 
 /// Exactly one JSON value, or nothing. What the RFC leaves open: a byte order
 /// mark at the start is passed over; of equal keys the last counts; refused

@@ -40,18 +40,6 @@ class duplicate_finder {
   std::optional<std::string> found_;
 };
 
-/// The library's text without its own numbering.
-std::string reason(std::string_view what) {
-  if (const auto end = what.find("] "); end != what.npos)
-    what.remove_prefix(end + 2);
-  constexpr std::string_view noise = "parse error at ";
-  if (what.starts_with(noise)) what.remove_prefix(noise.size());
-  std::string result;
-  utf8_stream{}.feed(what, result);
-  if (result.size() > 300) result = std::string{cut_utf8(result, 300)} + "...";
-  return result;
-}
-
 bool blank(std::string_view text) noexcept {
   return text.find_first_not_of(" \t\r\n") == text.npos;
 }
@@ -70,7 +58,7 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
   try {
     value = json::parse(text, std::ref(duplicates));
   } catch (const json::exception& e) {
-    return tl::unexpected{"not valid JSON: " + reason(e.what())};
+    return tl::unexpected{"not valid JSON: " + json_mistake(e.what())};
   }
   if (!value.is_object())
     return tl::unexpected{std::string{"must be one JSON object, but is "} +

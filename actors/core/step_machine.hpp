@@ -151,6 +151,7 @@ class step_machine {
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
+  [[nodiscard]] bool fits_form(const std::string& text) const;
   [[nodiscard]] std::string answer_of(termination x) const;
   loop_report observe();
   [[nodiscard]] events::run_finished finished(events::run_status status,

@@ -16,6 +16,9 @@ using namespace step_detail;
 void step_machine::without_calls(step_effects& out, time_point now) {
   auto next = on_turn_without_calls(limits_.termination, text_,
                                     progress_.reminders, progress_.tool_calls);
+  // A form may have made `complete` the way to say it: said at once will do.
+  if (next.step != termination_step::finish && fits_form(text_))
+    next = {termination_step::finish, text_, false};
   switch (next.step) {
     case termination_step::finish: {
       const bool own = !next.fallback;
@@ -99,6 +102,13 @@ loop_report step_machine::observe() {
     seen.asked = digest_of(x.signature);
   }
   return loops_.on_step(calls);
+}
+
+/// The text alone is the answer of the form that is asked for.
+bool step_machine::fits_form(const std::string& text) const {
+  if (!limits_.answer_problem) return false;
+  auto inside = text;
+  return limits_.answer_problem(inside).empty() && inside == text;
 }
 
 /// The model may say it again, as often as it may be reminded to end.

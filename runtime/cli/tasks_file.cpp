@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/tasks_file.hpp"
 
+#include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "messages/utf8.hpp"
 
 namespace riffle::cli {
 
@@ -30,31 +33,27 @@ expected<listed_task> from_json(const nlohmann::json& x,
   if (!x.is_object())
     return mistake(place, "a task is a text, or an object with \"task\"");
   listed_task out;
-  bool has_task = false;
+  const std::map<std::string, std::optional<std::string>*> others{
+      {"agent", &out.agent},
+      {"model", &out.model},
+      {"context", &out.context},
+      {"session", &out.session}};
   for (const auto& [key, value] : x.items()) {
-    if (!value.is_string())
-      return mistake(place, "\"" + key + "\" has to be a text");
-    auto text = value.get<std::string>();
-    if (key == "task") {
-      out.task = std::move(text);
-      has_task = true;
-      continue;
-    }
-    if (is_blank(text)) return mistake(place, "\"" + key + "\" is empty");
-    if (key == "agent") {
-      out.agent = std::move(text);
-    } else if (key == "model") {
-      out.model = std::move(text);
-    } else if (key == "context") {
-      out.context = std::move(text);
-    } else if (key == "session") {
-      out.session = std::move(text);
-    } else {
+    const auto other = others.find(key);
+    if (key != "task" && other == others.end())
       return mistake(place, "there is no key \"" + key +
                                 "\": task, agent, model, context, session");
+    if (!value.is_string())
+      return mistake(place, "\"" + key + "\" has to be a text");
+    if (key == "task") {
+      out.task = value.get<std::string>();
+      continue;
     }
+    *other->second = value.get<std::string>();
+    if (is_blank(**other->second))
+      return mistake(place, "\"" + key + "\" is empty");
   }
-  if (!has_task) return mistake(place, "\"task\" is missing");
+  if (!x.contains("task")) return mistake(place, "\"task\" is missing");
   return checked(std::move(out), place);
 }
 
@@ -98,12 +97,27 @@ expected<std::vector<listed_task>> from_lines(std::string_view text,
   return out;
 }
 
+/// The line, from 1, of the first byte that no text has.
+std::optional<std::size_t> find_no_text(std::string_view text) {
+  std::size_t line = 1;
+  while (!text.empty()) {
+    const auto next = first_character(text);
+    if (!next.valid || text.front() == '\0') return line;
+    if (text.front() == '\n') ++line;
+    text.remove_prefix(next.size);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 expected<std::vector<listed_task>> parse_tasks(std::string_view text,
                                                const std::string& name) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  if (const auto bad = find_no_text(text))
+    return mistake(name + ", line " + std::to_string(*bad),
+                   "is no text: a byte that is no UTF-8, or a NUL");
   const auto first = text.find_first_not_of(blanks);
   const bool array = first != std::string_view::npos && text[first] == '[';
   auto out = array ? from_array(text, name) : from_lines(text, name);

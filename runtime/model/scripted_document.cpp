@@ -135,7 +135,7 @@ expected<script_document> parse_document(std::string_view text,
     try {
       out.root = json::parse(text);
     } catch (const json::exception& e) {  // also for numbers that do not fit
-      return invalid(name + ": " + e.what());
+      return invalid(name + ": " + json_mistake(e.what()));
     }
   } else {
     if (auto read = parse_toml_document(text, out); !read)

@@ -188,7 +188,7 @@ TEST_CASE("an invalid plan is refused with every mistake and its place") {
   CAPTURE(text);
   for (const auto* part :
        {"plan.json: steps[0].tool: there is no tool `nope`",
-        "steps[1].id: step 1 has the id",
+        "steps[1].id: steps[0] has the id",
         "steps[1].arguments: ", "steps[2].tool: `complete` is for agents"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(x.rt->sessions()->empty());

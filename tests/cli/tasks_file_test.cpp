@@ -61,6 +61,13 @@ TEST_CASE("what is wrong in a file of tasks is said with its place") {
   CHECK(bad(R"({"task":"a","moddel":"m"})") ==
         "t.txt, line 1: there is no key \"moddel\": task, agent, model, "
         "context, session");
+  CHECK(bad(R"({"task":"a","moddel":1})") ==
+        bad(R"({"task":"a","moddel":"m"})"));
+  const std::string no_text =
+      "t.txt, line 2: is no text: a byte that is no UTF-8, or a NUL";
+  CHECK(bad("a\n\xff") == no_text);
+  CHECK(bad(std::string{"a\n\0b", 4}) == no_text);
+  CHECK(bad("a\n[\"\xc3\"]") == no_text);
 }
 
 TEST_CASE("ten thousand tasks are read") {

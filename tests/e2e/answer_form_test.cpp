@@ -88,6 +88,16 @@ TEST_CASE("where a provider knows no forms the answer comes by a tool") {
   for (const auto& request : server.requests()) check_results(request);
 }
 
+TEST_CASE("an answer that fits at once needs no tool to say it") {
+  const work_folder folder;
+  http_server server{respond_sse(answer("{\"n\":3}"))};
+  const auto x =
+      run(folder, server, "provider = \"deepseek\"\nmodel = \"m\"\n");
+  CHECK(x.status == 0);
+  CHECK(x.out == "{\"n\":3}\n");
+  CHECK(server.request_count() == 1);
+}
+
 TEST_CASE("what is no schema is said before anything starts") {
   const work_folder folder;
   http_server server{respond_sse(answer("ok"))};

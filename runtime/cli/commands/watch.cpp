@@ -82,8 +82,9 @@ void tell_truncated(const run_output& output, const common_options& options,
                     console& io) {
   if (!output.report().truncated() || options.level == verbosity::quiet) return;
   io.complain(
-      "the answer is cut off: it reached the model's limit for one answer, or "
-      "the provider's content filter stopped it; go on with: riffle run "
+      "the answer is cut off: it reached a limit for one answer (the model's, "
+      "or agents.NAME.max_turn_bytes), or the provider's content filter "
+      "stopped it; go on with: riffle run "
       "--session " +
       output.report().session() + " \"Go on.\"");
 }

@@ -186,6 +186,10 @@ std::string trace_writer::on(const events::status& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::retry& x, wall_time) {
+  if (x.what == events::retry_what::termination)
+    return tag("RETRY") + "reminder " + std::to_string(x.attempt) + " of " +
+           std::to_string(x.max_attempts) + ": " +
+           safe_line(x.reason, longest_message) + "\n";
   auto out = tag("RETRY") + std::string{to_string(x.what)};
   if (x.id) out += " " + label_of(*x.id);
   return out + ": attempt " + std::to_string(x.attempt) + " of " +

@@ -85,7 +85,7 @@ int look(write_target& x, struct stat& info) {
 }
 
 std::string temporary_name() {
-  std::random_device random;
+  thread_local std::random_device random;  // slow to make
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), ".riffle-%08x%08x.tmp", random(),
                 random());
