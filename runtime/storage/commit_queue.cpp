@@ -44,23 +44,24 @@ std::optional<error> commit_queue::run(std::function<void()> call) {
                    "a job must not wait for the journal",
                    false,
                    {}};
+    std::packaged_task<void()> task{std::move(call)};
+    auto answer = task.get_future();
     bool over = false;
     push(job{[&] {
-           call();
+           task();
            over = true;
          }},
          0);
-    guard lock{mutex_};
-    while (!over) step(lock);
+    {
+      guard lock{mutex_};
+      while (!over) step(lock);
+    }
+    answer.get();
     return std::nullopt;
   }
-  std::promise<void> done;
-  auto answer = done.get_future();
-  push(job{[&done, call = std::move(call)] {
-         call();
-         done.set_value();
-       }},
-       0);
+  std::packaged_task<void()> task{std::move(call)};
+  auto answer = task.get_future();
+  push(job{[&task] { task(); }}, 0);
   answer.get();
   return std::nullopt;
 }

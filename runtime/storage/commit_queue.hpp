@@ -73,9 +73,9 @@ class commit_queue {
   void complete_within(around f);
 
   /// Runs a job on the queue's thread after all that was appended before and
-  /// waits for it. The job must not throw. Called by a completion, it stores
-  /// what was appended before and runs the job at once; completions of that
-  /// come later, in their order. Fails if it is called by a job.
+  /// waits for it; what it throws comes out of here. Called by a completion, it
+  /// stores what was appended before and runs the job at once; completions of
+  /// that come later, in their order. Fails if it is called by a job.
   std::optional<error> run(std::function<void()> call);
 
   [[nodiscard]] queue_counts counts() const;

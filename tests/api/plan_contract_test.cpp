@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,7 @@ struct gate {
   std::mutex mutex;
   std::condition_variable changed;
   bool open = false;
+  int visitors = 0;
 
   void let_go() {
     const std::lock_guard lock{mutex};
@@ -56,6 +58,8 @@ struct scene {
     const auto note = [this](const json& x) -> tools::tool_output {
       const std::lock_guard lock{mutex};
       noted.push_back(x.dump());
+      if (x.contains("ms"))
+        std::this_thread::sleep_for(std::chrono::milliseconds{x.at("ms")});
       if (x.contains("fail"))
         return {"half", error{errc::tool_execution_error, "t", "it broke"}, {}};
       if (x.contains("size"))
@@ -68,6 +72,7 @@ struct scene {
             [note](const json& x, tools::tool_context&) { return note(x); }),
         make_tool(about("wait"), [this](const json&, tools::tool_context& c) {
           std::unique_lock lock{door.mutex};
+          ++door.visitors;
           while (!door.open && !c.stop.stop_requested())
             door.changed.wait_for(lock, 5ms);
           return tools::tool_output{"waited", {}, {}};
@@ -157,15 +162,19 @@ calls = [{ tool = "note", arguments = { text = "agent" } }]
 [[steps]]
 text = "Done."
 )"};
-  const auto all = x.play({note("a", "direct"), say("b")});
+  auto first = note("a", "direct");
+  first["arguments"]["ms"] = 20;
+  const auto begin = clock::now();
+  const auto all = x.play({first, say("b")});
   std::vector<plan_tool_result> tools;
   for (const auto& chunk : all)
     if (chunk.tool) tools.push_back(*chunk.tool);
   REQUIRE(tools.size() == 2);
   CHECK(tools[0].tool == "note");
-  CHECK(json::parse(tools[0].input) == json{{"text", "direct"}});
+  CHECK(json::parse(tools[0].input) == first["arguments"]);
   CHECK(tools[0].output == "noted direct");
-  CHECK(tools[0].took >= 0s);
+  CHECK(tools[0].took >= 20ms);
+  CHECK(tools[0].took <= clock::now() - begin);
   CHECK_FALSE(tools[0].failure);
   CHECK(json::parse(tools[1].input) == json{{"text", "agent"}});
 }
@@ -190,6 +199,7 @@ TEST_CASE("Error Handling") {
   CHECK(tool.back().failure->op == "plan");
   CHECK(tool.back().failure->message.find("it broke") != std::string::npos);
   CHECK_FALSE(tool.back().final_answer);
+  for (const auto& chunk : tool) CHECK(chunk.step <= 1);
   const auto agent = x.play({say("a")});
   REQUIRE(agent.back().failure);
   CHECK(agent.back().failure->code == errc::step_execution_error);
@@ -286,4 +296,5 @@ TEST_CASE("Edge: a plan that is cancelled before its first chunk is closed") {
   REQUIRE_FALSE(all.empty());
   REQUIRE(all.back().failure);
   CHECK(all.back().failure->code == errc::stream_interrupted);
+  CHECK(x.door.visitors == 0);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The writer's thread: calls of completions, what runs around them, and when
 // units gather.
+#include "runtime/storage/commit_queue.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -103,6 +105,26 @@ TEST_CASE("completions of a commit are called within what was asked for") {
   journal->complete_within({});
   REQUIRE_FALSE(store(*journal, unit("run_1", 21)));
   CHECK(static_cast<std::size_t>(rounds) == journal->counts().commits - 1);
+}
+
+TEST_CASE("what a job throws comes to who waits, and the queue goes on") {
+  storage::commit_queue queue{
+      {}, [](const auto&) { return storage::commit_queue::stored{}; }};
+  CHECK_THROWS_WITH(queue.run([] { throw std::runtime_error{"no room"}; }),
+                    "no room");
+  // Also from a completion, which runs it in its place.
+  std::promise<std::string> said;
+  queue.append(unit("run_a", 1), [&](const auto&) {
+    try {
+      queue.run([] { throw std::runtime_error{"none here"}; });
+    } catch (const std::exception& e) {
+      said.set_value(e.what());
+    }
+  });
+  CHECK(said.get_future().get() == "none here");
+  bool ran = false;
+  CHECK_FALSE(queue.run([&] { ran = true; }));
+  CHECK(ran);
 }
 
 TEST_CASE("many busy runs gather their units") {
