@@ -337,3 +337,40 @@ TEST_CASE("view shows all of a change that is larger than the screen") {
   CHECK(has_text(show.written(), "│ -before 299 xx"));
   CHECK(has_text(show.written(), "│ +after 299 yy"));
 }
+
+TEST_CASE("what a resumed plan was asked before the kill is not asked again") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  at.folder.write("p.toml", R"toml(
+[[steps]]
+id = "one"
+tool = "write"
+arguments = { path = "notes.md", content = "two\n" }
+[[steps]]
+id = "two"
+tool = "write"
+arguments = { path = "second.md", content = "more\n" }
+)toml");
+  std::string plan;
+  {
+    terminal_program riffle{at.folder.path(), {"plan", "p.toml"}, 100};
+    REQUIRE(riffle.read_next(prompt));
+    riffle.type("y\n");
+    REQUIRE(riffle.read_next("Writing second.md"));
+    REQUIRE(riffle.read_next(prompt));
+    const auto begin = riffle.written().find("plan_");
+    REQUIRE(begin != std::string::npos);
+    plan = riffle.written().substr(begin, 31);
+  }  // killed
+  terminal_program riffle{
+      at.folder.path(), {"sessions", "resume", "--no-color", plan}, 100};
+  REQUIRE(riffle.read_next(prompt));
+  const auto first = picture_of(riffle);
+  CHECK(has_text(first, "second.md"));
+  CHECK(first.find(prompt) == first.rfind(prompt));
+  CHECK_FALSE(has_text(first, "Decided elsewhere"));
+  riffle.type("y\n");
+  CHECK(riffle.finish() == 0);
+  CHECK(at.text_of("second.md") == "more\n");
+}

@@ -85,7 +85,11 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     std::this_thread::sleep_for(limit);
     return close_if_decided();
   }
-  if (!open_) ask();
+  if (!open_) {
+    // A log that is shown from its beginning holds what was decided long ago.
+    if (decided()) return waiting_.pop_front();
+    ask();
+  }
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0)
     return close_if_decided();
@@ -167,11 +171,17 @@ void approval_prompt::close_if_decided() {
   const auto now = std::chrono::steady_clock::now();
   if (now - checked_ < between_checks) return;
   checked_ = now;
+  if (const auto found = decided())
+    close("\nDecided elsewhere: " + text_of(*found));
+}
+
+/// What came of the first that waits, if the journal knows it.
+std::optional<storage::decision_record> approval_prompt::decided() const {
   proposal_filter filter;
   filter.id = waiting_.front().proposal;
   const auto found = around_.rt.proposals(filter);
-  if (!found || found->empty() || !found->front().decided) return;
-  close("\nDecided elsewhere: " + text_of(*found->front().decided));
+  if (!found || found->empty()) return std::nullopt;
+  return found->front().decided;
 }
 
 }  // namespace riffle::cli

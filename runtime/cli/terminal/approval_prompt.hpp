@@ -58,6 +58,7 @@ class approval_prompt {
   void decide(const approval_answer& answer);
   void close(const std::string& why);
   void close_if_decided();
+  [[nodiscard]] std::optional<storage::decision_record> decided() const;
   [[nodiscard]] bool in_foreground() const;
 
   unique_fd keyboard_;
