@@ -8,6 +8,9 @@ namespace riffle::core {
 
 namespace {
 
+/// So often it is tried whether there is room for more.
+constexpr duration room_pause = std::chrono::seconds{1};
+
 volley_limits at_least_one(volley_limits x) {
   x.workers = std::max<std::uint32_t>(1, x.workers);
   return x;
@@ -17,7 +20,9 @@ volley_limits at_least_one(volley_limits x) {
 
 volley_schedule::volley_schedule(volley_limits limits,
                                  std::vector<volley_task> tasks)
-    : limits_{at_least_one(limits)}, capacity_{limits_.workers} {
+    : limits_{at_least_one(limits)},
+      capacity_{limits_.workers},
+      room_{limits_.workers} {
   tasks_.reserve(tasks.size());
   for (auto& x : tasks) {
     const auto i = tasks_.size();
@@ -51,6 +56,10 @@ volley_effects volley_schedule::on_end(std::size_t task, const task_end& how,
   auto& x = tasks_.at(task);
   if (x.now != state::running) return out;
   --running_;
+  if (how.no_room) {
+    on_no_room(task, now, out);
+    return out;
+  }
   if (how.rate_limited) capacity_ = std::max<std::uint32_t>(1, capacity_ / 2);
   if (how.completed) capacity_ = std::min(limits_.workers, capacity_ + 1);
   const auto again = stopped_ || how.completed
@@ -68,8 +77,26 @@ volley_effects volley_schedule::on_end(std::size_t task, const task_end& how,
   return out;
 }
 
+/// It takes its turn again, as if it had not had it.
+void volley_schedule::on_no_room(std::size_t task, time_point now,
+                                 volley_effects& out) {
+  auto& x = tasks_[task];
+  --x.what.attempts;
+  --x.begun;
+  if (stopped_) return end(task, out);
+  x.now = state::waiting;
+  ready_.insert(task);
+  room_ = std::min(room_, static_cast<std::uint32_t>(running_));
+  if (!look_for_room_) look_for_room_ = now + room_pause;
+}
+
 volley_effects volley_schedule::on_time(time_point now) {
   volley_effects out;
+  if (look_for_room_ && *look_for_room_ <= now) {
+    room_ = std::min(limits_.workers, std::max<std::uint32_t>(1, room_ * 2));
+    look_for_room_ = now + room_pause;
+    if (room_ == limits_.workers) look_for_room_.reset();
+  }
   while (!pauses_.empty() && pauses_.begin()->first <= now) {
     const auto task = pauses_.begin()->second;
     pauses_.erase(pauses_.begin());
@@ -87,17 +114,18 @@ volley_effects volley_schedule::cancel() {
 }
 
 std::optional<time_point> volley_schedule::wake() const {
-  if (pauses_.empty()) return {};
-  return pauses_.begin()->first;
+  if (pauses_.empty()) return look_for_room_;
+  const auto pause = pauses_.begin()->first;
+  return look_for_room_ ? std::min(pause, *look_for_room_) : pause;
 }
 
 void volley_schedule::fill(volley_effects& out) {
-  while (!stopped_ && running_ < capacity_ && !ready_.empty()) {
+  while (!stopped_ && running_ < capacity() && !ready_.empty()) {
     const auto task = *ready_.begin();
     ready_.erase(ready_.begin());
     auto& x = tasks_[task];
     x.now = state::running;
-    x.ran = true;
+    ++x.begun;
     ++running_;
     out.emplace_back(start_task{task, ++x.what.attempts});
   }
@@ -106,7 +134,7 @@ void volley_schedule::fill(volley_effects& out) {
 /// The next one of its chain has its turn.
 void volley_schedule::end(std::size_t task, volley_effects& out) {
   tasks_[task].now = state::over;
-  out.emplace_back(task_over{task, tasks_[task].ran});
+  out.emplace_back(task_over{task, tasks_[task].begun > 0});
   const auto chain = chains_.find(tasks_[task].what.chain);
   if (chain != chains_.end() && !chain->second.empty()) {
     ready_.insert(chain->second.front());
@@ -119,6 +147,7 @@ void volley_schedule::stop(volley_effects& out) {
   if (std::exchange(stopped_, true)) return;
   ready_.clear();
   pauses_.clear();
+  look_for_room_.reset();
   chains_.clear();
   for (std::size_t i = 0; i < tasks_.size(); ++i)
     if (tasks_[i].now == state::running) out.emplace_back(cancel_task{i});

@@ -3,6 +3,7 @@
 
 // Which tasks of a volley run now. Pure: time and chance are arguments.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -43,6 +44,8 @@ struct task_end {
   bool retryable = false;
   /// The provider wanted fewer requests.
   bool rate_limited = false;
+  /// It had no run: there are as many as the process may have.
+  bool no_room = false;
 };
 
 /// Start a run of the task, its `attempt`th. Its end comes as `on_end`.
@@ -74,8 +77,10 @@ using volley_effects = std::vector<volley_effect>;
 /// Tasks start in their order, as many at once as workers, fewer while the
 /// provider refuses: its refusal halves the number, each task that completes
 /// raises it by one (additive increase, multiplicative decrease; Chiu and
-/// Jain 1989). What failed and may be tried again waits for its pause without
-/// a worker. All operations are O(log n) for each task that they move.
+/// Jain 1989). Where the process has no room for a run, as many run as have,
+/// and each second twice as many are tried. What failed and may be tried again
+/// waits for its pause without a worker. All operations are O(log n) for each
+/// task that they move.
 class volley_schedule {
  public:
   volley_schedule(volley_limits limits, std::vector<volley_task> tasks);
@@ -92,16 +97,19 @@ class volley_schedule {
   [[nodiscard]] std::optional<time_point> wake() const;
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   /// How many may run now.
-  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::uint32_t capacity() const noexcept {
+    return std::min(capacity_, room_);
+  }
 
  private:
   enum class state : std::uint8_t { waiting, running, pausing, over };
   struct entry {
     volley_task what;
     state now = state::waiting;
-    bool ran = false;
+    std::uint32_t begun = 0;  ///< runs, by this schedule
   };
 
+  void on_no_room(std::size_t task, time_point now, volley_effects& out);
   void fill(volley_effects& out);
   void end(std::size_t task, volley_effects& out);
   void stop(volley_effects& out);
@@ -113,6 +121,8 @@ class volley_schedule {
   std::set<std::size_t> ready_;  ///< in task order
   std::multimap<time_point, std::size_t> pauses_;
   std::uint32_t capacity_;
+  std::uint32_t room_;  ///< runs that the process has for it
+  std::optional<time_point> look_for_room_;  ///< nothing: there is enough
   std::size_t running_ = 0;
   std::size_t left_ = 0;
   bool stopped_ = false;

@@ -35,7 +35,9 @@ expected<kept_output> runtime::output(const call_id& id) {
 }
 
 expected<std::size_t> runtime::delete_session(const session_id& id) {
-  return impl_->uses->sessions.remove(id);
+  const auto gone = impl_->uses->sessions.remove(id);
+  if (!gone) return unexpected{gone.error()};
+  return gone->runs;
 }
 
 expected<std::map<std::string, nlohmann::json>> runtime::state(

@@ -325,7 +325,7 @@ node::use_cases node::serve(std::shared_ptr<executor> where) const {
   // A volley's scheduler is an actor: its runs are put together elsewhere.
   const service::runs aside{door_, specs_, journal_, side_executor_};
   return {runs,
-          {journal_, outputs_},
+          {journal_, outputs_, volley_locks_},
           service::proposals{journal_},
           {{journal_, registry_, config_, door_}, runs, where},
           {aside, journal_, door_, side_executor_, volley_locks_}};

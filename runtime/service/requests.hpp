@@ -114,6 +114,13 @@ struct session_summary {
   bool interrupted = false;
 };
 
+/// What was deleted.
+struct removed_sessions {
+  std::size_t sessions = 0;  ///< the records of volley and plan not counted
+  std::size_t runs = 0;
+  std::size_t kept = 0;  ///< sessions where something else has run too
+};
+
 /// The whole output of a call: a long one is in a file, else it is the text.
 struct kept_output {
   std::filesystem::path file{};

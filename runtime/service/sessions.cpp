@@ -89,21 +89,6 @@ expected<kept_output> sessions::output(const call_id& id) const {
                           "no output is kept of call \"" + id.value + "\""}};
 }
 
-/// The files go last: without its session nothing names them, while a session
-/// without its files could not be read.
-expected<std::size_t> sessions::remove(const session_id& id) const {
-  const auto whole = show(id);
-  if (!whole) return unexpected{whole.error()};
-  if (auto ok = journal_->delete_session(id); !ok)
-    return unexpected{std::move(ok.error())};
-  std::error_code ignored;
-  for (const auto& call : whole->calls)
-    if (const auto file = tools::kept_file(outputs_, call.call.id);
-        file && !outputs_.empty())
-      std::filesystem::remove(*file, ignored);
-  return whole->runs.size();
-}
-
 expected<sessions::values> sessions::state(const session_id& id) const {
   values out;
   if (!journal_) return out;

@@ -4,6 +4,7 @@
 // Use cases of sessions: list, show, delete with all files, outputs, values.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,10 +22,14 @@ namespace riffle::service {
 /// answered by `answer_on`.
 class sessions {
  public:
-  /// `outputs`: the folder of the files of long outputs; empty: there is none.
+  /// `outputs`: the folder of the files of long outputs; `volley_locks`: see
+  /// `volleys`. Empty: there is none.
   sessions(std::shared_ptr<storage::journal> journal,
-           std::filesystem::path outputs)
-      : journal_{std::move(journal)}, outputs_{std::move(outputs)} {}
+           std::filesystem::path outputs,
+           std::filesystem::path volley_locks = {})
+      : journal_{std::move(journal)},
+        outputs_{std::move(outputs)},
+        volley_locks_{std::move(volley_locks)} {}
 
   /// Newest first, at most `limit`.
   expected<std::vector<session_summary>> list(std::size_t limit) const;
@@ -48,10 +53,12 @@ class sessions {
   /// Fails with `not_found`, also for an id that cannot be one.
   expected<kept_output> output(const call_id& id) const;
 
-  /// Deletes it with all that belongs to it, files too; the number of its
-  /// runs. Fails with `not_found`, and with `session_busy` while a run of it
-  /// is active whose owner lives.
-  expected<std::size_t> remove(const session_id& id) const;
+  /// Deletes it with all that belongs to it, files too. Fails with
+  /// `not_found`, and with `session_busy` while a run of it is active whose
+  /// owner lives. The id of a volley or a plan: the sessions that have runs of
+  /// it alone, then its record; so what was cut off can be done again. One in
+  /// which something else has run stays.
+  expected<removed_sessions> remove(const session_id& id) const;
 
   using values = std::map<std::string, nlohmann::json>;
   /// The small values that it keeps for tools and applications.
@@ -63,8 +70,18 @@ class sessions {
                            const nlohmann::json& value) const;
 
  private:
+  using run_filter = std::function<bool(const storage::run_record&)>;
+  expected<removed_sessions> remove_volley(const std::string& id) const;
+  expected<removed_sessions> remove_plan(
+      const storage::session_snapshot& plan) const;
+  expected<removed_sessions> remove_members(const std::vector<session_id>& ids,
+                                            const run_filter& belongs) const;
+  expected<void> check_free(const storage::session_snapshot& x) const;
+  expected<void> remove_one(const storage::session_snapshot& x) const;
+
   std::shared_ptr<storage::journal> journal_;
   std::filesystem::path outputs_;
+  std::filesystem::path volley_locks_;
 };
 
 }  // namespace riffle::service

@@ -29,7 +29,7 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
                        std::shared_ptr<storage::event_log> log,
                        std::shared_ptr<executor> where,
                        std::shared_ptr<volley_listener> listener,
-                       std::shared_ptr<unique_fd> lock)
+                       std::shared_ptr<volley_lock> lock)
     : id_{std::move(id)},
       again_{std::move(again)},
       runs_{std::move(runs)},
@@ -84,7 +84,7 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
   {
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
-    open = std::exchange(x.what.open, {});
+    open = x.what.open;
     x.what.result.attempts = attempt;
     request = x.what.request;
   }
@@ -109,6 +109,14 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
 }
 
 void volley_run::opened(std::size_t task, expected<run_opened> x) {
+  // As `run_table` says it: there are `runtime.max_runs` already.
+  if (!x && x.error().code == errc::budget_exceeded) {
+    {
+      const std::lock_guard lock{mutex_};
+      --slots_[task].what.result.attempts;
+    }
+    return tell(task, {.no_room = true});
+  }
   if (!x) return ended(task, {}, std::move(x.error()));
   std::optional<std::string> cancelled;
   std::shared_ptr<volley_listener> listener;
@@ -116,6 +124,7 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
     const std::lock_guard lock{mutex_};
     auto& slot = slots_[task];
     slot.run = x->run;
+    slot.what.open.reset();  // it goes on, or another one has begun
     slot.what.result.run = x->run;
     slot.what.result.session = x->session;
     cancelled = slot.cancelled;
@@ -152,6 +161,10 @@ void volley_run::ended(std::size_t task,
       how.rate_limited = result.failure->code == errc::model_rate_limited;
     }
   }
+  tell(task, how);
+}
+
+void volley_run::tell(std::size_t task, const core::task_end& how) {
   if (const auto to = scheduler()) caf::anon_send(to, task_ended{task, how});
 }
 

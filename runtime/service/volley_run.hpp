@@ -11,9 +11,9 @@
 
 #include "actors/process/volley_scheduler.hpp"
 #include "messages/event.hpp"
-#include "runtime/base/unique_fd.hpp"
 #include "runtime/service/requests.hpp"
 #include "runtime/service/runs.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::service {
 
@@ -46,7 +46,7 @@ class volley_run final : public volley_port,
              std::shared_ptr<storage::event_log> log,
              std::shared_ptr<executor> where,
              std::shared_ptr<volley_listener> listener,
-             std::shared_ptr<unique_fd> lock);
+             std::shared_ptr<volley_lock> lock);
 
   /// Tasks as the scheduler takes them.
   [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
@@ -72,6 +72,7 @@ class volley_run final : public volley_port,
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
              std::optional<error> failure);
+  void tell(std::size_t task, const core::task_end& how);
   volley_scheduler_actor scheduler();
 
   const std::string id_;
@@ -80,7 +81,7 @@ class volley_run final : public volley_port,
   const std::shared_ptr<storage::event_log> log_;
   const std::shared_ptr<executor> where_;
   /// While it lives no other process works on the volley.
-  std::shared_ptr<unique_fd> lock_;
+  std::shared_ptr<volley_lock> lock_;
   std::mutex mutex_;
   std::vector<slot> slots_;
   volley_scheduler_actor scheduler_;

@@ -1,76 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/volleys.hpp"
 
-#include <cerrno>
-#include <fcntl.h>
 #include <system_error>
-#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "runtime/base/file_lock.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/service/stored_request.hpp"
-#include "runtime/storage/owner.hpp"
 
 namespace riffle::service {
 
 namespace {
 
 constexpr const char* op = "volley";
-constexpr const char* record_key = "volley";
 
 /// From the first pause to the longest one between runs of one task.
 constexpr duration retry_base = std::chrono::seconds{1};
 constexpr duration retry_cap = std::chrono::seconds{60};
-
-struct volley_record {
-  volley_request request;
-  std::string folder;  ///< where it was started
-};
-
-std::string to_text(const volley_record& x) {
-  nlohmann::json out{{"version", 1},
-                     {"workers", x.request.workers},
-                     {"max_retries", x.request.max_retries},
-                     {"fail_fast", x.request.fail_fast},
-                     {"folder", x.folder},
-                     {"tasks", nlohmann::json::array()}};
-  for (const auto& task : x.request.tasks)
-    out["tasks"].push_back({{"task", task.task},
-                            {"session", task.session->value},
-                            {"request", to_json(stored_request{task, {}})}});
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-expected<volley_record> read_record(const std::string& id,
-                                    const std::string& text) {
-  const auto damaged = [&] {
-    return unexpected{error{errc::storage_corrupt, op,
-                            "the record of volley " + id + " is damaged"}};
-  };
-  const auto from = nlohmann::json::parse(text, nullptr, false);
-  if (!from.is_object() || !from.contains("tasks")) return damaged();
-  try {
-    volley_record x;
-    x.request.workers = from.at("workers").get<std::uint32_t>();
-    x.request.max_retries = from.at("max_retries").get<std::uint32_t>();
-    x.request.fail_fast = from.at("fail_fast").get<bool>();
-    x.folder = from.at("folder").get<std::string>();
-    for (const auto& one : from.at("tasks")) {
-      auto task =
-          request_from_json(one.at("request").get<std::string>()).request;
-      task.task = one.at("task").get<std::string>();
-      task.session = session_id{one.at("session").get<std::string>()};
-      x.request.tasks.push_back(std::move(task));
-    }
-    return x;
-  } catch (const nlohmann::json::exception&) {
-    return damaged();
-  }
-}
 
 std::string working_folder() {
   std::error_code gone;
@@ -150,24 +96,6 @@ class progress_of_tasks {
 
 }  // namespace
 
-expected<std::shared_ptr<unique_fd>> volleys::lock(
-    const std::string& id) const {
-  if (locks_.empty()) return std::make_shared<unique_fd>();
-  if (auto made = storage::make_private_folder(locks_); !made)
-    return unexpected{std::move(made.error())};
-  const auto file = locks_ / (id + ".lock");
-  auto fd = std::make_shared<unique_fd>(
-      ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (*fd && try_lock(*fd, lock_kind::exclusive)) return fd;
-  if (errno == EWOULDBLOCK)
-    return unexpected{error{errc::session_busy, op,
-                            "another process works on volley " + id +
-                                "; it ends there, or by Ctrl-C there"}};
-  return unexpected{error{errc::storage_unavailable, op,
-                          "cannot lock " + file.string() + ": " +
-                              std::generic_category().message(errno)}};
-}
-
 expected<opened_volley> volleys::open(
     volley_request x, id_source& ids,
     std::shared_ptr<volley_listener> who) const {
@@ -181,23 +109,25 @@ expected<opened_volley> volleys::open(
     entry.result.task = entries.size();
     entries.push_back(std::move(entry));
   }
-  auto text = to_text({x, working_folder()});
-  if (auto ok = journal_->set_state({session_id{id}, record_key, text}); !ok)
+  auto held = lock_volley(locks_, id);
+  if (!held) return unexpected{std::move(held.error())};
+  const volley_record record{std::move(x), working_folder()};
+  if (auto ok = store_volley(*journal_, id, record); !ok)
     return unexpected{std::move(ok.error())};
-  return put_together(std::move(id), std::move(x), std::move(entries), {},
-                      std::move(who));
+  return put_together(std::move(id), record.request, std::move(entries), {},
+                      std::move(who), std::move(*held));
 }
 
 expected<opened_volley> volleys::reopen(
     const std::string& id, resume_options again,
     std::shared_ptr<volley_listener> who) const {
-  const auto state = journal_->load_state(session_id{id});
-  if (!state) return unexpected{state.error()};
-  const auto found = state->find(record_key);
-  if (found == state->end())
-    return unexpected{
-        error{errc::not_found, op, "there is no volley \"" + id + "\""}};
-  auto record = read_record(id, found->second);
+  // Before it is locked: an id that is none's makes no file.
+  if (auto known = load_volley(*journal_, id); !known)
+    return unexpected{std::move(known.error())};
+  auto held = lock_volley(locks_, id);
+  if (!held) return unexpected{std::move(held.error())};
+  // Whoever worked on it has ended: what is read now stays.
+  auto record = load_volley(*journal_, id);
   if (!record) return unexpected{std::move(record.error())};
   if (auto ok = check_folder(record->folder, "volley " + id); !ok)
     return unexpected{std::move(ok.error())};
@@ -214,20 +144,19 @@ expected<opened_volley> volleys::reopen(
       return unexpected{std::move(ok.error())};
     entries.push_back(std::move(entry));
   }
-  return put_together(id, std::move(record->request), std::move(entries),
-                      std::move(again), std::move(who));
+  return put_together(id, record->request, std::move(entries), std::move(again),
+                      std::move(who), std::move(*held));
 }
 
 expected<opened_volley> volleys::put_together(
-    std::string id, volley_request x, std::vector<volley_entry> entries,
-    resume_options again, std::shared_ptr<volley_listener> who) const {
-  auto held = lock(id);
-  if (!held) return unexpected{std::move(held.error())};
+    std::string id, const volley_request& x, std::vector<volley_entry> entries,
+    resume_options again, std::shared_ptr<volley_listener> who,
+    std::shared_ptr<volley_lock> held) const {
   opened_volley out;
   out.tasks = entries;
-  out.run = std::make_shared<volley_run>(id, std::move(entries),
-                                         std::move(again), runs_, journal_,
-                                         where_, std::move(who), *held);
+  out.run = std::make_shared<volley_run>(
+      id, std::move(entries), std::move(again), runs_, journal_, where_,
+      std::move(who), std::move(held));
   volley_setup setup;
   setup.limits.workers = x.workers;
   setup.limits.retries = {x.max_retries + 1, retry_base, retry_cap};

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/unique_fd.hpp"
 #include "runtime/service/front_door.hpp"
 #include "runtime/service/runs.hpp"
+#include "runtime/service/volley_record.hpp"
 #include "runtime/service/volley_run.hpp"
 
 namespace riffle::service {
@@ -25,9 +25,6 @@ struct opened_volley {
   std::shared_ptr<volley_run> run;
   std::function<void()> begin;
 };
-
-/// What a list says of a volley's session.
-inline constexpr std::string_view volley_prefix = "volley_";
 
 /// Thread-safe. Blocks on the journal: whoever must not is answered by
 /// `answer_on`.
@@ -57,15 +54,12 @@ class volleys {
   expected<opened_volley> reopen(const std::string& id, resume_options again,
                                  std::shared_ptr<volley_listener> who) const;
 
-  [[nodiscard]] static bool is_volley(std::string_view id) noexcept {
-    return id.starts_with(volley_prefix);
-  }
-
  private:
-  expected<opened_volley> put_together(
-      std::string id, volley_request x, std::vector<volley_entry> entries,
-      resume_options again, std::shared_ptr<volley_listener> who) const;
-  expected<std::shared_ptr<unique_fd>> lock(const std::string& id) const;
+  expected<opened_volley> put_together(std::string id, const volley_request& x,
+                                       std::vector<volley_entry> entries,
+                                       resume_options again,
+                                       std::shared_ptr<volley_listener> who,
+                                       std::shared_ptr<volley_lock> held) const;
 
   runs runs_;
   std::shared_ptr<storage::journal> journal_;

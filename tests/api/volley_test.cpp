@@ -2,6 +2,7 @@
 // Several tasks at once, as an application starts them.
 #include "runtime/api/volley.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -22,8 +23,10 @@ using testing::temp_folder;
 namespace {
 
 runtime make_runtime(const std::string& script,
-                     const temp_folder* data = nullptr) {
+                     const temp_folder* data = nullptr,
+                     std::uint32_t max_runs = 0) {
   config::config config;
+  config.runtime.max_runs = max_runs;
   if (data != nullptr)
     config.runtime.data_dir = (data->path() / "data").string();
   config.models["default"].dialect = "scripted";
@@ -142,6 +145,21 @@ TEST_CASE("what cannot start is its task's failure") {
   CHECK(results->at(1).status == task_status::completed);
 }
 
+TEST_CASE("a volley with more workers than runs there may be fails no task") {
+  auto runtime = make_runtime(echo, nullptr, 2);
+  volley_request request;
+  for (int i = 0; i < 12; ++i) request.tasks.push_back({.task = "t"});
+  request.workers = 8;
+  auto started = runtime.start_volley(std::move(request));
+  REQUIRE(started);
+  const auto results = started->wait(scaled(60s));
+  REQUIRE(results);
+  for (const auto& x : *results) {
+    CHECK(x.status == task_status::completed);
+    CHECK(x.attempts == 1);
+  }
+}
+
 TEST_CASE("a volley is resumed by its id, and what ended is told at once") {
   const temp_folder folder;
   std::string id;
@@ -152,6 +170,7 @@ TEST_CASE("a volley is resumed by its id, and what ended is told at once") {
     REQUIRE(started);
     id = started->id();
     REQUIRE(started->wait(scaled(20s)));
+    CHECK(std::filesystem::is_empty(folder.path() / "data" / "volleys"));
   }
   auto runtime = make_runtime("no script may run", &folder);
   auto again = runtime.resume_volley(id);

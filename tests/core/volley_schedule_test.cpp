@@ -20,6 +20,7 @@ constexpr task_end good{true, false, false};
 constexpr task_end bad{false, false, false};
 constexpr task_end passing{false, true, false};
 constexpr task_end limited{false, true, true};
+constexpr task_end no_room{false, false, false, true};
 
 std::vector<volley_task> plain(std::size_t n) {
   return std::vector<volley_task>(n);
@@ -67,6 +68,7 @@ struct volley_world {
   }
   void end(std::size_t task, const task_end& how) {
     running.erase(task);
+    if (how.no_room) --attempts[task];
     take(schedule.on_end(task, how, now, 0.5));
   }
 
@@ -191,6 +193,36 @@ TEST_CASE("fewer run while the provider refuses, more when tasks complete") {
   CHECK(x.running.size() == 8);
 }
 
+TEST_CASE("no more tasks are tried than the process has room for") {
+  volley_world x{{.workers = 4}, plain(6)};
+  x.take(x.schedule.begin(x.now));
+  x.end(2, no_room);
+  x.end(3, no_room);
+  CHECK(x.running == std::set<std::size_t>{0, 1});
+  x.end(0, good);  // and the others have kept their turn
+  CHECK(x.running == std::set<std::size_t>{1, 2});
+  REQUIRE(x.schedule.wake() == x.now + 1s);
+  x.now += 1s;
+  x.take(x.schedule.on_time(x.now));
+  CHECK(x.running == std::set<std::size_t>{1, 2, 3, 4});
+  CHECK(x.attempts[3] == 1);
+  CHECK_FALSE(x.schedule.wake());
+}
+
+TEST_CASE("a volley without any room waits for it, and can be cancelled") {
+  volley_world x{{.workers = 2}, plain(2)};
+  x.take(x.schedule.begin(x.now));
+  x.end(0, no_room);
+  x.end(1, no_room);
+  CHECK(x.running.empty());
+  x.now = *x.schedule.wake();
+  x.take(x.schedule.on_time(x.now));
+  CHECK(x.running == std::set<std::size_t>{0});
+  x.take(x.schedule.cancel());
+  x.end(0, no_room);
+  CHECK(x.over);
+}
+
 TEST_CASE("any volley keeps its promises") {
   std::mt19937_64 random{riffle::testing::fresh_seed()};
   const auto below = [&](std::size_t n) { return random() % n; };
@@ -222,8 +254,8 @@ TEST_CASE("any volley keeps its promises") {
       REQUIRE_FALSE(x.running.empty());
       auto one = x.running.begin();
       std::advance(one, static_cast<long>(below(x.running.size())));
-      const task_end all[] = {good, bad, passing, limited};
-      x.end(*one, all[below(4)]);
+      const task_end all[] = {good, bad, passing, limited, no_room};
+      x.end(*one, all[below(5)]);
     }
   }
 }

@@ -158,7 +158,7 @@ TEST_CASE("a session is deleted with its files") {
   CHECK_FALSE(uses.sessions.output(call_id{"call_1"}));
   const auto removed = uses.sessions.remove(session_id{"s"});
   REQUIRE(removed);
-  CHECK(*removed == 1);
+  CHECK(removed->runs == 1);
   const auto again = uses.sessions.remove(session_id{"s"});
   REQUIRE_FALSE(again);
   CHECK(again.error().code == errc::not_found);

@@ -25,7 +25,7 @@ namespace riffle::testing {
 /// that the port promises). A unit becomes visible when it is released; then
 /// its completion is called, on the releasing thread, without a lock held.
 /// Thread-safe. Must be held by a shared_ptr if it has a timer.
-class test_journal final : public storage::journal,
+class test_journal : public storage::journal,
                            public std::enable_shared_from_this<test_journal> {
  public:
   struct options {

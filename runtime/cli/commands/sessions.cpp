@@ -12,6 +12,7 @@
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/open_journal.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -83,29 +84,53 @@ int output(const sessions_command& x, const service::sessions& all,
   return written ? completed : failed;
 }
 
+error with_way_out(error why, const std::string& id) {
+  if (why.code != errc::session_busy) return why;
+  if (!service::is_volley(id))
+    why.message +=
+        ". 'riffle sessions cancel " + id + "' ends it; then it can be deleted";
+  else
+    why.message += "; then it can be deleted";
+  return why;
+}
+
+std::string removal_text(const std::string& id, const removed_sessions& gone) {
+  const auto counted = [](std::size_t n, const char* what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
+  const bool volley = service::is_volley(id);
+  auto out = (volley ? "volley " : "session ") + id + " is deleted, with ";
+  if (volley) out += counted(gone.sessions, "session") + " and ";
+  out += counted(gone.runs, "run");
+  if (gone.kept > 0)
+    out += "; " + counted(gone.kept, "session") +
+           " where something else has run too " +
+           (gone.kept == 1 ? "is" : "are") + " kept";
+  return out;
+}
+
 int remove(const sessions_command& x, const service::sessions& all,
            console& io) {
-  const auto runs = all.remove(session_id{x.id});
-  if (!runs) {
-    auto why = runs.error();
-    if (why.code == errc::session_busy)
-      why.message += ". 'riffle sessions cancel " + x.id +
-                     "' ends it; then it can be deleted";
-    return report(why, io);
-  }
+  const auto gone = all.remove(session_id{x.id});
+  if (!gone)
+    return report(with_hint(with_way_out(gone.error(), x.id),
+                            "'riffle sessions list' shows all"),
+                  io);
   if (x.common.output != output_kind::text) {
-    io.out.write(
-        service::dump({{"session_id", x.id}, {"deleted_runs", *runs}}) + "\n");
+    json out{{"session_id", x.id}, {"deleted_runs", gone->runs}};
+    if (gone->sessions > 0) out["deleted_sessions"] = gone->sessions;
+    if (gone->kept > 0) out["kept_sessions"] = gone->kept;
+    io.out.write(service::dump(out) + "\n");
   } else if (x.common.level != verbosity::quiet) {
-    io.complain("session " + x.id + " is deleted, with " +
-                std::to_string(*runs) + (*runs == 1 ? " run" : " runs"));
+    io.complain(removal_text(x.id, *gone));
   }
   return completed;
 }
 
-std::filesystem::path outputs_of(const config::config& settings) {
+std::filesystem::path data_place(const config::config& settings,
+                                 const char* name) {
   const auto folder = config::data_folder(settings.runtime);
-  return folder ? *folder / "outputs" : std::filesystem::path{};
+  return folder ? *folder / name : std::filesystem::path{};
 }
 
 }  // namespace
@@ -120,15 +145,16 @@ int execute(const sessions_command& x, console& io) {
       service::open_journal(*settings, changes ? service::journal_use::changes
                                                : service::journal_use::reads);
   if (!journal) return report(journal.error(), io);
-  const service::sessions all{*journal, outputs_of(*settings)};
+  const service::sessions all{*journal, data_place(*settings, "outputs"),
+                              data_place(*settings, "volleys")};
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
+  if (x.action == what::remove) return remove(x, all, io);
   const auto session = all.show(session_id{x.id});
   if (!session)
     return report(
         with_hint(session.error(), "'riffle sessions list' shows all"), io);
   switch (x.action) {
-    case what::remove: return remove(x, all, io);
     case what::cancel:
       return cancel_run_of(x, *settings, *session, **journal, io);
     case what::show: return show(x, *session, io);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "runtime/service/volley_record.hpp"
+#include "tools/kept_file.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+using storage::run_record;
+using storage::session_snapshot;
+
+bool is_active(const run_record& x) {
+  return x.state == storage::run_state::active;
+}
+
+/// The run of a plan, which is alone in a session of its name.
+const run_record* plan_in(const session_snapshot& x) {
+  const bool alone =
+      x.runs.size() == 1 && x.runs.front().id.value == x.session.value;
+  return alone ? &x.runs.front() : nullptr;
+}
+
+}  // namespace
+
+expected<removed_sessions> sessions::remove(const session_id& id) const {
+  if (is_volley(id.value)) return remove_volley(id.value);
+  const auto whole = show(id);
+  if (!whole) return unexpected{whole.error()};
+  if (plan_in(*whole) != nullptr) return remove_plan(*whole);
+  if (auto ok = remove_one(*whole); !ok)
+    return unexpected{std::move(ok.error())};
+  return removed_sessions{1, whole->runs.size(), 0};
+}
+
+expected<removed_sessions> sessions::remove_volley(
+    const std::string& id) const {
+  if (!journal_)
+    return unexpected{error{errc::not_found, "sessions",
+                            "there is no volley \"" + id + "\""}};
+  // Before it is locked: an id that is none's makes no file.
+  if (auto known = load_volley(*journal_, id); !known)
+    return unexpected{std::move(known.error())};
+  const auto held = lock_volley(volley_locks_, id);
+  if (!held) return unexpected{held.error()};
+  const auto record = load_volley(*journal_, id);
+  if (!record) return unexpected{record.error()};
+  std::set<session_id> members;
+  for (const auto& task : record->request.tasks) members.insert(*task.session);
+  auto out =
+      remove_members({members.begin(), members.end()}, [&](const auto& run) {
+        const auto place = request_from_json(run.settings).place;
+        return place && place->volley == id;
+      });
+  if (!out) return out;
+  if (auto ok = journal_->delete_session(session_id{id}); !ok)
+    return unexpected{std::move(ok.error())};
+  return out;
+}
+
+expected<removed_sessions> sessions::remove_plan(
+    const session_snapshot& plan) const {
+  if (auto free = check_free(plan); !free)
+    return unexpected{std::move(free.error())};
+  const auto& run = *plan_in(plan);
+  const auto steps = request_from_json(run.settings).plan_session;
+  std::vector<session_id> members;
+  if (!steps.empty()) members.push_back(steps);
+  auto out = remove_members(members, [&](const auto& one) {
+    return request_from_json(one.settings).of_plan == run.id;
+  });
+  if (!out) return out;
+  if (auto ok = remove_one(plan); !ok) return unexpected{std::move(ok.error())};
+  ++out->runs;
+  return out;
+}
+
+/// All are looked at first, so that nothing is deleted while one is busy.
+expected<removed_sessions> sessions::remove_members(
+    const std::vector<session_id>& ids, const run_filter& belongs) const {
+  removed_sessions out;
+  std::vector<session_id> going;
+  for (const auto& id : ids) {
+    const auto whole = journal_->load_session(id);
+    if (!whole && whole.error().code == errc::not_found) continue;
+    if (!whole) return unexpected{whole.error()};
+    if (whole->runs.empty()) continue;
+    if (!std::ranges::all_of(whole->runs, belongs)) {
+      ++out.kept;
+      continue;
+    }
+    if (auto free = check_free(*whole); !free)
+      return unexpected{std::move(free.error())};
+    going.push_back(id);
+  }
+  for (const auto& id : going) {
+    const auto whole = journal_->load_session(id);
+    if (!whole && whole.error().code == errc::not_found) continue;
+    if (!whole) return unexpected{whole.error()};
+    if (auto ok = remove_one(*whole); !ok)
+      return unexpected{std::move(ok.error())};
+    ++out.sessions;
+    out.runs += whole->runs.size();
+  }
+  return out;
+}
+
+/// Whether nobody works on a run of it.
+expected<void> sessions::check_free(const session_snapshot& x) const {
+  const auto run = std::ranges::find_if(x.runs, is_active);
+  if (run == x.runs.end()) return {};
+  const auto owner = journal_->owner_of_run(run->id);
+  if (!owner) return unexpected{owner.error()};
+  if (*owner == storage::run_owner::gone) return {};
+  return unexpected{error{errc::session_busy, "sessions",
+                          "run " + run->id.value + " of session " +
+                              x.session.value + " is under way"}};
+}
+
+/// The files go last: without its session nothing names them, while a session
+/// without its files could not be read.
+expected<void> sessions::remove_one(const session_snapshot& x) const {
+  if (auto ok = journal_->delete_session(x.session); !ok) return ok;
+  std::error_code ignored;
+  for (const auto& call : x.calls)
+    if (const auto file = tools::kept_file(outputs_, call.call.id);
+        file && !outputs_.empty())
+      std::filesystem::remove(*file, ignored);
+  return {};
+}
+
+}  // namespace riffle::service

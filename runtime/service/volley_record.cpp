@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/volley_record.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/file_lock.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "runtime/storage/owner.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+constexpr const char* op = "volley";
+constexpr const char* record_key = "volley";
+
+std::string to_text(const volley_record& x) {
+  nlohmann::json out{{"version", 1},
+                     {"workers", x.request.workers},
+                     {"max_retries", x.request.max_retries},
+                     {"fail_fast", x.request.fail_fast},
+                     {"folder", x.folder},
+                     {"tasks", nlohmann::json::array()}};
+  for (const auto& task : x.request.tasks)
+    out["tasks"].push_back({{"task", task.task},
+                            {"session", task.session->value},
+                            {"request", to_json(stored_request{task, {}})}});
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+expected<volley_record> read_record(const std::string& id,
+                                    const std::string& text) {
+  const auto damaged = [&] {
+    return unexpected{error{errc::storage_corrupt, op,
+                            "the record of volley " + id + " is damaged"}};
+  };
+  const auto from = nlohmann::json::parse(text, nullptr, false);
+  if (!from.is_object() || !from.contains("tasks")) return damaged();
+  try {
+    volley_record x;
+    x.request.workers = from.at("workers").get<std::uint32_t>();
+    x.request.max_retries = from.at("max_retries").get<std::uint32_t>();
+    x.request.fail_fast = from.at("fail_fast").get<bool>();
+    x.folder = from.at("folder").get<std::string>();
+    for (const auto& one : from.at("tasks")) {
+      auto task =
+          request_from_json(one.at("request").get<std::string>()).request;
+      task.task = one.at("task").get<std::string>();
+      task.session = session_id{one.at("session").get<std::string>()};
+      x.request.tasks.push_back(std::move(task));
+    }
+    return x;
+  } catch (const nlohmann::json::exception&) {
+    return damaged();
+  }
+}
+
+unexpected cannot_lock(const std::filesystem::path& file, int number) {
+  return unexpected{error{errc::storage_unavailable, op,
+                          "cannot lock " + file.string() + ": " +
+                              std::generic_category().message(number)}};
+}
+
+}  // namespace
+
+expected<void> store_volley(storage::journal& journal, const std::string& id,
+                            const volley_record& x) {
+  return journal.set_state({session_id{id}, record_key, to_text(x)});
+}
+
+expected<volley_record> load_volley(storage::journal& journal,
+                                    const std::string& id) {
+  const auto state = journal.load_state(session_id{id});
+  if (!state) return unexpected{state.error()};
+  const auto found = state->find(record_key);
+  if (found == state->end())
+    return unexpected{
+        error{errc::not_found, op, "there is no volley \"" + id + "\""}};
+  return read_record(id, found->second);
+}
+
+volley_lock::~volley_lock() {
+  // Still locked: whoever waits for the name finds that it leads elsewhere.
+  if (leads_to(file_, fd_)) ::unlink(file_.c_str());
+}
+
+expected<std::shared_ptr<volley_lock>> lock_volley(
+    const std::filesystem::path& folder, const std::string& id) {
+  constexpr int most_tries = 100;
+  if (folder.empty()) return std::shared_ptr<volley_lock>{};
+  if (auto made = storage::make_private_folder(folder); !made)
+    return unexpected{std::move(made.error())};
+  auto file = folder / (id + ".lock");
+  for (int tries = 0; tries < most_tries; ++tries) {
+    unique_fd fd{
+        ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+    if (!fd) return cannot_lock(file, errno);
+    if (!try_lock(fd, lock_kind::exclusive)) {
+      if (errno != EWOULDBLOCK) return cannot_lock(file, errno);
+      return unexpected{error{errc::session_busy, op,
+                              "another process works on volley " + id +
+                                  "; it ends there, or by Ctrl-C there"}};
+    }
+    if (leads_to(file, fd))
+      return std::make_shared<volley_lock>(std::move(file), std::move(fd));
+  }
+  return cannot_lock(file, EAGAIN);
+}
+
+}  // namespace riffle::service

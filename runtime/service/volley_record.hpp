@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What is stored of a volley, and the lock of who works on it.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/service/requests.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::service {
+
+/// What the id of a volley begins with.
+inline constexpr std::string_view volley_prefix = "volley_";
+
+[[nodiscard]] inline bool is_volley(std::string_view id) noexcept {
+  return id.starts_with(volley_prefix);
+}
+
+struct volley_record {
+  volley_request request;  ///< each task with its session
+  std::string folder;      ///< where it was started
+};
+
+/// Fails as `session_records::set_state`. Blocks until it is stored.
+expected<void> store_volley(storage::journal& journal, const std::string& id,
+                            const volley_record& x);
+
+/// Fails with `not_found`, `storage_corrupt`, and as `load_state`.
+expected<volley_record> load_volley(storage::journal& journal,
+                                    const std::string& id);
+
+/// While it lives no other process works on the volley. Its file goes with it;
+/// one that a killed process left behind goes with the next who locks it.
+class volley_lock {
+ public:
+  volley_lock(std::filesystem::path file, unique_fd fd)
+      : file_{std::move(file)}, fd_{std::move(fd)} {}
+  ~volley_lock();
+  volley_lock(const volley_lock&) = delete;
+  volley_lock& operator=(const volley_lock&) = delete;
+
+ private:
+  std::filesystem::path file_;
+  unique_fd fd_;
+};
+
+/// `folder`: of the locks; empty: nobody else knows the journal, and the answer
+/// is null. Fails with `session_busy` (somebody works on it) and
+/// `storage_unavailable`.
+expected<std::shared_ptr<volley_lock>> lock_volley(
+    const std::filesystem::path& folder, const std::string& id);
+
+}  // namespace riffle::service

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// What is on record of a volley: who may read it, work on it, delete it.
+#include "runtime/service/volleys.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+
+#include "runtime/base/file_lock.hpp"
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/test_journal.hpp"
+
+using namespace riffle;
+using namespace riffle::service;
+using riffle::testing::temp_folder;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Notes whether a session was read while the volley was locked.
+struct watching_journal final : riffle::testing::test_journal {
+  expected<storage::session_snapshot> load_session(
+      const session_id& id) override {
+    const unique_fd fd{::open(lock.c_str(), O_RDWR | O_CLOEXEC)};
+    if (!lock.empty()) {
+      ++reads;
+      unlocked += !fd || try_lock(fd, lock_kind::exclusive);
+    }
+    return test_journal::load_session(id);
+  }
+  fs::path lock;
+  int reads = 0;
+  int unlocked = 0;
+};
+
+struct volley_world {
+  opened_volley open(std::vector<run_request> tasks) {
+    auto out = all.open({.tasks = std::move(tasks)}, ids, nullptr);
+    REQUIRE(out);
+    return std::move(*out);
+  }
+  [[nodiscard]] fs::path lock_of(const std::string& id) const {
+    return folder.path() / "volleys" / (id + ".lock");
+  }
+  void add_run(const std::string& run, const std::string& session,
+               const std::string& settings, bool ends = true) {
+    storage::run_record x;
+    x.id = run_id{run};
+    x.session = session_id{session};
+    x.settings = settings;
+    REQUIRE(journal->open_run(x));
+    if (!ends) return;
+    x.ordinal = 1;
+    x.state = storage::run_state::completed;
+    journal->append({x.id, {}, {x}}, [](const auto&) {});
+    journal->release_all();
+  }
+  static std::string task_of(const std::string& volley) {
+    return to_json(stored_request{{}, {}, {}, task_place{volley, 0}});
+  }
+  bool has_session(const std::string& id) {
+    return !!sessions_of.show(session_id{id});
+  }
+
+  temp_folder folder;
+  std::shared_ptr<watching_journal> journal =
+      std::make_shared<watching_journal>();
+  volleys all{runs{nullptr, nullptr, journal, nullptr}, journal, nullptr,
+              nullptr, folder.path() / "volleys"};
+  sessions sessions_of{journal, {}, folder.path() / "volleys"};
+  id_source ids;
+};
+
+}  // namespace
+
+TEST_CASE("what came of a volley's tasks is read by who has its lock") {
+  volley_world x;
+  const auto id = x.open({{.task = "a"}, {.task = "b"}}).id;
+  x.journal->lock = x.lock_of(id);
+  CHECK(x.all.reopen(id, {}, nullptr));
+  CHECK(x.journal->reads == 2);
+  CHECK(x.journal->unlocked == 0);
+}
+
+TEST_CASE("one process works on a volley, and leaves no lock behind") {
+  volley_world x;
+  std::string id;
+  {
+    const auto first = x.open({{.task = "a"}});
+    id = first.id;
+    CHECK(fs::exists(x.lock_of(id)));
+    const auto second = x.all.reopen(id, {}, nullptr);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == errc::session_busy);
+  }
+  CHECK_FALSE(fs::exists(x.lock_of(id)));
+  CHECK(x.all.reopen(id, {}, nullptr));
+  CHECK_FALSE(fs::exists(x.lock_of(id)));
+}
+
+TEST_CASE("a lock that a killed process left is taken, then removed") {
+  volley_world x;
+  const auto id = x.open({{.task = "a"}}).id;
+  unique_fd{::open(x.lock_of(id).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)};
+  REQUIRE(fs::exists(x.lock_of(id)));
+  CHECK(x.all.reopen(id, {}, nullptr));
+  CHECK_FALSE(fs::exists(x.lock_of(id)));
+}
+
+TEST_CASE("a lock whose file went away is not the next one's") {
+  volley_world x;
+  const auto folder = x.folder.path() / "volleys";
+  const auto first = lock_volley(folder, "volley_a");
+  REQUIRE(first);
+  fs::remove(folder / "volley_a.lock");
+  const auto second = lock_volley(folder, "volley_a");
+  REQUIRE(second);
+  const_cast<std::shared_ptr<volley_lock>&>(*first).reset();
+  CHECK(fs::exists(folder / "volley_a.lock"));  // it is the second one's
+}
+
+TEST_CASE("an id that is no volley's makes no file") {
+  volley_world x;
+  const auto none = x.all.reopen("volley_none", {}, nullptr);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == errc::not_found);
+  CHECK(x.sessions_of.remove(session_id{"volley_none"}).error().code ==
+        errc::not_found);
+  CHECK_FALSE(fs::exists(x.folder.path() / "volleys"));
+}
+
+TEST_CASE("a volley is deleted with the sessions that are only its own") {
+  volley_world x;
+  const auto id = x.open({{.task = "a", .session = session_id{"own"}},
+                          {.task = "b", .session = session_id{"shared"}},
+                          {.task = "c"}})
+                      .id;
+  x.add_run("run_1", "own", x.task_of(id));
+  x.add_run("run_2", "shared", x.task_of(id));
+  x.add_run("run_3", "shared", "{}");
+  const auto gone = x.sessions_of.remove(session_id{id});
+  REQUIRE(gone);
+  CHECK(gone->sessions == 1);
+  CHECK(gone->runs == 1);
+  CHECK(gone->kept == 1);
+  CHECK_FALSE(x.has_session("own"));
+  CHECK(x.has_session("shared"));
+  CHECK(x.journal->load_state(session_id{id})->empty());
+  CHECK_FALSE(fs::exists(x.lock_of(id)));
+  CHECK(x.sessions_of.remove(session_id{id}).error().code == errc::not_found);
+}
+
+TEST_CASE("a volley that somebody works on is not deleted") {
+  volley_world x;
+  auto works = x.open({{.task = "a", .session = session_id{"one"}},
+                       {.task = "b", .session = session_id{"two"}}});
+  x.add_run("run_1", "one", x.task_of(works.id));
+  x.add_run("run_2", "two", x.task_of(works.id), false);
+  const session_id id{works.id};
+  CHECK(x.sessions_of.remove(id).error().code == errc::session_busy);
+  works = {};
+  // Its lock is free, but a run of it is under way: nothing is deleted.
+  CHECK(x.sessions_of.remove(id).error().code == errc::session_busy);
+  CHECK(x.has_session("one"));
+  CHECK_FALSE(x.journal->load_state(id)->empty());
+}
+
+TEST_CASE("a plan is deleted with the sessions of its steps") {
+  volley_world x;
+  stored_request plan;
+  plan.plan_session = session_id{"steps"};
+  x.add_run("plan_1", "plan_1", to_json(plan));
+  stored_request step;
+  step.of_plan = run_id{"plan_1"};
+  x.add_run("run_1", "steps", to_json(step));
+  const auto gone = x.sessions_of.remove(session_id{"plan_1"});
+  REQUIRE(gone);
+  CHECK(gone->sessions == 1);
+  CHECK(gone->runs == 2);
+  CHECK_FALSE(x.has_session("plan_1"));
+  CHECK_FALSE(x.has_session("steps"));
+}
