@@ -59,6 +59,10 @@ TEST_CASE("every option of run arrives") {
   CHECK(parsed<run_command>({"run", "--stats", "t"}).show.stats);
   CHECK_FALSE(x.show.tool_trace);
   CHECK(parsed<run_command>({"run", "--emit-tool-trace", "t"}).show.tool_trace);
+  CHECK(parsed<run_command>({"run", "--quiet", "t"}).common.level ==
+        verbosity::quiet);
+  CHECK(parsed<run_command>({"run", "--verbose", "t"}).common.level ==
+        verbosity::verbose);
   CHECK(parsed<run_command>({"run", "-q", "t"}).common.level ==
         verbosity::quiet);
   CHECK(parsed<run_command>({"run", "--output", "jsonl", "t"}).common.output ==

@@ -26,7 +26,7 @@ namespace riffle::testing {
 /// its completion is called, on the releasing thread, without a lock held.
 /// Thread-safe. Must be held by a shared_ptr if it has a timer.
 class test_journal : public storage::journal,
-                           public std::enable_shared_from_this<test_journal> {
+                     public std::enable_shared_from_this<test_journal> {
  public:
   struct options {
     std::uint64_t seed = 1;
