@@ -258,6 +258,33 @@ TEST_CASE("tasks of one session run one after the other") {
         "[1/3] a\nafter a\n\n[2/3] b\nafter ab\n\n[3/3] c\nafter abc\n\n");
 }
 
+TEST_CASE("a volley is deleted by its id, with what it made") {
+  const work_folder folder;
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("fine")); }};
+  folder.configure(server.url("/v1"));
+  REQUIRE(run(folder, {"run", "--session", "mine", "before"}).status == 0);
+  folder.write("t.txt",
+               "one\ntwo\n{\"task\": \"three\", \"session\": \"mine\"}\n");
+  const auto id = volley_of(run(folder, {"run", "--tasks-file", "t.txt"}).err);
+  const auto end = run(folder, {"sessions", "delete", id});
+  CHECK(end.status == 0);
+  CHECK(end.err.find("volley " + id +
+                     " is deleted, with 2 sessions and 2 runs; 1 session "
+                     "where something else has run too is kept") !=
+        std::string::npos);
+  const auto left =
+      json::parse(run(folder, {"sessions", "list", "--output", "json"}).out);
+  REQUIRE(left.size() == 1);
+  CHECK(left.at(0).at("session_id") == "mine");
+  const auto gone = run(folder, {"sessions", "resume", id});
+  CHECK(gone.status == 2);
+  const auto again = run(folder, {"sessions", "delete", id});
+  CHECK(again.status == 2);
+  CHECK(again.err.find("there is no volley \"" + id + "\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("a volley that there is not cannot be resumed") {
   const work_folder folder;
   folder.configure("http://127.0.0.1:9/v1");
