@@ -72,7 +72,10 @@ void answer_reader::feed(std::string_view bytes, turn_delta& out) {
     why.retryable = false;
     return fail(out, std::move(why));
   }
-  if (body_ == body::unknown) sniff(bytes);
+  // However the bytes were cut: it is told of a body that is nothing.
+  if (head_.size() < answer::head_size)
+    head_.append(bytes.substr(0, answer::head_size - head_.size()));
+  if (body_ == body::unknown) sniff();
   if (body_ == body::page) return;
   if (body_ == body::document) {
     document_.append(bytes);
@@ -87,9 +90,7 @@ void answer_reader::feed(std::string_view bytes, turn_delta& out) {
 }
 
 // A field of an event cannot begin with these, a document must.
-void answer_reader::sniff(std::string_view bytes) {
-  if (head_.size() < answer::head_size)
-    head_.append(bytes.substr(0, answer::head_size - head_.size()));
+void answer_reader::sniff() {
   std::string_view seen{head_};
   if (seen.starts_with("\xEF\xBB\xBF")) seen.remove_prefix(3);
   seen = trimmed(seen);

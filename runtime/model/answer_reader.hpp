@@ -38,7 +38,7 @@ class answer_reader : public decoder {
  private:
   enum class body : std::uint8_t { unknown, events, document, page };
 
-  void sniff(std::string_view bytes);
+  void sniff();
   void read_event(const sse_event& x, turn_delta& out);
   void read_document(turn_delta& out);
 

@@ -49,15 +49,16 @@ void openai_decoder::feed(std::string_view bytes, turn_delta& out) {
                       false,
                       {}});
   }
-  if (body_ == body::unknown) sniff(bytes);
+  // However the bytes were cut: it is told of a body that is nothing.
+  if (head_.size() < head_size)
+    head_.append(bytes.substr(0, head_size - head_.size()));
+  if (body_ == body::unknown) sniff();
   if (body_ == body::json) return feed_json(bytes, out);
   if (body_ != body::html) feed_events(bytes, out);
 }
 
 // A field of an event cannot begin with these, a document must.
-void openai_decoder::sniff(std::string_view bytes) {
-  if (head_.size() < head_size)
-    head_.append(bytes.substr(0, head_size - head_.size()));
+void openai_decoder::sniff() {
   std::string_view seen{head_};
   if (seen.starts_with("\xEF\xBB\xBF")) seen.remove_prefix(3);
   seen = trimmed(seen);

@@ -35,7 +35,7 @@ class openai_decoder final : public decoder {
   /// What the first byte that is no white space tells.
   enum class body : std::uint8_t { unknown, events, json, html };
 
-  void sniff(std::string_view bytes);
+  void sniff();
   void feed_events(std::string_view bytes, turn_delta& out);
   void feed_json(std::string_view bytes, turn_delta& out);
   void on_event(const sse_event& x, turn_delta& out);
