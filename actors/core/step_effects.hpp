@@ -27,6 +27,8 @@ struct run_progress {
   token_usage usage;
   std::uint32_t recoveries = 0;  ///< of this step
   std::uint32_t reminders = 0;
+  /// The committed turn is one that its provider paused.
+  bool turn_paused = false;
 
   bool operator==(const run_progress&) const = default;
 };

@@ -77,7 +77,10 @@ step_effects step_machine::recover(run_progress progress,
   record(out, {});  // one more recovery is on record
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
-  if (calls_.empty()) without_calls(out, now);
+  if (calls_.empty() && progress_.turn_paused)
+    go_on(out, now);
+  else if (calls_.empty())
+    without_calls(out, now);
   for (const auto& c : settled) {
     if (phase_ != phase::settling) break;
     auto more = on_settled(c, now);
@@ -178,6 +181,7 @@ void step_machine::begin_step(step_effects& out, time_point now,
   ++progress_.step;
   progress_.attempt = 1;
   progress_.turn_committed = progress_.turn_safe = false;
+  progress_.turn_paused = false;
   progress_.recoveries = 0;
   failed_attempts_ = 0;
   calls_.clear();
@@ -197,6 +201,7 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   add(progress_.usage, turn.usage);
   progress_.turn_committed = true;
   progress_.turn_safe = is_safe(*turn.finish);
+  progress_.turn_paused = turn.finish == finish_reason::paused;
   progress_.tool_calls += static_cast<std::uint32_t>(turn.calls.size());
   text_ = turn.text;
   cut_off_ = turn.finish == finish_reason::length ||
@@ -213,7 +218,7 @@ void step_machine::commit_turn(turn_summary turn, step_effects& out,
   phase_ = phase::settling;
   out.emplace_back(open_gate{progress_.turn_safe});
   if (calls_.empty()) {
-    if (turn.finish == finish_reason::paused)
+    if (progress_.turn_paused)
       go_on(out, now);
     else if (turn.finish == finish_reason::content_filter && text_.empty())
       fail({errc::model_error, op,

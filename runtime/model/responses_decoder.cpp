@@ -46,6 +46,10 @@ bool is_terminal(std::string_view type) {
          type == "response.failed" || type == "response.cancelled";
 }
 
+bool is_call(std::string_view type) {
+  return type == "function_call" || type == "custom_tool_call";
+}
+
 }  // namespace
 
 void responses_decoder::on_event(const json& x, turn_delta& out) {
@@ -93,7 +97,7 @@ void responses_decoder::on_item(std::uint64_t index, const json& x,
   auto& item = items_[index];
   const bool known = !item.type.empty();
   item.type = text_at(x, "type");
-  if (known || item.type != "function_call") return;
+  if (known || !is_call(item.type)) return;
   auto& fragment = out.fragments.emplace_back();
   fragment.index = static_cast<std::uint32_t>(index);
   fragment.id = text_at(x, "call_id");
@@ -109,7 +113,10 @@ void responses_decoder::on_item_done(std::uint64_t index, const json& x,
   item.value = answer::kept(x);
   // One that was cut must not act, even if what came looks whole.
   const bool cut = text_at(x, "status") == "incomplete";
-  if (item.type == "function_call" && cut) return;
+  if (is_call(item.type) && cut) return;
+  // Free text, which no tool takes: it is refused, with a result.
+  if (item.type == "custom_tool_call")
+    return on_arguments_done(index, "free text: " + text_at(x, "input"), out);
   if (item.type == "function_call")
     on_arguments_done(index, text_at(x, "arguments"), out);
   else
@@ -128,7 +135,7 @@ void responses_decoder::on_arguments_done(std::uint64_t index,
                                           const std::string& all,
                                           turn_delta& out) {
   auto& item = items_[index];
-  if (item.closed || item.type != "function_call") return;
+  if (item.closed || !is_call(item.type)) return;
   if (!all.empty() && !all.starts_with(item.arguments))
     return fail(out, {errc::model_error,
                       "model",
@@ -159,8 +166,7 @@ void responses_decoder::on_end(const json& response, turn_delta& out) {
     return fail(out, openai::any_error(why.is_null() ? response : why));
   const auto reason = text_at(member(response, "incomplete_details"), "reason");
   bool calls = false;
-  for (const auto& [index, x] : items_)
-    calls = calls || x.type == "function_call";
+  for (const auto& [index, x] : items_) calls = calls || is_call(x.type);
   if (status == "incomplete" || !reason.empty())
     out.finish = reason == "content_filter" ? finish_reason::content_filter
                                             : finish_reason::length;
@@ -179,7 +185,7 @@ std::string responses_decoder::state() const {
   bool any = false;
   std::uint32_t calls = 0;
   for (const auto& [index, x] : items_) {
-    if (x.type == "function_call") {
+    if (is_call(x.type)) {
       out.push_back({{"call", calls++}});
     } else if (x.type == "message" && !x.text.empty()) {
       out.push_back({{"text", x.text}});

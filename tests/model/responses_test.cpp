@@ -36,6 +36,42 @@ TEST_CASE("responses: every parameter has its place in the body") {
   CHECK_FALSE(request_of("responses", options).contains("include"));
 }
 
+TEST_CASE("responses: free text for a custom tool is a call that is refused") {
+  const json begun = {{"type", "custom_tool_call"},
+                      {"call_id", "call_1"},
+                      {"name", "now"},
+                      {"input", ""}};
+  // Also where the text happens to be a JSON object.
+  auto done = begun;
+  done["input"] = "{\"a\":1}";
+  const auto decoder = model::make_dialect("responses")->make_decoder();
+  turn_delta m;
+  decoder->feed(
+      typed_event({{"type", "response.output_item.added"},
+                   {"output_index", 0},
+                   {"item", begun}}) +
+          typed_event({{"type", "response.custom_tool_call_input.delta"},
+                       {"output_index", 0},
+                       {"delta", "{\"a\":"}}) +
+          typed_event({{"type", "response.custom_tool_call_input.done"},
+                       {"output_index", 0},
+                       {"input", "{\"a\":1}"}}) +
+          typed_event({{"type", "response.output_item.done"},
+                       {"output_index", 0},
+                       {"item", done}}) +
+          typed_event({{"type", "response.completed"},
+                       {"response", {{"status", "completed"}}}}),
+      m);
+  decoder->end(m);
+  CHECK_FALSE(m.failure);
+  CHECK(m.finish == finish_reason::tool_calls);
+  REQUIRE(m.fragments.size() == 2);
+  CHECK(m.fragments[0].id == "call_1");
+  CHECK(m.fragments[0].name == "now");
+  CHECK(m.fragments[1].arguments == "free text: {\"a\":1}");
+  CHECK(m.fragments[1].closes);
+}
+
 TEST_CASE("responses: encrypted thoughts go back before their calls") {
   const json thoughts = {{"type", "reasoning"},
                          {"id", "rs_1"},
@@ -144,17 +180,23 @@ TEST_CASE("ollama: every parameter has its place in the body") {
   auto options = all_options();
   options.stop = {"x"};
   options.seed = 3;
+  options.keep_alive = "10m";
   options.reasoning_effort = "low";
   options.response_schema = R"({"type":"object"})";
   options.tools.pop_back();
   const auto want = json::parse(R"({"model":"m","stream":true,"more":1,
     "options":{"num_ctx":16384,"temperature":0.5,"top_p":0.25,"num_predict":7,
-      "stop":["x"],"seed":3},"think":"low","format":{"type":"object"},
+      "stop":["x"],"seed":3},"keep_alive":"10m","think":"low",
+      "format":{"type":"object"},
     "tools":[{"type":"function","function":{"name":"now","description":"time",
       "parameters":{"type":"object","properties":{"a":{}}}}}],"messages":[]})");
   CHECK(request_of("ollama", options) == want);
   options.context_window = 9;
   CHECK(request_of("ollama", options).at("options").at("num_ctx") == 9);
+  options.keep_alive = "-1";  // seconds; a text of them has no unit
+  CHECK(request_of("ollama", options).at("keep_alive") == -1);
+  for (const auto* other : {"openai", "anthropic", "responses"})
+    CHECK_FALSE(model::can_express(other, "keep_alive"));
 }
 
 TEST_CASE("ollama: calls come whole, and go back as objects") {
