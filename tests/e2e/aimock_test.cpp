@@ -103,17 +103,17 @@ class aimock {
 };
 
 /// Reads two files, writes with bash what they hold, then answers.
-json fixtures() {
+/// `one_call`: reads one alone, for it counts the calls of Responses as turns.
+json fixtures(bool one_call = false) {
   const auto call = [](const std::string& tool, const json& arguments) {
     return json{{"name", tool}, {"arguments", arguments.dump()}};
   };
+  json reads = json::array({call("read", {{"path", "a.txt"}})});
+  if (!one_call) reads.push_back(call("read", {{"path", "b.txt"}}));
   return {
       {"fixtures",
        {{{"match", {{"userMessage", "two files"}, {"turnIndex", 0}}},
-         {"response",
-          {{"toolCalls",
-            {call("read", {{"path", "a.txt"}}),
-             call("read", {{"path", "b.txt"}})}}}}},
+         {"response", {{"toolCalls", reads}}}},
         {{"match", {{"userMessage", "two files"}, {"turnIndex", 1}}},
          {"response",
           {{"toolCalls",
@@ -174,6 +174,36 @@ TEST_CASE("aimock leads an agent through a whole task") {
       check_journal(server.journal(), streaming);
     }
   }
+}
+
+TEST_CASE("aimock leads an agent through it in every other dialect, too") {
+  const auto there = packages();
+  if (!there) return skip("npm or its network is missing");
+  for (const std::string dialect : {"anthropic", "responses", "ollama"})
+    for (const bool streaming : {true, false}) {
+      CAPTURE(dialect, streaming);
+      const work_folder folder;
+      folder.write("a.txt", "Ada\n");
+      folder.write("b.txt", "Bob\n");
+      const bool one = dialect == "responses";
+      const aimock server{*there, folder, fixtures(one)};
+      REQUIRE(server.ready());
+      folder.configure(server.url(dialect == "ollama" ? "" : "/v1"),
+                       "model = \"gpt-4o\"\ndialect = \"" + dialect +
+                           "\"\nstreaming = " + (streaming ? "true" : "false") +
+                           "\n[tools.bash]\napproval = \"allow\"\n");
+      const auto end = riffle::testing::riffle(
+          folder, {"run", "join the two files", "--output", "jsonl"});
+      INFO(end.err);
+      CHECK(end.status == 0);
+      CHECK(folder.read("c.txt") == "Ada\nBob\n");
+      const auto events = checked_events(end.out);
+      CHECK(of_type(events, "tool_result").size() == (one ? 2 : 3));
+      const auto answers = of_type(events, "final_answer");
+      REQUIRE(answers.size() == 1);
+      CHECK(answers[0].at("data").at("content") == "Both are in c.txt now.");
+      CHECK(server.journal().size() == 3);
+    }
 }
 
 TEST_CASE("aimock's refusals are understood") {
