@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "messages/attachment.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
@@ -96,6 +97,22 @@ struct rule_subject {
   bool operator==(const rule_subject&) const = default;
 };
 
+/// What a call may give the model to look at beside its text.
+struct taken_files {
+  std::vector<std::string> types{};  ///< MIME; empty: no file at all
+  std::uint64_t most_bytes = 0;      ///< of one file
+
+  bool operator==(const taken_files&) const = default;
+};
+
+/// A picture or a file that a call gives the model to look at.
+struct result_file {
+  attachment about{};
+  std::string bytes{};
+
+  bool operator==(const result_file&) const = default;
+};
+
 /// What a tool gave back, or why it has nothing to give.
 struct call_result {
   outcome how = outcome::ok;
@@ -104,6 +121,7 @@ struct call_result {
   std::string metadata{};      ///< a JSON object, or empty
   duration took{};             ///< of the last attempt
   std::uint32_t attempts = 0;  ///< 0: it never began
+  std::vector<result_file> files{};
 
   bool operator==(const call_result&) const = default;
 };

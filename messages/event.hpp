@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "messages/call.hpp"
 #include "messages/error.hpp"
@@ -27,6 +28,7 @@ struct run_started {
   std::string task{};
   std::uint32_t max_steps = 0;
   std::optional<proposal_id> cause{};
+  std::vector<attachment> attachments = {};  ///< left out if empty
   bool operator==(const run_started&) const = default;
 };
 
@@ -91,8 +93,9 @@ struct tool_result {
   bool truncated = false;
   std::uint64_t duration_ms = 0;
   std::uint32_t attempts = 0;
-  std::optional<error> err{};  ///< rendered as {code, message}
-  std::string metadata{};      ///< JSON object; left out if empty
+  std::optional<error> err{};                ///< rendered as {code, message}
+  std::string metadata{};                    ///< JSON object; left out if empty
+  std::vector<attachment> attachments = {};  ///< left out if empty
   bool operator==(const tool_result&) const = default;
 };
 

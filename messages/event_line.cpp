@@ -18,6 +18,16 @@ void put_usage(json_members& m, const token_usage& x) {
   if (x.estimated) m.flag("estimated", true);
 }
 
+void put_attachments(json_members& m, const std::vector<attachment>& all) {
+  if (all.empty()) return;
+  m.objects("attachments", all, [](json_members& inner, const attachment& x) {
+    inner.text("name", x.name);
+    inner.text("type", x.type);
+    inner.number("bytes", x.bytes);
+    inner.text("digest", x.digest);
+  });
+}
+
 // `data` of each type, keys in the contract's order.
 
 void put(json_members& m, const events::run_started& x) {
@@ -26,10 +36,11 @@ void put(json_members& m, const events::run_started& x) {
   m.text("model", x.model);
   m.text("task", x.task);
   m.number("max_steps", x.max_steps);
-  if (!x.cause) return;
-  m.object("cause", [&](json_members& inner) {
-    inner.text("proposal_id", x.cause->value);
-  });
+  if (x.cause)
+    m.object("cause", [&](json_members& inner) {
+      inner.text("proposal_id", x.cause->value);
+    });
+  put_attachments(m, x.attachments);
 }
 
 void put(json_members& m, const events::step_start& x) {
@@ -86,6 +97,7 @@ void put(json_members& m, const events::tool_result& x) {
     });
   }
   m.object_or_nothing("metadata", x.metadata);
+  put_attachments(m, x.attachments);
 }
 
 void put(json_members& m, const events::plan_updated& x) {

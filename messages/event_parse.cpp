@@ -42,6 +42,16 @@ std::optional<error> maybe_error(json_reader& m) {
   return get_error(m.object("error"));
 }
 
+std::vector<attachment> get_attachments(json_reader& m) {
+  std::vector<attachment> out;
+  if (!m.has("attachments")) return out;
+  m.objects("attachments", [&](json_reader x) {
+    out.push_back({x.text("name"), x.text("type"),
+                   x.number<std::uint64_t>("bytes"), x.text("digest")});
+  });
+  return out;
+}
+
 // `data` of each type.
 
 void get(json_reader& m, events::run_started& x) {
@@ -52,6 +62,7 @@ void get(json_reader& m, events::run_started& x) {
   x.max_steps = m.number<std::uint32_t>("max_steps");
   if (m.has("cause"))
     x.cause = m.object("cause").id<proposal_id>("proposal_id");
+  x.attachments = get_attachments(m);
 }
 
 void get(json_reader& m, events::step_start& x) {
@@ -113,6 +124,7 @@ void get(json_reader& m, events::tool_result& x) {
   x.attempts = m.number<std::uint32_t>("attempts");
   x.err = maybe_error(m);
   x.metadata = m.object_or_empty("metadata");
+  x.attachments = get_attachments(m);
 }
 
 void get(json_reader& m, events::plan_updated& x) {

@@ -29,8 +29,17 @@ inline auto fields(tool_call& x) {
                   x.limits, x.judged, x.rejection, x.basis);
 }
 
+inline auto fields(attachment& x) {
+  return std::tie(x.name, x.type, x.bytes, x.digest);
+}
+
+inline auto fields(taken_files& x) { return std::tie(x.types, x.most_bytes); }
+
+inline auto fields(result_file& x) { return std::tie(x.about, x.bytes); }
+
 inline auto fields(call_result& x) {
-  return std::tie(x.how, x.output, x.err, x.metadata, x.took, x.attempts);
+  return std::tie(x.how, x.output, x.err, x.metadata, x.took, x.attempts,
+                  x.files);
 }
 
 inline auto fields(tool_progress_report& x) {
@@ -46,7 +55,8 @@ inline auto fields(offer& x) {
 }
 
 inline auto fields(assignment& x) {
-  return std::tie(x.version, x.run, x.epoch, x.call, x.attempt, x.state);
+  return std::tie(x.version, x.run, x.epoch, x.call, x.attempt, x.state,
+                  x.files);
 }
 
 inline auto fields(stop& x) { return std::tie(x.id, x.attempt); }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "messages/event_line.hpp"
 #include "messages/json_text.hpp"
@@ -90,6 +91,21 @@ class json_members {
     json_members inner{out_};
     fill(inner);
     out_.push_back('}');
+  }
+  /// An array with `fill(members, x)` of each.
+  template <class Range, class F>
+  void objects(std::string_view name, const Range& all, F fill) {
+    key(name);
+    out_.push_back('[');
+    bool more = false;
+    for (const auto& x : all) {
+      if (std::exchange(more, true)) out_.push_back(',');
+      out_.push_back('{');
+      json_members inner{out_};
+      fill(inner, x);
+      out_.push_back('}');
+    }
+    out_.push_back(']');
   }
 
  private:

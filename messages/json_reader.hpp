@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -109,6 +110,20 @@ class json_reader {
     if (x && !x->is_object()) fail<int>(key, "not an object");
     const auto* inner = x && x->is_object() ? x : &none;
     return {*inner, raw_member(raw_, key), path_ + key + '.', problem_};
+  }
+  /// Each element of an array of objects.
+  template <class F>
+  void objects(const char* key, F read) {
+    const auto* x = find(key);
+    if (!x) return;
+    if (!x->is_array()) return static_cast<void>(fail<int>(key, "not a list"));
+    for (std::size_t i = 0; i < x->size(); ++i) {
+      const auto& one = (*x)[i];
+      const auto place = path_ + key + '[' + std::to_string(i) + "].";
+      if (!one.is_object())
+        return static_cast<void>(fail<int>(key, "holds what is no object"));
+      read(json_reader{one, {}, place, problem_});
+    }
   }
 
   bool has(const char* key) const { return object_.contains(key); }

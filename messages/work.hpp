@@ -32,7 +32,7 @@
 
 namespace riffle::work {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// What a worker serves.
 struct offer {
@@ -55,6 +55,7 @@ struct assignment {
   std::uint32_t attempt = 1;
   /// The session's values as they were when it was given: key -> JSON text.
   std::map<std::string, std::string> state{};
+  taken_files files{};  ///< what the model takes
 
   bool operator==(const assignment&) const = default;
 };

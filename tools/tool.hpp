@@ -82,6 +82,8 @@ struct tool_context {
   std::shared_ptr<call_state> state = std::make_shared<call_state>();
   /// Most bytes of output worth keeping in memory.
   std::size_t output_cap = 16u << 20;
+  /// What the model takes beside text.
+  taken_files files = {};
 };
 
 /// What `run` gives back. `err` set: the model is told of a failure it can
@@ -93,6 +95,8 @@ struct tool_output {
   /// With `err`: the call did not act, for what it was judged by has changed;
   /// it is judged again.
   bool moved = false;
+  /// What the model is shown beside the text: what `tool_context::files` takes.
+  std::vector<result_file> files = {};
 };
 
 /// One tool. Stateless between calls or thread-safe: `run` is called from

@@ -18,6 +18,13 @@ std::uint64_t estimate_tokens(std::string_view text) noexcept {
   return (text.size() + wide + 3) / 4;
 }
 
+std::uint64_t estimate_file_tokens(const attachment& x) noexcept {
+  constexpr std::uint64_t picture = 1600;
+  constexpr std::uint64_t bytes_of_page = 64u << 10;
+  if (x.type.starts_with("image/")) return picture;
+  return picture * (1 + x.bytes / bytes_of_page);
+}
+
 std::size_t outputs_to_trim(std::uint64_t window, std::uint64_t used,
                             const std::vector<told_output>& old) {
   if (window == 0 || used <= window - window / 4) return 0;

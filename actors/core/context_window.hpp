@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "messages/attachment.hpp"
+
 namespace riffle::core {
 
 /// About how many tokens a text has: a quarter of one for each ASCII byte
@@ -18,6 +20,10 @@ namespace riffle::core {
 /// tokens a character of two to four bytes. The same text always gives the
 /// same number.
 [[nodiscard]] std::uint64_t estimate_tokens(std::string_view text) noexcept;
+
+/// About how many tokens a picture or a file costs: providers scale pictures
+/// down to about this much, and a page of a document costs as much as one.
+[[nodiscard]] std::uint64_t estimate_file_tokens(const attachment& x) noexcept;
 
 /// Tokens of a tool's output as it was told, and of the note instead of it.
 struct told_output {

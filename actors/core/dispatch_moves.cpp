@@ -142,7 +142,8 @@ void dispatch_queue::end_work(entry& x) {
 void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
                             std::optional<std::uint64_t> last_progress) {
   if (result.how == outcome::ok && x.call.eff == effect::read_only &&
-      !x.call.control && result.output.size() <= reuse_limit)
+      !x.call.control && result.output.size() <= reuse_limit &&
+      result.files.empty())
     keep_for_reuse({x.call.id, x.call.tool, x.call.arguments, result.output});
   x.at = phase::settled;
   --open_;

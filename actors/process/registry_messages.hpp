@@ -88,6 +88,7 @@ struct run_deadline {
 /// registry -> session store.
 struct open_run_request {
   storage::run_record run;
+  std::vector<storage::file_record> files = {};
 };
 
 struct adopt_run_request {

@@ -69,7 +69,8 @@ void run_registry_state::act(core::ask_store& x) {
   };
   self->delayed_send(self, setup.store_deadline, run_deadline{x.run, x.ticket});
   if (x.fresh) {
-    open_run_request request{to_record(*askers.at(x.run).spec)};
+    const auto& spec = *askers.at(x.run).spec;
+    open_run_request request{to_record(spec), spec.files};
     self->request(setup.store, heard_for, std::move(request))
         .then(answered, lost);
     return;

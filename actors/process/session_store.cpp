@@ -9,7 +9,7 @@
 namespace riffle {
 
 opened_run session_store_state::open(open_run_request& x) {
-  auto answer = journal->open_run(std::move(x.run));
+  auto answer = journal->open_run(std::move(x.run), std::move(x.files));
   if (!answer) return {nullptr, std::move(answer.error())};
   return {std::make_shared<storage::run_snapshot>(std::move(*answer)), {}};
 }

@@ -23,6 +23,7 @@ std::vector<std::string> sent_parameters(const model::request_options& x) {
   add("thinking_budget", x.thinking_budget.has_value());
   add("tool_choice", !x.tool_choice.empty());
   add("parallel_tool_calls", x.parallel_tool_calls.has_value());
+  add("keep_alive", !x.keep_alive.empty());
   add("response_schema", !x.response_schema.empty());
   const auto extra = ordered_json::parse(x.extra, nullptr, false);
   if (extra.is_object())
@@ -41,6 +42,7 @@ model::request_options without_parameter(model::request_options x,
   if (name == "thinking_budget") x.thinking_budget.reset();
   if (name == "tool_choice") x.tool_choice.clear();
   if (name == "parallel_tool_calls") x.parallel_tool_calls.reset();
+  if (name == "keep_alive") x.keep_alive.clear();
   if (name == "response_schema") x.response_schema.clear();
   auto extra = ordered_json::parse(x.extra, nullptr, false);
   if (extra.is_object() && extra.erase(name) > 0)
@@ -50,9 +52,11 @@ model::request_options without_parameter(model::request_options x,
 
 asked_models::asked_models(const run_spec_ptr& main) {
   const auto add = [this](const run_spec_ptr& spec) {
-    all_.push_back({spec, spec->request,
-                    conversation{{spec->dialect, spec->request,
-                                  spec->model.context_window, spec->maker}}});
+    all_.push_back(
+        {spec, spec->request,
+         conversation{{spec->dialect, spec->request, spec->model.context_window,
+                       spec->maker, spec->file_types,
+                       spec->file_limits.max_total_bytes}}});
   };
   add(main);
   for (const auto& other : main->fallback) add(other);
@@ -62,17 +66,18 @@ void asked_models::say_system(const std::string& text) {
   for (auto& x : all_) x.chat.say_system(text);
 }
 
-void asked_models::say_user(const std::string& text) {
-  for (auto& x : all_) x.chat.say_user(text);
+void asked_models::say_user(const std::string& text, const shown_files& files) {
+  for (auto& x : all_) x.chat.say_user(text, files);
 }
 
 void asked_models::say_model(const core::new_message& message) {
   for (auto& x : all_) x.chat.say_model(message);
 }
 
-void asked_models::settle(storage::call_record call) {
-  for (std::size_t i = 0; i + 1 < all_.size(); ++i) all_[i].chat.settle(call);
-  all_.back().chat.settle(std::move(call));
+void asked_models::settle(storage::call_record call, const shown_files& files) {
+  for (std::size_t i = 0; i + 1 < all_.size(); ++i)
+    all_[i].chat.settle(call, files);
+  all_.back().chat.settle(std::move(call), files);
 }
 
 std::size_t asked_models::compact() {

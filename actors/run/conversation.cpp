@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "actors/run/conversation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/core/context_window.hpp"
 #include "actors/run/recovery.hpp"
 
 namespace riffle {
+
+namespace {
+
+std::uint64_t tokens_of(const shown_files& files) {
+  std::uint64_t sum = 0;
+  for (const auto& x : files) sum += core::estimate_file_tokens(x.about);
+  return sum;
+}
+
+std::vector<attachment> names_of(const shown_files& files) {
+  std::vector<attachment> out;
+  for (const auto& x : files) out.push_back(x.about);
+  return out;
+}
+
+std::string left_out(const shown_files& files) {
+  std::string out;
+  for (const auto& x : files)
+    out += "\n[" + describe(x.about) + " was left out to make room.]";
+  return out;
+}
+
+}  // namespace
 
 conversation::conversation(settings x)
     : settings_{std::move(x)}, mark_{settings_.dialect->mark_of_cache()} {
@@ -25,10 +49,59 @@ void conversation::say_system(const std::string& text) {
   tell(settings_.dialect->system_message(text));
 }
 
-void conversation::say_user(const std::string& text) {
+void conversation::say_user(const std::string& text, const shown_files& files) {
   tell_last();
-  tell(settings_.dialect->user_message(text));
+  if (!files.empty()) old_outputs_ = outputs_.size();
+  tell_user(text, choose(files, true), true);
   end_user_turn();
+}
+
+/// A person who shows a file again means it; a tool that gives what stands
+/// above already costs a line.
+conversation::choice conversation::choose(const shown_files& files,
+                                          bool of_person) {
+  choice out;
+  for (const auto& x : files) {
+    std::string why;
+    if (std::ranges::find(settings_.file_types, x.about.type) ==
+        settings_.file_types.end())
+      why = " is not shown: this model takes no such files.]";
+    else if (!x.bytes)
+      why = " is not shown: it is lost.]";
+    else if (!of_person && shown_.contains(x.about.digest))
+      why = " is the same as shown above.]";
+    else if (!of_person && settings_.most_file_bytes > 0 &&
+             step_bytes_ + x.about.bytes > settings_.most_file_bytes / 2)
+      why =
+          " is not shown: it is too much for one step; show it alone "
+          "(attachments.max_total_bytes).]";
+    if (!why.empty()) {
+      out.words += "\n[" + describe(x.about) + why;
+      continue;
+    }
+    ++shown_[x.about.digest];
+    file_bytes_ += x.about.bytes;
+    step_bytes_ += x.about.bytes;
+    out.files.push_back(x);
+  }
+  return out;
+}
+
+void conversation::tell_user(const std::string& text, choice x,
+                             bool of_person) {
+  const auto& dialect = *settings_.dialect;
+  const auto plain = dialect.user_message(text + x.words);
+  if (x.files.empty()) return tell(plain);
+  const auto tokens = core::estimate_tokens(plain) + tokens_of(x.files);
+  output out;
+  out.begin = messages_.size() + (joined_ ? 1 : 0);
+  tell(dialect.user_message(text + x.words, x.files), tokens);
+  out.end = messages_.size();
+  out.note = dialect.user_message(text + x.words + left_out(x.files));
+  out.size = {tokens, core::estimate_tokens(out.note)};
+  out.files = names_of(x.files);
+  out.of_person = of_person;
+  keep_output(std::move(out));
 }
 
 void conversation::say_model(core::new_message x) {
@@ -36,18 +109,23 @@ void conversation::say_model(core::new_message x) {
   last_ = std::move(x);
 }
 
-void conversation::settle(storage::call_record x) {
+void conversation::settle(storage::call_record x, const shown_files& files) {
   auto id = x.call.id;
-  results_.insert_or_assign(std::move(id), std::move(x));
+  results_.insert_or_assign(std::move(id), result{std::move(x), files});
 }
 
 void conversation::tell(const std::string& message) {
+  tell(message, core::estimate_tokens(message));
+}
+
+/// `tokens`: about how many it has; what stands for a file says nothing of it.
+void conversation::tell(const std::string& message, std::uint64_t tokens) {
   if (message.empty()) return;
   if (joined_) messages_ += ',';
   messages_ += message;
   joined_ = true;
   paused_ = false;
-  tokens_ += core::estimate_tokens(message);
+  tokens_ += tokens;
 }
 
 /// Of older ones nobody needs the end.
@@ -67,7 +145,7 @@ void conversation::tell_last() {
   if (message->text.empty() && message->calls.empty() && turn.state.empty())
     return;
   for (const auto& id : message->calls) {
-    const auto& call = results_.at(id).call;
+    const auto& call = results_.at(id).call.call;
     const auto& arguments = asked_for(call);
     turn.calls.push_back(
         {call.provider_id, call.tool, arguments.empty() ? "{}" : arguments});
@@ -81,54 +159,108 @@ void conversation::tell_last() {
 
 void conversation::tell_results(const std::vector<call_id>& calls) {
   old_outputs_ = outputs_.size();
+  step_bytes_ = 0;
   const auto frame = settings_.dialect->frame_of_results();
   if (!frame.begin.empty()) {
     if (joined_) messages_ += ',';
     messages_ += frame.begin;
     joined_ = false;
   }
+  choice later;
   for (const auto& id : calls) {
-    tell_result(results_.at(id));
+    tell_result(results_.at(id), later);
     results_.erase(id);
   }
+  if (!later.files.empty())
+    tell_user("The files of the results above, in their order:" + later.words,
+              {std::move(later.files), {}}, false);
   messages_ += frame.end;
   end_user_turn();
 }
 
-void conversation::tell_result(const storage::call_record& x) {
-  const auto& call = x.call;
-  const auto text =
-      settings_.dialect->tool_message(call.provider_id, call.tool, x.told);
-  const auto begin = messages_.size() + (joined_ ? 1 : 0);
-  tell(text);
-  if (settings_.window == 0) return;
-  output out{begin, messages_.size(), call.provider_id, call.tool, {}, {}};
-  out.note = core::trim_note(call.tool, asked_for(call), x.told.size());
-  out.size = {core::estimate_tokens(text),
-              core::estimate_tokens(settings_.dialect->tool_message(
-                  call.provider_id, call.tool, out.note))};
-  // One that is no larger than its note stays for ever.
-  if (out.size.tokens > out.size.note_tokens)
-    outputs_.push_back(std::move(out));
+/// Where results show no files, these come `later`.
+void conversation::tell_result(const result& x, choice& later) {
+  const auto& dialect = *settings_.dialect;
+  const auto& call = x.call.call;
+  auto shown = choose(x.files, false);
+  const auto told = x.call.told + shown.words;
+  if (!dialect.results_show_files()) {
+    for (auto& file : shown.files) {
+      later.words += " " + describe(file.about) + ".";
+      later.files.push_back(std::move(file));
+    }
+    shown.files.clear();
+  }
+  const auto plain = dialect.tool_message(call.provider_id, call.tool, told);
+  output out;
+  out.begin = messages_.size() + (joined_ ? 1 : 0);
+  out.size.tokens = core::estimate_tokens(plain) + tokens_of(shown.files);
+  if (shown.files.empty())
+    tell(plain, out.size.tokens);
+  else
+    tell(dialect.tool_message(call.provider_id, call.tool, told, shown.files),
+         out.size.tokens);
+  if (settings_.window == 0 && shown.files.empty()) return;
+  out.end = messages_.size();
+  out.note = dialect.tool_message(
+      call.provider_id, call.tool,
+      shown.files.empty()
+          ? core::trim_note(call.tool, asked_for(call), x.call.told.size())
+          : told + left_out(shown.files));
+  out.size.note_tokens = core::estimate_tokens(out.note);
+  out.files = names_of(shown.files);
+  keep_output(std::move(out));
+}
+
+/// One that is no larger than its note stays for ever.
+void conversation::keep_output(output x) {
+  if (x.size.tokens > x.size.note_tokens || !x.files.empty())
+    outputs_.push_back(std::move(x));
+}
+
+/// Those before the newest step, in the order in which they may go.
+std::vector<std::size_t> conversation::old_outputs() const {
+  std::vector<std::size_t> out;
+  for (const bool of_person : {false, true})
+    for (std::size_t i = 0; i < old_outputs_; ++i)
+      if (outputs_[i].of_person == of_person) out.push_back(i);
+  return out;
+}
+
+/// Over the limit files of tools go until half of it is free, then those of
+/// persons, as few as are enough.
+void conversation::drop_bytes(const std::vector<std::size_t>& old,
+                              std::vector<bool>& drop) const {
+  const auto limit = settings_.most_file_bytes;
+  if (limit == 0 || file_bytes_ <= limit) return;
+  auto left = file_bytes_;
+  for (const auto i : old) {
+    const auto& x = outputs_[i];
+    if (x.files.empty() || left <= (x.of_person ? limit : limit / 2)) continue;
+    for (const auto& file : x.files) left -= file.bytes;
+    drop[i] = true;
+  }
 }
 
 std::size_t conversation::compact() {
   tell_last();
+  const auto order = old_outputs();
   std::vector<core::told_output> old;
-  old.reserve(old_outputs_);
-  for (std::size_t i = 0; i < old_outputs_; ++i)
-    old.push_back(outputs_[i].size);
+  old.reserve(order.size());
+  for (const auto i : order) old.push_back(outputs_[i].size);
   const auto count =
       core::outputs_to_trim(settings_.window, head_tokens_ + tokens_, old);
-  if (count > 0) trim(count);
-  return count;
+  std::vector<bool> drop(outputs_.size());
+  for (std::size_t i = 0; i < count; ++i) drop[order[i]] = true;
+  drop_bytes(order, drop);
+  return trim(drop);
 }
 
 std::size_t conversation::make_room() {
   tell_last();
-  const auto count = old_outputs_;
-  if (count > 0) trim(count);
-  return count;
+  std::vector<bool> drop(outputs_.size());
+  std::fill_n(drop.begin(), old_outputs_, true);
+  return trim(drop);
 }
 
 void conversation::ask_with(model::request_options x) {
@@ -137,37 +269,47 @@ void conversation::ask_with(model::request_options x) {
   write_frame();
 }
 
-/// Writes the conversation once more, with notes instead of the first outputs.
-void conversation::trim(std::size_t count) {
+/// Writes the conversation once more, with notes instead of these outputs.
+std::size_t conversation::trim(const std::vector<bool>& drop) {
+  const auto count = static_cast<std::size_t>(std::ranges::count(drop, true));
+  if (count == 0) return 0;
   std::string fresh;
   fresh.reserve(messages_.size());
   std::size_t from = 0;
   auto turns = turns_;
+  std::vector<output> left;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     auto& x = outputs_[i];
     fresh.append(messages_, from, x.begin - from);
     const auto begin = fresh.size();
-    if (i < count) {
-      const auto note =
-          settings_.dialect->tool_message(x.provider_id, x.tool, x.note);
-      for (std::size_t k = 0; k < turns.size(); ++k)
-        if (x.end <= turns_[k]) turns[k] -= x.end - x.begin - note.size();
-      fresh += note;
-      tokens_ -= x.size.tokens - x.size.note_tokens;
-    } else {
-      fresh.append(messages_, x.begin, x.end - x.begin);
-    }
     from = x.end;
+    if (drop[i]) {
+      for (std::size_t k = 0; k < turns.size(); ++k)
+        if (x.end <= turns_[k]) turns[k] -= x.end - x.begin - x.note.size();
+      fresh += x.note;
+      forget(x);
+      continue;
+    }
+    fresh.append(messages_, x.begin, x.end - x.begin);
     x.begin = begin;
     x.end = fresh.size();
+    left.push_back(std::move(x));
   }
   fresh.append(messages_, from);
   messages_ = std::move(fresh);
   turns_ = std::move(turns);
-  outputs_.erase(outputs_.begin(),
-                 outputs_.begin() + static_cast<std::ptrdiff_t>(count));
+  outputs_ = std::move(left);
   old_outputs_ -= count;
   counted_.reset();
+  return count;
+}
+
+void conversation::forget(const output& x) {
+  tokens_ -= x.size.tokens - x.size.note_tokens;
+  for (const auto& file : x.files) {
+    file_bytes_ -= file.bytes;
+    if (--shown_.at(file.digest) == 0) shown_.erase(file.digest);
+  }
 }
 
 std::string conversation::request(const std::string& note) const {

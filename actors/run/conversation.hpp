@@ -16,6 +16,9 @@
 
 namespace riffle {
 
+/// Files beside a text, with their bytes; null: they are lost.
+using shown_files = std::vector<model::told_file>;
+
 /// What the model is told, as the dialect writes it: each message is written
 /// once and appended, so a request is a concatenation. Only when it gets near
 /// the model's limit old tool outputs are replaced by notes. No actor, no
@@ -27,20 +30,24 @@ class conversation {
     model::request_options request;
     std::uint64_t window = 0;  ///< tokens that the model takes; 0: any number
     std::string maker{};       ///< who answers; see `turn_state`
+    std::vector<std::string> file_types{};  ///< MIME; what the model is shown
+    std::uint64_t most_file_bytes = 0;      ///< at a time; 0: any number
   };
 
   conversation() = default;
   explicit conversation(settings x);
 
   void say_system(const std::string& text);
-  void say_user(const std::string& text);
+  /// Of files that the model cannot be shown it is told.
+  void say_user(const std::string& text, const shown_files& files = {});
   /// The model's message; it is told once all its calls have settled.
   void say_model(core::new_message x);
   /// A settled call. Results are told in the order of the calls ("two orders").
-  void settle(storage::call_record x);
+  /// A file that a result shows again is not sent again.
+  void settle(storage::call_record x, const shown_files& files = {});
 
-  /// What is done before each request. Gives back how many outputs it removed
-  /// to make room.
+  /// What is done before each request. Gives back how many outputs and files it
+  /// removed to make room; files of a person's go last.
   std::size_t compact();
 
   /// The same, whatever the model's window: all outputs but those of the newest
@@ -65,23 +72,42 @@ class conversation {
   void on_counted(std::uint64_t counted);
 
  private:
-  /// Where a tool's output stands in `messages_`.
+  /// Where a tool's output, or a message with files, stands in `messages_`.
   struct output {
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::string provider_id;
-    std::string tool;
-    std::string note;
-    core::told_output size;
+    std::string note;  ///< the message instead of it
+    core::told_output size{};
+    std::vector<attachment> files{};
+    bool of_person = false;
+  };
+
+  struct result {
+    storage::call_record call;
+    shown_files files;
+  };
+
+  /// Files that are shown, and words about all others.
+  struct choice {
+    shown_files files;
+    std::string words;
   };
 
   void write_frame();
+  void tell(const std::string& message, std::uint64_t tokens);
   void tell(const std::string& message);
+  void tell_user(const std::string& text, choice x, bool of_person);
+  choice choose(const shown_files& files, bool of_person);
+  void keep_output(output x);
+  [[nodiscard]] std::vector<std::size_t> old_outputs() const;
+  void drop_bytes(const std::vector<std::size_t>& old,
+                  std::vector<bool>& drop) const;
   void tell_results(const std::vector<call_id>& calls);
   void end_user_turn();
   void tell_last();
-  void tell_result(const storage::call_record& x);
-  void trim(std::size_t count);
+  void tell_result(const result& x, choice& later);
+  std::size_t trim(const std::vector<bool>& drop);
+  void forget(const output& x);
 
   settings settings_;
   model::cache_mark mark_{};
@@ -94,9 +120,12 @@ class conversation {
   std::vector<std::size_t> turns_;  ///< ends of the user's last two
   std::uint64_t tokens_ = 0;        ///< of `messages_`, estimated
   std::optional<core::new_message> last_;
-  std::map<call_id, storage::call_record> results_;  ///< not told yet
-  std::vector<output> outputs_;  ///< told, not trimmed, in order
-  std::size_t old_outputs_ = 0;  ///< those before the newest step
+  std::map<call_id, result> results_;         ///< not told yet
+  std::vector<output> outputs_;               ///< told, not trimmed, in order
+  std::size_t old_outputs_ = 0;               ///< those before the newest step
+  std::map<std::string, std::size_t> shown_;  ///< digest -> how often
+  std::uint64_t file_bytes_ = 0;              ///< of all that are shown
+  std::uint64_t step_bytes_ = 0;              ///< of the newest step
   /// What the provider counted, and `tokens_` as it was then.
   std::optional<std::uint64_t> counted_;
   std::uint64_t counted_at_ = 0;

@@ -42,6 +42,21 @@ std::string run_spec::question() const {
   return context.empty() ? task : task + "\n\nContext:\n" + context;
 }
 
+namespace {
+
+/// With their bytes, as far as they are kept.
+shown_files with_bytes(const std::vector<attachment>& all,
+                       const storage::kept_files& kept) {
+  shown_files out;
+  for (const auto& x : all) {
+    const auto found = kept.find(x.digest);
+    out.push_back({x, found == kept.end() ? nullptr : found->second});
+  }
+  return out;
+}
+
+}  // namespace
+
 // -- begin --------------------------------------------------------------------
 
 void orchestrator_state::begin(run_peers& x) {
@@ -71,12 +86,12 @@ void orchestrator_state::begin_fresh() {
   std::optional<proposal_id> cause;
   if (spec->cause) cause = spec->cause->what.id;
   run_entry entry;
-  entry.events.emplace_back(events::run_started{spec->session, spec->agent_name,
-                                                spec->model.model, base.task,
-                                                spec->agent.max_steps, cause});
+  entry.events.emplace_back(events::run_started{
+      spec->session, spec->agent_name, spec->model.model, base.task,
+      spec->agent.max_steps, cause, spec->attachments});
   entry.changes.emplace_back(make_record(machine.progress()));
-  const auto hear = [&](std::string text) {
-    chat.say_user(text);
+  const auto hear = [&](std::string text, std::vector<attachment> files) {
+    chat.say_user(text, with_bytes(files, start.snapshot->files));
     entry.changes.emplace_back(
         storage::message_record{spec->session,
                                 spec->run,
@@ -85,13 +100,15 @@ void orchestrator_state::begin_fresh() {
                                 std::move(text),
                                 {},
                                 {},
-                                {}});
+                                {},
+                                false,
+                                std::move(files)});
   };
   if (auto note =
           decision_note(start.snapshot->session, spec->run, spec->wall());
       !note.empty())
-    hear(std::move(note));
-  hear(spec->question());
+    hear(std::move(note), {});
+  hear(spec->question(), spec->attachments);
   if (spec->cause) {
     prelude = std::move(entry);
     begin_cause();
@@ -124,10 +141,11 @@ void orchestrator_state::begin_recovered() {
 void orchestrator_state::remember_session() {
   const auto& session = start.snapshot->session;
   for (const auto& call : session.calls)
-    if (call.stage == storage::call_stage::settled) chat.settle(call);
+    if (call.stage == storage::call_stage::settled)
+      chat.settle(call, with_bytes(call.attachments, start.snapshot->files));
   for (const auto& m : session.messages) {
     if (m.role == storage::message_role::user) {
-      chat.say_user(m.text);
+      chat.say_user(m.text, with_bytes(m.attachments, start.snapshot->files));
     } else {
       chat.compact();
       chat.say_model({true, m.text, m.reasoning, m.calls, m.state});
@@ -157,7 +175,11 @@ void orchestrator_state::on_settled(settlement_committed& x) {
   auto settled = to_settled(x.call, spec->tool_settings);
   settled.answer =
       spec->cause ? told_without_note(x.call) : std::move(x.answer);
-  chat.settle(std::move(x.call));
+  storage::kept_files kept;
+  for (auto& file : x.files)
+    kept.emplace(std::move(file.digest), std::move(file.bytes));
+  const auto files = with_bytes(x.call.attachments, kept);
+  chat.settle(std::move(x.call), files);
   apply(machine.on_settled(std::move(settled), now()));
 }
 
@@ -207,7 +229,8 @@ void orchestrator_state::act(core::record_step& x) {
         spec->session, spec->run, x.progress.step,
         x.message->from_model ? storage::message_role::assistant
                               : storage::message_role::user,
-        x.message->text, x.message->reasoning, x.message->calls, state});
+        x.message->text, x.message->reasoning, x.message->calls, state,
+        x.message->from_model && x.progress.turn_paused});
     if (x.message->from_model)
       chat.say_model(*x.message);
     else

@@ -95,7 +95,10 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
       run.step, run.step_attempt, run.turn_committed, run.turn_safe,
       0,        run.usage,        run.recoveries,     run.reminders};
   const auto* message = committed_message(snapshot);
-  if (message != nullptr) out.text = message->text;
+  if (message != nullptr) {
+    out.text = message->text;
+    out.progress.turn_paused = message->paused;
+  }
   std::vector<const call_record*> mine;
   for (const auto& x : snapshot.session.calls) {
     if (x.run != run.id) continue;
@@ -121,7 +124,7 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
       out.settled.back().answer =
           run.cause.empty() ? complete_answer(*x) : x->told;
     } else if (message == nullptr && x->how == outcome::ok &&
-               x->call.eff == effect::read_only) {
+               x->call.eff == effect::read_only && x->attachments.empty()) {
       out.finished.push_back(
           {x->call.id, x->call.tool, x->call.arguments, x->told});
     }

@@ -98,7 +98,8 @@ struct intent_committed {
 /// publisher -> orchestrator: the settlement is durable.
 struct settlement_committed {
   storage::call_record call;
-  std::string answer;  ///< of an ok `complete`
+  std::string answer;                            ///< of an ok `complete`
+  std::vector<storage::file_record> files = {};  ///< what the model is shown
 };
 
 /// publisher -> orchestrator: all settlements of a drained step are durable;

@@ -53,7 +53,12 @@ struct run_spec {
   run_id run;
   session_id session;
   std::string task;
-  std::string context;  ///< told to the model behind the task
+  std::string context;                  ///< told to the model behind the task
+  std::vector<attachment> attachments;  ///< shown to the model with the task
+  /// Their bytes, where they are not on record yet.
+  std::vector<storage::file_record> files;
+  std::vector<std::string> file_types;  ///< MIME; what the model is shown
+  config::attachments_config file_limits;
   std::string agent_name;
   config::agent_config agent;
   config::model_config model;

@@ -83,8 +83,26 @@ events::tool_result result_event(const tool_call& call,
   x.attempts = result.attempts;
   x.err = result.err;
   x.metadata = result.metadata;
+  for (const auto& file : result.files) x.attachments.push_back(file.about);
   return x;
 }
+
+namespace {
+
+/// What the model is shown: named in the record, kept once by the session.
+std::vector<storage::file_record> keep_files(const run_spec& spec,
+                                             std::vector<result_file> files,
+                                             storage::call_record& record) {
+  std::vector<storage::file_record> out;
+  for (auto& x : files) {
+    out.push_back({spec.session, x.about.digest,
+                   std::make_shared<const std::string>(std::move(x.bytes))});
+    record.attachments.push_back(std::move(x.about));
+  }
+  return out;
+}
+
+}  // namespace
 
 run_entry settlement_entry(const run_spec& spec, const tool_call& call,
                            call_result result, bool announced,
@@ -106,11 +124,14 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   if (!call.edited_from.empty()) record.told = edit_note(call) + record.told;
   record.err = result.err;
   record.attempts = std::move(attempts);
+  auto files = keep_files(spec, std::move(result.files), record);
   entry.changes.emplace_back(record);
+  for (const auto& x : files) entry.changes.emplace_back(x);
   if (!result.output.empty())
     entry.changes.emplace_back(
         storage::output_record{call.id, std::move(result.output)});
-  entry.notice = settlement_committed{std::move(record), std::move(answer)};
+  entry.notice = settlement_committed{std::move(record), std::move(answer),
+                                      std::move(files)};
   return entry;
 }
 

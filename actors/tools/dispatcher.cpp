@@ -114,6 +114,7 @@ void dispatcher_state::act(core::start_work& x) {
   task.call = std::move(x.call);
   task.attempt = attempt;
   task.state = session_state;
+  task.files = {spec->file_types, spec->file_limits.max_file_bytes};
   self->send(pool->second, std::move(task),
              work_listeners{caf::actor_cast<work_listener>(self), peers.muxer});
 }

@@ -27,6 +27,7 @@ call_result to_result(tools::tool_output x) {
   call_result result;
   result.output = std::move(x.text);
   result.metadata = std::move(x.metadata);
+  result.files = std::move(x.files);
   if (x.err) {
     result.how = outcome_of(x.err->code);
     result.err = std::move(x.err);
@@ -191,6 +192,7 @@ void tool_worker_state::on_assignment(work::assignment& x,
   context.workspace = setup.workspace;
   context.kill_grace = setup.kill_grace;
   context.judged = call.judged;
+  context.files = std::move(x.files);
   context.state = std::make_shared<tools::call_state>(std::move(x.state));
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock = guard_file(setup.guard_dir, call.id, x.attempt);

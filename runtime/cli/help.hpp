@@ -32,6 +32,7 @@ inline constexpr auto run = R"(Examples:
   riffle run --session notes "What does the build need?"
   riffle run --approve all --timeout 5m "Fix the failing test."
   riffle run --context-file review.md "Do what the review asks for."
+  riffle run --attach screen.png "What is wrong on this screen?"
   riffle run --stats --show-reasoning "Why does the build fail?"
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"

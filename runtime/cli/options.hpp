@@ -54,6 +54,7 @@ struct run_command {
   std::string context;  ///< said to the model behind the task
   std::optional<std::filesystem::path> context_file;
   std::optional<std::filesystem::path> schema_file;  ///< of the answer
+  std::vector<std::filesystem::path> attachments{};  ///< shown to the model
 };
 
 /// `run` with several tasks.

@@ -62,6 +62,11 @@ void parser::add_run() {
                 "The answer is JSON that fits this JSON Schema")
       ->type_name("FILE")
       ->check(not_empty());
+  x->add_option("--attach", raw.attachments,
+                "A picture or PDF that the model is shown; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(not_empty());
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
@@ -137,6 +142,7 @@ void parser::finish_run() {
   if (!raw.session.empty()) run.session = raw.session;
   if (!raw.context_file.empty()) run.context_file = raw.context_file;
   if (!raw.schema.empty()) run.schema_file = raw.schema;
+  run.attachments.assign(raw.attachments.begin(), raw.attachments.end());
   run.choices = finish_choices();
   run.show = finish_show();
   if (raw.tasks.empty() && raw.tasks_file.empty())

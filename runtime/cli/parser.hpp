@@ -29,6 +29,7 @@ struct raw_options {
   std::string model;
   std::string context_file;
   std::string schema;
+  std::vector<std::string> attachments;
   std::string arguments;
   std::string always;
   std::uint32_t max_steps = 0;

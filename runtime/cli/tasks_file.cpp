@@ -27,6 +27,19 @@ expected<listed_task> checked(listed_task x, const std::string& place) {
   return x;
 }
 
+expected<void> take_files(const nlohmann::json& x, const std::string& place,
+                          listed_task& out) {
+  const auto wrong =
+      mistake(place, "\"attachments\" has to be a list of files");
+  if (!x.is_array()) return wrong;
+  for (const auto& one : x) {
+    if (!one.is_string() || is_blank(one.get_ref<const std::string&>()))
+      return wrong;
+    out.attachments.push_back(one.get<std::string>());
+  }
+  return {};
+}
+
 expected<listed_task> from_json(const nlohmann::json& x,
                                 const std::string& place) {
   if (x.is_string()) return checked({x.get<std::string>()}, place);
@@ -39,10 +52,16 @@ expected<listed_task> from_json(const nlohmann::json& x,
       {"context", &out.context},
       {"session", &out.session}};
   for (const auto& [key, value] : x.items()) {
+    if (key == "attachments") {
+      if (auto ok = take_files(value, place, out); !ok)
+        return unexpected{std::move(ok.error())};
+      continue;
+    }
     const auto other = others.find(key);
     if (key != "task" && other == others.end())
       return mistake(place, "there is no key \"" + key +
-                                "\": task, agent, model, context, session");
+                                "\": task, agent, model, context, session, "
+                                "attachments");
     if (!value.is_string())
       return mistake(place, "\"" + key + "\" has to be a text");
     if (key == "task") {

@@ -19,13 +19,15 @@ struct listed_task {
   std::optional<std::string> model{};
   std::optional<std::string> context{};
   std::optional<std::string> session{};
+  std::vector<std::string> attachments{};  ///< files
 
   bool operator==(const listed_task&) const = default;
 };
 
 /// A task for each line; blank lines and lines that begin with '#' are left
 /// out. A line that begins with '{' is a JSON object with `task` and, if
-/// wanted, `agent`, `model`, `context`, `session`. A text that begins with '['
+/// wanted, `agent`, `model`, `context`, `session`, `attachments` (a list of
+/// files). A text that begins with '['
 /// is one JSON array of such objects, or of texts. Fails with
 /// `invalid_request`: `name`, the place, what is wrong.
 expected<std::vector<listed_task>> parse_tasks(std::string_view text,

@@ -74,6 +74,7 @@ struct parameters_config {
   std::optional<std::int64_t> thinking_budget{};  ///< tokens; 0: no thinking
   std::string tool_choice{};  ///< auto required none, or a tool's name
   std::optional<bool> parallel_tool_calls{};
+  std::string keep_alive{};  ///< how long a server keeps the model in memory
 };
 
 struct model_config {
@@ -104,6 +105,9 @@ struct model_config {
   retry_config retry{};
   price_config price{};
   std::uint64_t context_window = 128000;
+  /// What it takes beside text: images pdf. What the dialect has no place for
+  /// does not count.
+  std::vector<std::string> attachments = {"images", "pdf"};
   /// dialect = "scripted": the script file. `load` makes it absolute.
   std::string script{};
 };
@@ -238,6 +242,13 @@ struct approvals_config {
   duration expire_after = 24h;
 };
 
+/// Pictures and files that a model is shown.
+struct attachments_config {
+  std::uint64_t max_file_bytes = 5u << 20;
+  /// Of a task, and of all that a request shows.
+  std::uint64_t max_total_bytes = 20u << 20;
+};
+
 struct server_config {
   std::string listen = "127.0.0.1:7433";
   std::string token_env = "RIFFLE_TOKEN";
@@ -264,6 +275,7 @@ struct config {
   supervision_config supervision{};
   publish_config publish{};
   approvals_config approvals{};
+  attachments_config attachments{};
   server_config server{};
   cluster_config cluster{};
   /// Where relative paths of the file are anchored: its folder, or the

@@ -161,6 +161,7 @@ std::vector<std::string> set_parameters(const parameters_config& x) {
   add("thinking_budget", x.thinking_budget.has_value());
   add("tool_choice", !x.tool_choice.empty());
   add("parallel_tool_calls", x.parallel_tool_calls.has_value());
+  add("keep_alive", !x.keep_alive.empty());
   return out;
 }
 

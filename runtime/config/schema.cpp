@@ -89,6 +89,7 @@ void visit(visitor& v, parameters_config& x) {
   v.field("thinking_budget", &x.thinking_budget, from(0, most));
   v.field("tool_choice", &x.tool_choice);
   v.field("parallel_tool_calls", &x.parallel_tool_calls);
+  v.field("keep_alive", &x.keep_alive);
 }
 
 void visit(visitor& v, model::quirks& x) {
@@ -96,11 +97,12 @@ void visit(visitor& v, model::quirks& x) {
   v.field("refuses", &x.refuses,
           one_of({"temperature", "top_p", "max_output_tokens", "stop", "seed",
                   "reasoning_effort", "thinking_budget", "tool_choice",
-                  "parallel_tool_calls", "response_schema"}));
+                  "parallel_tool_calls", "keep_alive", "response_schema"}));
   v.field("returns", &x.returns,
           one_of({"reasoning_content", "reasoning_details", "thinking_chunks",
                   "thought_signature"}));
   v.field("call_ids", &x.call_ids, one_of({"any", "nine"}));
+  v.field("results_show_files", &x.results_show_files);
 }
 
 void visit_server(visitor& v, model_config& x) {
@@ -120,6 +122,7 @@ void visit_limits(visitor& v, model_config& x) {
   v.field("max_concurrent", &x.max_concurrent, from(0, 65536));
   v.field("requests_per_minute", &x.requests_per_minute);
   v.field("context_window", &x.context_window, from(0, 1e12));
+  v.field("attachments", &x.attachments, one_of({"images", "pdf"}));
 }
 
 void visit(visitor& v, model_config& x) {
@@ -244,6 +247,11 @@ void visit(visitor& v, approvals_config& x) {
   v.field("expire_after", &x.expire_after, time_limit());
 }
 
+void visit(visitor& v, attachments_config& x) {
+  v.field("max_file_bytes", &x.max_file_bytes, from(1, 1u << 30));
+  v.field("max_total_bytes", &x.max_total_bytes, from(1, 1u << 30));
+}
+
 void visit(visitor& v, server_config& x) {
   v.field("listen", &x.listen, shaped(form::address, false));
   v.field("token_env", &x.token_env, shaped(form::identifier));
@@ -291,6 +299,7 @@ void visit(visitor& v, config& x) {
   v.table("supervision", [&] { visit(v, x.supervision); });
   v.table("publish", [&] { visit(v, x.publish); });
   v.table("approvals", [&] { visit(v, x.approvals); });
+  v.table("attachments", [&] { visit(v, x.attachments); });
   v.table("server", [&] { visit(v, x.server); });
   v.table("cluster", [&] { visit(v, x.cluster); });
 }

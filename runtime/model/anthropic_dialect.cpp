@@ -97,6 +97,30 @@ std::string text_block(std::string_view text) {
   return out;
 }
 
+std::string file_block(const told_file& x) {
+  const bool picture = x.about.type != "application/pdf";
+  std::string out = picture
+                        ? R"({"type":"image","source":{"type":"base64",)"
+                        : R"({"type":"document","source":{"type":"base64",)";
+  append_member(out, "media_type", x.about.type);
+  out.push_back(',');
+  append_base64_member(out, "data", x);
+  out.push_back('}');
+  if (!picture) {
+    out.push_back(',');
+    append_member(out, "title", x.about.name);
+  }
+  out.push_back('}');
+  return out;
+}
+
+/// Files before the text that speaks of them.
+std::string blocks_of(std::string_view text, told_files files) {
+  std::string out;
+  for (const auto& x : files) out.append(file_block(x)).push_back(',');
+  return out.append(text_block(text));
+}
+
 /// The turn's blocks, joined by ','.
 std::string blocks_of(const told_turn& x) {
   std::string out;
@@ -176,8 +200,9 @@ class anthropic_dialect final : public dialect {
 
   std::string system_message(std::string_view) const override { return {}; }
 
-  std::string user_message(std::string_view text) const override {
-    return R"({"role":"user","content":[)" + text_block(text) + "]}";
+  std::string user_message(std::string_view text,
+                           told_files files) const override {
+    return R"({"role":"user","content":[)" + blocks_of(text, files) + "]}";
   }
 
   std::string assistant_message(const told_turn& x) const override {
@@ -187,14 +212,20 @@ class anthropic_dialect final : public dialect {
   }
 
   std::string tool_message(std::string_view provider_id, std::string_view,
-                           std::string_view text) const override {
+                           std::string_view text,
+                           told_files files) const override {
     std::string out = R"({"type":"tool_result",)";
     append_member(out, "tool_use_id", plain_id(provider_id));
     out.push_back(',');
-    append_member(out, "content", text);
+    if (files.empty())
+      append_member(out, "content", text);
+    else
+      out.append(R"("content":[)").append(blocks_of(text, files)).append("]");
     out.push_back('}');
     return out;
   }
+
+  bool results_show_files() const noexcept override { return true; }
 
   results_frame frame_of_results() const noexcept override {
     return {R"({"role":"user","content":[)", "]}"};

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "messages/attachment.hpp"
 #include "messages/error.hpp"
 #include "messages/turn.hpp"
 
@@ -39,6 +41,7 @@ struct request_options {
   std::optional<std::uint64_t> thinking_budget;  ///< tokens; 0: no thinking
   std::string tool_choice;  ///< auto, required, none, or a tool's name
   std::optional<bool> parallel_tool_calls;
+  std::string keep_alive{};          ///< "10m"; "-1": for ever
   std::string extra;                 ///< JSON object, merged into the body
   std::uint64_t context_window = 0;  ///< as a person set it; 0: nobody did
   std::string response_schema;       ///< JSON Schema of the answer; empty: none
@@ -55,12 +58,27 @@ struct quirks {
   std::vector<std::string> returns{};
   /// Ids of calls: any, or nine (letters or digits).
   std::string call_ids = "any";
+  /// Messages of tools may hold pictures (and no user's message may follow
+  /// them).
+  bool results_show_files = false;
 };
 
 /// Whether requests of a dialect have a place for a parameter, by its name in
 /// `request_options`.
 [[nodiscard]] bool can_express(std::string_view dialect,
                                std::string_view parameter) noexcept;
+
+/// Whether a dialect has a place for files of a MIME type.
+[[nodiscard]] bool can_show(std::string_view dialect,
+                            std::string_view type) noexcept;
+
+/// A picture or a file beside a text.
+struct told_file {
+  attachment about;
+  attachment_bytes bytes;  ///< never null; of a type that `can_show`
+};
+
+using told_files = std::span<const told_file>;
 
 /// One call of an assistant message, as it goes back to the model.
 struct told_call {
@@ -129,13 +147,26 @@ class dialect {
   /// Empty: it stands in the head.
   [[nodiscard]] virtual std::string system_message(
       std::string_view text) const = 0;
-  [[nodiscard]] virtual std::string user_message(
-      std::string_view text) const = 0;
+  [[nodiscard]] std::string user_message(std::string_view text) const {
+    return user_message(text, {});
+  }
+  [[nodiscard]] virtual std::string user_message(std::string_view text,
+                                                 told_files files) const = 0;
   [[nodiscard]] virtual std::string assistant_message(
       const told_turn& x) const = 0;
-  [[nodiscard]] virtual std::string tool_message(
-      std::string_view provider_id, std::string_view tool,
-      std::string_view text) const = 0;
+  [[nodiscard]] std::string tool_message(std::string_view provider_id,
+                                         std::string_view tool,
+                                         std::string_view text) const {
+    return tool_message(provider_id, tool, text, {});
+  }
+  /// `files`: none, unless `results_show_files`.
+  [[nodiscard]] virtual std::string tool_message(std::string_view provider_id,
+                                                 std::string_view tool,
+                                                 std::string_view text,
+                                                 told_files files) const = 0;
+
+  /// False: files of a turn's results stand in a user's message behind them.
+  [[nodiscard]] virtual bool results_show_files() const noexcept = 0;
 
   /// Around the `tool_message`s of a turn, which are joined by ','.
   [[nodiscard]] virtual results_frame frame_of_results() const noexcept {

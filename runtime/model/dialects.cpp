@@ -17,6 +17,9 @@ struct missing {
 /// What a dialect has no place for.
 constexpr std::array missing_parameters{
     missing{"openai", "thinking_budget"},
+    missing{"openai", "keep_alive"},
+    missing{"anthropic", "keep_alive"},
+    missing{"responses", "keep_alive"},
     missing{"anthropic", "seed"},
     missing{"anthropic", "response_schema"},
     missing{"responses", "stop"},
@@ -38,6 +41,11 @@ bool can_express(std::string_view dialect,
          std::ranges::none_of(missing_parameters, [&](const missing& x) {
            return x.dialect == dialect && x.parameter == parameter;
          });
+}
+
+bool can_show(std::string_view dialect, std::string_view type) noexcept {
+  if (type == "application/pdf") return dialect != "ollama";
+  return type.starts_with("image/");
 }
 
 std::unique_ptr<dialect> make_dialect(std::string_view name, quirks x) {

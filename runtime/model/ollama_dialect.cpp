@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <charconv>
+#include <cstdint>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -28,9 +30,19 @@ ordered_json options_of(const request_options& x) {
   return out;
 }
 
+/// A number counts seconds; a text needs a unit.
+ordered_json keep_alive(const std::string& x) {
+  std::int64_t seconds = 0;
+  const auto* end = x.data() + x.size();
+  const auto read = std::from_chars(x.data(), end, seconds);
+  if (read.ec == std::errc{} && read.ptr == end) return seconds;
+  return x;
+}
+
 /// Members of the body, beside those that every request has.
 ordered_json parameters(const request_options& x) {
   ordered_json out = {{"options", options_of(x)}};
+  if (!x.keep_alive.empty()) out["keep_alive"] = keep_alive(x.keep_alive);
   if (x.reasoning_effort == "none")
     out["think"] = false;
   else if (!x.reasoning_effort.empty())
@@ -64,6 +76,18 @@ std::string message(std::string_view role, std::string_view text) {
   append_member(out, "content", text);
   out.push_back('}');
   return out;
+}
+
+/// Behind the text: `,"images":[…]`.
+void append_images(std::string& out, told_files files) {
+  if (files.empty()) return;
+  out.pop_back();
+  out.append(R"(,"images":[)");
+  for (const auto& x : files) {
+    if (&x != &files.front()) out.push_back(',');
+    append_base64_text(out, x);
+  }
+  out.append("]}");
 }
 
 class ollama_dialect final : public dialect {
@@ -108,8 +132,11 @@ class ollama_dialect final : public dialect {
     return message("system", text);
   }
 
-  std::string user_message(std::string_view text) const override {
-    return message("user", text);
+  std::string user_message(std::string_view text,
+                           told_files files) const override {
+    auto out = message("user", text);
+    append_images(out, files);
+    return out;
   }
 
   std::string assistant_message(const told_turn& x) const override {
@@ -133,14 +160,19 @@ class ollama_dialect final : public dialect {
 
   // Results have no ids: they stand in the order of their calls.
   std::string tool_message(std::string_view, std::string_view tool,
-                           std::string_view text) const override {
+                           std::string_view text,
+                           told_files files) const override {
     std::string out = R"({"role":"tool",)";
     append_member(out, "tool_name", tool);
     out.push_back(',');
     append_member(out, "content", text);
     out.push_back('}');
+    append_images(out, files);
     return out;
   }
+
+  // Its templates show pictures of any message.
+  bool results_show_files() const noexcept override { return true; }
 
   std::unique_ptr<decoder> make_decoder() const override {
     return std::make_unique<ollama_decoder>();

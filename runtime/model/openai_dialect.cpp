@@ -26,6 +26,30 @@ std::string message(std::string_view role, std::string_view text) {
   return out;
 }
 
+void append_file(std::string& out, const told_file& x) {
+  if (x.about.type == "application/pdf") {
+    out.append(R"({"type":"file","file":{)");
+    append_member(out, "filename", x.about.name);
+    out.push_back(',');
+    append_data_url(out, "file_data", x);
+  } else {
+    out.append(R"({"type":"image_url","image_url":{)");
+    append_data_url(out, "url", x);
+  }
+  out.append("}}");
+}
+
+std::string content_with(std::string_view text, told_files files) {
+  std::string out = R"([{"type":"text",)";
+  append_member(out, "text", text);
+  out.push_back('}');
+  for (const auto& x : files) {
+    out.push_back(',');
+    append_file(out, x);
+  }
+  return out.append("]");
+}
+
 void append_tool(std::string& out, const tool_description& x) {
   out.append(R"({"type":"function","function":{)");
   append_member(out, "name", x.name);
@@ -145,8 +169,10 @@ class openai_dialect final : public dialect {
     return message("system", text);
   }
 
-  std::string user_message(std::string_view text) const override {
-    return message("user", text);
+  std::string user_message(std::string_view text,
+                           told_files files) const override {
+    if (files.empty()) return message("user", text);
+    return R"({"role":"user","content":)" + content_with(text, files) + "}";
   }
 
   std::string assistant_message(const told_turn& x) const override {
@@ -170,13 +196,22 @@ class openai_dialect final : public dialect {
   }
 
   std::string tool_message(std::string_view provider_id, std::string_view,
-                           std::string_view text) const override {
+                           std::string_view text,
+                           told_files files) const override {
     std::string out = R"({"role":"tool",)";
     append_member(out, "tool_call_id", id_of(provider_id));
     out.push_back(',');
-    append_member(out, "content", text);
+    if (files.empty())
+      append_member(out, "content", text);
+    else
+      out.append(R"("content":)").append(content_with(text, files));
     out.push_back('}');
     return out;
+  }
+
+  // Most servers take text alone in messages of tools.
+  bool results_show_files() const noexcept override {
+    return quirks_.results_show_files;
   }
 
   std::unique_ptr<decoder> make_decoder() const override {

@@ -69,6 +69,24 @@ std::string message(std::string_view role, std::string_view text) {
   return out;
 }
 
+/// A list of content: what a message or an output shows.
+std::string content_with(std::string_view text, told_files files) {
+  std::string out = R"([{"type":"input_text",)";
+  append_member(out, "text", text);
+  for (const auto& x : files) {
+    if (x.about.type == "application/pdf") {
+      out.append(R"(},{"type":"input_file",)");
+      append_member(out, "filename", x.about.name);
+      out.push_back(',');
+      append_data_url(out, "file_data", x);
+    } else {
+      out.append(R"(},{"type":"input_image","detail":"auto",)");
+      append_data_url(out, "image_url", x);
+    }
+  }
+  return out.append("}]");
+}
+
 std::string call_item(const told_call& x) {
   std::string out = R"({"type":"function_call",)";
   append_member(out, "call_id", plain_id(x.provider_id));
@@ -122,7 +140,10 @@ class responses_dialect final : public dialect {
 
   std::string system_message(std::string_view) const override { return {}; }
 
-  std::string user_message(std::string_view text) const override {
+  std::string user_message(std::string_view text,
+                           told_files files) const override {
+    if (!files.empty())
+      return R"({"role":"user","content":)" + content_with(text, files) + "}";
     return message("user", text);
   }
 
@@ -151,14 +172,20 @@ class responses_dialect final : public dialect {
   }
 
   std::string tool_message(std::string_view provider_id, std::string_view,
-                           std::string_view text) const override {
+                           std::string_view text,
+                           told_files files) const override {
     std::string out = R"({"type":"function_call_output",)";
     append_member(out, "call_id", plain_id(provider_id));
     out.push_back(',');
-    append_member(out, "output", text);
+    if (files.empty())
+      append_member(out, "output", text);
+    else
+      out.append(R"("output":)").append(content_with(text, files));
     out.push_back('}');
     return out;
   }
+
+  bool results_show_files() const noexcept override { return true; }
 
   std::unique_ptr<decoder> make_decoder() const override {
     return std::make_unique<responses_decoder>();

@@ -6,6 +6,7 @@
 #include "messages/event_line.hpp"
 #include "messages/json_text.hpp"
 #include "runtime/base/digest.hpp"
+#include "runtime/base/media.hpp"
 
 namespace riffle::model::wire {
 
@@ -33,6 +34,27 @@ void append_member(std::string& out, std::string_view key,
   append_string(out, key);
   out.push_back(':');
   append_string(out, text);
+}
+
+void append_base64_text(std::string& out, const told_file& x) {
+  out.push_back('"');
+  append_base64(out, *x.bytes);
+  out.push_back('"');
+}
+
+void append_data_url(std::string& out, std::string_view key,
+                     const told_file& x) {
+  append_string(out, key);
+  out.append(":\"data:").append(x.about.type).append(";base64,");
+  append_base64(out, *x.bytes);
+  out.push_back('"');
+}
+
+void append_base64_member(std::string& out, std::string_view key,
+                          const told_file& x) {
+  append_string(out, key);
+  out.push_back(':');
+  append_base64_text(out, x);
 }
 
 void append_json(std::string& out, std::string_view key,

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/model/dialect.hpp"
+
 namespace riffle::model::wire {
 
 using nlohmann::ordered_json;
@@ -17,6 +19,14 @@ void append_string(std::string& out, std::string_view text);
 /// `"key":"text"`.
 void append_member(std::string& out, std::string_view key,
                    std::string_view text);
+/// The bytes as base64, with quotation marks.
+void append_base64_text(std::string& out, const told_file& x);
+/// `"key":"…"` with the bytes as base64.
+void append_base64_member(std::string& out, std::string_view key,
+                          const told_file& x);
+/// `"key":"data:TYPE;base64,…"`.
+void append_data_url(std::string& out, std::string_view key,
+                     const told_file& x);
 /// `,"key":value`.
 void append_json(std::string& out, std::string_view key,
                  const ordered_json& value);

@@ -46,6 +46,7 @@ config::parameters_config overlaid(config::parameters_config x,
   put(x.thinking_budget, over.thinking_budget);
   put_some(x.tool_choice, over.tool_choice);
   put(x.parallel_tool_calls, over.parallel_tool_calls);
+  put_some(x.keep_alive, over.keep_alive);
   return x;
 }
 
@@ -74,6 +75,7 @@ model::request_options make_request(
     out.thinking_budget = static_cast<std::uint64_t>(*budget);
   out.tool_choice = parameters.tool_choice;
   out.parallel_tool_calls = parameters.parallel_tool_calls;
+  out.keep_alive = parameters.keep_alive;
   if (x.extra.text != "{}") out.extra = x.extra.text;
   const auto* known = config::provider_of(x);
   const auto usual = known ? known->settings.context_window

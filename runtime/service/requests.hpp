@@ -19,6 +19,13 @@
 
 namespace riffle {
 
+/// A picture or a file (png, jpeg, gif, webp, pdf) that a model is shown.
+struct attachment_source {
+  std::filesystem::path file{};  ///< read when its run starts
+  std::string bytes{};           ///< instead of a file
+  std::string name{};            ///< for the model; empty: of the file
+};
+
 /// A task to run.
 struct run_request {
   std::string task{};
@@ -30,6 +37,8 @@ struct run_request {
   /// JSON Schema of an object: the answer is JSON of this form, or the run
   /// fails. Over the agent's own; empty: as that says.
   std::string response_schema{};
+  /// Shown to the model with the task; [attachments] has the limits.
+  std::vector<attachment_source> attachments = {};
   std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
   duration timeout{};                        ///< of the whole run; 0: none
   approve approval = approve::none;

@@ -10,6 +10,7 @@
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/answer_form.hpp"
+#include "runtime/service/attachments.hpp"
 #include "runtime/service/model_request.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/run_folder.hpp"
@@ -105,7 +106,10 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->run = std::move(run);
   spec->session = std::move(session);
   spec->task = std::move(task);
-  if (auto ok = describe(*spec, x); !ok)
+  auto stored = x;
+  if (auto ok = load_files(*spec, stored); !ok)
+    return unexpected{std::move(ok.error())};
+  if (auto ok = describe(*spec, stored); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = find_cause(*spec, x); !ok)
     return unexpected{std::move(ok.error())};
@@ -125,6 +129,20 @@ void spec_maker::share(run_spec& spec) const {
   spec.ids = parts_.ids;
   spec.random01 = make_random();
   spec.faults = parts_.faults;
+}
+
+/// Once: what a run has been started with is on record.
+expected<void> spec_maker::load_files(run_spec& spec, stored_request& x) const {
+  if (!x.attachments.empty() || x.request.attachments.empty()) return {};
+  auto loaded = load_attachments(x.request.attachments, config_->attachments);
+  if (!loaded) return unexpected{std::move(loaded.error())};
+  for (auto& one : *loaded) {
+    spec.files.push_back(
+        {spec.session, one.about.digest, std::move(one.bytes)});
+    x.attachments.push_back(std::move(one.about));
+  }
+  x.request.attachments.clear();
+  return {};
 }
 
 /// What the configuration and the request say.
@@ -157,6 +175,13 @@ expected<void> spec_maker::describe(run_spec& spec,
     spec.agent.system_prompt = std::move(*prompt);
   }
   spec.model = *std::move(model);
+  spec.file_types = shown_types(spec.model);
+  spec.file_limits = config_->attachments;
+  spec.attachments = x.attachments;
+  // Of a run that is resumed with another model, the model is told in words.
+  if (!spec.files.empty())
+    if (auto ok = check_shown(x.attachments, spec.file_types, model_name); !ok)
+      return ok;
   spec.publish = config_->publish;
   spec.tool_settings = config_->tools;
   spec.retry_base = config_->supervision.backoff_base;
@@ -190,6 +215,7 @@ expected<run_spec_ptr> spec_maker::make_for(
   x.cause = cause.what.id;
   x.plan_session = {};  // it is a run like any, also if a plan proposed it
   x.plan.clear();
+  x.attachments.clear();  // the session has shown them
   return make(ids().next<run_id>(), cause.what.session, cause_task(cause), x);
 }
 
@@ -254,6 +280,7 @@ expected<void> spec_maker::add_fallback(run_spec& spec) {
     other->fallback.clear();
     other->agent.model = name;
     other->model = *std::move(model);
+    other->file_types = shown_types(other->model);
     if (auto ok = connect(*other); !ok) return ok;
     spec.fallback.push_back(std::move(other));
   }

@@ -80,6 +80,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   void share(run_spec& spec) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
+  expected<void> load_files(run_spec& spec, stored_request& x) const;
   expected<void> describe(run_spec& spec, const stored_request& x) const;
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.

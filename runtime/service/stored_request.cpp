@@ -6,12 +6,45 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/media.hpp"
+
 namespace riffle::service {
 
 namespace {
 
 /// In the order of `approve`.
 constexpr std::array<std::string_view, 4> words{"none", "all", "ask", "nobody"};
+
+/// Of a run only what is kept of them; else what it will be started with.
+void put_attachments(nlohmann::json& out, const stored_request& x) {
+  for (const auto& file : x.attachments)
+    out["attachments"].push_back({{"name", file.name},
+                                  {"type", file.type},
+                                  {"bytes", file.bytes},
+                                  {"digest", file.digest}});
+  if (!x.attachments.empty()) return;
+  for (const auto& source : x.request.attachments) {
+    nlohmann::json one{{"name", source.name}};
+    if (source.file.empty())
+      one["base64"] = to_base64(source.bytes);
+    else
+      one["file"] = std::filesystem::absolute(source.file).string();
+    out["attach"].push_back(std::move(one));
+  }
+}
+
+void get_attachments(const nlohmann::json& from, stored_request& x) {
+  if (from.contains("attachments"))
+    for (const auto& one : from["attachments"])
+      x.attachments.push_back({one.value("name", ""), one.value("type", ""),
+                               one.value("bytes", std::uint64_t{0}),
+                               one.value("digest", "")});
+  if (from.contains("attach"))
+    for (const auto& one : from["attach"])
+      x.request.attachments.push_back(
+          {std::filesystem::path{one.value("file", "")},
+           from_base64(one.value("base64", "")), one.value("name", "")});
+}
 
 }  // namespace
 
@@ -35,6 +68,7 @@ std::string to_json(const stored_request& x) {
   if (!x.plan_session.empty()) out["plan_session"] = x.plan_session.value;
   if (!x.plan.empty()) out["plan"] = x.plan;
   if (!x.of_plan.empty()) out["of_plan"] = x.of_plan.value;
+  put_attachments(out, x);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -64,6 +98,7 @@ stored_request request_from_json(const std::string& text) {
                from.value("task", std::size_t{0})};
   if (from.contains("max_steps"))
     asked.max_steps = from["max_steps"].get<std::uint32_t>();
+  get_attachments(from, x);
   return x;
 }
 

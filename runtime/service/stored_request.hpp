@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/service/requests.hpp"
 
@@ -33,6 +34,8 @@ struct stored_request {
   std::string plan{};
   /// Of a step's run: its plan. Else empty.
   run_id of_plan{};
+  /// What became of `request.attachments`: their bytes are the session's.
+  std::vector<attachment> attachments = {};
 };
 
 /// As JSON, without task, session and stop token.

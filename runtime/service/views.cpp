@@ -30,11 +30,24 @@ json run_json(const storage::run_record& r) {
           {"tool_calls", r.tool_calls}};
 }
 
+json attachments_json(const std::vector<attachment>& all) {
+  auto out = json::array();
+  for (const auto& x : all)
+    out.push_back({{"name", x.name},
+                   {"type", x.type},
+                   {"bytes", x.bytes},
+                   {"digest", x.digest}});
+  return out;
+}
+
 json call_json(const storage::call_record& c) {
-  return {{"id", c.call.id.value},
-          {"tool", c.call.tool},
-          {"title", c.call.title},
-          {"state", state_of(c)}};
+  json out = {{"id", c.call.id.value},
+              {"tool", c.call.tool},
+              {"title", c.call.title},
+              {"state", state_of(c)}};
+  if (!c.attachments.empty())
+    out["attachments"] = attachments_json(c.attachments);
+  return out;
 }
 
 using known_calls = std::unordered_map<call_id, const storage::call_record*>;
@@ -44,6 +57,8 @@ json message_json(const known_calls& all, const storage::message_record& m) {
               {"step", m.step},
               {"role", to_string(m.role)},
               {"text", m.text}};
+  if (!m.attachments.empty())
+    out["attachments"] = attachments_json(m.attachments);
   auto calls = json::array();
   for (const auto& id : m.calls)
     if (const auto found = all.find(id); found != all.end())

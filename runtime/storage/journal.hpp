@@ -13,9 +13,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "messages/attachment.hpp"
 #include "messages/call.hpp"
 #include "messages/error.hpp"
 #include "messages/event.hpp"
@@ -83,8 +85,10 @@ struct message_record {
   std::string reasoning{};
   /// Calls of an assistant message in the model's order.
   std::vector<call_id> calls{};
-  /// What goes back, with the message, to who made it.
-  turn_state state{};
+  turn_state state{};   ///< goes back, with the message, to who made it
+  bool paused = false;  ///< its provider wants to go on with it
+  /// What a user's message shows; the session keeps their bytes.
+  std::vector<attachment> attachments = {};
 
   bool operator==(const message_record&) const = default;
 };
@@ -123,6 +127,8 @@ struct call_record {
   std::string told{};         ///< what the model is told, cut to its limit
   std::optional<error> err{};
   std::vector<attempt_record> attempts{};  ///< those that began, in order
+  /// What the model is shown with `told`; the session keeps their bytes.
+  std::vector<attachment> attachments = {};
 
   bool operator==(const call_record&) const = default;
 };
@@ -133,6 +139,15 @@ struct output_record {
   std::string text{};
 
   bool operator==(const output_record&) const = default;
+};
+
+/// The bytes of attachments: a session has them once for each digest.
+struct file_record {
+  session_id session{};
+  std::string digest{};
+  attachment_bytes bytes{};  ///< never null
+
+  bool operator==(const file_record&) const = default;
 };
 
 /// A value that a session keeps (tools/session_state.hpp has the limits).
@@ -147,7 +162,7 @@ struct state_value {
 /// A proposal is added once; of several decisions about one the first stays.
 using state_change =
     std::variant<run_record, message_record, call_record, output_record,
-                 proposal_record, decision_record, state_value>;
+                 proposal_record, decision_record, state_value, file_record>;
 
 /// What is stored together.
 struct commit_unit {
@@ -166,11 +181,14 @@ struct session_snapshot {
   std::map<std::string, std::string> state{};  ///< key -> JSON
 };
 
+using kept_files = std::map<std::string, attachment_bytes>;  ///< by digest
+
 /// A run together with its session and the end of its log.
 struct run_snapshot {
   run_record run{};
   std::uint64_t last_seq = 0;  ///< 0: no event yet
   session_snapshot session{};
+  kept_files files = {};  ///< all of the session
 };
 
 /// Who works on a run that has not ended.
@@ -253,8 +271,12 @@ class event_log {
   /// `session_busy` (naming run and owner) while the session has an active
   /// run. A run with a `cause` executes that proposal, which is noted in the
   /// same commit: `invalid_request` if it is not approved or was executed.
-  /// Blocks until it is stored.
-  virtual expected<run_snapshot> open_run(run_record run) = 0;
+  /// `files`: of the run's task, stored with it. Blocks until it is stored.
+  virtual expected<run_snapshot> open_run(run_record run,
+                                          std::vector<file_record> files) = 0;
+  expected<run_snapshot> open_run(run_record run) {
+    return open_run(std::move(run), {});
+  }
 
   /// Takes over an active run whose owner is gone (or is this process), after
   /// all units appended before; one that was suspended goes on. Fails with
@@ -309,7 +331,7 @@ class session_records {
   virtual expected<std::map<std::string, std::string>> load_state(
       const session_id& id) = 0;
 
-  /// Deletes a session with its runs, their logs, outputs, proposals and
+  /// Deletes a session with its runs, their logs, outputs, files, proposals and
   /// values. Fails with `not_found`, and with `session_busy` while it has an
   /// active run whose owner lives. Blocks until it is stored.
   virtual expected<void> delete_session(const session_id& id) = 0;

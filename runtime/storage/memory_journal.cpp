@@ -29,9 +29,11 @@ class memory_journal final : public journal {
     done(std::move(failure));
   }
 
-  expected<run_snapshot> open_run(run_record run) override {
+  using journal::open_run;
+  expected<run_snapshot> open_run(run_record run,
+                                  std::vector<file_record> files) override {
     std::lock_guard lock{mutex_};
-    return store_.open_run(std::move(run));
+    return store_.open_run(std::move(run), files);
   }
 
   expected<run_snapshot> adopt_run(const run_id& id) override {

@@ -77,6 +77,10 @@ void memory_store::change(kept_run&, proposal_record x) {
 
 void memory_store::change(kept_run&, const state_value& x) { put(x); }
 
+void memory_store::change(kept_run&, file_record x) {
+  files_[x.session].try_emplace(std::move(x.digest), std::move(x.bytes));
+}
+
 void memory_store::change(kept_run&, decision_record x) {
   const auto i = proposal_places_.find(x.proposal);
   if (i == proposal_places_.end() || proposals_[i->second].decided) return;
@@ -160,10 +164,13 @@ session_snapshot memory_store::session_of(const session_id& id) const {
 }
 
 run_snapshot memory_store::snapshot_of(const kept_run& run) const {
-  return {run.record, run.last_seq(), session_of(run.record.session)};
+  const auto files = files_.find(run.record.session);
+  return {run.record, run.last_seq(), session_of(run.record.session),
+          files == files_.end() ? kept_files{} : files->second};
 }
 
-expected<run_snapshot> memory_store::open_run(run_record run) {
+expected<run_snapshot> memory_store::open_run(
+    run_record run, const std::vector<file_record>& files) {
   if (auto problem = find_open_fault(run)) return unexpected{*problem};
   if (runs_.contains(run.id))
     return unexpected{fail(errc::invalid_request, "open_run",
@@ -179,6 +186,8 @@ expected<run_snapshot> memory_store::open_run(run_record run) {
       return unexpected{cause_error(run.cause, *fault)};
     proposals_[place->second].executed_by = run.id;
   }
+  for (const auto& x : files)
+    files_[run.session].try_emplace(x.digest, x.bytes);
   if (is_new) session_order_.push_back(run.session);
   i->second.push_back(run.id);
   run.ordinal = i->second.size();
@@ -330,6 +339,7 @@ expected<void> memory_store::delete_session(const session_id& id) {
   if (const auto* run = active_run(id))
     return unexpected{busy(id, *run, "delete_session")};
   state_.erase(id);
+  files_.erase(id);
   for (const auto& run : session->second) {
     for (const auto& output : runs_.at(run).outputs) outputs_.erase(output);
     std::erase(finished_, run);

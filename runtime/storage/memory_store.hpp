@@ -26,7 +26,8 @@ class memory_store {
   /// block and changes; its run stays.
   std::optional<error> apply(commit_unit&& unit);
 
-  expected<run_snapshot> open_run(run_record run);
+  expected<run_snapshot> open_run(run_record run,
+                                  const std::vector<file_record>& files = {});
   expected<run_snapshot> adopt_run(const run_id& id);
   expected<run_owner> owner_of_run(const run_id& id) const;
   void disown_run(const run_id& id);
@@ -77,6 +78,7 @@ class memory_store {
   void change(kept_run& run, proposal_record x);
   void change(kept_run& run, decision_record x);
   void change(kept_run& run, const state_value& x);
+  void change(kept_run& run, file_record x);
   void put(const state_value& x);
   static error busy(const session_id& session, const run_id& run,
                     const char* op);
@@ -89,6 +91,7 @@ class memory_store {
   std::unordered_map<session_id, std::vector<run_id>> sessions_;
   std::vector<session_id> session_order_;
   std::unordered_map<session_id, std::map<std::string, std::string>> state_;
+  std::unordered_map<session_id, kept_files> files_;
   std::vector<run_id> active_;  ///< runs that have not ended, oldest first
   std::deque<run_id> finished_;
   std::unordered_map<call_id, std::string> outputs_;

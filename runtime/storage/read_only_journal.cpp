@@ -43,7 +43,9 @@ class read_only_journal final : public journal {
   void append(commit_unit, completion done) override {
     done(refused("append"));
   }
-  expected<run_snapshot> open_run(run_record) override {
+  using journal::open_run;
+  expected<run_snapshot> open_run(run_record,
+                                  std::vector<file_record>) override {
     return unexpected{refused("open_run")};
   }
   expected<run_snapshot> adopt_run(const run_id&) override {

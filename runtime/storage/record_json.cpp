@@ -102,8 +102,17 @@ void members(auto& each, of<turn_state> auto& x) {
   each.rare("text", text);
 }
 
+void members(auto& each, of<attachment> auto& x) {
+  auto& [name, type, bytes, digest] = x;
+  each("name", name);
+  each("type", type);
+  each("bytes", bytes);
+  each("digest", digest);
+}
+
 void members(auto& each, of<message_record> auto& x) {
-  auto& [session, run, step, role, text, reasoning, calls, state] = x;
+  auto& [session, run, step, role, text, reasoning, calls, state, paused,
+         attachments] = x;
   each("session", session);
   each("run", run);
   each("step", step);
@@ -112,11 +121,13 @@ void members(auto& each, of<message_record> auto& x) {
   each("reasoning", reasoning);
   each("calls", calls);
   each.rare("state", state);
+  each.rare("paused", paused);
+  each.rare("attachments", attachments);
 }
 
 void members(auto& each, of<call_record> auto& x) {
   auto& [call, run, stage, attempt, announced, approved, decision_reason, how,
-         told, err, attempts] = x;
+         told, err, attempts, attachments] = x;
   each.needed("call", call);
   each("run", run);
   each("stage", stage);
@@ -128,6 +139,7 @@ void members(auto& each, of<call_record> auto& x) {
   each("told", told);
   each("err", err);
   each.rare("attempts", attempts);
+  each.rare("attachments", attachments);
 }
 
 void members(auto& each, of<proposal_record> auto& x) {

@@ -75,6 +75,7 @@ row_reader::row_reader(sqlite::database& db)
       proposals_{db},
       grants_{db},
       state_{db},
+      files_{db},
       run_by_id_{db, select_run("INDEXED BY runs_by_id WHERE id = ?")},
       run_by_id_again_{db,
                        "SELECT count(*) FROM runs INDEXED BY "

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/storage/commit_log.hpp"
+#include "runtime/storage/file_rows.hpp"
 #include "runtime/storage/grant_rows.hpp"
 #include "runtime/storage/proposal_rows.hpp"
 #include "runtime/storage/rows.hpp"
@@ -56,6 +57,7 @@ class row_reader {
   proposal_reader& proposals() noexcept { return proposals_; }
   grant_reader& grants() noexcept { return grants_; }
   state_reader& state() noexcept { return state_; }
+  file_reader& files() noexcept { return files_; }
 
  private:
   run_row read_run(const sqlite::rows& from, const std::string& whose);
@@ -73,6 +75,7 @@ class row_reader {
   proposal_reader proposals_;
   grant_reader grants_;
   state_reader state_;
+  file_reader files_;
   sqlite::statement run_by_id_;
   sqlite::statement run_by_id_again_;
   sqlite::statement runs_by_session_;

@@ -12,7 +12,7 @@ namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 31> tables{
+constexpr std::array<std::string_view, 33> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -59,6 +59,10 @@ constexpr std::array<std::string_view, 31> tables{
     " directory BLOB, lines BLOB)",
     "CREATE TABLE log(n INTEGER PRIMARY KEY, first INTEGER, last INTEGER,"
     " bytes INTEGER, crc INTEGER)",
+    // Version 6:
+    "CREATE TABLE files(n INTEGER PRIMARY KEY, session TEXT, digest TEXT,"
+    " crc INTEGER, data BLOB)",
+    "CREATE UNIQUE INDEX files_by_digest ON files(session, digest)",
 };
 
 /// What the table had before version 5, which adds a column at its end.
@@ -69,19 +73,23 @@ constexpr std::string_view blocks = tables[8];
 static_assert(blocks.starts_with("CREATE TABLE blocks("));
 
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 5> tables_of{14, 21, 26, 29, 31};
+constexpr std::array<std::size_t, 6> tables_of{14, 21, 26, 29, 31, 33};
+constexpr std::size_t tables_of_4 = tables_of[3];
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());
 
 /// Adds what a file with the first `present` tables lacks. Nothing that is
 /// stored has to move: what older versions wrote lies where it is looked for.
 void add_tables(sqlite::database& db, std::size_t present) {
-  if (present != 0) db.execute("ALTER TABLE blocks ADD COLUMN commits BLOB");
+  const bool has_log = present > tables_of_4;
+  if (present != 0 && !has_log)
+    db.execute("ALTER TABLE blocks ADD COLUMN commits BLOB");
   for (const auto sql : std::span{tables}.subspan(present))
     db.execute(std::string{sql});
   const log_extent none;
-  sqlite::statement{db, "INSERT INTO log VALUES(1, ?, ?, ?, ?)"}.run(
-      none.first, none.last, none.bytes, crc_of(none));
+  if (!has_log)
+    sqlite::statement{db, "INSERT INTO log VALUES(1, ?, ?, ?, ?)"}.run(
+        none.first, none.last, none.bytes, crc_of(none));
   db.execute("PRAGMA user_version = " + std::to_string(schema_version));
 }
 
@@ -89,7 +97,7 @@ void check_tables(sqlite::database& db, std::size_t present) {
   sqlite::statement list{db, "SELECT sql FROM sqlite_schema ORDER BY rowid"};
   auto found = list.query();
   for (auto sql : std::span{tables}.first(present)) {
-    if (sql == blocks && present < tables.size()) sql = blocks_before_5;
+    if (sql == blocks && present <= tables_of_4) sql = blocks_before_5;
     if (!found.next() || found.bytes(0) != sql)
       throw unusable_schema{true,
                             "its list of tables is damaged: restore the "

@@ -20,7 +20,8 @@ unexpected missing(const char* op, const std::string& what) {
 /// The snapshot of a run in its session, the run's end taken from `head`.
 run_snapshot snapshot_of(row_reader& rows, const run_row& run) {
   return {record_of(run), rows.read_head(run).last_seq,
-          rows.read_session({run.session})};
+          rows.read_session({run.session}),
+          rows.files().of_session(run.session)};
 }
 
 }  // namespace
@@ -132,9 +133,10 @@ void sqlite_journal::note(const std::string& text) const {
     log_warn("journal", text);
 }
 
-expected<run_snapshot> sqlite_journal::open_run(run_record run) {
+expected<run_snapshot> sqlite_journal::open_run(
+    run_record run, std::vector<file_record> files) {
   return write<run_snapshot>(
-      "open_run", [&] { return open_in_transaction(std::move(run)); });
+      "open_run", [&] { return open_in_transaction(std::move(run), files); });
 }
 
 expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
@@ -144,7 +146,8 @@ expected<run_snapshot> sqlite_journal::adopt_run(const run_id& id) {
   return x;
 }
 
-expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
+expected<run_snapshot> sqlite_journal::open_in_transaction(
+    run_record run, const std::vector<file_record>& files) {
   auto& rows = writer_->units.reader();
   if (auto problem = find_open_fault(run)) return unexpected{*problem};
   const auto earlier = rows.runs_of(run.session);
@@ -160,6 +163,8 @@ expected<run_snapshot> sqlite_journal::open_in_transaction(run_record run) {
     return unexpected{std::move(taken.error())};
   run.ordinal = earlier.size() + 1;
   const auto id = run.id;
+  for (const auto& x : files)
+    writer_->units.files().add({run.session, x.digest, x.bytes});
   writer_->units.insert_run(run);
   return snapshot_of(rows, rows.find_run(id).value());
 }
@@ -339,8 +344,11 @@ expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
   for (const auto& x : runs)
     if (x.state == run_state::active && owner_of(x) != run_owner::gone)
       return unexpected{busy(x)};
+  // A picture leaves no byte, neither in a row nor in a page that is free.
+  writer_->db.execute("PRAGMA secure_delete = ON");
   units.remove(runs);
   units.state().remove_session(id.value);
+  writer_->db.execute("PRAGMA secure_delete = OFF");
   return {};
 }
 

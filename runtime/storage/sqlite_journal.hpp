@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/storage/checkpointer.hpp"
 #include "runtime/storage/commit_queue.hpp"
@@ -54,7 +55,9 @@ class sqlite_journal final : public journal {
       std::function<void(const std::function<void()>&)> f) override {
     queue_.complete_within(std::move(f));
   }
-  expected<run_snapshot> open_run(run_record run) override;
+  using journal::open_run;
+  expected<run_snapshot> open_run(run_record run,
+                                  std::vector<file_record> files) override;
   expected<run_snapshot> adopt_run(const run_id& id) override;
   expected<run_owner> owner_of_run(const run_id& id) override;
   expected<void> disown_run(const run_id& id) override;
@@ -119,7 +122,8 @@ class sqlite_journal final : public journal {
   template <class T, class F>
   expected<T> write(const char* op, F f);
 
-  expected<run_snapshot> open_in_transaction(run_record run);
+  expected<run_snapshot> open_in_transaction(
+      run_record run, const std::vector<file_record>& files);
   expected<run_snapshot> adopt_in_transaction(const run_id& id);
   cancel_verdict ask_cancel_in_transaction(const run_id& run,
                                            const std::string& reason);

@@ -53,6 +53,9 @@ fault change_fault(const state_change& change, const run_id& run,
   } else if (const auto* v = std::get_if<state_value>(&change)) {
     if (v->session.value != facts.session)
       return foreign("value of session " + v->session.value);
+  } else if (const auto* f = std::get_if<file_record>(&change)) {
+    if (f->session != facts.session || !f->bytes)
+      return foreign("file of session " + f->session.value);
   }
   return std::nullopt;
 }
@@ -94,6 +97,9 @@ std::size_t weight(const commit_unit& unit) {
       sum += p->arguments.size() + p->preview.size() + p->summary.size();
     else if (const auto* v = std::get_if<state_value>(&change))
       sum += v->key.size() + v->value.size();
+    else if (const auto* f = std::get_if<file_record>(&change);
+             f != nullptr && f->bytes)
+      sum += f->bytes->size();
   }
   return sum;
 }

@@ -22,6 +22,7 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
       proposals_{db},
       grants_{db},
       state_{db},
+      files_{db},
       blocks_{db},
       log_{db},
       mover_{db},
@@ -189,6 +190,7 @@ void unit_writer::remove_rows(const run_row& run) {
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   proposals_.remove_session(run.session);
   grants_.remove_session(run.session);
+  files_.remove_session(run.session);
   state_.remove_cancel(run.id);
   blocks_.remove(run.n);
   delete_run_.run(run.n);
@@ -242,5 +244,7 @@ void unit_writer::update(known_run&, const decision_record& x) {
 }
 
 void unit_writer::update(known_run&, const state_value& x) { state_.put(x); }
+
+void unit_writer::update(known_run&, const file_record& x) { files_.add(x); }
 
 }  // namespace riffle::storage

@@ -10,6 +10,7 @@
 
 #include "runtime/storage/block_rows.hpp"
 #include "runtime/storage/commit_log.hpp"
+#include "runtime/storage/file_rows.hpp"
 #include "runtime/storage/grant_rows.hpp"
 #include "runtime/storage/log_mover.hpp"
 #include "runtime/storage/proposal_rows.hpp"
@@ -57,6 +58,7 @@ class unit_writer {
   proposal_writer& proposals() noexcept { return proposals_; }
   grant_writer& grants() noexcept { return grants_; }
   state_writer& state() noexcept { return state_; }
+  file_writer& files() noexcept { return files_; }
   [[nodiscard]] const std::string& owner() const noexcept { return owner_; }
 
  private:
@@ -88,12 +90,14 @@ class unit_writer {
   void update(known_run& run, const proposal_record& x);
   void update(known_run& run, const decision_record& x);
   void update(known_run& run, const state_value& x);
+  void update(known_run& run, const file_record& x);
 
   std::string owner_;
   row_reader reader_;
   proposal_writer proposals_;
   grant_writer grants_;
   state_writer state_;
+  file_writer files_;
   block_writer blocks_;
   log_writer log_;
   log_mover mover_;

@@ -136,7 +136,8 @@ TEST_CASE("a worker that cannot serve gets no call, and its calls say why") {
   std::string why;
   SECTION("of another version") {
     x.offer.version = work::version + 1;
-    why = "version 2 of the work messages";
+    why = "version " + std::to_string(work::version + 1) +
+          " of the work messages";
   }
   SECTION("for other tools") {
     x.offer.tools = {"act"};

@@ -31,5 +31,11 @@ TEST_CASE("models and the form of an answer arrive") {
   CHECK(parsed<run_command>({"run", "--schema", "f.json", "t"}).schema_file ==
         "f.json");
   CHECK_FALSE(parsed<run_command>({"run", "t"}).schema_file);
+  using files = std::vector<std::filesystem::path>;
+  CHECK(parsed<run_command>({"run", "--attach", "a.png", "--attach", "b", "t"})
+            .attachments == files{"a.png", "b"});
+  CHECK(parsed<run_command>({"run", "--attach", "a.png", "t"}).task == "t");
+  CHECK(parsed<run_command>({"run", "t"}).attachments.empty());
+  CHECK(has(refused({"run", "--attach", "", "t"}), "--attach"));
   CHECK(has(refused({"run", "--schema", "", "t"}), "--schema"));
 }

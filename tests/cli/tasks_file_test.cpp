@@ -43,6 +43,14 @@ TEST_CASE("a task may say more than its text") {
   CHECK(good(" \n[\"plain\",\n" + object + "]").at(1) == whole);
 }
 
+TEST_CASE("a task in a file names its pictures") {
+  const auto x = good(R"({"task":"a","attachments":["b.png","c d.pdf"]})");
+  CHECK(x[0].attachments == std::vector<std::string>{"b.png", "c d.pdf"});
+  for (const auto* wrong : {R"("b.png")", R"([1])", R"([""])", R"({})"})
+    CHECK(bad(std::string{R"({"task":"a","attachments":)"} + wrong + "}") ==
+          "t.txt, line 1: \"attachments\" has to be a list of files");
+}
+
 TEST_CASE("what is wrong in a file of tasks is said with its place") {
   CHECK(bad("") == "t.txt: holds no task");
   CHECK(bad("# only this\n") == "t.txt: holds no task");
@@ -60,7 +68,7 @@ TEST_CASE("what is wrong in a file of tasks is said with its place") {
         "t.txt, line 1: \"model\" is empty");
   CHECK(bad(R"({"task":"a","moddel":"m"})") ==
         "t.txt, line 1: there is no key \"moddel\": task, agent, model, "
-        "context, session");
+        "context, session, attachments");
   CHECK(bad(R"({"task":"a","moddel":1})") ==
         bad(R"({"task":"a","moddel":"m"})"));
   const std::string no_text =

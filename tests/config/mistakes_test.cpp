@@ -46,7 +46,7 @@ r.toml:3:1: runtime.thread: unknown key; did you mean "threads"?
 r.toml:6:11: models.default.dialect: "claude" is not known; allowed: openai, anthropic, responses, ollama, scripted
 r.toml:7:24: models.default.timeouts.connect: "soon" is not a duration such as "250ms", "1.5s", "2m" or "24h"
 r.toml:7:32: models.default.timeouts.idel: unknown key; did you mean "idle"?
-r.toml:10:9: agents.default.model: there is no model "big"; known: default, and PROVIDER/MODEL of: openai, anthropic, gemini, deepseek, mistral, groq, xai, openrouter, together, fireworks, cerebras, azure, bedrock, vertex, ollama, lmstudio, llama.cpp, vllm
+r.toml:10:9: agents.default.model: there is no model "big"; known: default, and PROVIDER/MODEL of: openai, anthropic, gemini, deepseek, kimi, mistral, groq, xai, openrouter, together, fireworks, cerebras, azure, bedrock, vertex, ollama, lmstudio, llama.cpp, vllm
 r.toml:11:13: agents.default.max_steps: 0 is out of range; allowed: 1 to 1000000
 r.toml:13:2: tool: unknown key; did you mean "tools"?
 --set: "nonsense": write it as key=value, for example agents.default.max_steps=5

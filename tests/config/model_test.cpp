@@ -37,7 +37,7 @@ std::string mistake_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the providers that are built in have no mistake") {
-  REQUIRE(config::providers().size() == 18);
+  REQUIRE(config::providers().size() == 19);
   const std::set<std::string> without_key{"ollama", "lmstudio", "llama.cpp",
                                           "vllm"};
   std::set<std::string> hosts;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/e2e/wire_servers.hpp"
 
+#include "tests/support/catch.hpp"
+
 namespace riffle::testing {
 
 namespace {
@@ -327,12 +329,26 @@ bool wire_server::last_is_user(const json& body) const {
          last["content"].back().value("type", "") != "tool_result";
 }
 
+void check_prefixes(const std::vector<http_request>& requests) {
+  const std::string mark = R"(,"cache_control":{"type":"ephemeral"})";
+  std::string before;
+  for (const auto& x : requests) {
+    auto body = x.body;
+    for (auto at = body.find(mark); at != body.npos; at = body.find(mark))
+      body.erase(at, mark.size());
+    CHECK(body.starts_with(before));
+    REQUIRE(body.ends_with("]}"));
+    before = body.substr(0, body.size() - 2);
+  }
+}
+
 const std::vector<wire_server>& wires() {
   static const std::vector<wire_server> all{
       {"anthropic/claude-x", anthropic_step, anthropic_reply, anthropic_judge},
       {"ollama/qwen-x", [](const json& x) { return results(x, "tool"); },
        ollama_reply, ollama_judge},
       openai("deepseek/ds-x", deepseek()),
+      openai("kimi/k-x", deepseek()),
       openai("gemini/gemini-x", gemini()),
       openai("openrouter/or-x", openrouter()),
       openai("mistral/mi-x", mistral()),

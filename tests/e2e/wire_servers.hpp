@@ -31,4 +31,8 @@ struct wire_server {
 
 const std::vector<wire_server>& wires();
 
+/// Fails the test unless each request begins with what the one before it was:
+/// without the marks of the cache, which move.
+void check_prefixes(const std::vector<http_request>& requests);
+
 }  // namespace riffle::testing

@@ -41,21 +41,6 @@ finished run(const work_folder& folder, const std::string& model) {
       env_of(folder));
 }
 
-/// What each request begins with is what the one before it was: without the
-/// marks of the cache, which move.
-void check_prefixes(const std::vector<http_request>& requests) {
-  const std::string mark = R"(,"cache_control":{"type":"ephemeral"})";
-  std::string before;
-  for (const auto& x : requests) {
-    auto body = x.body;
-    for (auto at = body.find(mark); at != body.npos; at = body.find(mark))
-      body.erase(at, mark.size());
-    CHECK(body.starts_with(before));
-    REQUIRE(body.ends_with("]}"));
-    before = body.substr(0, body.size() - 2);
-  }
-}
-
 /// What happened, without ids, times and numbers of tokens.
 std::string story_of(const std::string& jsonl) {
   std::string out;

@@ -98,6 +98,19 @@ TEST_CASE("a run is introduced by its line") {
       R"({"session_id":"ses_1","agent":"default","model":"m",)"
       R"("task":"do \"it\"","max_steps":30,)"
       R"("cause":{"proposal_id":"prop_1"}})");
+  CHECK(data_of(events::run_started{{"ses_1"},
+                                    "default",
+                                    "m",
+                                    "t",
+                                    30,
+                                    {},
+                                    {{"a \"b\".png", "image/png", 12, "d1"},
+                                     {"c.pdf", "application/pdf", 3, "d2"}}}) ==
+        R"({"session_id":"ses_1","agent":"default","model":"m","task":"t",)"
+        R"("max_steps":30,"attachments":[)"
+        R"({"name":"a \"b\".png","type":"image/png","bytes":12,"digest":"d1"},)"
+        R"({"name":"c.pdf","type":"application/pdf","bytes":3,)"
+        R"("digest":"d2"}]})");
   CHECK(data_of(events::step_start{2, 30}) == R"({"step":2,"max_steps":30})");
   CHECK(data_of(events::step_restarted{2, 3, "cut", 5, 9}) ==
         R"({"step":2,"attempt":3,"reason":"cut",)"
@@ -157,6 +170,20 @@ TEST_CASE("the life of a call has the contract's keys in its order") {
             {"c"}, "t", outcome::ok, "", false, 0, 1, {}, ""}) ==
         R"({"id":"c","tool":"t","outcome":"ok","success":true,)"
         R"("output":"","truncated":false,"duration_ms":0,"attempts":1})");
+  CHECK(data_of(events::tool_result{{"c"},
+                                    "t",
+                                    outcome::ok,
+                                    "",
+                                    false,
+                                    0,
+                                    1,
+                                    {},
+                                    "",
+                                    {{"a.gif", "image/gif", 1, "d"}}}) ==
+        R"({"id":"c","tool":"t","outcome":"ok","success":true,)"
+        R"("output":"","truncated":false,"duration_ms":0,"attempts":1,)"
+        R"("attachments":[{"name":"a.gif","type":"image/gif","bytes":1,)"
+        R"("digest":"d"}]})");
 }
 
 TEST_CASE("plans, approvals and proposals have the contract's keys") {

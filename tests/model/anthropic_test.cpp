@@ -214,3 +214,14 @@ TEST_CASE("anthropic: blank text and odd ids do not spoil a conversation") {
   CHECK(id.find_first_of(".:") == std::string::npos);
   CHECK(x.at("content").at(0).at("input").is_object());
 }
+
+TEST_CASE("what is said of a body that is nothing does not depend on pieces") {
+  const std::string body = "{\"type\":\xff\xff \"message\", and so on}";
+  for (const auto* dialect : {"openai", "anthropic", "responses", "ollama"}) {
+    CAPTURE(dialect);
+    const auto whole = read_answer(dialect, body, body.size());
+    REQUIRE(whole.failure());
+    for (std::size_t piece = 1; piece < 8; ++piece)
+      CHECK(read_answer(dialect, body, piece).failure() == whole.failure());
+  }
+}

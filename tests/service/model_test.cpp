@@ -24,18 +24,20 @@ config::parameters_config all_parameters() {
   x.thinking_budget = 0;
   x.tool_choice = "auto";
   x.parallel_tool_calls = false;
+  x.keep_alive = "5m";
   return x;
 }
 
-const std::vector<std::string> nine{"temperature",
-                                    "top_p",
-                                    "max_output_tokens",
-                                    "stop",
-                                    "seed",
-                                    "reasoning_effort",
-                                    "thinking_budget",
-                                    "tool_choice",
-                                    "parallel_tool_calls"};
+const std::vector<std::string> each_one{"temperature",
+                                        "top_p",
+                                        "max_output_tokens",
+                                        "stop",
+                                        "seed",
+                                        "reasoning_effort",
+                                        "thinking_budget",
+                                        "tool_choice",
+                                        "parallel_tool_calls",
+                                        "keep_alive"};
 
 }  // namespace
 
@@ -52,7 +54,7 @@ TEST_CASE("parameters become those of requests") {
   model.extra.text = R"({"top_k":1,"n":2})";
   model.context_window = 9000;
   const auto x = make_request(model, all_parameters(), {});
-  auto sent = nine;
+  auto sent = each_one;
   sent.insert(sent.end(), {"top_k", "n"});
   CHECK(sent_parameters(x) == sent);
   CHECK(x.temperature == 0.5);
@@ -61,6 +63,7 @@ TEST_CASE("parameters become those of requests") {
   CHECK(x.seed == -3);
   CHECK(x.thinking_budget == 0u);
   CHECK(x.parallel_tool_calls == false);
+  CHECK(x.keep_alive == "5m");
   CHECK(x.context_window == 9000);
 }
 
@@ -70,7 +73,7 @@ TEST_CASE("each parameter can be left out alone") {
   auto full = make_request(model, all_parameters(), {});
   full.response_schema = "{}";
   const auto all = sent_parameters(full);
-  CHECK(all.size() == 11);
+  CHECK(all.size() == 12);
   for (const auto& name : all) {
     CAPTURE(name);
     auto rest = all;
@@ -83,8 +86,8 @@ TEST_CASE("each parameter can be left out alone") {
 TEST_CASE("what an agent sets stands over its model") {
   const auto all = all_parameters();
   const config::parameters_config none;
-  CHECK(config::set_parameters(overlaid(none, all)) == nine);
-  CHECK(config::set_parameters(overlaid(all, none)) == nine);
+  CHECK(config::set_parameters(overlaid(none, all)) == each_one);
+  CHECK(config::set_parameters(overlaid(all, none)) == each_one);
   auto over = none;
   over.temperature = 0;
   over.stop = {"X"};

@@ -40,6 +40,26 @@ TEST_CASE("what was chosen for a run comes back") {
   CHECK_FALSE(request_from_json(to_json(stored_request{})).cause);
 }
 
+TEST_CASE(
+    "attachments come back: as sources, and once started by their names") {
+  stored_request x;
+  x.request.attachments = {{"/some/a.png", "", "one"},
+                           {"", "\xff\x00b", "two"}};
+  x.request.attachments[1].bytes = std::string{"\xff\0b", 3};
+  const auto y = request_from_json(to_json(x)).request.attachments;
+  REQUIRE(y.size() == 2);
+  CHECK(y[0].file == "/some/a.png");
+  CHECK(y[0].name == "one");
+  CHECK(y[0].bytes.empty());
+  CHECK(y[1].file.empty());
+  CHECK(y[1].bytes == x.request.attachments[1].bytes);
+  CHECK(y[1].name == "two");
+  x.attachments = {{"a.png", "image/png", 3, "d1"}};
+  const auto z = request_from_json(to_json(x));
+  CHECK(z.attachments == x.attachments);
+  CHECK(z.request.attachments.empty());
+}
+
 TEST_CASE("runs of older versions are resumed with what they said") {
   CHECK(request_from_json(R"({"approve_all":true})").request.approval ==
         approve::all);

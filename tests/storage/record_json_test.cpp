@@ -42,13 +42,17 @@ class random_records {
     all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
   }
   void fill(turn_state& x) { all(x.maker, x.text); }
+  void fill(std::vector<attachment>& xs) {
+    xs.resize(values.below(3));
+    for (auto& x : xs) all(x.name, x.type, x.bytes, x.digest);
+  }
   void fill(message_record& x) {
-    auto& [a, b, c, d, e, f, g, h] = x;
-    all(a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i, j] = x;
+    all(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(call_record& x) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = x;
-    all(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
+    all(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(proposal_record& x) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;

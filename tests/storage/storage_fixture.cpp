@@ -181,9 +181,11 @@ void change_file(const fs::path& folder, const std::string& sql) {
 }
 
 void make_older(const fs::path& folder, int version) {
-  change_file(folder,
-              "DROP TABLE commits; DROP TABLE log; "
-              "ALTER TABLE blocks DROP COLUMN commits");
+  change_file(folder, "DROP TABLE files");
+  if (version < 5)
+    change_file(folder,
+                "DROP TABLE commits; DROP TABLE log; "
+                "ALTER TABLE blocks DROP COLUMN commits");
   if (version < 4) change_file(folder, "DROP TABLE grants");
   if (version < 3) change_file(folder, "DROP TABLE state; DROP TABLE commands");
   if (version < 2)

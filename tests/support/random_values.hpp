@@ -152,8 +152,14 @@ class random_values {
         x.keys, x.limits, x.judged, x.rejection, x.basis);
     x.arguments = maybe_object();
   }
+  void fill(attachment& x) { all(x.name, x.type, x.bytes, x.digest); }
+  void fill(taken_files& x) { all(x.types, x.most_bytes); }
+  void fill(result_file& x) {
+    all(x.about);
+    x.bytes = bytes();
+  }
   void fill(call_result& x) {
-    all(x.how, x.output, x.err, x.took, x.attempts);
+    all(x.how, x.output, x.err, x.took, x.attempts, x.files);
     x.metadata = maybe_object();
   }
   void fill(tool_progress_report& x) {
@@ -170,7 +176,7 @@ class random_values {
   }
   void fill(work::offer& x) { all(x.tools, x.places, x.process, x.problem); }
   void fill(work::assignment& x) {
-    all(x.run, x.epoch, x.call, x.attempt, x.state);
+    all(x.run, x.epoch, x.call, x.attempt, x.state, x.files);
   }
   void fill(work::stop& x) { all(x.id, x.attempt); }
   void fill(work::started& x) { all(x.id, x.attempt); }
@@ -185,7 +191,8 @@ class random_values {
   void fill(work::freed& x) { all(x.id); }
 
   void fill(events::run_started& x) {
-    all(x.session, x.agent, x.model, x.task, x.max_steps, x.cause);
+    all(x.session, x.agent, x.model, x.task, x.max_steps, x.cause,
+        x.attachments);
   }
   void fill(events::step_start& x) { all(x.step, x.max_steps); }
   void fill(events::step_restarted& x) {
@@ -201,7 +208,7 @@ class random_values {
   void fill(events::tool_progress& x) { all(x.id, x.tool, x.report); }
   void fill(events::tool_result& x) {
     all(x.id, x.tool, x.how, x.output, x.truncated, x.duration_ms, x.attempts,
-        x.err);
+        x.err, x.attachments);
     x.metadata = maybe_object();
   }
   void fill(events::plan_updated& x) {

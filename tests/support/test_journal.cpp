@@ -164,10 +164,10 @@ std::shared_ptr<test_journal> test_journal::crash(std::uint64_t seed) {
 }
 
 expected<storage::run_snapshot> test_journal::open_run(
-    storage::run_record run) {
+    storage::run_record run, std::vector<storage::file_record> files) {
   std::lock_guard lock{mutex_};
   if (auto why = find_failure()) return unexpected{*why};
-  return store_.open_run(std::move(run));
+  return store_.open_run(std::move(run), files);
 }
 
 expected<storage::run_snapshot> test_journal::adopt_run(const run_id& id) {

@@ -43,7 +43,10 @@ class test_journal : public storage::journal,
 
   // The port. `adopt_run` releases what waits; `open_run` does not.
   void append(storage::commit_unit unit, storage::completion done) override;
-  expected<storage::run_snapshot> open_run(storage::run_record run) override;
+  using storage::journal::open_run;
+  expected<storage::run_snapshot> open_run(
+      storage::run_record run,
+      std::vector<storage::file_record> files) override;
   expected<storage::run_snapshot> adopt_run(const run_id& id) override;
   expected<storage::run_owner> owner_of_run(const run_id& id) override;
   expected<void> disown_run(const run_id& id) override;

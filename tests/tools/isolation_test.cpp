@@ -87,7 +87,7 @@ class wild_tool final : public tool {
     if (what == "too long") flood();
     if (what == "other version") {
       work::offer next;
-      next.version = 2;
+      next.version = work::version + 1;
       say(encode(next));
     }
     if (what == "throw") throw std::runtime_error{"thrown"};
@@ -256,7 +256,7 @@ TEST_CASE("every death of a child costs one worker and is named") {
       {"for a child", "it sent garbage"},
       {"too long", "its result is longer than 64 MiB"},
       {"other version",
-       "it speaks version 2 of the work messages, this program speaks 1"},
+       "it speaks version 3 of the work messages, this program speaks 2"},
       {"freeze", "its process was stopped (SIGSTOP)"},
       {"throw", "thrown"},
   };

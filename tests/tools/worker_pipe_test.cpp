@@ -106,7 +106,7 @@ TEST_CASE("another version is named, whatever follows it") {
   work::assignment task;
   task.version = 7;
   const std::string why =
-      "it speaks version 7 of the work messages, this program speaks 1";
+      "it speaks version 7 of the work messages, this program speaks 2";
   CHECK(problem_of(encode(setup)) == why);
   CHECK(problem_of(encode(task) + "of a later version") == why);
 }

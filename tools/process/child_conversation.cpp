@@ -65,6 +65,7 @@ child_call child_conversation::run(const json& arguments,
   task.call.basis = context.basis;
   task.attempt = context.attempt;
   task.state = context.state->values();
+  task.files = context.files;
   const auto message = encode(std::move(task));
   if (message.size() > longest_message) return too_long();
   child_.send(
@@ -171,7 +172,7 @@ void child_conversation::on(work::progress& x) {
 void child_conversation::on(work::done& x) {
   if (!is_mine(x.id, x.attempt)) return;
   output_ = {std::move(x.result.output), std::move(x.result.err),
-             std::move(x.result.metadata), x.moved};
+             std::move(x.result.metadata), x.moved, std::move(x.result.files)};
   if (!take_state(x.state)) return lose("it sent garbage");
   done_ = true;
 }

@@ -80,6 +80,7 @@ class codec {
   bool pass(std::map<std::string, std::string>& x) {
     return pass_all<std::pair<std::string, std::string>>(x);
   }
+  bool pass(std::vector<result_file>& x) { return pass_all<result_file>(x); }
   template <std::size_t I = 0>
   bool pass_kind(child_message& x, std::size_t kind) {
     if constexpr (I < std::variant_size_v<child_message>)

@@ -120,6 +120,7 @@ class worker_process {
     context.kill_grace = x.place.kill_grace;
     context.output_file = std::move(x.place.output_file);
     context.output_cap = x.place.output_cap;
+    context.files = std::move(x.task.files);
     {
       const std::lock_guard lock{mutex_};
       context.stop = stop_.get_token();
@@ -179,6 +180,7 @@ class worker_process {
     done.last_progress = reported_;
     done.state = context.state->changes();
     done.moved = x.moved;
+    done.result.files = std::move(x.files);
     tell(std::move(done));
   }
 

@@ -52,6 +52,8 @@ int execute(const run_command& x, console& io) {
   }
   auto request = request_for(x);
   if (!request) return report(request.error(), io);
+  if (auto ok = check_attachments(*request, *settings); !ok)
+    return report(ok.error(), io);
   auto keyboard = keyboard_for(x);
   // What is proposed waits for nobody, so it can be asked for everywhere.
   const bool proposes = settings->approvals.mode == "propose";

@@ -73,6 +73,10 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
     for (const auto& known :
          {check_agent(one.agent, settings), choose_model(one.model, settings)})
       if (!known) return unexpected{known.error()};
+    for (auto& file : task.attachments)
+      one.attachments.push_back({std::move(file)});
+    if (auto ok = check_attachments(one, settings); !ok)
+      return unexpected{std::move(ok.error())};
     out.push_back(std::move(one));
   }
   return out;

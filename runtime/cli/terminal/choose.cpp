@@ -2,6 +2,9 @@
 #include "runtime/cli/terminal/choose.hpp"
 
 #include <utility>
+#include <vector>
+
+#include "runtime/service/attachments.hpp"
 
 namespace riffle::cli {
 
@@ -48,10 +51,27 @@ run_request request_of(const run_command& x, std::string task) {
   out.agent = x.agent;
   out.model = x.choices.model;
   out.context = x.context;
+  for (const auto& file : x.attachments) out.attachments.push_back({file});
   out.max_steps = x.choices.max_steps;
   out.timeout = x.choices.timeout;
   out.approval = x.choices.approval.value_or(approve::nobody);
   return out;
+}
+
+expected<void> check_attachments(run_request& x,
+                                 const config::config& settings) {
+  if (x.attachments.empty()) return {};
+  const auto loaded =
+      service::load_attachments(x.attachments, settings.attachments);
+  if (!loaded) return unexpected{loaded.error()};
+  const auto agent = settings.agents.find(x.agent);
+  if (agent == settings.agents.end()) return {};
+  const auto name = x.model.value_or(agent->second.model);
+  const auto model = config::find_model(settings, name);
+  if (!model) return {};
+  std::vector<attachment> all;
+  for (const auto& one : *loaded) all.push_back(one.about);
+  return service::check_shown(all, service::shown_types(*model), name);
 }
 
 void choose_log_level(verbosity level, config::config& settings) {

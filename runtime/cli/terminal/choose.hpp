@@ -23,6 +23,12 @@ expected<void> choose_model(const std::optional<std::string>& model,
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);
 
+/// Before anything starts: fails with `invalid_request` where a file is
+/// missing, too large, no picture and no PDF, or nothing that the model takes.
+/// What was read stays in the request of a run.
+expected<void> check_attachments(run_request& x,
+                                 const config::config& settings);
+
 /// How much the runtime's own log says beside the traces: errors with -q,
 /// else what the configuration asks for.
 void choose_log_level(verbosity level, config::config& settings);

@@ -28,9 +28,17 @@ const storage::call_record* find_call(const known_calls& all,
   return found == all.end() ? nullptr : found->second;
 }
 
+std::string files_text(const std::vector<attachment>& all) {
+  std::string out;
+  for (const auto& x : all)
+    out += "  [attached] " + safe_line(describe(x), 200) + "\n";
+  return out;
+}
+
 std::string call_text(const storage::call_record& x) {
   return "  [" + safe_line(x.call.tool, 64) + "] " +
-         safe_line(x.call.title, 100) + ": " + service::state_of(x) + "\n";
+         safe_line(x.call.title, 100) + ": " + service::state_of(x) + "\n" +
+         files_text(x.attachments);
 }
 
 void append_message(std::string& out, const known_calls& all,
@@ -40,6 +48,7 @@ void append_message(std::string& out, const known_calls& all,
     out += (user ? "> " : "") + safe_text(m.text);
     if (!out.ends_with('\n')) out += '\n';
   }
+  out += files_text(m.attachments);
   for (const auto& id : m.calls) {
     if (const auto* call = find_call(all, id)) out += call_text(*call);
   }

@@ -15,6 +15,7 @@
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_tool.hpp"
 #include "tools/builtin/files/place.hpp"
+#include "tools/builtin/files/shown_file.hpp"
 #include "tools/builtin/files/workspace_file.hpp"
 #include "tools/text.hpp"
 
@@ -158,6 +159,7 @@ class read final : public path_tool {
     auto file = open_regular(op, context.workspace, text_at(arguments, "path"),
                              context.judged, rules_.others());
     if (!file) return std::move(file).error();
+    if (auto result = show_file(op, *file, context)) return *std::move(result);
     if (looks_binary(file->fd.get()))
       return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
