@@ -54,7 +54,7 @@ fault change_fault(const state_change& change, const run_id& run,
     if (v->session.value != facts.session)
       return foreign("value of session " + v->session.value);
   } else if (const auto* f = std::get_if<file_record>(&change)) {
-    if (f->session != facts.session || !f->bytes)
+    if (f->session.value != facts.session || !f->bytes)
       return foreign("file of session " + f->session.value);
   }
   return std::nullopt;
