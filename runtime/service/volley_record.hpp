@@ -21,6 +21,9 @@ inline constexpr std::string_view volley_prefix = "volley_";
   return id.starts_with(volley_prefix);
 }
 
+/// Why the others of a volley that fails fast are cancelled.
+inline constexpr std::string_view failed_fast = "another task failed";
+
 struct volley_record {
   volley_request request;  ///< each task with its session
   std::string folder;      ///< where it was started

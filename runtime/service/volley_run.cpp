@@ -135,13 +135,14 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
 }
 
 void volley_run::cancel(std::size_t task, const std::string& reason) {
+  const auto why = reason.empty() ? std::string{failed_fast} : reason;
   std::optional<run_id> run;
   {
     const std::lock_guard lock{mutex_};
-    slots_[task].cancelled = reason;
+    slots_[task].cancelled = why;
     run = slots_[task].run;
   }
-  if (run) runs_.cancel_here(*run, reason);
+  if (run) runs_.cancel_here(*run, why);
 }
 
 void volley_run::ended(std::size_t task,

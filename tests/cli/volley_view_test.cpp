@@ -52,6 +52,19 @@ view_options at_terminal() {
 
 }  // namespace
 
+TEST_CASE("a task took what its events say, however late they are seen") {
+  constexpr std::int64_t second = 1'000'000;
+  volley_view x{{}, {"first"}, wall_time{100 * second}};
+  x.begun(0, false, start, {});
+  auto event = with(events::run_started{});
+  for (const std::int64_t at : {40, 101, 103}) {
+    event.at = {at * second};
+    x.on(0, event, {});
+  }
+  CHECK(bytes(x.over(ended(0, task_status::completed), start + 11s, {})) ==
+        "[1/1] ✓ first (2.0s)\n");
+}
+
 TEST_CASE("each task says when it begins and how it ended") {
   volley_view x{{}, {"first\nline", "second", "third"}};
   CHECK(bytes(x.begun(0, false, start, {})) == "[1/3] ▶ first line\n");

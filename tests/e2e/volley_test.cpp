@@ -149,9 +149,11 @@ TEST_CASE("the first failure ends the others, where that is wanted") {
   const auto end =
       run(folder, {"run", "it waits", "it fails", "not begun", "--workers", "2",
                    "--fail-fast", "--output", "json"});
-  CHECK(end.status == 130);
+  CHECK(end.status == 1);
   const auto results = json::parse(end.out).at("results");
   CHECK(results[0].at("status") == "cancelled");
+  CHECK(results[0].at("error").at("message").get<std::string>().find(
+            "another task failed") != std::string::npos);
   CHECK(results[1].at("status") == "failed");
   CHECK(results[2].at("status") == "not_run");
 }

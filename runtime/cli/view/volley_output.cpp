@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "messages/event_line.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -21,6 +23,11 @@ std::vector<std::string> titles_of(const volley& x) {
 bool is_text(std::string_view line) {
   const auto head = line.substr(0, line.find(R"(,"data":)"));
   return head.find(R"("event_type":"llm_)") != std::string_view::npos;
+}
+
+bool failed_fast(const task_result& x) {
+  return x.failure &&
+         x.failure->message.find(service::failed_fast) != std::string::npos;
 }
 
 template <class F>
@@ -43,7 +50,8 @@ volley_output::volley_output(const common_options& options, show_options show,
       out_{out},
       err_{err},
       has_status_{view_of(options, show, out, err).status},
-      view_{view_of(options, show, out, err), titles_of(of)} {
+      view_{view_of(options, show, out, err), titles_of(of),
+            system_wall_time()} {
   tasks_.resize(of.tasks().size());
   for (std::size_t i = 0; i < tasks_.size(); ++i)
     tasks_[i].told.task = of.tasks()[i].task;
@@ -154,7 +162,8 @@ int volley_output::status(std::uint32_t unanswered) const {
     } else if (result.failure && result.failure->code == errc::timeout) {
       status = out_of_time;
     } else if (result.status == task_status::cancelled) {
-      status = interrupted_by_user;
+      // The task that failed first says how the volley ended.
+      status = failed_fast(result) ? completed : interrupted_by_user;
     }
     all[stopped] |= status == interrupted_by_user;
     all[late] |= status == out_of_time;

@@ -52,8 +52,12 @@ std::string bar(std::size_t done, std::size_t all) {
 
 }  // namespace
 
-volley_view::volley_view(view_options options, std::vector<std::string> titles)
-    : options_{options}, titles_{std::move(titles)}, screen_{options.status} {
+volley_view::volley_view(view_options options, std::vector<std::string> titles,
+                         wall_time opened)
+    : options_{options},
+      titles_{std::move(titles)},
+      opened_{opened},
+      screen_{options.status} {
   for (auto& x : titles_) x = safe_line(x, longest_title);
 }
 
@@ -86,6 +90,11 @@ screen_writes volley_view::on(std::size_t task, const event& x,
   if (found == running_.end()) return {};
   auto& [traces, doing, since] = found->second;
   doing.on(x);
+  // This may be behind its events, which know when they happened.
+  if (x.at > opened_) {
+    auto& span = spans_.try_emplace(task, time_span{x.at, x.at}).first->second;
+    span.last = x.at;
+  }
   const auto mark = place(task);
   const auto used = mark.size() + 1;
   traces.set_columns(size.columns > used ? size.columns - used : size.columns);
@@ -111,7 +120,7 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   const auto columns = size.columns > 0 ? size.columns : no_terminal;
   std::string end;
   if (begun != first_begun_.end())
-    end = " (" + short_duration(in_ms(now - begun->second)) + ")";
+    end = " (" + short_duration(took(x.task, now - begun->second)) + ")";
   if (x.attempts > 1) end += ", " + std::to_string(x.attempts) + " runs";
   const char* sign = good ? "✓" : "✗";
   if (x.status == task_status::not_run) sign = "·";
@@ -129,6 +138,15 @@ screen_writes volley_view::over(const task_result& x, time_point now,
               title(x.task, columns > used ? columns - used : 1) + end + "\n";
   if (!why.empty()) line += std::string(columns_of(head) + 2, ' ') + why + "\n";
   return screen_.lines(line);
+}
+
+/// In ms, of all its runs with the pauses between; `seen`: as far as events
+/// do not say.
+std::uint64_t volley_view::took(std::size_t task, duration seen) const {
+  const auto span = spans_.find(task);
+  if (span == spans_.end()) return in_ms(seen);
+  const auto us = span->second.last.us - span->second.first.us;
+  return us > 0 ? static_cast<std::uint64_t>(us) / 1000 : 0;
 }
 
 screen_writes volley_view::answer(std::string_view text) {

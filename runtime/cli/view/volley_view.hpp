@@ -29,7 +29,9 @@ struct view_size {
 
 class volley_view {
  public:
-  volley_view(view_options options, std::vector<std::string> titles);
+  /// Events from before `opened` are history: they count in no time.
+  volley_view(view_options options, std::vector<std::string> titles,
+              wall_time opened = {});
 
   /// False: text and reasoning need not be read at all.
   [[nodiscard]] bool wants_text() const noexcept { return options_.status; }
@@ -62,6 +64,12 @@ class volley_view {
     time_point since{};
   };
 
+  struct time_span {
+    wall_time first{};
+    wall_time last{};
+  };
+
+  [[nodiscard]] std::uint64_t took(std::size_t task, duration seen) const;
   [[nodiscard]] std::string title(std::size_t task, std::size_t room) const;
   [[nodiscard]] std::string status(time_point now, view_size size) const;
   [[nodiscard]] std::string sum_line(time_point now, std::size_t hidden,
@@ -69,9 +77,11 @@ class volley_view {
 
   view_options options_;
   std::vector<std::string> titles_;
+  wall_time opened_;
   screen screen_;
   std::map<std::size_t, running> running_;
   std::map<std::size_t, time_point> first_begun_;
+  std::map<std::size_t, time_span> spans_;  ///< of events that came here
   std::optional<time_point> began_;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
