@@ -25,9 +25,9 @@ bool is_text(std::string_view line) {
   return head.find(R"("event_type":"llm_)") != std::string_view::npos;
 }
 
-bool failed_fast(const task_result& x) {
-  return x.failure &&
-         x.failure->message.find(service::failed_fast) != std::string::npos;
+bool failed_fast(const run_report& x) {
+  const auto why = x.failure();
+  return why && why->message.find(service::failed_fast) != std::string::npos;
 }
 
 template <class F>
@@ -137,7 +137,7 @@ void volley_output::finish() {
   write(view_.hide_status());
   if (options_.output == output_kind::json) {
     std::vector<told_result> all;
-    for (auto& x : tasks_) all.push_back(std::move(x.told));
+    for (const auto& x : tasks_) all.push_back(x.told);  // `status` reads them
     out_.write(results_json(all, id_) + "\n");
   }
   if (!show_.stats) return;
@@ -163,7 +163,7 @@ int volley_output::status(std::uint32_t unanswered) const {
       status = out_of_time;
     } else if (result.status == task_status::cancelled) {
       // The task that failed first says how the volley ended.
-      status = failed_fast(result) ? completed : interrupted_by_user;
+      status = failed_fast(report) ? completed : interrupted_by_user;
     }
     all[stopped] |= status == interrupted_by_user;
     all[late] |= status == out_of_time;
