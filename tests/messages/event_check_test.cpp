@@ -3,6 +3,7 @@
 
 #include <random>
 #include <sstream>
+
 #include "tests/messages/event_check_support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -210,7 +211,7 @@ TEST_CASE("promise 2: ids of calls are unique over all runs") {
 
 TEST_CASE("several runs may follow one another") {
   event_log log;
-  for (auto name : {"run_1", "run_2", "run_3"}) {
+  for (const auto* name : {"run_1", "run_2", "run_3"}) {
     const auto next =
         event_log_builder{name}.start().step().text("x").answer().finish();
     log.insert(log.end(), next.begin(), next.end());
@@ -243,7 +244,7 @@ TEST_CASE("several runs may follow one another") {
 
 TEST_CASE("the logs of several runs may be mixed, line by line") {
   std::vector<event_log> runs;
-  for (auto name : {"run_1", "run_2", "run_3"})
+  for (const auto* name : {"run_1", "run_2", "run_3"})
     runs.push_back(
         event_log_builder{name}.start().step().text("x").answer().finish());
   std::mt19937 random{1};
