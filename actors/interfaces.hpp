@@ -22,6 +22,8 @@ struct run_peers;           // spawner -> the actors of a run: who is who
 struct more_calls {};       // dispatcher's own: take in more of a turn
 struct published_progress;  // muxer -> publisher: a report and whom to ack
 struct pool_replaced;       // registry -> dispatcher: another pool serves it
+struct close_pool;          // gate -> pool of a node's tool
+struct pool_of_node;        // gate -> registry -> dispatcher: it joined or left
 struct orphan_due;          // dispatcher's own timer
 struct adoption_done;       // session store's own
 struct revive_pool;         // registry's own timer
@@ -41,6 +43,7 @@ using tool_pool_actor = work_supervisor::extend<
     reacts_to<work::stop>,                        // stop it, queued or running
     reacts_to<place_rested>,  // restart a worker after its back-off
     reacts_to<abandon_run>,   // end all work of a run
+    reacts_to<close_pool>,    // from the gate: nothing begins here any more
     reacts_to<tick>>;         // own timer: does a stopped call still run?
 
 /// Folds the provider's bytes into text, call fragments, usage, finish.
@@ -100,6 +103,7 @@ using dispatcher_actor = work_listener::extend<
     reacts_to<work_returned>,      // from a blocking executor's
                                    // thread
     reacts_to<pool_replaced>,      // from the registry
+    reacts_to<pool_of_node>,       // from the registry
     reacts_to<orphan_due>,         // own timer
     reacts_to<tick>>;              // own timer: time limits
 
@@ -168,6 +172,7 @@ using run_registry_actor = caf::typed_actor<
     reacts_to<run_deadline>,   // own timer
     reacts_to<probe_journal>,  // own timer
     reacts_to<revive_pool>,    // own timer
+    reacts_to<pool_of_node>,   // from the gate
     replies_to<shut_down>::with<all_ended>>;
 
 /// What the orchestrator starts from.
@@ -199,6 +204,24 @@ struct pool_replaced {
   std::string reason;
   tool_pool_actor pool;
 };
+
+/// gate -> pool: its node takes no calls any more. What runs goes on; the pool
+/// ends with it.
+struct close_pool {
+  std::string reason;
+};
+
+/// gate -> registry -> dispatchers: who gives a tool's calls to a node; null:
+/// nobody does from now on.
+struct pool_of_node {
+  std::string key;  ///< see `pool_key`
+  tool_pool_actor pool;
+};
+
+/// Pools by tool and node; "": this process.
+inline std::string pool_key(const std::string& tool, const std::string& node) {
+  return node.empty() ? tool : tool + "@" + node;
+}
 
 /// dispatcher's own: a call whose pool died should have ended by now.
 struct orphan_due {
@@ -232,6 +255,8 @@ struct published_progress {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::more_calls)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::run_peers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::pool_replaced)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::close_pool)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::pool_of_node)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::orphan_due)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::revive_pool)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::published_progress)

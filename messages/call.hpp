@@ -80,6 +80,8 @@ struct tool_call {
   /// (tools::call_preview): the call acts on nothing else. Empty: nobody saw
   /// one.
   std::string basis = {};
+  /// Name of the node that has it; empty: this process.
+  std::string node = {};
 
   bool operator==(const tool_call&) const = default;
 };

@@ -26,7 +26,7 @@ inline auto fields(tool_call& x) {
   return std::tie(x.id, x.provider_id, x.tool, x.title, x.arguments,
                   x.arguments_text, x.edited_from, x.eff, x.idempotent,
                   x.control, x.needs_approval, x.step, x.index, x.keys,
-                  x.limits, x.judged, x.rejection, x.basis);
+                  x.limits, x.judged, x.rejection, x.basis, x.node);
 }
 
 inline auto fields(attachment& x) {

@@ -32,7 +32,7 @@
 
 namespace riffle::work {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// What a worker serves.
 struct offer {

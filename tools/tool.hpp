@@ -33,6 +33,9 @@ struct tool_spec {
   /// Runs other programs: the runtime gives it a lock file and waits for it
   /// before it settles a call of a runtime that died.
   bool guarded = false;
+  /// A call that changes something is asked about, also where the
+  /// configuration of this process would not ask: that of its node does.
+  bool always_asks = false;
 };
 
 /// What a call would do, for a person who decides about it.

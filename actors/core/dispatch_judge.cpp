@@ -21,9 +21,14 @@ dispatch_effects dispatch_queue::on_judged(const call_id& id, judged_call how,
   return out;
 }
 
+error dispatch_queue::place_changed() {
+  return {errc::tool_execution_error, op,
+          "where it leads changed while it began"};
+}
+
 dispatch_effects dispatch_queue::on_moved(const call_id& id,
-                                          std::uint32_t attempt,
-                                          time_point now) {
+                                          std::uint32_t attempt, time_point now,
+                                          const error& why) {
   dispatch_effects out;
   auto* x = current(id, attempt);
   if (x == nullptr) {
@@ -36,10 +41,12 @@ dispatch_effects dispatch_queue::on_moved(const call_id& id,
   } else if (++x->moves > limits_.most_moves) {
     settle(*x,
            failed(outcome::failed,
-                  {errc::tool_execution_error, op,
-                   "where it leads changed " + std::to_string(x->moves) +
-                       " times while it began, so nothing was done; something "
-                       "changes links on its way"},
+                  {why.code, op,
+                   why.message + ", " + std::to_string(x->moves) +
+                       " times in all, so nothing was done" +
+                       (why == place_changed()
+                            ? "; something changes links on its way"
+                            : "")},
                   attempt),
            out);
   } else {
@@ -48,7 +55,7 @@ dispatch_effects dispatch_queue::on_moved(const call_id& id,
     set_alarm(*x);
     const auto most = attempt + limits_.most_moves + 1 - x->moves;
     out.emplace_back(retry_call{
-        x->call, attempt, most, {}, "where it leads changed while it began"});
+        x->call, attempt, most, {}, why.message});
   }
   start_what_can(out, now);
   finish_drain(out);

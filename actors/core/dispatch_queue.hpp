@@ -123,10 +123,11 @@ class dispatch_queue {
                              std::optional<std::uint64_t> last_progress,
                              time_point now);
 
-  /// The work ended without having acted: what was judged is elsewhere now.
-  /// The call is judged again.
+  /// The work ended without having acted: what was judged is elsewhere now, or
+  /// the node that had it left. The call is judged again, and begins anew.
   dispatch_effects on_moved(const call_id& id, std::uint32_t attempt,
-                            time_point now);
+                            time_point now, const error& why = place_changed());
+  static error place_changed();
 
   /// Nobody hears from its work any more, which may go on: it settles, keeps
   /// its keys, and is not begun again.

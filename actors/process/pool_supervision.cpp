@@ -62,4 +62,14 @@ void run_registry_state::replace_pool(const std::string& tool,
     self->send(run.peers.dispatcher, pool_replaced{tool, why, pool});
 }
 
+/// Its gate supervises it; here is only who gives calls to it.
+void run_registry_state::on_pool_of_node(const pool_of_node& x) {
+  if (x.pool)
+    setup.pools.insert_or_assign(x.key, x.pool);
+  else
+    setup.pools.erase(x.key);
+  for (auto& [id, run] : runs)
+    self->send(run.peers.dispatcher, pool_of_node{x});
+}
+
 }  // namespace riffle

@@ -152,6 +152,7 @@ run_registry_actor::behavior_type run_registry(
       [&st](const revive_pool& x) {
         st.replace_pool(x.tool, "it cooled down");
       },
+      [&st](pool_of_node& x) { st.on_pool_of_node(x); },
       [&st](shut_down&) { return st.on_shut_down(); },
   };
 }

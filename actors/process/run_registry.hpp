@@ -77,6 +77,7 @@ struct run_registry_state {
   void watch_pools();
   bool on_pool_down(const caf::down_msg& x);
   void replace_pool(const std::string& tool, const std::string& why);
+  void on_pool_of_node(const pool_of_node& x);
 
   run_registry_actor::pointer self;
   registry_setup setup;

@@ -31,6 +31,7 @@ namespace riffle {
 using fault_hook = std::function<void(const std::string& handler)>;
 
 struct run_spec;
+class node_board;
 
 /// What a run of a plan executes, in the place of an agent.
 struct plan_work {
@@ -97,6 +98,7 @@ struct run_spec {
   /// The model does not take a parameter; may be empty.
   std::function<void(const std::string& parameter)> on_refused;
   std::shared_ptr<const tools::registry> registry;
+  std::shared_ptr<node_board> nodes;  ///< null: all calls run here
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<id_source> ids;
   wall_clock wall = system_wall_time;

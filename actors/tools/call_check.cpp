@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/cluster/node_board.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "runtime/base/secrets.hpp"
@@ -24,6 +25,7 @@ std::optional<error> find_unlisted(const run_spec& spec,
   const bool listed = std::ranges::find(allowed, tool) != allowed.end() ||
                       (tool == "complete" && spec.agent.completion == "tool");
   if (spec.registry->find(tool) != nullptr && listed) return {};
+  if (listed && spec.nodes) return spec.nodes->problem(tool);
   std::string names;
   for (const auto& n : allowed) names += (names.empty() ? "" : ", ") + n;
   return error{errc::tool_not_found, op,

@@ -39,12 +39,14 @@ expected<call_policy> policy_of(const tools::tool& tool,
   const auto base = otherwise_of(settings, about.name, about.eff);
   const auto rules = rules_of(settings, about.name);
   // Nobody looks: nobody needs to know what it is about.
-  if (rules.empty() && base != core::approval_policy::ask)
+  if (rules.empty() && base != core::approval_policy::ask && !about.always_asks)
     return call_policy{base, {}, {}};
   auto subject =
       tools::ask_subject(tool, arguments, settings.of(about.name).workspace);
   if (!subject) return unexpected{std::move(subject.error())};
   auto how = core::judge_call(*subject, base, rules);
+  if (about.always_asks && how.policy == core::approval_policy::allow)
+    how.policy = core::approval_policy::ask;
   return call_policy{how.policy, std::move(how.in_doubt), std::move(*subject)};
 }
 

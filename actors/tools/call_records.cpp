@@ -64,7 +64,7 @@ events::tool_call call_event(const tool_call& call, bool began) {
       call.eff,
       call.step,
       began ? events::call_status::starting : events::call_status::not_started,
-      {}};
+      call.node};
 }
 
 events::tool_result result_event(const tool_call& call,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "actors/cluster/node_board.hpp"
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_check.hpp"
@@ -80,6 +81,7 @@ void dispatcher_state::add_basis(tool_call& call) const {
 
 void dispatcher_state::act(core::begin_call& x) {
   add_basis(x.call);
+  place(x.call);
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
   budget.on_begun(x.call.id);
@@ -95,19 +97,26 @@ void dispatcher_state::act(core::begin_call& x) {
 
 void dispatcher_state::act(core::start_work& x) {
   add_basis(x.call);
-  const auto pool = peers.pools.find(x.call.tool);
   const auto id = x.call.id;
   const auto attempt = x.attempt;
-  if (pool == peers.pools.end()) {
-    call_result result;
-    result.how = outcome::failed;
-    result.err = error{errc::tool_unavailable, "dispatcher",
-                       "no worker serves the tool `" + x.call.tool + "`"};
-    self->send(self, work::done{id, attempt, std::move(result)});
-    return;
+  if (const auto where = node_of.find(id); where != node_of.end()) {
+    if (!where->second)
+      return answer_unplaced(id, attempt, where->second.error(), false);
+    x.call.node = *where->second;
   }
+  const auto key = pool_key(x.call.tool, x.call.node);
+  const auto pool = peers.pools.find(key);
+  if (pool == peers.pools.end())
+    return answer_unplaced(
+        id, attempt,
+        {errc::tool_unavailable, "dispatcher",
+         x.call.node.empty()
+             ? "no worker serves the tool `" + x.call.tool + "`"
+             : "the node " + x.call.node + " left before it began",
+         true},
+        !x.call.node.empty());
   peers.work->hand_over(peers.epoch, id, attempt);
-  at_pools.insert_or_assign(id, handed_over{x.call.tool, attempt});
+  at_pools.insert_or_assign(id, handed_over{key, attempt});
   work::assignment task;
   task.run = spec->run;
   task.epoch = peers.epoch;
@@ -124,7 +133,9 @@ void dispatcher_state::act(core::start_control& x) {
 }
 
 void dispatcher_state::act(core::stop_work& x) {
-  if (const auto pool = peers.pools.find(x.tool); pool != peers.pools.end())
+  const auto at = at_pools.find(x.call);
+  const auto& key = at == at_pools.end() ? x.tool : at->second.tool;
+  if (const auto pool = peers.pools.find(key); pool != peers.pools.end())
     self->send(pool->second, work::stop{x.call, x.attempt});
 }
 
@@ -154,6 +165,10 @@ void dispatcher_state::act(core::settle_call& x) {
   auto attempts = attempts_of.extract(id);
   run_entry values;
   add_state(id, x.result, values);
+  if (const auto where = node_of.extract(id)) {
+    x.call.node = where.mapped().value_or("");
+    spec->nodes->release(id);
+  }
   auto entry =
       settlement_entry(*spec, x.call, std::move(x.result), x.announced,
                        x.attempt, answer ? std::move(answer.mapped()) : "",
@@ -337,6 +352,7 @@ dispatcher_actor::behavior_type dispatcher(
           handle<control_done>(self, "dispatcher.control_done"),
           handle<work_returned>(self, "dispatcher.work_returned"),
           handle<pool_replaced>(self, "dispatcher.pool_replaced"),
+          handle<pool_of_node>(self, "dispatcher.pool_of_node"),
           handle<orphan_due>(self, "dispatcher.orphan_due"),
           handle<tick>(self, "dispatcher.tick")};
 }

@@ -14,6 +14,7 @@ namespace riffle {
 struct dispatcher_state {
   static inline const char* name = "dispatcher";
   explicit dispatcher_state(dispatcher_actor::pointer me) : self{me} {}
+  ~dispatcher_state();
 
   [[nodiscard]] time_point now() const { return self->clock().now(); }
 
@@ -36,6 +37,7 @@ struct dispatcher_state {
   void on(control_done& x);
   void on(work_returned& x);
   void on(pool_replaced& x);
+  void on(pool_of_node& x);
   void on(orphan_due& x);
   void on(tick& x);
 
@@ -89,9 +91,15 @@ struct dispatcher_state {
   std::map<call_id, tools::state_values> state_of;
   std::map<call_id, std::vector<storage::attempt_record>> attempts_of;
 
+  /// Where an attempt goes; decided before its intent is stored.
+  void place(tool_call& call);
+  void answer_unplaced(const call_id& id, std::uint32_t attempt, error why,
+                       bool again);
+  std::map<call_id, expected<std::string>> node_of;
+
   /// What pools and workers have.
   struct handed_over {
-    std::string tool;
+    std::string tool;  ///< `pool_key`
     std::uint32_t attempt = 0;
   };
   void came_back(const call_id& id, std::uint32_t attempt);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/cluster/node_board.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/dispatcher.hpp"
 
@@ -43,6 +44,8 @@ void dispatcher_state::on(orphan_due& x) {
 
 void dispatcher_state::on(work::done& x) {
   came_back(x.id, x.attempt);
+  if (x.moved && x.result.err && x.result.err->code == errc::tool_unavailable)
+    return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
   const auto late = queue.late();
   if (!x.state.empty()) state_of[x.id] = std::move(x.state);
@@ -92,6 +95,37 @@ void dispatcher_state::on(work::lost& x) {
   else
     apply(queue.on_worker_lost(x.id, x.attempt, std::move(x.reason), now()));
   log_late(late, x.id, x.attempt);
+}
+
+/// What its pool had comes back from there.
+void dispatcher_state::on(pool_of_node& x) {
+  if (x.pool)
+    peers.pools.insert_or_assign(x.key, std::move(x.pool));
+  else
+    peers.pools.erase(x.key);
+}
+
+dispatcher_state::~dispatcher_state() {
+  if (spec && spec->nodes) spec->nodes->release_run(spec->run);
+}
+
+void dispatcher_state::place(tool_call& call) {
+  call.node.clear();
+  if (!spec->nodes || call.control) return;
+  auto where =
+      spec->nodes->choose(call.tool, spec->run, spec->session, call.id);
+  call.node = where.value_or("");
+  node_of.insert_or_assign(call.id, std::move(where));
+}
+
+/// `again`: it may begin at another place.
+void dispatcher_state::answer_unplaced(const call_id& id, std::uint32_t attempt,
+                                       error why, bool again) {
+  work::done done{id, attempt};
+  done.result.how = outcome::failed;
+  done.result.err = std::move(why);
+  done.moved = again;
+  self->send(self, std::move(done));
 }
 
 void dispatcher_state::on(work_returned& x) {

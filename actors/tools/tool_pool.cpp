@@ -12,6 +12,7 @@ namespace riffle {
 // -- calls in -----------------------------------------------------------------
 
 void tool_pool_state::on_assignment(work::assignment& x, work_listeners& who) {
+  if (closed) return turn_away({std::move(x), std::move(who)});
   queue_ticket place{x.run.value, x.call.limits.priority};
   const auto id = x.call.id;
   const auto number = queue.push({std::move(x), std::move(who)}, place, now());
@@ -162,6 +163,7 @@ void tool_pool_state::on_freed(const work::freed& x) {
     workers.erase(spare);
   }
   assign();
+  end_if_done();
 }
 
 void tool_pool_state::on_end_of(const running_call& x) {
@@ -207,6 +209,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
     self->send(call.who.dispatcher,
                work::lost{call.id, call.attempt, describe_end(x.reason)});
   assign();
+  end_if_done();
 }
 
 /// A tool on trial is not back yet.
@@ -219,6 +222,33 @@ void tool_pool_state::tell_service() {
   else
     log_error("tool_pool", why);
   if (limits.on_service) limits.on_service(tool, why);
+}
+
+// -- its place is no more -----------------------------------------------------
+
+/// What had not begun is judged again, and may begin at another place.
+void tool_pool_state::on_close(close_pool& x) {
+  if (closed) return;
+  closed = std::move(x.reason);
+  queued.clear();
+  for (const auto& one : queue.drain()) turn_away(one);
+  end_if_done();
+}
+
+void tool_pool_state::turn_away(const queued_call& x) {
+  work::done back{x.what.call.id, x.what.attempt};
+  back.result.how = outcome::failed;
+  back.result.err = error{errc::tool_unavailable, "tool_pool", *closed, true};
+  back.last_progress = 0;
+  back.moved = true;
+  self->send(x.who.dispatcher, std::move(back));
+}
+
+void tool_pool_state::end_if_done() {
+  if (!closed) return;
+  const bool idle = std::ranges::all_of(
+      workers, [](const worker& w) { return w.calls.empty(); });
+  if (idle) self->quit();
 }
 
 // -- a run whose actors failed ------------------------------------------------
@@ -274,6 +304,9 @@ tool_pool_actor::behavior_type tool_pool(
       },
       [&st, run](abandon_run& x) {
         run("tool_pool.abandon", [&] { st.on_abandon(x); });
+      },
+      [&st, run](close_pool& x) {
+        run("tool_pool.close", [&] { st.on_close(x); });
       },
       [&st, run](tick&) { run("tool_pool.tick", [&] { st.on_tick(); }); },
   };

@@ -80,6 +80,9 @@ struct tool_pool_state {
   void on_down(const caf::down_msg& x);
   void on_tick();
   void on_abandon(const abandon_run& x);
+  void on_close(close_pool& x);
+  void turn_away(const queued_call& x);
+  void end_if_done();
   void assign();
   bool give_next_to(worker& free);
   worker* find_free();
@@ -103,6 +106,7 @@ struct tool_pool_state {
   std::unordered_map<call_id, std::pair<queue_ticket, std::uint64_t>> queued;
   std::list<worker> workers;
   std::size_t resting = 0;  ///< places whose new worker waits for its back-off
+  std::optional<std::string> closed{};  ///< why nothing begins any more
 };
 
 tool_pool_actor::behavior_type tool_pool(

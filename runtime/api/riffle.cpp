@@ -109,6 +109,7 @@ expected<runtime> runtime::create(config::config config,
   auto x = std::make_unique<impl>();
   if (options.log) x->log = add_log_sink(std::move(options.log));
   node_parts parts;
+  parts.program = RIFFLE_VERSION;
   parts.tools = std::move(options.tools);
   parts.journal = std::move(options.journal);
   parts.scripts = std::move(options.scripts);

@@ -171,6 +171,39 @@ inline constexpr auto events = R"(Examples:
   riffle events check run.jsonl
   riffle run --output jsonl "…" | riffle events check -)";
 
+inline constexpr auto node = R"(Examples:
+  riffle node --config node.toml
+  riffle node --insecure --set cluster.listen=127.0.0.1:7434 \
+    --set 'node.tools=["read", "grep"]'
+
+Runs tools for other processes of the cluster: those that [node] tools names,
+with the limits, workspace and rules of its own configuration, which nobody can
+widen from outside. It listens at cluster.listen, dials cluster.join, or both.
+SIGTERM drains it: it takes no more calls, what runs may end within
+node.drain_timeout; a second SIGTERM or Ctrl-C ends it at once. Who may join
+proves it by a certificate ('riffle cluster init'); whoever has one may run
+what is offered. Exit status: 0 it ended when it was told to, 2 configuration.)";
+
+inline constexpr auto nodes = R"(Examples:
+  riffle nodes list
+  riffle nodes list --output json --config origin.toml
+  riffle nodes drain gpu-1
+
+Asks each address of cluster.join. 'drain' lets a node end: it takes no more
+calls, and ends when those that it has are done. Exit status: 0 all answered
+(drain: it is being drained), 1 not all did, 2 configuration.)";
+
+inline constexpr auto cluster = R"(Examples:
+  riffle cluster init certs origin gpu-1 gpu-2
+  riffle cluster add gpu-3 --dir certs
+  riffle node --set cluster.tls.certificate=certs/gpu-1.pem \
+    --set cluster.tls.key=certs/gpu-1.key --set cluster.tls.ca=certs/ca.pem
+
+'init' makes an authority of this cluster alone, and a certificate with its key
+for each process; copy to a machine NAME.pem, NAME.key and ca.pem, never ca.key,
+which signs more. Whoever has a certificate is trusted with all that nodes offer.
+Certificates of your own authority do as well.)";
+
 inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml
   riffle config show --set publish.batching=token

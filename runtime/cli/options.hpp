@@ -115,6 +115,25 @@ struct tools_command {
   std::string arguments = "{}";  ///< of call; "-": standard input
 };
 
+struct node_command {
+  common_options common;
+};
+
+struct nodes_command {
+  enum class what : std::uint8_t { list, drain };
+  common_options common;
+  what action = what::list;
+  std::string name;  ///< of drain
+};
+
+struct cluster_command {
+  enum class what : std::uint8_t { init, add };
+  common_options common;
+  what action = what::init;
+  std::filesystem::path folder = "cluster";
+  std::vector<std::string> names;  ///< of processes; of init: may be empty
+};
+
 struct models_command {
   enum class what : std::uint8_t { list, check, providers };
   common_options common;
@@ -156,6 +175,7 @@ using command =
     std::variant<leave_command, run_command, volley_command, resume_command,
                  sessions_command, proposals_command, tools_command,
                  models_command, events_check_command, config_command,
-                 completion_command, plan_command>;
+                 completion_command, plan_command, node_command, nodes_command,
+                 cluster_command>;
 
 }  // namespace riffle::cli

@@ -25,7 +25,7 @@ constexpr int usage_error = 2;
 
 /// In the contract, but not built.
 constexpr std::array<std::string_view, 1> later_options = {"--no-token"};
-constexpr std::array<std::string_view, 2> later_commands = {"serve", "node"};
+constexpr std::array<std::string_view, 1> later_commands = {"serve"};
 
 /// How to see it work without a key: where it is installed, or built, there is
 /// a configuration for that.
@@ -83,6 +83,9 @@ parser::parser() {
   add_models();
   add_events();
   add_config();
+  add_node();
+  add_nodes();
+  add_cluster();
   add_completion();
 }
 
@@ -116,6 +119,7 @@ common_options parser::finish_common() const {
   if (raw.quiet) out.level = verbosity::quiet;
   if (raw.verbose) out.level = verbosity::verbose;
   out.color = !raw.no_color;
+  if (raw.insecure) out.sets.emplace_back("cluster.insecure=true");
   return out;
 }
 

@@ -95,6 +95,7 @@ void parser::add_choices(CLI::App& x) {
              "At the end: tokens, cost, time of tools, retries");
   x.add_flag("--emit-tool-trace", raw.tool_trace,
              "A JSON line for each tool call that ended, on standard error");
+  add_insecure(x);
 }
 
 show_options parser::finish_show() const {

@@ -23,6 +23,7 @@ struct raw_options {
   bool reasoning = false;
   bool stats = false;
   bool tool_trace = false;
+  bool insecure = false;
   std::string timeout;
   std::string approval;
   std::string session;
@@ -65,6 +66,8 @@ struct parser {
   events_check_command events;
   config_command config;
   completion_command completion;
+  nodes_command nodes;
+  cluster_command cluster;
   command result;
 
  private:
@@ -82,6 +85,10 @@ struct parser {
   void add_events();
   void add_config();
   void add_completion();
+  void add_node();
+  void add_nodes();
+  void add_cluster();
+  void add_insecure(CLI::App& x);
   common_options finish_common() const;
   resume_options finish_choices() const;
   show_options finish_show() const;

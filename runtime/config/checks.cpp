@@ -7,6 +7,7 @@
 #include "messages/duration_text.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/cluster_checks.hpp"
 #include "runtime/config/command_checks.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/model_checks.hpp"
@@ -28,11 +29,15 @@ class checker {
     for (const auto& [name, model] : x_.models) check_model(name, model);
     for (const auto& [name, agent] : x_.agents) check_agent(name, agent);
     for (const auto& [name, tool] : x_.tools.by_name) check_tool(name, tool);
-    check_later({"tools"}, x_.tools.defaults, {});
     only({"tools", "keys"}, x_.tools.defaults.keys.empty(), "[]");
     check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
                 x_.supervision.backoff_cap);
     check_unused();
+    check_cluster(x_, [this](const path& key, const std::string& message) {
+      add(key, message);
+    });
+    for (const auto& tool : x_.node.tools)
+      check_tool_name({"node", "tools"}, tool);
   }
 
  private:
@@ -128,7 +133,6 @@ class checker {
       add({"tools", name, "keys"},
           "only a tool with type = \"command\" has keys that can be set");
     }
-    check_later({"tools", name}, t, x_.tools.defaults);
     if (t.workspace != x_.tools.defaults.workspace) {
       add({"tools", name, "workspace"},
           "a workspace for one tool is not supported by this version; set "
@@ -147,18 +151,6 @@ class checker {
                   "another variable");
   }
 
-  /// What asks for more than this version does, unless `known` says it too.
-  void check_later(path at, const tool_config& t, const tool_config& known) {
-    const tool_config plain;
-    const auto one = [&](const char* key, auto member, std::string supported) {
-      at.emplace_back(key);
-      only(at, t.*member == plain.*member || t.*member == known.*member,
-           supported);
-      at.pop_back();
-    };
-    one("nodes", &tool_config::nodes, "[\"*\"]");
-  }
-
   /// Keys of the contract that no code of this version obeys.
   void check_unused() {
     const server_config server;
@@ -166,20 +158,6 @@ class checker {
          in_quotes(server.listen));
     only({"server", "token_env"}, x_.server.token_env == server.token_env,
          in_quotes(server.token_env));
-    check_cluster(x_.cluster);
-  }
-
-  void check_cluster(const cluster_config& c) {
-    const auto empty = [&](const path& at, bool is_empty) {
-      if (is_empty) return;
-      add(at, "clusters are not supported by this version; leave it empty");
-    };
-    empty({"cluster", "listen"}, c.listen.empty());
-    empty({"cluster", "join"}, c.join.empty());
-    empty({"cluster", "name"}, c.name.empty());
-    empty({"cluster", "tls", "certificate"}, c.tls.certificate.empty());
-    empty({"cluster", "tls", "key"}, c.tls.key.empty());
-    empty({"cluster", "tls", "ca"}, c.tls.ca.empty());
   }
 
   /// A mistake unless the key has the one value that this version obeys.
@@ -191,6 +169,8 @@ class checker {
 
   void check_tool_name(const path& at, const std::string& name) {
     if (!request_.tools) return;
+    // What other processes have is known when they are there.
+    if (x_.cluster.used() && at.front() != "node") return;
     auto known = *request_.tools;
     for (const auto& [command, ignored] : x_.tools.by_name)
       if (is_set({"tools", command, "type"})) known.push_back(command);

@@ -191,7 +191,11 @@ struct tool_config {
   /// the system allows it.
   std::string pid_namespace = "auto";  ///< auto none
   std::uint32_t abandoned_limit = 4;
-  std::vector<std::string> nodes = {"*"};
+  /// Where its calls may run: names and patterns of nodes, "label:X", "local".
+  /// Empty: "local", and all nodes for a tool that this process does not have.
+  std::vector<std::string> nodes{};
+  /// session: its calls of a session go where the first one went.
+  std::string sticky = "none";  ///< none session
   std::string workspace = ".";  ///< relative to the working directory
   /// ask allow deny; in a tool's own table also default: as [tools] says for
   /// calls that change something, and those that only read need no approval.
@@ -260,11 +264,32 @@ struct tls_config {
   std::string ca{};
 };
 
+/// How processes find each other; see runtime/cluster/README.md.
 struct cluster_config {
-  std::string listen{};
-  std::vector<std::string> join{};
-  std::string name{};
+  std::string listen{};             ///< host:port; "": nobody can join
+  std::vector<std::string> join{};  ///< host:port of the others
+  std::string name{};               ///< of this process; "": the host's name
+  std::string group = "riffle";     ///< members of another one are refused
+  /// Without TLS, on loopback only.
+  bool insecure = false;
+  /// Longest wait of a run that names a tool which only nodes have.
+  duration join_timeout = 2s;
+  duration heartbeat = 1s;
+  duration timeout = 3s;  ///< of silence: the node is fenced
+  /// What a node runs for somebody whom it does not hear ends after this.
+  duration orphan_after = 5s;
+  std::uint64_t max_frame = 64u << 20;  ///< bytes of one message
   tls_config tls{};
+
+  [[nodiscard]] bool used() const { return !listen.empty() || !join.empty(); }
+};
+
+/// What `riffle node` offers.
+struct node_config {
+  std::vector<std::string> tools{};
+  std::vector<std::string> labels{};
+  /// What runs when it is told to end may take so long.
+  duration drain_timeout = 30s;
 };
 
 struct config {
@@ -278,6 +303,7 @@ struct config {
   attachments_config attachments{};
   server_config server{};
   cluster_config cluster{};
+  node_config node{};
   /// Where relative paths of the file are anchored: its folder, or the
   /// working directory for built-in defaults and `--set`. `load` has done so
   /// for `data_dir`, `script` and `system_prompt_file`.

@@ -190,6 +190,7 @@ void visit(visitor& v, tool_config& x, bool own) {
   v.field("namespace", &x.pid_namespace, one_of({"auto", "none"}));
   v.field("abandoned_limit", &x.abandoned_limit);
   v.field("nodes", &x.nodes);
+  v.field("sticky", &x.sticky, one_of({"none", "session"}));
   v.field("workspace", &x.workspace, shaped(form::folder, false));
   if (own)
     v.field("approval", &x.approval,
@@ -267,7 +268,20 @@ void visit(visitor& v, cluster_config& x) {
   v.field("listen", &x.listen, shaped(form::address));
   v.field("join", &x.join, shaped(form::address));
   v.field("name", &x.name);
+  v.field("group", &x.group);
+  v.field("insecure", &x.insecure);
+  v.field("join_timeout", &x.join_timeout, time_limit());
+  v.field("heartbeat", &x.heartbeat, interval());
+  v.field("timeout", &x.timeout, interval());
+  v.field("orphan_after", &x.orphan_after, interval());
+  v.field("max_frame", &x.max_frame, from(1u << 20, 1u << 30));
   v.table("tls", [&] { visit(v, x.tls); });
+}
+
+void visit(visitor& v, node_config& x) {
+  v.field("tools", &x.tools);
+  v.field("labels", &x.labels);
+  v.field("drain_timeout", &x.drain_timeout, time_limit());
 }
 
 }  // namespace
@@ -302,6 +316,7 @@ void visit(visitor& v, config& x) {
   v.table("attachments", [&] { visit(v, x.attachments); });
   v.table("server", [&] { visit(v, x.server); });
   v.table("cluster", [&] { visit(v, x.cluster); });
+  v.table("node", [&] { visit(v, x.node); });
 }
 
 }  // namespace riffle::config

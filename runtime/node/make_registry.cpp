@@ -101,8 +101,10 @@ expected<std::shared_ptr<tools::registry>> make_registry(
     const config::config& config, std::vector<tools::tool_ptr> others) {
   auto plain = make_plain_registry(config, std::move(others));
   if (!plain) return plain;
-  if (auto done = check_agents(config, **plain); !done)
-    return unexpected{std::move(done.error())};
+  // What other processes have is known when they are there.
+  if (!config.cluster.used())
+    if (auto done = check_agents(config, **plain); !done)
+      return unexpected{std::move(done.error())};
   return isolate_tools(std::move(*plain), config);
 }
 

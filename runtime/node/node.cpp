@@ -18,6 +18,7 @@
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
+#include "runtime/node/hosted_calls.hpp"
 #include "runtime/node/worker_tool.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/storage/owner.hpp"
@@ -49,8 +50,10 @@ void keep_for_ever(std::shared_ptr<timer> x) {
 }
 
 struct system_config : caf::actor_system_config {
-  explicit system_config(const config::runtime_config& runtime) {
-    register_wire(*this);
+  system_config(const config::runtime_config& runtime,
+                const std::optional<cluster::net_options>& net) {
+    register_cluster(*this);
+    if (net) cluster::prepare(*this, *net);
     if (runtime.scheduler == "lifo_slot") use_lifo_slot(*this);
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     set("scheduler.max-threads",
@@ -59,8 +62,12 @@ struct system_config : caf::actor_system_config {
   }
 };
 
-guard_waiter make_guard_waiter(const std::filesystem::path& dir) {
-  return [dir](const storage::call_record& call) -> std::optional<error> {
+guard_waiter make_guard_waiter(const std::filesystem::path& dir,
+                               const config::config& config) {
+  return [dir, wait = node_wait(config)](
+             const storage::call_record& call) -> std::optional<error> {
+    wait(call);
+    if (dir.empty()) return {};
     // A read-only call may have begun one attempt more than is on record.
     for (auto n = std::max(1u, call.attempt); n <= call.attempt + 1; ++n) {
       auto freed = tools::wait_for_guard(
@@ -84,8 +91,9 @@ void own_process(const config::config& config) {
 }
 
 struct node::system {
-  explicit system(const config::runtime_config& runtime)
-      : config{runtime}, actors{config} {}
+  system(const config::runtime_config& runtime,
+         const std::optional<cluster::net_options>& net)
+      : config{runtime, net}, actors{config} {}
 
   system_config config;
   caf::actor_system actors;
@@ -123,6 +131,7 @@ node::~node() {
   if (!system_) return;
   if (vitals_) vitals_->stop_watching();
   end_actors(caf::exit_reason::user_shutdown);
+  cluster_.reset();
   const bool looks_ended = look_executor_->close(std::chrono::seconds{5});
   const bool tools_ended =
       blocking_->close(std::chrono::seconds{5}) && looks_ended;
@@ -229,6 +238,13 @@ expected<void> node::compose(node_parts parts) {
   auto registry = make_registry(*config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);
+  tools_ = std::make_shared<tools::catalog>(registry_);
+  std::optional<cluster::net_options> net;
+  if (config_->cluster.used()) {
+    auto options = net_options_of(*config_);
+    if (!options) return unexpected{std::move(options.error())};
+    net = std::move(*options);
+  }
   warm_up_tools(*registry_, guard_dir);
   blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);
   side_executor_ = std::make_shared<blocking_executor>(4);
@@ -236,20 +252,51 @@ expected<void> node::compose(node_parts parts) {
       std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
   waiting_executor_ = std::make_shared<blocking_executor>(4);
   outputs_ = output_dir;
+  if (net) {
+    nodes_ = std::make_shared<node_board>();
+    set_rules(*nodes_, *config_, *registry_);
+  }
   connect(std::move(parts.scripts));
-  system_ = std::make_unique<system>(config_->runtime);
+  system_ = std::make_unique<system>(config_->runtime, net);
   if (config_->runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
   journal_->complete_within(
       [inlined = inline_run_](const auto& work) { inlined->run(work); });
   spawn_actors(guard_dir, output_dir);
+  return net ? join_cluster(parts, *net) : expected<void>{};
+}
+
+expected<void> node::join_cluster(const node_parts& parts,
+                                  const cluster::net_options& net) {
+  cluster_part::parts x;
+  x.config = config_;
+  x.net = net;
+  x.own = registry_;
+  x.tools = tools_;
+  x.board = nodes_;
+  x.works = works_;
+  x.aside = side_executor_;
+  x.outputs = outputs_;
+  x.find_pool = [this](const std::string& tool) {
+    const std::lock_guard lock{pools_mutex_};
+    const auto found = pools_.find(tool);
+    return found == pools_.end() ? tool_pool_actor{} : found->second;
+  };
+  x.registry = registry_actor_;
+  x.on_service = health_listener_for();
+  x.offers = parts.offers;
+  x.program = parts.program;
+  auto made = cluster_part::start(system_->actors, std::move(x));
+  if (!made) return unexpected{std::move(made.error())};
+  cluster_ = std::move(*made);
   return {};
 }
 
 void node::connect(std::map<std::string, std::string> scripts) {
   service::spec_maker::parts x;
   x.journal = journal_;
-  x.registry = registry_;
+  x.tools = tools_;
+  x.nodes = nodes_;
   x.ids = std::make_shared<id_source>();
   x.looks = look_executor_;
   x.clock = timer_;
@@ -267,16 +314,18 @@ void node::connect(std::map<std::string, std::string> scripts) {
 void node::spawn_actors(const std::filesystem::path& guard_dir,
                         const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
-  store_ = spawn_session_store(
-      actors, {}, journal_, waiting_executor_,
-      guard_dir.empty() ? guard_waiter{} : make_guard_waiter(guard_dir),
-      faults_);
+  store_ = spawn_session_store(actors, {}, journal_, waiting_executor_,
+                               guard_dir.empty() && !nodes_
+                                   ? guard_waiter{}
+                                   : make_guard_waiter(guard_dir, *config_),
+                               faults_);
   inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
                           return specs->make_for(cause);
                         }};
   decisions.faults = faults_;
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;
+  setup.board = works_;
   setup.blocking = blocking_;
   setup.run_inline = [inlined = inline_run_](const auto& work) {
     inlined->run(work);

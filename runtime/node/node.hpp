@@ -19,6 +19,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
+#include "runtime/node/cluster_part.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/service/front_door.hpp"
 #include "runtime/service/proposals.hpp"
@@ -41,7 +42,9 @@ struct node_parts {
   std::map<std::string, std::string> scripts;
   std::shared_ptr<model::transport> transport;  ///< nothing: HTTP
   bool owns_process = false;                    ///< see `runtime_options`
-  fault_hook faults;                            ///< tests only
+  bool offers = false;  ///< `node.tools` are for others of the cluster
+  std::string program;  ///< version of Riffle, for people
+  fault_hook faults;    ///< tests only
 };
 
 /// The built-in tools, the control tools, and others. Fails if a name is taken
@@ -85,6 +88,9 @@ class node {
   /// Cancels all runs and waits up to `limit` for their end.
   bool close(duration limit);
 
+  /// Null: the configuration names no cluster.
+  [[nodiscard]] cluster_part* cluster() const { return cluster_.get(); }
+
   /// Of nodes that get none with their parts; set before the first one.
   static fault_hook faults_for_tests;
 
@@ -100,6 +106,8 @@ class node {
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
+  expected<void> join_cluster(const node_parts& parts,
+                              const cluster::net_options& net);
   template <class Actor>
   void watch(const Actor& who, const char* what);
   void end_actors(caf::exit_reason how);
@@ -112,6 +120,10 @@ class node {
   std::filesystem::path volley_locks_;  ///< empty: the journal is in memory
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
+  std::shared_ptr<tools::catalog> tools_;
+  std::shared_ptr<node_board> nodes_;  ///< null: no cluster
+  std::shared_ptr<work_board> works_ = std::make_shared<work_board>();
+  std::unique_ptr<cluster_part> cluster_;
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
   std::shared_ptr<model::lent_transport> lent_;
   std::shared_ptr<service::spec_maker> specs_;

@@ -73,14 +73,14 @@ void take_tools(run_spec& spec, const core::plan_document& plan) {
 }  // namespace
 
 expected<std::string> spec_maker::read_plan_text(const plan_request& x) const {
-  auto read = read_plan(x.plan, x.name, *parts_.registry);
+  auto read = read_plan(x.plan, x.name, *parts_.tools->now());
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   return std::move(read.text);
 }
 
 expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
     const run_id& id, const stored_request& x) {
-  auto read = read_plan(x.plan, "plan", *parts_.registry);
+  auto read = read_plan(x.plan, "plan", *parts_.tools->now());
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   auto work = std::make_shared<plan_work>();
   work->document = std::move(read.document);
@@ -121,7 +121,8 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
     if (auto step = (*work)->make_step(spec->run, "a step"); !step)
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
-  if (auto ok = check_guard(*parts_.registry, "the plan", spec->agent); !ok)
+  spec->registry = tools_for(spec->agent.tools);
+  if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)
     return unexpected{std::move(ok.error())};
   if (spec->time_limit == duration{}) spec->time_limit = plan.timeout;
   spec->plan = std::move(*work);

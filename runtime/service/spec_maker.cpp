@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/run/asked_models.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/answer_form.hpp"
@@ -122,9 +123,20 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   return run_spec_ptr{std::move(spec)};
 }
 
+/// As they are now: what nodes have is waited for if it is named.
+std::shared_ptr<const tools::registry> spec_maker::tools_for(
+    const std::vector<std::string>& names) const {
+  if (parts_.nodes &&
+      !parts_.tools->wait_for(names, config_->cluster.join_timeout))
+    log_warn(op,
+             "not all tools that the agent names are there: no node that "
+             "has them joined within cluster.join_timeout");
+  return parts_.tools->now();
+}
+
 void spec_maker::share(run_spec& spec) const {
   spec.looks = parts_.looks;
-  spec.registry = parts_.registry;
+  spec.nodes = parts_.nodes;
   spec.journal = parts_.journal;
   spec.ids = parts_.ids;
   spec.random01 = make_random();
@@ -159,7 +171,8 @@ expected<void> spec_maker::describe(run_spec& spec,
   if (!model)
     return unexpected{error{errc::not_found, op,
                             config::unknown_model(*config_, model_name)}};
-  if (auto ok = check_guard(*parts_.registry, asked.agent, agent->second); !ok)
+  spec.registry = tools_for(agent->second.tools);
+  if (auto ok = check_guard(*spec.registry, asked.agent, agent->second); !ok)
     return ok;
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
@@ -234,7 +247,7 @@ expected<void> spec_maker::connect(run_spec& spec) {
   const bool by_tool = spec.answer_problem && native.empty();
   spec.request = make_request(
       spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
-      describe_tools(*parts_.registry, spec.agent,
+      describe_tools(*spec.registry, spec.agent,
                      by_tool ? spec.agent.response_schema.text : ""));
   spec.request.response_schema = std::move(native);
   {

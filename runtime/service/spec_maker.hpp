@@ -14,6 +14,7 @@
 #include "runtime/model/lent_transport.hpp"
 #include "runtime/service/model_links.hpp"
 #include "runtime/service/stored_request.hpp"
+#include "tools/catalog.hpp"
 
 namespace riffle::service {
 
@@ -37,7 +38,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   /// What it hands on to all runs.
   struct parts {
     std::shared_ptr<storage::journal> journal;
-    std::shared_ptr<const tools::registry> registry;
+    std::shared_ptr<const tools::catalog> tools;
+    std::shared_ptr<node_board> nodes;  ///< see `run_spec`
     std::shared_ptr<id_source> ids;
     std::shared_ptr<executor> looks;  ///< see `run_spec`
     std::shared_ptr<timer> clock;
@@ -78,6 +80,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
  private:
   void share(run_spec& spec) const;
+  [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
+      const std::vector<std::string>& names) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;

@@ -41,7 +41,7 @@ void members(auto& each, of<call_limits> auto& x) {
 void members(auto& each, of<tool_call> auto& x) {
   auto& [id, provider_id, tool, title, arguments, arguments_text, edited_from,
          eff, idempotent, control, needs_approval, step, index, keys, limits,
-         judged, rejection, basis] = x;
+         judged, rejection, basis, node] = x;
   each("id", id);
   each("provider_id", provider_id);
   each("tool", tool);
@@ -60,6 +60,7 @@ void members(auto& each, of<tool_call> auto& x) {
   each("judged", judged);
   each("defect", rejection);  // its name in what is stored
   each.rare("basis", basis);
+  each.rare("node", node);
 }
 
 void members(auto& each, of<attempt_record> auto& x) {

@@ -162,26 +162,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"tools.read.workspace = \"/tmp\"",
        "tools.read.workspace: a workspace for one tool is not supported by "
        "this version; set tools.workspace for all"},
-      {"tools.nodes = [\"a\"]",
-       "tools.nodes: another value" + later + "[\"*\"]"},
-      {"cluster.listen = \"127.0.0.1:1\"",
-       "cluster.listen: clusters are not supported by this version; leave it "
-       "empty"},
-      {"cluster.join = [\"127.0.0.1:1\"]",
-       "cluster.join: clusters are not supported by this version; leave it "
-       "empty"},
-      {"cluster.name = \"alpha\"",
-       "cluster.name: clusters are not supported by this version; leave it "
-       "empty"},
-      {"cluster.tls.certificate = \"c\"",
-       "cluster.tls.certificate: clusters are not supported by this version; "
-       "leave it empty"},
-      {"cluster.tls.key = \"k\"",
-       "cluster.tls.key: clusters are not supported by this version; leave it "
-       "empty"},
-      {"cluster.tls.ca = \"a\"",
-       "cluster.tls.ca: clusters are not supported by this version; leave it "
-       "empty"},
       {"server.listen = \"127.0.0.1:1\"",
        "server.listen: another value" + later + "\"127.0.0.1:7433\""},
       {"server.token_env = \"T\"",

@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, layer>, 14> layers{{
     {"runtime/storage/", layer::parts},
     {"actors/", layer::actors},
     {"runtime/scheduler/", layer::actors},
+    {"runtime/cluster/", layer::actors},
     {"runtime/service/", layer::service},
     {"runtime/node/", layer::shell},
     {"runtime/http/", layer::shell},

@@ -17,6 +17,7 @@
 #include "tools/command/stderr_lines.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
+#include "tools/key_pointers.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -58,13 +59,6 @@ expected<unique_fd> file_of(std::string_view text) {
                           .message = "the arguments cannot be handed over",
                           .retryable = true,
                           .cause = std::strerror(errno)}};
-}
-
-/// Text of a plain value; nothing for null, lists and objects.
-std::optional<std::string> plain_text(const json& x) {
-  if (x.is_string()) return x.get<std::string>();
-  if (x.is_null() || x.is_structured()) return std::nullopt;
-  return x.dump();
 }
 
 /// `{x}` becomes the argument x; one that is not there becomes nothing.
@@ -147,19 +141,7 @@ class command_tool final : public tool {
   [[nodiscard]] std::vector<std::string> keys(
       const json& arguments,
       const std::filesystem::path& /*workspace*/) const override {
-    std::vector<std::string> result;
-    const auto add = [&](const json& x) {
-      if (auto text = plain_text(x)) result.push_back(std::move(*text));
-    };
-    for (const auto& key : options_.keys) {
-      const json::json_pointer pointer{key};
-      if (!arguments.contains(pointer)) continue;
-      const auto& found = arguments.at(pointer);
-      if (!found.is_array()) add(found);
-      for (const auto& item : found.is_array() ? found : json::array())
-        add(item);
-    }
-    return result;
+    return texts_at(options_.keys, arguments);
   }
 
   [[nodiscard]] call_preview preview(

@@ -41,6 +41,9 @@ int execute(const models_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
 int execute(const completion_command& x, console& io);
+int execute(const node_command& x, console& io);
+int execute(const nodes_command& x, console& io);
+int execute(const cluster_command& x, console& io);
 int execute_trust(const config_command& x, console& io);
 
 /// What a command does with its configuration.

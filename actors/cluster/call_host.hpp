@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "actors/cluster/output_stream.hpp"
+#include "actors/cluster/wire.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+struct host_setup {
+  caf::actor gate;
+  /// The pool that a tool has now; null: it is not offered, or has none.
+  std::function<tool_pool_actor(const std::string& tool)> pool;
+  std::map<std::string, std::uint32_t> places;  ///< of the same, at once
+  std::shared_ptr<work_board> board;            ///< that its workers have
+  /// Whether this process lets the call run, which it may narrow (limits). What
+  /// a peer says widens nothing. Looks at files for a moment.
+  std::function<std::optional<error>(tool_call&)> admit;
+  /// The whole output of a call that was too long for its result; may be empty.
+  std::function<output_stream_ptr(const call_id&)> whole_output;
+  /// Runs a short job that blocks, elsewhere; empty: here.
+  std::function<void(std::function<void()>)> aside;
+  std::uint64_t most_result = 48u << 20;  ///< bytes of one answer
+};
+
+/// On a node: the calls of others, given to the pools of this process as if a
+/// run here had asked for them. Who gives a call names it by a tag, and gets
+/// its answers under that.
+struct call_host_state {
+  static inline const char* name = "call_host";
+  explicit call_host_state(caf::event_based_actor* me) : self{me} {}
+
+  using attempt_key = std::pair<call_id, std::uint32_t>;
+
+  struct hosted {
+    link_number link = 0;
+    cluster::tag tag;
+    run_id run;
+    std::string tool;
+    tool_pool_actor pool;
+    bool started = false;
+    tool_worker_actor worker{};  ///< who wants the acks of its progress
+  };
+  /// A result that waits until the whole output has gone before it.
+  struct ending {
+    attempt_key key;
+    work::done done;
+    output_stream_ptr output;
+    std::uint64_t offset = 0;
+    std::size_t in_flight = 0;  ///< pieces that are not acknowledged
+    bool reading = false;
+    bool closed = false;
+  };
+
+  void on_from_origin(from_origin& x);
+  void on_assignment(from_origin& from, work::assignment& x);
+  void on_stop(const from_origin& from, const work::stop& x);
+  void on_ack(const from_origin& from);
+  void on_piece_ack(const from_origin& from, const cluster::piece_ack& x);
+  void on_started(work::started& x);
+  void on_progress(work::progress& x);
+  void on_done(work::done& x);
+  void on_lost(work::lost& x);
+  void on_origin_lost(const origin_lost& x);
+  void on_pool_down(const caf::down_msg& x);
+  void on_drain();
+  void stop_all();
+
+  void refuse(const from_origin& from, const work::assignment& x, error why,
+              bool again);
+  void read_piece(const std::string& token, ending& x);
+  void on_piece_read(piece_read& x);
+  void end_if_sent(const std::string& token);
+  void finish(const attempt_key& key, work::done done);
+  void forget(const attempt_key& key);
+  void tell_load();
+  hosted* find(const call_id& id, std::uint32_t attempt);
+  std::shared_ptr<run_work> work_of(const run_id& run);
+  template <class... Ts>
+  void say(const hosted& x, Ts&&... xs) {
+    self->send(
+        setup.gate,
+        to_peer{x.link, caf::make_message(x.tag, std::forward<Ts>(xs)...)});
+  }
+
+  caf::event_based_actor* self;
+  host_setup setup;
+  std::map<attempt_key, hosted> calls;
+  std::map<std::pair<link_number, std::string>, attempt_key> tokens;
+  std::map<run_id, std::size_t> runs;     ///< calls of each
+  std::map<std::string, ending> endings;  ///< by token
+  std::map<std::string, cluster::tool_load> loads;
+  std::set<caf::actor_addr> watched;  ///< pools
+  bool draining = false;
+};
+
+caf::behavior call_host(caf::stateful_actor<call_host_state>* self,
+                        host_setup setup);
+
+}  // namespace riffle

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// What calls need between processes, and the gate's behaviour.
+#include "actors/cluster/cluster_gate.hpp"
+
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "cluster";
+
+}  // namespace
+
+/// From a node: to the worker that gave the call under this token, if the epoch
+/// is the one that we know, and the token was given to this very node.
+template <class X>
+void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
+  auto* from = sender();
+  if (from == nullptr) return;
+  auto& at = from->second;
+  at.watch.on_heard(now());
+  const auto worker = at.tokens.find(tag.token);
+  if (at.at == phase::joined && tag.epoch == at.who.epoch &&
+      worker != at.tokens.end())
+    return self->send(worker->second, tag, std::move(x));
+  ++late;
+  ++at.dropped;
+  log_info(op, "an answer of node " + at.who.name +
+                   " came too late or was not asked for, and is dropped (" +
+                   std::to_string(late) + " so far)");
+  if (at.at == phase::fenced)
+    self->send(at.peer, cluster::fenced{at.who.epoch});
+}
+
+/// From an origin: to what runs calls here.
+template <class X>
+void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
+  auto* from = sender();
+  if (from == nullptr || !host) return;
+  auto& [number, at] = *from;
+  at.watch.on_heard(now());
+  if (at.at != phase::joined || at.who.observer || tag.epoch != at.our_epoch ||
+      at.origin_gone)
+    return;
+  self->send(host, from_origin{number, at.who.name, tag,
+                               caf::make_message(std::move(x))});
+}
+
+void cluster_gate_state::on_to_peer(to_peer& x) {
+  const auto i = links.find(x.link);
+  if (i != links.end()) self->send(i->second.peer, std::move(x.content));
+}
+
+void cluster_gate_state::on_claim(const claim_token& x) {
+  const auto i = links.find(x.link);
+  if (i == links.end()) return;
+  if (x.mine)
+    i->second.tokens.insert_or_assign(
+        x.token, caf::actor_cast<caf::actor>(self->current_sender()));
+  else
+    i->second.tokens.erase(x.token);
+}
+
+void cluster_gate_state::on_load(host_load& x) {
+  loads = std::move(x.loads);
+  hosted = x.calls;
+  if (draining && hosted == 0 && setup.on_drained) setup.on_drained();
+}
+
+void cluster_gate_state::on_ask_status() {
+  auto* from = sender();
+  if (from == nullptr || from->second.at != phase::joined) return;
+  cluster::status out;
+  out.state = draining ? "draining" : "up";
+  out.loads = loads;
+  for (const auto& [number, x] : links)
+    if (x.at == phase::joined && !x.who.observer)
+      out.origins.push_back(x.who.name);
+  self->send(from->second.peer, std::move(out));
+}
+
+void cluster_gate_state::on_begin_drain() {
+  if (std::exchange(draining, true)) return;
+  for (const auto& [number, x] : links)
+    if (x.at == phase::joined) offer_to(x);
+  if (host) self->send(host, begin_drain{});
+  if (!host && setup.on_drained) setup.on_drained();
+}
+
+caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
+                           gate_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  if (st.setup.spawn_host)
+    st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
+  for (const auto& address : st.setup.join)
+    st.targets.emplace(address, core::dial_plan{});
+  self->set_down_handler([&st](caf::down_msg& x) { st.on_peer_down(x); });
+  self->set_exit_handler([&st](caf::exit_msg& x) {
+    if (st.host) st.self->send_exit(st.host, x.reason);
+    for (auto& [number, link] : st.links)
+      for (auto& [name, tool] : link.tools)
+        st.self->send_exit(tool.pool, x.reason);
+    st.self->quit(std::move(x.reason));
+  });
+  self->send(self, tick{});
+  const auto host = [&st](auto tag, auto& x) { st.to_host(tag, x); };
+  const auto worker = [&st](auto tag, auto& x) { st.to_worker(tag, x); };
+  return {
+      [&st](const tick&) { st.on_tick(); },
+      [&st](dialed& x) { st.on_dialed(x); },
+      [&st](cluster::hello& x) { st.on_hello(x); },
+      [&st](const cluster::refusal& x) { st.on_refusal(x); },
+      [&st](cluster::offers& x) { st.on_offers(x); },
+      [&st](const cluster::ping& x) { st.on_ping(x); },
+      [&st](cluster::pong& x) { st.on_pong(x); },
+      [&st](const cluster::fenced& x) { st.on_fenced(x); },
+      [host](const cluster::tag& t, work::assignment& x) { host(t, x); },
+      [host](const cluster::tag& t, work::stop& x) { host(t, x); },
+      [host](const cluster::tag& t, work::ack& x) { host(t, x); },
+      [host](const cluster::tag& t, cluster::piece_ack& x) { host(t, x); },
+      [worker](const cluster::tag& t, work::started& x) { worker(t, x); },
+      [worker](const cluster::tag& t, work::progress& x) { worker(t, x); },
+      [worker](const cluster::tag& t, work::done& x) { worker(t, x); },
+      [worker](const cluster::tag& t, work::lost& x) { worker(t, x); },
+      [worker](const cluster::tag& t, cluster::piece& x) { worker(t, x); },
+      [&st](const cluster::ask_status&) { st.on_ask_status(); },
+      [&st](const cluster::ask_drain&) {
+        if (auto* from = st.sender(); from && st.setup.on_drain_asked)
+          st.setup.on_drain_asked();
+      },
+      [&st](to_peer& x) { st.on_to_peer(x); },
+      [&st](const claim_token& x) { st.on_claim(x); },
+      [&st](host_load& x) { st.on_load(x); },
+      [&st](const begin_drain&) { st.on_begin_drain(); },
+      [&st](const end_drain& x) {
+        if (st.host) st.self->send(st.host, x);
+      },
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/cluster/node_board.hpp"
+#include "actors/cluster/remote_worker.hpp"
+#include "actors/cluster/wire.hpp"
+#include "actors/core/peer_watch.hpp"
+#include "actors/tools/tool_pool.hpp"
+
+namespace riffle {
+
+/// A node as this process knows it now.
+struct node_view {
+  std::string name;
+  std::string state;  ///< up draining lost
+  std::string program;
+  std::vector<std::string> labels;
+  std::vector<cluster::tool_load> loads;
+  std::optional<duration> round_trip;
+  std::int64_t since_ms = 0;  ///< its start, Unix time
+};
+
+struct gate_setup {
+  cluster::hello me;
+  std::vector<std::string> join;
+  core::peer_watch::limits watch;
+  duration orphan_after = std::chrono::seconds{5};
+  duration kill_grace = std::chrono::milliseconds{500};
+  /// Dials on another thread; the gate gets `dialed`.
+  std::function<void(const std::string& address, caf::actor gate)> dial;
+  /// What this process offers; empty: nothing.
+  std::vector<cluster::tool_offer> offers;
+  /// Makes the actor that runs them; may be empty.
+  std::function<caf::actor(caf::actor gate)> spawn_host;
+
+  // What this process uses of others; all may be empty.
+  std::shared_ptr<node_board> board;
+  std::shared_ptr<work_board> works;
+  /// Why a tool of a node is not used here; nothing: it is.
+  std::function<std::optional<std::string>(const cluster::tool_offer&)> refuses;
+  std::function<tool_pool_actor(const std::string& tool, worker_spawner)>
+      spawn_pool;
+  std::function<void(const pool_of_node&)> tell_pool;
+  /// All that nodes offer now, whenever it changes.
+  std::function<void(const std::vector<cluster::tool_offer>&)> on_tools;
+  piece_keeper keep_piece;
+  /// What nodes there are, whenever it changes and with each pong.
+  std::function<void(const std::vector<node_view>&)> on_nodes;
+  /// After `begin_drain`, once nothing runs; and when a peer asked for it.
+  std::function<void()> on_drained;
+  std::function<void()> on_drain_asked;
+
+  std::function<std::string()> make_token;
+  std::function<double()> random01;
+};
+
+/// One for a process, the only actor that its peers are told of. Dials, greets,
+/// listens to whether they live; carries what calls need between processes and
+/// checks that it comes from whom it was given to.
+struct cluster_gate_state {
+  static inline const char* name = "cluster_gate";
+  explicit cluster_gate_state(caf::event_based_actor* me) : self{me} {}
+
+  enum class phase : std::uint8_t { greeting, joined, fenced };
+
+  struct node_tool {
+    cluster::tool_offer offer;
+    tool_pool_actor pool;
+    caf::actor worker;
+  };
+  struct link {
+    caf::actor peer;
+    phase at = phase::greeting;
+    std::string address{};  ///< that was dialled; empty: the peer dialled
+    cluster::hello who{};   ///< of the peer, once it said so
+    core::peer_watch watch;
+    std::uint64_t our_epoch = 1;  ///< of what we run for it
+    bool origin_gone = false;     ///< what it had here was ended
+    bool draining = false;
+    std::map<std::string, node_tool> tools{};
+    std::map<std::string, caf::actor> tokens{};
+    std::vector<cluster::tool_load> loads{};
+    std::uint64_t dropped = 0;  ///< late answers of an epoch that is fenced
+  };
+
+  // The life of links (gate_links.cpp).
+  void on_dialed(dialed& x);
+  void on_tick();
+  void on_hello(cluster::hello& x);
+  void on_refusal(const cluster::refusal& x);
+  void on_ping(const cluster::ping& x);
+  void on_pong(cluster::pong& x);
+  void on_fenced(const cluster::fenced& x);
+  void on_peer_down(const caf::down_msg& x);
+  void watch_link(link_number number, link& x);
+  void greet(link& x);
+  std::optional<std::string> problem_of(const cluster::hello& x,
+                                        const link& from) const;
+  void join(link_number number, link& x);
+  void refuse(link_number number, const std::string& why);
+  void fence(link_number number, link& x);
+  void drop(link_number number, const std::string& why);
+  void end_origin(link_number number, link& x, const std::string& why);
+
+  // Tools of nodes (gate_tools.cpp).
+  void on_offers(cluster::offers& x);
+  void add_tool(link_number number, link& x, const cluster::tool_offer& offer);
+  void leave(link& x, const std::string& why, bool lost);
+  void tell_tools();
+  void tell_nodes();
+  void offer_to(const link& x);
+
+  // What calls need (gate_calls.cpp).
+  template <class X>
+  void to_worker(const cluster::tag& tag, X& x);
+  template <class X>
+  void to_host(const cluster::tag& tag, X& x);
+  void on_to_peer(to_peer& x);
+  void on_claim(const claim_token& x);
+  void on_load(host_load& x);
+  void on_ask_status();
+  void on_begin_drain();
+
+  /// The link of who sent the message; null: nobody we know.
+  std::pair<const link_number, link>* sender();
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
+
+  caf::event_based_actor* self;
+  gate_setup setup;
+  caf::actor host;
+  std::map<link_number, link> links;
+  std::map<caf::actor_addr, link_number> by_peer;
+  std::map<std::string, core::dial_plan> targets;
+  std::map<std::string, node_view> lost_nodes;
+  link_number last_link = 0;
+  std::uint64_t last_ping = 0;
+  std::vector<cluster::tool_load> loads;  ///< of this process's host
+  std::size_t hosted = 0;                 ///< calls that it runs
+  std::uint64_t late = 0;                 ///< answers of fenced epochs, dropped
+  bool draining = false;
+};
+
+caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
+                           gate_setup setup);
+
+}  // namespace riffle

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The tools of nodes: a pool for each, while its node is there.
+#include <algorithm>
+#include <utility>
+
+#include "actors/cluster/cluster_gate.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "cluster";
+
+}  // namespace
+
+void cluster_gate_state::offer_to(const link& x) {
+  if (setup.offers.empty()) return;
+  cluster::offers out;
+  out.draining = draining;
+  if (!draining) out.tools = setup.offers;
+  self->send(x.peer, std::move(out));
+}
+
+void cluster_gate_state::on_offers(cluster::offers& x) {
+  auto* from = sender();
+  if (from == nullptr || from->second.at != phase::joined || !setup.spawn_pool)
+    return;
+  auto& [number, at] = *from;
+  at.draining = x.draining;
+  leave(at, x.draining ? "drained" : "changed", false);
+  for (const auto& offer : x.tools) add_tool(number, at, offer);
+  if (x.draining)
+    log_info(op, "node " + at.who.name + " is drained: it takes no more calls");
+  tell_tools();
+  tell_nodes();
+}
+
+void cluster_gate_state::add_tool(link_number number, link& x,
+                                  const cluster::tool_offer& offer) {
+  if (setup.refuses)
+    if (const auto why = setup.refuses(offer)) {
+      log_warn(op, "the tool `" + offer.name + "` of node " + x.who.name +
+                       " is not used: " + *why);
+      return;
+    }
+  remote_setup remote;
+  remote.gate = caf::actor_cast<caf::actor>(self);
+  remote.link = number;
+  remote.epoch = x.who.epoch;
+  remote.node = x.who.name;
+  remote.tool = offer.name;
+  remote.places = std::max(offer.places, 1U);
+  remote.board = setup.works;
+  remote.make_token = setup.make_token;
+  remote.keep_piece = setup.keep_piece;
+  auto spawned = std::make_shared<caf::actor>();
+  auto pool = setup.spawn_pool(
+      offer.name, [remote, spawned](tool_pool_actor::pointer me) {
+        auto worker = me->system().spawn(remote_worker, remote,
+                                         caf::actor_cast<tool_pool_actor>(me));
+        me->monitor(worker);
+        return caf::actor_cast<tool_worker_actor>(worker);
+      });
+  if (!pool) return;
+  x.tools[offer.name] = {offer, pool, {}};
+  setup.tell_pool({pool_key(offer.name, x.who.name), pool});
+  setup.board->add(x.who.name, x.who.labels, offer.name, remote.places);
+}
+
+/// No call of ours goes there any more. `lost`: nor does any come back.
+void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
+  if (x.tools.empty()) return;
+  setup.board->remove(x.who.name, why);
+  const auto workers = std::exchange(x.tokens, {});
+  for (auto& [tool, at] : std::exchange(x.tools, {})) {
+    setup.tell_pool({pool_key(tool, x.who.name), {}});
+    self->send(at.pool, close_pool{"the node " + x.who.name + " left: " + why});
+  }
+  if (!lost) {
+    x.tokens = workers;  // what runs is answered
+    return;
+  }
+  std::map<caf::actor_addr, caf::actor> told;
+  for (const auto& [token, worker] : workers)
+    told.emplace(worker.address(), worker);
+  const auto may_act =
+      setup.orphan_after + setup.kill_grace + setup.watch.heartbeat;
+  for (const auto& [address, worker] : told)
+    self->send(worker, link_lost{why, may_act});
+  auto& gone = lost_nodes[x.who.name];
+  gone.name = x.who.name;
+  gone.state = "lost";
+  gone.program = x.who.program;
+  gone.labels = x.who.labels;
+  tell_tools();
+}
+
+void cluster_gate_state::tell_tools() {
+  if (!setup.on_tools) return;
+  std::vector<cluster::tool_offer> all;
+  for (const auto& [number, x] : links)
+    for (const auto& [name, tool] : x.tools) all.push_back(tool.offer);
+  setup.on_tools(all);
+}
+
+void cluster_gate_state::tell_nodes() {
+  if (!setup.on_nodes) return;
+  std::vector<node_view> all;
+  for (const auto& [number, x] : links) {
+    if (x.at == phase::greeting || x.who.observer) continue;
+    all.push_back({x.who.name,
+                   x.at == phase::fenced ? "lost"
+                   : x.draining          ? "draining"
+                                         : "up",
+                   x.who.program, x.who.labels, x.loads, x.watch.round_trip(),
+                   x.who.since_ms});
+  }
+  for (const auto& [name, x] : lost_nodes)
+    if (std::ranges::find(all, name, &node_view::name) == all.end())
+      all.push_back(x);
+  setup.on_nodes(all);
+}
+
+}  // namespace riffle

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "actors/cluster/remote_worker.hpp"
+
+#include <utility>
+
+#include "actors/handler.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle {
+
+void remote_worker_state::on_assignment(work::assignment& x,
+                                        work_listeners& who) {
+  auto work = setup.board->find(x.run);
+  const auto id = x.call.id;
+  if (!lost.empty() || !work || !work->begin(x.epoch, id, x.attempt)) {
+    work::done done{id, x.attempt};
+    done.result.how = outcome::cancelled;
+    done.result.err = error{errc::cancelled, name,
+                            "the call was stopped before a node had it"};
+    done.last_progress = 0;
+    self->send(who.dispatcher, std::move(done));
+    self->send(pool, work::freed{id});
+    return;
+  }
+  auto token = setup.make_token();
+  tokens.emplace(token, id);
+  self->send(setup.gate, claim_token{setup.link, token});
+  calls.insert_or_assign(
+      id, given{token, x.attempt, x.call.eff, std::move(who), std::move(work)});
+  say(token, std::move(x));
+}
+
+void remote_worker_state::on_stop(const work::stop& x) {
+  const auto i = calls.find(x.id);
+  if (i != calls.end() && i->second.attempt == x.attempt)
+    say(i->second.token, work::stop{x});
+}
+
+void remote_worker_state::on_ack(const work::ack& x) {
+  if (const auto i = calls.find(x.id); i != calls.end())
+    say(i->second.token, work::ack{x});
+}
+
+remote_worker_state::given* remote_worker_state::find(const cluster::tag& tag,
+                                                      const call_id& id) {
+  const auto token = tokens.find(tag.token);
+  if (token == tokens.end() || token->second != id) return nullptr;
+  return &calls.at(id);
+}
+
+void remote_worker_state::forget(const call_id& id) {
+  const auto i = calls.extract(id);
+  if (!i) return;
+  auto& x = i.mapped();
+  x.work->end(id, x.attempt);
+  tokens.erase(x.token);
+  self->send(setup.gate, claim_token{setup.link, x.token, false});
+  if (orphan && calls.empty()) self->quit();
+}
+
+void remote_worker_state::on_started(const cluster::tag& tag,
+                                     work::started& x) {
+  if (auto* call = find(tag, x.id); call && call->attempt == x.attempt)
+    self->send(call->who.dispatcher, std::move(x));
+}
+
+void remote_worker_state::on_progress(const cluster::tag& tag,
+                                      work::progress& x) {
+  auto* call = find(tag, x.id);
+  if (call == nullptr || call->attempt != x.attempt) return;
+  x.tool = setup.tool;
+  self->send(call->who.muxer, std::move(x));
+}
+
+void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
+  auto* call = find(tag, x.id);
+  if (call == nullptr || call->attempt != x.attempt) return;
+  const auto dispatcher = call->who.dispatcher;
+  const auto id = x.id;
+  forget(id);
+  self->send(dispatcher, std::move(x));
+  self->send(pool, work::freed{id});
+}
+
+/// The node's own worker died: the node replaces it, and has a circuit breaker.
+void remote_worker_state::on_lost(const cluster::tag& tag, work::lost& x) {
+  auto* call = find(tag, x.id);
+  if (call == nullptr || call->attempt != x.attempt) return;
+  const auto dispatcher = call->who.dispatcher;
+  const auto id = x.id;
+  forget(id);
+  x.reason = "on node " + setup.node + ": " + x.reason;
+  self->send(dispatcher, std::move(x));
+  self->send(pool, work::freed{id});
+}
+
+void remote_worker_state::on_piece(const cluster::tag& tag, cluster::piece& x) {
+  const auto token = tokens.find(tag.token);
+  if (token == tokens.end()) return;
+  if (!setup.keep_piece) return say(tag.token, cluster::piece_ack{true});
+  setup.keep_piece(
+      token->second, std::move(x),
+      [me = caf::actor_cast<caf::actor>(self), name = tag.token](bool kept) {
+        caf::anon_send(me, piece_kept{name, kept});
+      });
+}
+
+/// What only reads goes to another place at once. What changes something may
+/// still act there, and is said to be lost when it cannot any more.
+void remote_worker_state::on_link_lost(link_lost& x) {
+  if (!lost.empty()) return;
+  lost = "the node " + setup.node + " is lost: " + x.reason;
+  std::vector<call_id> reads;
+  for (const auto& [id, call] : calls)
+    if (call.eff == effect::read_only) reads.push_back(id);
+  for (const auto& id : reads) {
+    const auto& call = calls.at(id);
+    const auto dispatcher = call.who.dispatcher;
+    work::lost said{id, call.attempt, lost};
+    forget(id);
+    self->send(dispatcher, std::move(said));
+    self->send(pool, work::freed{id});
+  }
+  if (calls.empty()) return self->quit();
+  log_warn(name, lost + "; " + std::to_string(calls.size()) +
+                     " calls that change something may still act there for " +
+                     std::to_string(
+                         std::chrono::duration_cast<std::chrono::milliseconds>(
+                             x.may_act_for)
+                             .count()) +
+                     " ms");
+  self->delayed_send(self, x.may_act_for, tick{});
+}
+
+void remote_worker_state::end_all() {
+  std::vector<call_id> all;
+  for (const auto& [id, call] : calls) all.push_back(id);
+  for (const auto& id : all) {
+    const auto& call = calls.at(id);
+    const auto dispatcher = call.who.dispatcher;
+    work::lost said{id, call.attempt, lost};
+    forget(id);
+    self->send(dispatcher, std::move(said));
+    self->send(pool, work::freed{id});
+  }
+  self->quit();
+}
+
+/// Nobody can stop its calls any more, or give it others: it ends with them.
+void remote_worker_state::on_pool_down() {
+  orphan = true;
+  if (calls.empty()) return self->quit();
+  for (const auto& [id, call] : calls)
+    say(call.token, work::stop{id, call.attempt});
+}
+
+caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
+                            remote_setup setup, tool_pool_actor pool) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  st.pool = std::move(pool);
+  self->monitor(st.pool);
+  self->set_down_handler([&st](caf::down_msg&) { st.on_pool_down(); });
+  work::offer offer;
+  offer.tools.push_back(st.setup.tool);
+  offer.places = st.setup.places;
+  self->send(st.pool, std::move(offer));
+  return {
+      [&st](work::assignment& x, work_listeners& who) {
+        st.on_assignment(x, who);
+      },
+      [&st](const work::stop& x) { st.on_stop(x); },
+      [&st](const work::ack& x) { st.on_ack(x); },
+      [&st](const cluster::tag& tag, work::started& x) {
+        st.on_started(tag, x);
+      },
+      [&st](const cluster::tag& tag, work::progress& x) {
+        st.on_progress(tag, x);
+      },
+      [&st](const cluster::tag& tag, work::done& x) { st.on_done(tag, x); },
+      [&st](const cluster::tag& tag, work::lost& x) { st.on_lost(tag, x); },
+      [&st](const cluster::tag& tag, cluster::piece& x) {
+        st.on_piece(tag, x);
+      },
+      [&st](const piece_kept& x) {
+        st.say(x.token, cluster::piece_ack{!x.kept});
+      },
+      [&st](link_lost& x) { st.on_link_lost(x); },
+      [&st](const tick&) { st.end_all(); },
+  };
+}
+
+}  // namespace riffle

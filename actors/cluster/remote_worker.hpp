@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "actors/cluster/wire.hpp"
+#include "actors/interfaces.hpp"
+
+namespace riffle {
+
+using piece_keeper = std::function<void(const call_id&, cluster::piece,
+                                        std::function<void(bool kept)>)>;
+
+/// What stands here for a tool of a node.
+struct remote_setup {
+  caf::actor gate;
+  link_number link = 0;
+  std::uint64_t epoch = 0;  ///< of the node, see `cluster::tag`
+  std::string node;
+  std::string tool;
+  std::uint32_t places = 1;
+  std::shared_ptr<work_board> board;
+  std::function<std::string()> make_token;  ///< 128 random bits
+  /// Of outputs that a node keeps whole: keeps a piece, elsewhere, and says
+  /// whether it could. Empty: they are not kept.
+  piece_keeper keep_piece;
+};
+
+/// A worker whose calls run on a node: says to the node's gate what a worker
+/// hears, and to the run what the node says. It claims a call (`run_work`)
+/// before it goes over the wire, for from then on it may act.
+struct remote_worker_state {
+  static inline const char* name = "remote_worker";
+  explicit remote_worker_state(caf::event_based_actor* me) : self{me} {}
+
+  struct given {
+    std::string token;
+    std::uint32_t attempt = 0;
+    effect eff = effect::mutating;
+    work_listeners who;
+    std::shared_ptr<run_work> work;
+  };
+
+  void on_assignment(work::assignment& x, work_listeners& who);
+  void on_stop(const work::stop& x);
+  void on_ack(const work::ack& x);
+  void on_started(const cluster::tag& tag, work::started& x);
+  void on_progress(const cluster::tag& tag, work::progress& x);
+  void on_done(const cluster::tag& tag, work::done& x);
+  void on_lost(const cluster::tag& tag, work::lost& x);
+  void on_piece(const cluster::tag& tag, cluster::piece& x);
+  void on_link_lost(link_lost& x);
+  void on_pool_down();
+  void end_all();
+
+  /// The call of this answer, if it is the one that was given under its tag.
+  given* find(const cluster::tag& tag, const call_id& id);
+  void forget(const call_id& id);
+  template <class... Ts>
+  void say(const std::string& token, Ts&&... xs) {
+    self->send(
+        setup.gate,
+        to_peer{setup.link, caf::make_message(cluster::tag{setup.epoch, token},
+                                              std::forward<Ts>(xs)...)});
+  }
+
+  caf::event_based_actor* self;
+  remote_setup setup;
+  tool_pool_actor pool;
+  std::map<call_id, given> calls;
+  std::map<std::string, call_id> tokens;
+  std::string lost;     ///< why its node is gone
+  bool orphan = false;  ///< its pool died
+};
+
+caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
+                            remote_setup setup, tool_pool_actor pool);
+
+}  // namespace riffle

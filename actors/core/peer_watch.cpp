@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/peer_watch.hpp"
+
+#include <algorithm>
+
+#include "actors/core/retry_policy.hpp"
+
+namespace riffle::core {
+
+bool peer_watch::ping_due(time_point now) noexcept {
+  if (now < next_ping_) return false;
+  next_ping_ = now + limits_.heartbeat;
+  return true;
+}
+
+void peer_watch::on_ping(std::uint64_t number, time_point now) noexcept {
+  asked_ = number;
+  asked_at_ = now;
+}
+
+void peer_watch::on_pong(std::uint64_t number, time_point now) noexcept {
+  if (number == asked_) round_trip_ = now - asked_at_;
+}
+
+bool dial_plan::begin_if_due(time_point now) noexcept {
+  if (at_ != phase::waiting || now < due_) return false;
+  at_ = phase::dialling;
+  return true;
+}
+
+void dial_plan::on_failed(time_point now, double random01) noexcept {
+  at_ = phase::waiting;
+  ++failures_;
+  due_ = now + backoff_delay(limits_.base, limits_.cap,
+                             std::min(failures_, 16U), random01);
+}
+
+void dial_plan::on_linked() noexcept {
+  at_ = phase::linked;
+}
+
+void dial_plan::on_joined() noexcept { failures_ = 0; }
+
+}  // namespace riffle::core

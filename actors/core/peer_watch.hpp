@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// When a process of a cluster counts as silent, and when one that cannot be
+// reached is dialled again. Pure.
+
+#include <cstdint>
+#include <optional>
+
+#include "messages/time.hpp"
+
+namespace riffle::core {
+
+/// How a link lives: each side says something at least each `heartbeat`, and
+/// one that is silent for `timeout` is fenced.
+class peer_watch {
+ public:
+  struct limits {
+    duration heartbeat = std::chrono::seconds{1};
+    duration timeout = std::chrono::seconds{3};
+  };
+
+  peer_watch(limits x, time_point now)
+      : limits_{x}, heard_{now}, next_ping_{now} {}
+
+  void on_heard(time_point now) noexcept { heard_ = now; }
+  /// A ping is due; the next one is a heartbeat later.
+  bool ping_due(time_point now) noexcept;
+  void on_ping(std::uint64_t number, time_point now) noexcept;
+  void on_pong(std::uint64_t number, time_point now) noexcept;
+  [[nodiscard]] bool is_silent(time_point now) const noexcept {
+    return now - heard_ >= limits_.timeout;
+  }
+  [[nodiscard]] time_point heard() const noexcept { return heard_; }
+  /// Of the last ping that was answered.
+  [[nodiscard]] std::optional<duration> round_trip() const noexcept {
+    return round_trip_;
+  }
+
+ private:
+  limits limits_;
+  time_point heard_;
+  time_point next_ping_;
+  std::uint64_t asked_ = 0;
+  time_point asked_at_{};
+  std::optional<duration> round_trip_;
+};
+
+/// When an address is dialled: at once, after a failure later and later (equal
+/// jitter), for ever; not while it is linked.
+class dial_plan {
+ public:
+  struct limits {
+    duration base = std::chrono::milliseconds{200};
+    duration cap = std::chrono::seconds{10};
+  };
+
+  dial_plan() = default;
+  explicit dial_plan(limits x) : limits_{x} {}
+
+  /// True: dial now; it counts as dialled until one of the others is called.
+  /// `on_failed` also when a link has ended.
+  bool begin_if_due(time_point now) noexcept;
+  void on_failed(time_point now, double random01) noexcept;
+  void on_linked() noexcept;
+  /// Both have greeted each other: what failed before is forgotten.
+  void on_joined() noexcept;
+
+  [[nodiscard]] bool linked() const noexcept { return at_ == phase::linked; }
+  [[nodiscard]] std::uint32_t failures() const noexcept { return failures_; }
+
+ private:
+  enum class phase : std::uint8_t { waiting, dialling, linked };
+
+  limits limits_;
+  phase at_ = phase::waiting;
+  time_point due_{};
+  std::uint32_t failures_ = 0;
+};
+
+}  // namespace riffle::core

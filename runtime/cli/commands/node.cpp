@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// riffle node, riffle nodes list|drain, riffle cluster init|add
+#include "runtime/node/node.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "messages/duration_text.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/cli/cli.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/listing.hpp"
+#include "runtime/cluster/certificates.hpp"
+#include "runtime/config/assign.hpp"
+#include "runtime/config/cluster_checks.hpp"
+#include "runtime/node/cluster_observer.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Between asking what runs to end, and leaving it to its guards.
+constexpr auto stop_limit = std::chrono::seconds{5};
+
+/// What ends a node: told once from a signal's thread, or by a peer.
+class ending {
+ public:
+  void ask() {
+    const std::lock_guard lock{mutex_};
+    ++asked_;
+    changed_.notify_all();
+  }
+  void drained() {
+    const std::lock_guard lock{mutex_};
+    drained_ = true;
+    changed_.notify_all();
+  }
+  void wait_until_asked() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return asked_ > 0; });
+  }
+  /// False: the time is over, or somebody asked again.
+  bool wait_until_drained(duration limit) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, limit, [&] { return drained_ || asked_ > 1; });
+    return drained_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int asked_ = 0;
+  bool drained_ = false;
+};
+
+std::string place_of(const config::config& settings, const cluster_part& part) {
+  std::string out = "node " + part.name();
+  if (part.port())
+    out += " listens on " +
+           config::split_address(settings.cluster.listen).host + ":" +
+           std::to_string(*part.port());
+  if (!settings.cluster.join.empty())
+    out += std::string{part.port() ? " and" : ""} + " joins " +
+           join_some(settings.cluster.join);
+  return out + "; it offers " + join_some(part.offered());
+}
+
+int refuse(const std::string& why, console& io) {
+  io.complain(why);
+  return usage;
+}
+
+void warn_of(const config::config& settings, console& io) {
+  if (settings.cluster.insecure && settings.cluster.tls.certificate.empty())
+    io.complain(
+        "without TLS every process of this machine can run what is "
+        "offered here (--insecure)");
+}
+
+}  // namespace
+
+int execute(const node_command& x, console& io) {
+  auto settings = load_config(x.common, config_use::acts, false, io);
+  if (!settings) return usage;
+  if (!settings->cluster.used())
+    return refuse(
+        "a node needs an address: set cluster.listen to its own (host:port), "
+        "or cluster.join to those of others",
+        io);
+  if (settings->node.tools.empty())
+    return refuse(
+        "a node needs tools: set node.tools to what others may run "
+        "here, such as [\"read\", \"grep\"]",
+        io);
+  if (!settings->origins.contains("runtime.log.level"))
+    settings->runtime.log.level = "info";
+  warn_of(*settings, io);
+  interrupts signals;
+  node_parts parts;
+  parts.owns_process = true;
+  parts.offers = true;
+  parts.program = version;
+  auto made = node::create(*settings, std::move(parts));
+  if (!made) return report(made.error(), io);
+  auto& part = *(*made)->cluster();
+  ending end;
+  part.on_drain_asked([&end] { end.ask(); });
+  signals.on_stop([&end](const char*) { end.ask(); });
+  io.out.write(place_of(*settings, part) + "\n");
+  end.wait_until_asked();
+  part.drain([&end] { end.drained(); });
+  if (!end.wait_until_drained(settings->node.drain_timeout)) {
+    io.complain("what still runs is asked to end (node.drain_timeout)");
+    part.stop_calls();
+    end.wait_until_drained(stop_limit);
+  }
+  part.on_drain_asked({});
+  part.drain({});
+  return completed;
+}
+
+namespace {
+
+std::string tools_text(const observed_node& x) {
+  std::vector<std::string> out;
+  for (const auto& load : x.status.loads)
+    out.push_back(load.tool + " " + std::to_string(load.running) + "/" +
+                  std::to_string(load.places) +
+                  (load.waiting > 0
+                       ? " (" + std::to_string(load.waiting) + " waiting)"
+                       : ""));
+  return out.empty() ? "no tools" : join_some(out);
+}
+
+/// Since when: the machine's clock and ours may differ, so it is only told.
+std::string since_text(std::int64_t ms) {
+  return to_string(wall_time{ms * 1000}).substr(0, 19) + "Z";
+}
+
+std::string line_of(const observed_node& x) {
+  if (!x.problem.empty())
+    return safe_text(x.address + "  not there: " + x.problem) + "\n";
+  std::string out = x.who.name + "  " + x.status.state + "  " + tools_text(x);
+  if (!x.who.labels.empty()) out += "  labels " + join_some(x.who.labels);
+  if (x.round_trip)
+    out += "  " +
+           duration_text(
+               std::chrono::ceil<std::chrono::microseconds>(*x.round_trip)) +
+           " away";
+  out += "  Riffle " + x.who.program + " since " + since_text(x.who.since_ms);
+  return safe_text(out) + "\n";
+}
+
+ordered_json json_of(const observed_node& x) {
+  ordered_json out = {{"address", x.address}};
+  if (!x.problem.empty()) {
+    out["state"] = "unreachable";
+    out["problem"] = x.problem;
+    return out;
+  }
+  out["name"] = x.who.name;
+  out["state"] = x.status.state;
+  out["labels"] = x.who.labels;
+  out["version"] = x.who.program;
+  out["since"] = since_text(x.who.since_ms);
+  if (x.round_trip)
+    out["round_trip_us"] =
+        std::chrono::duration_cast<std::chrono::microseconds>(*x.round_trip)
+            .count();
+  out["tools"] = ordered_json::array();
+  for (const auto& load : x.status.loads)
+    out["tools"].push_back({{"name", load.tool},
+                            {"places", load.places},
+                            {"running", load.running},
+                            {"waiting", load.waiting}});
+  out["origins"] = x.status.origins;
+  return out;
+}
+
+int drain(const nodes_command& x, const std::vector<observed_node>& all,
+          console& io) {
+  for (const auto& one : all) {
+    if (one.who.name != x.name || !one.problem.empty()) continue;
+    if (x.common.level != verbosity::quiet)
+      io.complain("node " + x.name +
+                  " takes no more calls, and ends when it has none");
+    return completed;
+  }
+  std::vector<std::string> there;
+  for (const auto& one : all)
+    there.push_back(one.problem.empty()
+                        ? one.who.name
+                        : one.address + " (" + one.problem + ")");
+  io.complain("there is no node " + x.name +
+              "; at cluster.join: " + join_some(there));
+  return failed;
+}
+
+}  // namespace
+
+int execute(const nodes_command& x, console& io) {
+  auto settings = load_config(x.common, config_use::acts, false, io);
+  if (!settings) return usage;
+  if (settings->cluster.join.empty())
+    return refuse("which nodes? set cluster.join to their addresses", io);
+  observation how;
+  how.program = version;
+  how.limit = std::max<duration>(settings->cluster.join_timeout,
+                                 settings->cluster.timeout);
+  if (x.action == nodes_command::what::drain) how.drain = x.name;
+  const auto all = observe(*settings, how);
+  if (!all) return report(all.error(), io);
+  if (how.drain) return drain(x, *all, io);
+  const int status = write_list(*all, x.common, "", line_of, json_of, io);
+  const bool there = std::ranges::all_of(
+      *all, [](const auto& one) { return one.problem.empty(); });
+  return status == completed && !there ? failed : status;
+}
+
+int execute(const cluster_command& x, console& io) {
+  for (const auto& name : x.names)
+    if (!config::is_node_name(name) || name == cluster::authority)
+      return refuse(config::in_quotes(name) +
+                        " is no name of a process: letters, "
+                        "digits, \".\", \"_\", \"-\"",
+                    io);
+  if (x.action == cluster_command::what::init) {
+    if (auto done = cluster::make_authority(x.folder); !done)
+      return report(done.error(), io);
+    io.out.write((x.folder / "ca.pem").string() + "\n");
+  }
+  for (const auto& name : x.names) {
+    const auto made = cluster::add_certificate(x.folder, name);
+    if (!made) return report(made.error(), io);
+    io.out.write(made->certificate.string() + "\n" + made->key.string() + "\n");
+  }
+  return completed;
+}
+
+}  // namespace riffle::cli

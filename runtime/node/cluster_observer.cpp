@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/cluster_observer.hpp"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "runtime/config/cluster_checks.hpp"
+#include "runtime/node/cluster_part.hpp"
+
+namespace riffle {
+
+namespace {
+
+/// What is known so far; the observer fills it in, the caller waits for it.
+struct picture {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<observed_node> nodes;
+  std::size_t open = 0;  ///< addresses that have not answered
+
+  void settle(const std::function<void()>& change, bool done) {
+    const std::lock_guard lock{mutex};
+    change();
+    if (done && open > 0) --open;
+    changed.notify_all();
+  }
+};
+
+struct observer_state {
+  static inline const char* name = "cluster_observer";
+
+  struct peer {
+    std::size_t place = 0;
+    caf::actor gate;
+    time_point asked{};
+    bool closed = false;
+  };
+  std::map<caf::actor_addr, peer> peers;
+  std::shared_ptr<picture> seen;
+  std::map<std::string, std::size_t> places;
+
+  peer* find(const caf::strong_actor_ptr& who) {
+    if (!who) return nullptr;
+    const auto i = peers.find(who->address());
+    return i == peers.end() ? nullptr : &i->second;
+  }
+  void close(peer& x, const std::string& problem) {
+    if (std::exchange(x.closed, true)) return;
+    seen->settle([&] { seen->nodes[x.place].problem = problem; }, true);
+  }
+};
+
+using observer = caf::stateful_actor<observer_state>;
+
+void on_dialed(observer* self, const dialed& x, const cluster::hello& me) {
+  auto& st = self->state;
+  const auto place = st.places.at(x.address);
+  if (!x.gate)
+    return st.seen->settle([&] { st.seen->nodes[place].problem = x.problem; },
+                           true);
+  auto gate = caf::actor_cast<caf::actor>(x.gate);
+  if (!st.peers.emplace(gate.address(), observer_state::peer{place, gate, {}})
+           .second)
+    return st.seen->settle(
+        [&] { st.seen->nodes[place].problem = "it is listed twice"; }, true);
+  self->monitor(gate);
+  self->send(gate, me);
+}
+
+caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
+                            cluster::hello me,
+                            std::optional<std::string> drain) {
+  auto& st = self->state;
+  st.seen = std::move(seen);
+  for (std::size_t i = 0; i < st.seen->nodes.size(); ++i)
+    st.places[st.seen->nodes[i].address] = i;
+  self->set_down_handler([&st](const caf::down_msg& x) {
+    if (const auto i = st.peers.find(x.source); i != st.peers.end())
+      st.close(i->second, "the connection ended");
+  });
+  return {
+      [self, me](const dialed& x) { on_dialed(self, x, me); },
+      [self, &st, drain](const cluster::hello& x) {
+        auto* from = st.find(self->current_sender());
+        if (from == nullptr) return;
+        st.seen->settle([&] { st.seen->nodes[from->place].who = x; }, false);
+        if (drain && x.name == *drain)
+          self->send(from->gate, cluster::ask_drain{});
+        from->asked = std::chrono::steady_clock::now();
+        self->send(from->gate, cluster::ping{1});
+      },
+      [self, &st](const cluster::offers& x) {
+        if (auto* from = st.find(self->current_sender()))
+          st.seen->settle([&] { st.seen->nodes[from->place].offered = x; },
+                          false);
+      },
+      [self](const cluster::ping& x) { return cluster::pong{x.number, {}}; },
+      [self, &st](const cluster::pong&) {
+        auto* from = st.find(self->current_sender());
+        if (from == nullptr) return;
+        const auto took = std::chrono::steady_clock::now() - from->asked;
+        st.seen->settle([&] { st.seen->nodes[from->place].round_trip = took; },
+                        false);
+        self->send(from->gate, cluster::ask_status{});
+      },
+      [self, &st](const cluster::status& x) {
+        auto* from = st.find(self->current_sender());
+        if (from == nullptr || from->closed) return;
+        st.seen->settle([&] { st.seen->nodes[from->place].status = x; }, false);
+        st.close(*from, "");
+      },
+      [self, &st](const cluster::refusal& x) {
+        if (auto* from = st.find(self->current_sender()))
+          st.close(*from, "it refuses this process: " + x.reason);
+      },
+  };
+}
+
+struct observer_config : caf::actor_system_config {
+  explicit observer_config(const cluster::net_options& net) {
+    register_cluster(*this);
+    cluster::prepare(*this, net);
+    set("scheduler.max-threads", std::size_t{1});
+  }
+};
+
+}  // namespace
+
+expected<std::vector<observed_node>> observe(const config::config& config,
+                                             const observation& how) {
+  auto options = net_options_of(config);
+  if (!options) return unexpected{std::move(options.error())};
+  options->dial_limit = std::min(options->dial_limit, how.limit);
+  auto seen = std::make_shared<picture>();
+  for (const auto& address : config.cluster.join)
+    seen->nodes.push_back(
+        {address, "it did not answer in time", {}, {}, {}, {}});
+  seen->open = seen->nodes.size();
+  observer_config settings{*options};
+  caf::actor_system system{settings};
+  {
+    cluster::net net{system, *options};
+    auto who = system.spawn(observe_peers, seen,
+                            hello_of(config, how.program, true), how.drain);
+    for (const auto& address : config.cluster.join) {
+      const auto [host, port] = config::split_address(address);
+      net.dial(host, port,
+               [who, address](caf::strong_actor_ptr found,
+                              const std::string& problem) {
+                 caf::anon_send(who,
+                                dialed{address, std::move(found), problem});
+               });
+    }
+    std::unique_lock lock{seen->mutex};
+    seen->changed.wait_for(lock, how.limit, [&] { return seen->open == 0; });
+    lock.unlock();
+    caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  }
+  const std::lock_guard lock{seen->mutex};
+  return std::move(seen->nodes);
+}
+
+}  // namespace riffle

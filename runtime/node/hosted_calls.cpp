@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/hosted_calls.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "actors/core/placement.hpp"
+#include "actors/tools/call_policy.hpp"
+#include "runtime/base/digest.hpp"
+#include "runtime/base/unique_fd.hpp"
+#include "tools/ask.hpp"
+#include "tools/kept_file.hpp"
+#include "tools/remote_tool.hpp"
+
+namespace riffle {
+
+namespace {
+
+constexpr const char* op = "node";
+
+/// Room for what stands around a result in a message.
+constexpr std::uint64_t frame_reserve = 1u << 20;
+
+/// A duration of 0 is no limit.
+duration shorter(duration a, duration b) {
+  if (a == duration{}) return b;
+  return b == duration{} ? a : std::min(a, b);
+}
+
+/// A file that a tool wrote, gone once it was read.
+class kept_output final : public output_stream {
+ public:
+  explicit kept_output(std::filesystem::path file)
+      : file_{std::move(file)},
+        fd_{::open(file_.c_str(), O_RDONLY | O_CLOEXEC)} {}
+  ~kept_output() override {
+    std::error_code ignored;
+    std::filesystem::remove(file_, ignored);
+  }
+
+  std::string next(std::size_t most) override {
+    std::string out(most, '\0');
+    const auto got = ::read(fd_.get(), out.data(), out.size());
+    out.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return out;
+  }
+
+ private:
+  const std::filesystem::path file_;
+  const unique_fd fd_;
+};
+
+bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
+  const int fresh = x.offset == 0 ? O_TRUNC : 0;
+  const unique_fd fd{::open(
+      file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | fresh, 0600)};
+  if (!fd) return false;
+  std::size_t done = 0;
+  while (done < x.bytes.size()) {
+    const auto wrote =
+        ::pwrite(fd.get(), x.bytes.data() + done, x.bytes.size() - done,
+                 static_cast<off_t>(x.offset + done));
+    if (wrote <= 0) return false;
+    done += static_cast<std::size_t>(wrote);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<cluster::tool_offer> offer_of(const tools::tool& tool,
+                                            const config::tools_config& x) {
+  const auto& about = tool.spec();
+  const auto& settings = x.of(about.name);
+  const auto policy = otherwise_of(x, about.name, about.eff);
+  if (policy == core::approval_policy::deny) return {};
+  cluster::tool_offer out;
+  out.name = about.name;
+  out.description = about.description;
+  out.parameters = about.parameters;
+  out.eff = about.eff;
+  out.idempotent = about.idempotent || settings.idempotent;
+  out.needs_approval = policy == core::approval_policy::ask;
+  out.keys = settings.keys;
+  out.timeout = settings.timeout;
+  out.places = settings.concurrency;
+  const auto definition = tools::ask_definition(tool);
+  out.definition = sha256(definition.value_or(about.name));
+  return out;
+}
+
+std::optional<std::string> why_unused(const cluster::tool_offer& offer,
+                                      const tools::registry& own,
+                                      const config::tools_config& settings) {
+  if (auto why = tools::problem_of(offer)) return why;
+  const auto* here = own.find(offer.name);
+  if (here == nullptr) return {};
+  const auto& nodes = settings.of(offer.name).nodes;
+  if (std::ranges::all_of(nodes, [](const auto& x) { return x == "local"; }))
+    return "";
+  const auto& about = (*here)->spec();
+  if (nlohmann::json::parse(offer.parameters, nullptr, false) !=
+      nlohmann::json::parse(about.parameters, nullptr, false))
+    return "its parameters are not those of this process's tool";
+  if (offer.eff == effect::mutating && about.eff == effect::read_only)
+    return "it changes something, and this process's tool only reads";
+  if (offer.needs_approval && about.eff == effect::read_only)
+    return "its node asks for approval, and this process does not";
+  return {};
+}
+
+std::optional<error> admit_call(tool_call& call, const tools::registry& own,
+                                const config::tools_config& settings) {
+  const auto& tool = *own.find(call.tool);
+  const auto& about = tool->spec();
+  auto arguments = own.check(call.tool, call.arguments);
+  if (!arguments) return std::move(arguments.error());
+  const auto policy = policy_of(*tool, settings, arguments->value);
+  if (!policy) return policy.error();
+  const bool denied = policy->policy == core::approval_policy::deny ||
+                      !policy->in_doubt.empty();
+  if (denied)
+    return error{errc::approval_denied, op,
+                 "the configuration of the node does not allow this call of `" +
+                     call.tool + "`"};
+  if (policy->policy == core::approval_policy::ask && !call.needs_approval)
+    return error{errc::approval_denied, op,
+                 "the configuration of the node wants this call of `" +
+                     call.tool +
+                     "` to be approved, and nobody was asked; it was not run"};
+  const auto& own_limits = settings.of(call.tool);
+  call.arguments = arguments->canonical;
+  call.eff = about.eff;
+  call.idempotent = about.idempotent || own_limits.idempotent;
+  call.limits.timeout = shorter(call.limits.timeout, own_limits.timeout);
+  call.limits.idle_timeout =
+      shorter(call.limits.idle_timeout, own_limits.idle_timeout);
+  call.node.clear();
+  // Where it leads is this machine's business; what was looked at was not here.
+  call.basis.clear();
+  call.judged.reset();
+  if (policy->subject.place) call.judged = policy->subject.text;
+  return {};
+}
+
+std::function<caf::actor(caf::actor gate)> make_host(
+    caf::actor_system& system, std::shared_ptr<const config::config> config,
+    std::shared_ptr<const tools::registry> own,
+    std::shared_ptr<work_board> works,
+    std::function<tool_pool_actor(const std::string&)> find_pool,
+    std::filesystem::path outputs, std::shared_ptr<executor> aside,
+    const std::vector<cluster::tool_offer>& offers) {
+  host_setup setup;
+  std::set<std::string> names;
+  for (const auto& x : offers) {
+    setup.places[x.name] = x.places;
+    names.insert(x.name);
+  }
+  setup.pool = [names, find_pool](const std::string& tool) {
+    return names.contains(tool) ? find_pool(tool) : tool_pool_actor{};
+  };
+  setup.board = std::move(works);
+  setup.admit = [own, config](tool_call& call) {
+    return admit_call(call, *own, config->tools);
+  };
+  setup.aside = [aside](std::function<void()> job) {
+    aside->submit(std::move(job));
+  };
+  setup.most_result = config->cluster.max_frame - frame_reserve;
+  if (!outputs.empty())
+    setup.whole_output = [outputs](const call_id& call) -> output_stream_ptr {
+      const auto file = tools::kept_file(outputs, call);
+      std::error_code ignored;
+      if (!file || !std::filesystem::is_regular_file(*file, ignored)) return {};
+      return std::make_shared<kept_output>(*file);
+    };
+  return [&system, setup](caf::actor gate) {
+    auto own = setup;
+    own.gate = std::move(gate);
+    return system.spawn(call_host, std::move(own));
+  };
+}
+
+std::function<void(const storage::call_record&)> node_wait(
+    const config::config& config) {
+  struct asked {
+    std::mutex mutex;
+    std::map<run_id, time_point> first;
+  };
+  const auto& x = config.cluster;
+  const auto span =
+      x.orphan_after + config.tools.defaults.kill_grace + x.heartbeat;
+  return [span,
+          all = std::make_shared<asked>()](const storage::call_record& call) {
+    if (call.call.node.empty() || call.attempt == 0) return;
+    time_point end;
+    {
+      const std::lock_guard lock{all->mutex};
+      const auto now = std::chrono::steady_clock::now();
+      auto& first = all->first.try_emplace(call.run, now).first->second;
+      // All calls of one recovery are asked about at once; a later recovery
+      // waits anew.
+      if (now > first + 2 * span) first = now;
+      end = first + span;
+    }
+    std::this_thread::sleep_until(end);
+  };
+}
+
+piece_keeper keep_in(std::filesystem::path outputs,
+                     std::shared_ptr<executor> aside) {
+  return [outputs = std::move(outputs), aside = std::move(aside)](
+             const call_id& call, cluster::piece x,
+             std::function<void(bool)> done) {
+    const auto file = tools::kept_file(outputs, call);
+    if (!file) return done(false);
+    aside->submit([file = *file, x = std::move(x), done = std::move(done)] {
+      const bool kept = write_piece(file, x);
+      std::error_code ignored;  // what cannot be kept whole is not kept
+      if (!kept) std::filesystem::remove(file, ignored);
+      done(kept);
+    });
+  };
+}
+
+}  // namespace riffle

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "tools/catalog.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace riffle::tools {
+
+catalog::catalog(std::shared_ptr<const registry> own)
+    : own_{std::move(own)}, now_{own_} {}
+
+std::shared_ptr<const registry> catalog::now() const {
+  const std::lock_guard lock{mutex_};
+  return now_;
+}
+
+void catalog::set_remote(const std::vector<tool_ptr>& all) {
+  auto made = std::make_shared<registry>();
+  for (const auto& name : own_->names())
+    static_cast<void>(made->add(*own_->find(name)));
+  for (const auto& tool : all) static_cast<void>(made->add(tool));
+  {
+    const std::lock_guard lock{mutex_};
+    now_ = std::move(made);
+  }
+  changed_.notify_all();
+}
+
+bool catalog::has(const std::vector<std::string>& names) const {
+  return std::ranges::all_of(
+      names, [&](const auto& name) { return now_->find(name) != nullptr; });
+}
+
+bool catalog::wait_for(const std::vector<std::string>& names,
+                       duration limit) const {
+  std::unique_lock lock{mutex_};
+  return changed_.wait_for(lock, limit, [&] { return has(names); });
+}
+
+}  // namespace riffle::tools

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "messages/time.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle::tools {
+
+/// The tools of this process, and those that nodes offer just now: a registry
+/// that is replaced as a whole, so that who has one keeps it while nodes come
+/// and go. Thread-safe.
+class catalog {
+ public:
+  explicit catalog(std::shared_ptr<const registry> own);
+
+  [[nodiscard]] std::shared_ptr<const registry> now() const;
+
+  /// All that nodes offer from now on. What this process has itself, and what
+  /// is no tool, is left out.
+  void set_remote(const std::vector<tool_ptr>& all);
+
+  /// Waits until there are tools with all these names, at most `limit`.
+  bool wait_for(const std::vector<std::string>& names, duration limit) const;
+
+ private:
+  [[nodiscard]] bool has(const std::vector<std::string>& names) const;
+
+  const std::shared_ptr<const registry> own_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::shared_ptr<const registry> now_;
+};
+
+}  // namespace riffle::tools
