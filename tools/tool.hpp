@@ -19,6 +19,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "messages/call.hpp"
+#include "tools/lease.hpp"
 #include "tools/session_state.hpp"
 
 namespace riffle::tools {
@@ -87,6 +88,8 @@ struct tool_context {
   std::size_t output_cap = 16u << 20;
   /// What the model takes beside text.
   taken_files files = {};
+  /// What processes that it starts live by; null: nothing.
+  lease_ptr lease = {};
 };
 
 /// What `run` gives back. `err` set: the model is told of a failure it can

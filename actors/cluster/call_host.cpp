@@ -61,6 +61,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool, pool});
   if (watched.insert(pool.address()).second) self->monitor(pool);
   ++loads[x.call.tool].waiting;
+  setup.leases->add(x.call.id, from.lease);
   tell_load();
   self->send(pool, std::move(x),
              work_listeners{caf::actor_cast<work_listener>(self),
@@ -218,6 +219,7 @@ void call_host_state::forget(const attempt_key& key) {
   --(call.started ? load.running : load.waiting);
   tokens.erase({call.link, call.tag.token});
   endings.erase(call.tag.token);
+  setup.leases->remove(key.first);
   if (const auto run = runs.find(call.run); --run->second == 0) {
     runs.erase(run);
     setup.board->remove(call.run);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/cluster/lease_board.hpp"
 #include "actors/cluster/output_stream.hpp"
 #include "actors/cluster/wire.hpp"
 #include "actors/interfaces.hpp"
@@ -19,6 +20,7 @@ struct host_setup {
   std::function<tool_pool_actor(const std::string& tool)> pool;
   std::map<std::string, std::uint32_t> places;  ///< of the same, at once
   std::shared_ptr<work_board> board;            ///< that its workers have
+  std::shared_ptr<lease_board> leases;          ///< the same
   /// Whether this process lets the call run, which it may narrow (limits). What
   /// a peer says widens nothing. Looks at files for a moment.
   std::function<std::optional<error>(tool_call&)> admit;

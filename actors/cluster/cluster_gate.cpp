@@ -22,7 +22,7 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& at = from->second;
-  at.watch.on_heard(now());
+  heard(at);
   const auto worker = at.tokens.find(tag.token);
   if (at.at == phase::joined && tag.epoch == at.who.epoch &&
       worker != at.tokens.end())
@@ -42,11 +42,11 @@ void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
   auto* from = sender();
   if (from == nullptr || !host) return;
   auto& [number, at] = *from;
-  at.watch.on_heard(now());
+  heard(at);
   if (at.at != phase::joined || at.who.observer || tag.epoch != at.our_epoch ||
       at.origin_gone)
     return;
-  self->send(host, from_origin{number, at.who.name, tag,
+  self->send(host, from_origin{number, tag, at.lease,
                                caf::make_message(std::move(x))});
 }
 

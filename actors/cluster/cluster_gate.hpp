@@ -82,7 +82,9 @@ struct cluster_gate_state {
     cluster::hello who{};   ///< of the peer, once it said so
     core::peer_watch watch;
     std::uint64_t our_epoch = 1;  ///< of what we run for it
-    bool origin_gone = false;     ///< what it had here was ended
+    /// Of the same, see `tools::lease`.
+    std::shared_ptr<tools::lease> lease{};
+    bool origin_gone = false;  ///< what it had here was ended
     bool draining = false;
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
@@ -115,6 +117,7 @@ struct cluster_gate_state {
   void leave(link& x, const std::string& why, bool lost);
   void tell_tools();
   void tell_nodes();
+  void heard(link& x);
   void offer_to(const link& x);
 
   // What calls need (gate_calls.cpp).

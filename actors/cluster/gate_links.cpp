@@ -120,7 +120,7 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
                  .first;
   }
   auto& [number, at] = *from;
-  at.watch.on_heard(now());
+  heard(at);
   if (auto why = problem_of(x, at)) return refuse(number, *why);
   const bool answer = at.address.empty() && at.at == phase::greeting;
   if (at.at == phase::joined) {
@@ -151,6 +151,7 @@ void cluster_gate_state::on_refusal(const cluster::refusal& x) {
 void cluster_gate_state::join(link_number number, link& x) {
   x.at = phase::joined;
   x.origin_gone = false;
+  x.lease = std::make_shared<tools::lease>(now() + setup.orphan_after);
   lost_nodes.erase(x.who.name);
   if (const auto plan = targets.find(x.address); plan != targets.end())
     plan->second.on_joined();
@@ -164,6 +165,12 @@ void cluster_gate_state::join(link_number number, link& x) {
 }
 
 // -- living -------------------------------------------------------------------
+
+/// What we run for it may go on for a while.
+void cluster_gate_state::heard(link& x) {
+  x.watch.on_heard(now());
+  if (x.lease && !x.origin_gone) x.lease->extend(now() + setup.orphan_after);
+}
 
 void cluster_gate_state::watch_link(link_number number, link& x) {
   if (x.watch.ping_due(now())) {
@@ -183,7 +190,7 @@ void cluster_gate_state::on_ping(const cluster::ping& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& at = from->second;
-  at.watch.on_heard(now());
+  heard(at);
   if (at.at == phase::fenced)
     self->send(at.peer, cluster::fenced{at.who.epoch});
   self->send(at.peer, cluster::pong{x.number, loads});
@@ -193,7 +200,7 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& at = from->second;
-  at.watch.on_heard(now());
+  heard(at);
   at.watch.on_pong(x.number, now());
   if (at.at == phase::fenced)
     return self->send(at.peer, cluster::fenced{at.who.epoch});

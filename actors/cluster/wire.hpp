@@ -9,6 +9,7 @@
 
 #include "actors/tools/wire.hpp"
 #include "messages/cluster.hpp"
+#include "tools/lease.hpp"
 
 namespace riffle::cluster {
 
@@ -84,8 +85,8 @@ struct origin_lost {
 /// gate -> call_host: what a peer sent about a call. `content` without its tag.
 struct from_origin {
   link_number link = 0;
-  std::string origin;  ///< its name
   cluster::tag tag;
+  tools::lease_ptr lease;  ///< extended while the origin is heard
   caf::message content;
 };
 

@@ -196,6 +196,7 @@ void tool_worker_state::on_assignment(work::assignment& x,
   context.state = std::make_shared<tools::call_state>(std::move(x.state));
   if (tool->spec().guarded && !setup.guard_dir.empty())
     context.guard_lock = guard_file(setup.guard_dir, call.id, x.attempt);
+  if (setup.lease_of) context.lease = setup.lease_of(call.id);
   keep_whole_output(context);
   queue_ticket place{x.run.value, call.limits.priority};
   auto attempt = std::make_shared<blocking_attempt>(blocking_attempt{

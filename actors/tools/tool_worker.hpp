@@ -22,6 +22,8 @@ struct worker_setup {
   std::filesystem::path guard_dir;
   /// Folder of the outputs that are too long for memory; empty: none.
   std::filesystem::path output_dir;
+  /// What the processes of a call live by; empty: as long as this process.
+  std::function<tools::lease_ptr(const call_id&)> lease_of;
   /// From SIGTERM to SIGKILL.
   duration kill_grace = std::chrono::milliseconds{500};
   /// Characters of an output that the model gets.

@@ -203,8 +203,8 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate.on_drain_asked = [s = out->shared_] { s->call(&shared::drain_asked); };
   use_others(gate, system, x);
   if (!out->offers_.empty())
-    gate.spawn_host = make_host(system, x.config, x.own, x.works, x.find_pool,
-                                x.outputs, x.aside, out->offers_);
+    gate.spawn_host = make_host(system, x.config, x.own, x.works, x.leases,
+                                x.find_pool, x.outputs, x.aside, out->offers_);
   out->gate_ = system.spawn(cluster_gate, std::move(gate));
   if (settings.listen.empty()) return out;
   const auto [host, port] = config::split_address(settings.listen);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/cluster/cluster_gate.hpp"
+#include "actors/cluster/lease_board.hpp"
 #include "actors/process/spawn.hpp"
 #include "runtime/base/executor.hpp"
 #include "runtime/cluster/cluster_net.hpp"
@@ -36,6 +37,7 @@ class cluster_part {
     std::shared_ptr<tools::catalog> tools;
     std::shared_ptr<node_board> board;
     std::shared_ptr<work_board> works;
+    std::shared_ptr<lease_board> leases;
     std::shared_ptr<executor> aside;
     std::filesystem::path outputs;  ///< of long outputs; empty: nowhere
     std::function<tool_pool_actor(const std::string& tool)> find_pool;

@@ -74,6 +74,17 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
 
 }  // namespace
 
+std::shared_ptr<const config::config> with_processes(config::config x) {
+  for (const auto& name : x.node.tools) {
+    auto& tool = x.tools.by_name
+                     .try_emplace(name, config::with_tool_defaults(
+                                            name, x.tools.defaults))
+                     .first->second;
+    if (tool.type.empty()) tool.isolation = "process";
+  }
+  return std::make_shared<const config::config>(std::move(x));
+}
+
 std::optional<cluster::tool_offer> offer_of(const tools::tool& tool,
                                             const config::tools_config& x) {
   const auto& about = tool.spec();
@@ -152,7 +163,7 @@ std::optional<error> admit_call(tool_call& call, const tools::registry& own,
 std::function<caf::actor(caf::actor gate)> make_host(
     caf::actor_system& system, std::shared_ptr<const config::config> config,
     std::shared_ptr<const tools::registry> own,
-    std::shared_ptr<work_board> works,
+    std::shared_ptr<work_board> works, std::shared_ptr<lease_board> leases,
     std::function<tool_pool_actor(const std::string&)> find_pool,
     std::filesystem::path outputs, std::shared_ptr<executor> aside,
     const std::vector<cluster::tool_offer>& offers) {
@@ -166,6 +177,7 @@ std::function<caf::actor(caf::actor gate)> make_host(
     return names.contains(tool) ? find_pool(tool) : tool_pool_actor{};
   };
   setup.board = std::move(works);
+  setup.leases = std::move(leases);
   setup.admit = [own, config](tool_call& call) {
     return admit_call(call, *own, config->tools);
   };

@@ -18,6 +18,10 @@
 
 namespace riffle {
 
+/// The configuration of a node: what it runs for others runs in processes,
+/// where a guard can end it without this process.
+std::shared_ptr<const config::config> with_processes(config::config x);
+
 /// Nothing: the configuration denies its calls.
 std::optional<cluster::tool_offer> offer_of(const tools::tool& tool,
                                             const config::tools_config& x);
@@ -37,7 +41,7 @@ std::optional<error> admit_call(tool_call& call, const tools::registry& own,
 std::function<caf::actor(caf::actor gate)> make_host(
     caf::actor_system& system, std::shared_ptr<const config::config> config,
     std::shared_ptr<const tools::registry> own,
-    std::shared_ptr<work_board> works,
+    std::shared_ptr<work_board> works, std::shared_ptr<lease_board> leases,
     std::function<tool_pool_actor(const std::string&)> find_pool,
     std::filesystem::path outputs, std::shared_ptr<executor> aside,
     const std::vector<cluster::tool_offer>& offers);

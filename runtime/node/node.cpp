@@ -235,6 +235,7 @@ expected<void> node::compose(node_parts parts) {
   std::filesystem::path output_dir;
   if (!journal_)
     if (auto ok = open_data(guard_dir, output_dir); !ok) return ok;
+  if (parts.offers) config_ = with_processes(*config_);
   auto registry = make_registry(*config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);
@@ -275,6 +276,7 @@ expected<void> node::join_cluster(const node_parts& parts,
   x.tools = tools_;
   x.board = nodes_;
   x.works = works_;
+  x.leases = leases_;
   x.aside = side_executor_;
   x.outputs = outputs_;
   x.find_pool = [this](const std::string& tool) {
@@ -326,6 +328,8 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;
   setup.board = works_;
+  if (nodes_)
+    setup.lease_of = [all = leases_](const call_id& x) { return all->find(x); };
   setup.blocking = blocking_;
   setup.run_inline = [inlined = inline_run_](const auto& work) {
     inlined->run(work);

@@ -123,6 +123,7 @@ class node {
   std::shared_ptr<tools::catalog> tools_;
   std::shared_ptr<node_board> nodes_;  ///< null: no cluster
   std::shared_ptr<work_board> works_ = std::make_shared<work_board>();
+  std::shared_ptr<lease_board> leases_ = std::make_shared<lease_board>();
   std::unique_ptr<cluster_part> cluster_;
   std::shared_ptr<timer> timer_ = std::make_shared<thread_timer>();
   std::shared_ptr<model::lent_transport> lent_;

@@ -150,6 +150,8 @@ program::~program() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+std::string program::out() const { return slurp(out_); }
+
 std::string program::err() const { return slurp(err_); }
 
 void program::signal(int number) const { ::kill(pid_, number); }

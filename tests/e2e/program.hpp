@@ -68,7 +68,8 @@ class program {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
-  /// What it wrote to standard error so far.
+  /// What it wrote so far.
+  [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
   /// Whether it is a zombie: it ended, and `wait` gives its status.
   [[nodiscard]] bool has_ended() const;

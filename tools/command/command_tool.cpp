@@ -168,6 +168,7 @@ class command_tool final : public tool {
     request.input = input->get();
     request.kill_grace = context.kill_grace;
     request.lock = context.guard_lock;
+    request.lease = context.lease;
     request.guard_program = options_.guard_program;
     request.space = options_.space;
     command_output output{context};

@@ -86,9 +86,16 @@ class guard {
   }
 
   /// What the runtime wants, without waiting for it.
-  [[nodiscard]] static request order() {
-    char text = 0;
-    const auto count = ::recv(guard_channel, &text, 1, MSG_DONTWAIT);
+  [[nodiscard]] request order() {
+    guard_lease asked;
+    const auto count =
+        ::recv(guard_channel, &asked, sizeof(asked), MSG_DONTWAIT);
+    if (count == sizeof(asked) && asked.order == guard_order::lease) {
+      lease_end_.reset();
+      if (asked.milliseconds >= 0)
+        lease_end_ = steady_clock::now() + milliseconds{asked.milliseconds};
+      return request::none;
+    }
     if (count > 0) return request::end;
     const bool nothing = count < 0 && (errno == EAGAIN || errno == EINTR);
     return nothing ? request::none : request::gone;
@@ -169,6 +176,7 @@ class guard {
   }
 
   void advance() {
+    if (lease_end_ && steady_clock::now() >= *lease_end_) end();
     if (phase_ == phase::ending && steady_clock::now() >= kill_at_)
       phase_ = phase::killing;
     if (phase_ == phase::ending)
@@ -196,7 +204,13 @@ class guard {
   }
 
   [[nodiscard]] int poll_timeout() const {
-    if (phase_ == phase::running) return -1;  // the channel's end wakes it
+    if (phase_ == phase::running) {
+      if (!lease_end_) return -1;  // the channel's end wakes it
+      const auto left =
+          std::chrono::ceil<milliseconds>(*lease_end_ - steady_clock::now());
+      return static_cast<int>(
+          std::clamp<milliseconds::rep>(left.count(), 0, 1000));
+    }
     if (phase_ == phase::killing) return 5;
     const auto left =
         std::chrono::ceil<milliseconds>(kill_at_ - steady_clock::now());
@@ -212,6 +226,7 @@ class guard {
   guard_report report_;
   phase phase_ = phase::running;
   steady_clock::time_point kill_at_;
+  std::optional<steady_clock::time_point> lease_end_;
   std::set<pid_t> asked_;  ///< who got SIGTERM
   bool channel_open_ = true;
 };

@@ -4,6 +4,7 @@
 // The guard: a small process between the runtime and a tool's processes, the
 // same program started with another first argument. See README.md.
 
+#include <cstdint>
 #include <filesystem>
 
 #include "messages/error.hpp"
@@ -44,7 +45,17 @@ inline constexpr const char* guard_shared_space = "shared";
 
 /// From the runtime to the guard, one message each; the end of the channel
 /// means the same as `end`: the runtime is gone.
-enum class guard_order : unsigned char { end = 'e' };
+enum class guard_order : unsigned char {
+  end = 'e',
+  lease = 'l',  ///< a `guard_lease`
+};
+
+/// From now on the processes live so long, unless another order comes; a
+/// negative number: for ever.
+struct guard_lease {
+  guard_order order = guard_order::lease;
+  std::int64_t milliseconds = -1;
+};
 
 /// From the guard to the runtime, one message, when no process is left.
 struct guard_report {

@@ -188,6 +188,7 @@ expected<guarded_process> guarded_process::start(
   result.grace_ = request.kill_grace;
   result.lock_ = std::move(lock);
   result.channel_ = std::move(channel.mine);
+  result.live_by(request.lease);
   result.out = std::move(out.mine);
   result.err = std::move(err.mine);
   return result;
@@ -201,6 +202,7 @@ guarded_process::guarded_process(guarded_process&& other) noexcept
       pid_{std::exchange(other.pid_, -1)},
       started_{other.started_},
       grace_{other.grace_},
+      lease_{std::move(other.lease_)},
       next_look_{other.next_look_},
       force_at_{other.force_at_} {}
 
@@ -219,10 +221,30 @@ void guarded_process::ask_end() noexcept {
   look_after();
 }
 
+void guarded_process::live_by(lease_ptr x) {
+  const bool had = static_cast<bool>(lease_);
+  lease_ = std::move(x);
+  if (lease_) return hand_on_lease();
+  if (!had) return;
+  const guard_lease none;
+  ::send(channel_.get(), &none, sizeof(none), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// A message that does not fit is followed by another one soon.
+void guarded_process::hand_on_lease() noexcept {
+  if (!lease_) return;
+  const auto left = std::chrono::floor<std::chrono::milliseconds>(
+      lease_->until() - clock::now());
+  guard_lease order;
+  order.milliseconds = std::max<std::int64_t>(left.count(), 0);
+  ::send(channel_.get(), &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void guarded_process::look_after() {
   const auto now = clock::now();
   if (pid_ <= 0 || now < next_look_) return;
   next_look_ = now + look_time;
+  if (!force_at_) hand_on_lease();
   if (force_at_ && now >= *force_at_) kill_descendants_of(pid_);
   ::kill(pid_, SIGCONT);
 }

@@ -7,6 +7,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "tools/lease.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/process.hpp"
 
@@ -27,7 +28,11 @@ class guarded_process {
   /// Asks the guard to end all processes.
   void ask_end() noexcept;
 
-  /// Call it every tenth of a second or so while you wait: continues a guard
+  /// From here on its processes live by this lease; null: by none.
+  void live_by(lease_ptr x);
+
+  /// Call it every tenth of a second or so while you wait: hands the lease on,
+  /// continues a guard
   /// that somebody stopped, and ends all processes itself if half a second
   /// after `ask_end` and the grace the guard has not.
   void look_after();
@@ -52,6 +57,9 @@ class guarded_process {
   pid_t pid_ = -1;
   unsigned long long started_ = 0;  ///< see `start_time`
   duration grace_{};
+  void hand_on_lease() noexcept;
+
+  lease_ptr lease_;
   clock::time_point next_look_;
   std::optional<clock::time_point> force_at_;
 };

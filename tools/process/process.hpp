@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
+#include "tools/lease.hpp"
 #include "tools/process/pid_space.hpp"
 
 namespace riffle::tools {
@@ -29,6 +30,7 @@ struct process_request {
   /// when the attempt ended in an orderly way.
   std::filesystem::path lock;
   std::optional<time_point> deadline;
+  lease_ptr lease;  ///< null: it lives as long as this process
   /// The program that has `run_guard_if_asked` in its `main`.
   std::string guard_program = "/proc/self/exe";
 };

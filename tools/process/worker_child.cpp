@@ -72,7 +72,10 @@ void worker_child::send(const std::string& message) {
 
 child_call worker_child::call(const nlohmann::json& arguments,
                               tool_context& context) {
-  return child_conversation{*this}.run(arguments, context);
+  process_.live_by(context.lease);
+  auto end = child_conversation{*this}.run(arguments, context);
+  if (!ended_) process_.live_by(nullptr);
+  return end;
 }
 
 bool worker_child::lives() const {

@@ -226,6 +226,7 @@ class bash final : public tool {
     request.environment = environment_;
     request.kill_grace = context.kill_grace;
     request.lock = context.guard_lock;
+    request.lease = context.lease;
     request.guard_program = guard_program_;
     request.space = space_;
     milliseconds limit{0};

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Two gates, an origin's and a node's, with a line between them that can be
+// cut or held, in simulated time.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include "actors/cluster/call_host.hpp"
+#include "actors/cluster/cluster_gate.hpp"
+#include "tests/support/catch.hpp"
+
+namespace riffle::testing {
+
+/// One direction of the line.
+enum class line_state { open, cut, held };
+
+struct cluster_scene {
+  explicit cluster_scene(std::string node_group = "riffle");
+  ~cluster_scene();
+  cluster_scene(const cluster_scene&) = delete;
+  cluster_scene& operator=(const cluster_scene&) = delete;
+
+  /// Lets time go on, a tenth of a second after the other.
+  void pass(duration x);
+  /// Delivers what is on its way.
+  void settle();
+  /// Both directions.
+  void set_line(line_state x);
+
+  /// An attempt, given as a dispatcher would; the key of its pool.
+  std::string give(const std::string& id, effect eff = effect::read_only,
+                   std::uint32_t attempt = 1);
+  void stop(const std::string& id);
+  /// The worker of the node answers.
+  void answer(const std::string& id, const std::string& output);
+
+  [[nodiscard]] const work::done* done(const std::string& id) const;
+  [[nodiscard]] const work::lost* lost(const std::string& id) const;
+
+  // What happened.
+  std::vector<work::started> started;
+  std::vector<work::done> dones;
+  std::vector<work::lost> losts;
+  std::vector<work::progress> reports;
+  std::vector<std::string> stopped;  ///< at the node's pool
+  struct hosted {
+    work::assignment what;
+    work_listeners who;
+  };
+  std::map<std::string, hosted> at_node;
+  std::map<std::string, tool_pool_actor> pools;
+  std::vector<cluster::tool_offer> tools;
+  std::vector<node_view> nodes;
+  bool drained = false;
+  std::map<std::string, std::string> kept;  ///< outputs, by call
+  std::shared_ptr<output_stream> output;    ///< of the next result
+  std::optional<error> refusal;             ///< of the node, for all calls
+
+  std::shared_ptr<node_board> board = std::make_shared<node_board>();
+  std::shared_ptr<work_board> works = std::make_shared<work_board>();
+  std::shared_ptr<lease_board> leases = std::make_shared<lease_board>();
+  std::shared_ptr<run_work> work;
+
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+  caf::actor origin;
+  caf::actor node;
+  caf::actor line_to_node;
+  caf::actor line_to_origin;
+  caf::actor node_pool;
+  work_listener dispatcher;
+  progress_listener muxer;
+
+ private:
+  [[nodiscard]] caf::scheduler::test_coordinator& clockwork() const;
+  void make_origin();
+  void make_node(const std::string& group);
+  int tokens_ = 0;
+};
+
+/// Sets the state of a line; what it held goes on when it is open.
+struct set_line {
+  line_state to = line_state::open;
+};
+
+}  // namespace riffle::testing
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::testing::set_line)

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Calls that run on a node, and nodes that die, hang, come back or lie.
+#include "tests/actors/cluster_scene.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What a node may still do after it was last heard: `orphan_after`, the grace
+/// and a heartbeat.
+constexpr auto safe_time = 5s + 500ms + 1s;
+
+struct text_stream : output_stream {
+  explicit text_stream(std::string x) : text{std::move(x)} {}
+  std::string next(std::size_t most) override {
+    auto out = text.substr(0, most);
+    text.erase(0, out.size());
+    return out;
+  }
+  std::string text;
+};
+
+}  // namespace
+
+TEST_CASE("a call runs on the node that offers its tool, and is answered") {
+  cluster_scene x;
+  REQUIRE(x.tools.size() == 1);
+  CHECK(x.tools[0].description == "Looks");
+  REQUIRE(x.nodes.size() == 1);
+  CHECK(x.nodes[0].state == "up");
+  CHECK(x.give("a") == "look@alpha");
+  REQUIRE(x.at_node.contains("a"));
+  const auto& there = x.at_node.at("a");
+  CHECK(there.what.call.arguments == "{}");
+  caf::anon_send(there.who.dispatcher, work::started{{"a"}, 1});
+  caf::anon_send(there.who.muxer,
+                 work::progress{{"a"}, 1, 1, "look", {.message = "half"}});
+  x.settle();
+  REQUIRE(x.started.size() == 1);
+  REQUIRE(x.reports.size() == 1);
+  CHECK(x.reports[0].report.message == "half");
+  CHECK(x.work->acting().contains({"a"}));
+  x.answer("a", "seen");
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.output == "seen");
+  CHECK(x.work->acting().empty());
+}
+
+TEST_CASE("a node gets as many calls as it has places, the rest waits here") {
+  cluster_scene x;
+  for (const auto* id : {"a", "b", "c"}) x.give(id);
+  CHECK(x.at_node.size() == 2);
+  x.answer("a", "");
+  CHECK(x.at_node.contains("c"));
+}
+
+TEST_CASE("a call on a node can be stopped") {
+  cluster_scene x;
+  x.give("a");
+  x.stop("a");
+  CHECK(x.stopped == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a silent node is fenced: what reads is lost at once") {
+  cluster_scene x;
+  x.give("a");
+  x.set_line(line_state::cut);
+  x.pass(2900ms);
+  CHECK_FALSE(x.lost("a"));
+  x.pass(200ms);
+  REQUIRE(x.lost("a"));
+  CHECK(x.lost("a")->reason.find("silent") != std::string::npos);
+  CHECK(x.pools.empty());
+  CHECK(x.nodes.at(0).state == "lost");
+  CHECK(x.tools.empty());
+  CHECK(x.give("b").find("nodes that had it: alpha (it is silent") !=
+        std::string::npos);
+}
+
+TEST_CASE("what changes something is lost once it cannot act any more") {
+  cluster_scene x;
+  x.give("a", effect::mutating);
+  x.set_line(line_state::cut);
+  x.pass(3s + 100ms);
+  CHECK(x.nodes.at(0).state == "lost");
+  x.pass(safe_time - 200ms);
+  CHECK_FALSE(x.lost("a"));
+  CHECK(x.work->acting().contains({"a"}));
+  x.pass(300ms);
+  CHECK(x.lost("a"));
+  CHECK(x.work->acting().empty());
+}
+
+TEST_CASE("a node ends what it runs for somebody whom it does not hear") {
+  cluster_scene x;
+  x.give("a", effect::mutating);
+  const auto lease = x.leases->find({"a"});
+  REQUIRE(lease);
+  const auto before = lease->until();
+  x.pass(1s);
+  CHECK(lease->until() > before);  // it is heard
+  x.set_line(line_state::cut);
+  const auto last = lease->until();
+  x.pass(4900ms);
+  CHECK(lease->until() == last);
+  CHECK(x.stopped.empty());
+  x.pass(1200ms);
+  CHECK(x.stopped == std::vector<std::string>{"a"});
+  CHECK(lease->until() == last);
+}
+
+TEST_CASE("an answer of a fenced epoch is dropped, and the node begins anew") {
+  cluster_scene x;
+  x.give("a");
+  x.set_line(line_state::held);
+  x.pass(4s);
+  REQUIRE(x.lost("a"));
+  x.answer("a", "too late");
+  x.set_line(line_state::open);
+  x.pass(500ms);
+  CHECK_FALSE(x.done("a"));
+  CHECK(x.stopped == std::vector<std::string>{"a"});
+  // It is back, with another epoch.
+  CHECK(x.nodes.at(0).state == "up");
+  REQUIRE(x.give("b") == "look@alpha");
+  x.answer("b", "in time");
+  REQUIRE(x.done("b"));
+  CHECK(x.done("b")->result.output == "in time");
+  x.answer("a", "much too late");
+  CHECK_FALSE(x.done("a"));
+}
+
+TEST_CASE("who dies is noticed at once") {
+  cluster_scene x;
+  x.give("a");
+  caf::anon_send_exit(x.line_to_node, caf::exit_reason::kill);
+  x.settle();
+  REQUIRE(x.lost("a"));
+  CHECK(x.lost("a")->reason.find("the connection ended") != std::string::npos);
+}
+
+TEST_CASE("a call that waits for a node that leaves is given back unharmed") {
+  cluster_scene x;
+  for (const auto* id : {"a", "b", "c"}) x.give(id, effect::mutating);
+  caf::anon_send_exit(x.line_to_node, caf::exit_reason::kill);
+  x.settle();
+  REQUIRE(x.done("c"));
+  CHECK(x.done("c")->moved);
+  CHECK_FALSE(x.lost("a"));
+}
+
+TEST_CASE("a drained node finishes what it has and gets no more") {
+  cluster_scene x;
+  x.give("a");
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  CHECK(x.give("b").starts_with("!"));
+  CHECK(x.nodes.at(0).state == "draining");
+  CHECK_FALSE(x.drained);
+  x.answer("a", "done");
+  REQUIRE(x.done("a"));
+  CHECK(x.drained);
+}
+
+TEST_CASE("a node that refuses a call says why") {
+  cluster_scene x;
+  x.refusal = error{errc::approval_denied, "node", "not here"};
+  x.give("a");
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.how == outcome::denied);
+  CHECK(x.done("a")->result.err->message == "not here");
+  CHECK_FALSE(x.done("a")->moved);
+}
+
+TEST_CASE("a long output comes whole, and before its result") {
+  cluster_scene x;
+  const std::string text(3'000'001, 'z');
+  x.output = std::make_shared<text_stream>(text);
+  x.give("a");
+  x.answer("a", "zz…");
+  REQUIRE(x.done("a"));
+  CHECK(x.kept.at("a") == text);
+}
+
+TEST_CASE("a process of another group or version is refused, and told why") {
+  cluster_scene x{"lab"};
+  CHECK(x.tools.empty());
+  CHECK(x.nodes.empty());
+  CHECK(x.give("a").starts_with("!"));
+}
+
+TEST_CASE("a gate answers no call that was not given to this very node") {
+  cluster_scene x;
+  x.give("a");
+  // Somebody else with a connection, who knows the call and its token.
+  work::done forged{{"a"}, 1};
+  forged.result.output = "forged";
+  auto stranger = x.system->spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](const cluster::refusal&) {}};
+  });
+  caf::send_as(stranger, x.origin, cluster::tag{1, "token 1"}, forged);
+  x.settle();
+  CHECK_FALSE(x.done("a"));
+  cluster::hello who;
+  who.group = "riffle";
+  who.name = "stranger";
+  who.instance = "x";
+  who.epoch = 1;
+  caf::send_as(stranger, x.origin, who);
+  x.settle();
+  caf::send_as(stranger, x.origin, cluster::tag{1, "token 1"}, forged);
+  x.settle();
+  CHECK_FALSE(x.done("a"));
+  // The node itself, but under another token.
+  caf::send_as(x.line_to_node, x.origin, cluster::tag{1, "token 9"}, forged);
+  x.settle();
+  CHECK_FALSE(x.done("a"));
+  x.answer("a", "true");
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.output == "true");
+  caf::anon_send_exit(stranger, caf::exit_reason::kill);
+  x.settle();
+}
+
+TEST_CASE("a twin is refused while the one with its name is there") {
+  cluster_scene x;
+  std::string why;
+  auto twin = x.system->spawn([&why](caf::event_based_actor*) -> caf::behavior {
+    return {[&why](const cluster::refusal& y) { why = y.reason; }};
+  });
+  cluster::hello who;
+  who.group = "riffle";
+  who.name = "alpha";
+  who.instance = "another";
+  caf::send_as(twin, x.origin, who);
+  x.settle();
+  CHECK(why ==
+        "another process is called `alpha`, and is here; set cluster.name");
+  caf::anon_send_exit(twin, caf::exit_reason::kill);
+  x.settle();
+}

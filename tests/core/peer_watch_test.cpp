@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/peer_watch.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace std::chrono_literals;
+using core::dial_plan;
+using core::peer_watch;
+
+namespace {
+
+const time_point t0 = time_point{} + 1000s;
+
+}  // namespace
+
+TEST_CASE("a peer is asked each heartbeat, and silent after the time-out") {
+  peer_watch x{{1s, 3s}, t0};
+  CHECK(x.ping_due(t0));
+  CHECK_FALSE(x.ping_due(t0 + 900ms));
+  CHECK(x.ping_due(t0 + 1s));
+  CHECK_FALSE(x.is_silent(t0 + 2999ms));
+  CHECK(x.is_silent(t0 + 3s));
+  x.on_heard(t0 + 2s);
+  CHECK_FALSE(x.is_silent(t0 + 4999ms));
+  CHECK(x.is_silent(t0 + 5s));
+  CHECK(x.heard() == t0 + 2s);
+}
+
+TEST_CASE("the round trip is that of the last ping") {
+  peer_watch x{{1s, 3s}, t0};
+  CHECK_FALSE(x.round_trip());
+  x.on_ping(1, t0);
+  x.on_ping(2, t0 + 1s);
+  x.on_pong(1, t0 + 1100ms);
+  CHECK_FALSE(x.round_trip());
+  x.on_pong(2, t0 + 1200ms);
+  CHECK(x.round_trip() == 200ms);
+}
+
+TEST_CASE("an address is dialled at once, later and later after failures") {
+  dial_plan x{{200ms, 10s}};
+  CHECK(x.begin_if_due(t0));
+  CHECK_FALSE(x.begin_if_due(t0 + 1h));  // it is being dialled
+  auto now = t0;
+  duration last{};
+  for (int i = 0; i < 10; ++i) {
+    x.on_failed(now, 1);
+    auto wait = 1ms;
+    while (!x.begin_if_due(now + wait)) wait += 1ms;
+    CHECK(wait >= last);
+    CHECK(wait <= 10s);
+    last = wait;
+    now += wait;
+  }
+  CHECK(last >= 9s);
+  x.on_linked();
+  CHECK(x.linked());
+  CHECK_FALSE(x.begin_if_due(now + 1h));
+}
+
+TEST_CASE("who was refused is not dialled more often than who is away") {
+  dial_plan x{{200ms, 10s}};
+  auto now = t0;
+  for (int i = 0; i < 6; ++i) {
+    REQUIRE(x.begin_if_due(now));
+    x.on_linked();  // and then refused
+    x.on_failed(now, 0);
+    now += 1h;
+  }
+  CHECK(x.failures() == 6);
+  REQUIRE(x.begin_if_due(now));
+  x.on_linked();
+  x.on_joined();
+  x.on_failed(now, 0);
+  CHECK(x.failures() == 1);
+  CHECK_FALSE(x.begin_if_due(now + 90ms));
+  CHECK(x.begin_if_due(now + 200ms));
+}

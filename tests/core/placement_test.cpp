@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "actors/core/placement.hpp"
+
+#include <map>
+#include <random>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
+
+using namespace riffle;
+using core::means_node;
+using core::placement;
+using core::placement_rule;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000;
+
+struct world {
+  std::string choose(const std::string& tool, int call,
+                     const std::string& session = "s",
+                     const std::string& run = "r") {
+    const auto where = places.choose(tool, {run}, {session},
+                                     {"c" + std::to_string(call)}, now);
+    return where ? *where : "! " + where.error().message;
+  }
+  placement places;
+  wall_time now{100 * second};
+};
+
+}  // namespace
+
+TEST_CASE("items of nodes mean names, patterns and labels") {
+  CHECK(means_node("alpha", "alpha", {}));
+  CHECK_FALSE(means_node("alpha", "alpha2", {}));
+  CHECK(means_node("gpu-*", "gpu-12", {}));
+  CHECK(means_node("*", "x", {}));
+  CHECK(means_node("a?c*", "abcde", {}));
+  CHECK_FALSE(means_node("a?c", "abd", {}));
+  CHECK(means_node("*-a-*b", "x-a-a-bb", {}));
+  CHECK(means_node("label:gpu", "x", {"big", "gpu"}));
+  CHECK_FALSE(means_node("label:gpu", "gpu", {}));
+  CHECK_FALSE(means_node("local", "local", {}));
+}
+
+TEST_CASE("a tool that this process has stays here unless somebody says so") {
+  world w;
+  w.places.set_rule("bash", {.here = true, .places = 4});
+  w.places.add("alpha", {}, "bash", 8);
+  for (int i = 0; i < 10; ++i) CHECK(w.choose("bash", i).empty());
+  w.places.set_rule("bash", {.nodes = {"*"}, .here = true, .places = 4});
+  CHECK(w.choose("bash", 20) == "alpha");
+  w.places.set_rule("bash", {.nodes = {"*", "local"}, .here = true});
+  std::map<std::string, int> seen;
+  for (int i = 30; i < 39; ++i) ++seen[w.choose("bash", i)];
+  CHECK(seen.contains(""));
+  CHECK(seen["alpha"] > seen[""]);
+}
+
+TEST_CASE("calls go where most room is, in shares of the places") {
+  world w;
+  w.places.add("small", {}, "x", 2);
+  w.places.add("large", {}, "x", 6);
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 80; ++i) ++seen[w.choose("x", i)];
+  CHECK(seen["small"] == 20);
+  CHECK(seen["large"] == 60);
+  for (int i = 0; i < 80; ++i) w.places.release({"c" + std::to_string(i)});
+  CHECK(w.places.given("small", "x") == 0);
+  CHECK(w.places.given("large", "x") == 0);
+  // What others run there counts, too.
+  w.places.set_load("large", "x", 6);
+  seen.clear();
+  for (int i = 0; i < 2; ++i) ++seen[w.choose("x", 100 + i)];
+  CHECK(seen["small"] == 2);
+}
+
+TEST_CASE("equal places take turns") {
+  world w;
+  w.places.add("a", {}, "x", 4);
+  w.places.add("b", {}, "x", 4);
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 10; ++i) {
+    ++seen[w.choose("x", i)];
+    w.places.release({"c" + std::to_string(i)});
+  }
+  CHECK(seen["a"] == 5);
+  CHECK(seen["b"] == 5);
+}
+
+TEST_CASE("only nodes that the rule means get calls") {
+  world w;
+  w.places.set_rule("x", {.nodes = {"label:gpu", "beta"}});
+  w.places.add("alpha", {}, "x", 4);
+  CHECK(w.choose("x", 1) ==
+        "! no place for `x`: tools.x.nodes allows none of the nodes that have "
+        "it");
+  CHECK_FALSE(w.places.has("x"));
+  w.places.add("gamma", {"gpu"}, "x", 4);
+  CHECK(w.choose("x", 2) == "gamma");
+  w.places.add("beta", {}, "x", 400);
+  CHECK(w.choose("x", 3) == "beta");
+}
+
+TEST_CASE("who had a tool, and since when it is gone, is told") {
+  world w;
+  CHECK(w.choose("x", 1) ==
+        "! no place for `x`: no node that has it has joined");
+  w.places.add("alpha", {}, "x", 4);
+  w.places.remove("alpha", "lost", w.now);
+  w.now.us += 7 * second;
+  CHECK(w.choose("x", 1) ==
+        "! no place for `x`: nodes that had it: alpha (lost 7s ago)");
+  const auto why = w.places.problem("x", w.now);
+  CHECK(why.code == errc::tool_unavailable);
+  w.places.add("alpha", {}, "x", 4);
+  CHECK(w.choose("x", 1) == "alpha");
+}
+
+TEST_CASE("a sticky tool stays where the session's first call went") {
+  world w;
+  w.places.set_rule("x", {.nodes = {"*"}, .sticky = true});
+  w.places.add("a", {}, "x", 1);
+  w.places.add("b", {}, "x", 1);
+  const auto first = w.choose("x", 1, "s1");
+  for (int i = 2; i < 10; ++i) CHECK(w.choose("x", i, "s1") == first);
+  CHECK(w.choose("x", 50, "s2") != first);
+  w.places.remove(first, "lost", w.now);
+  const auto other = first == "a" ? "b" : "a";
+  CHECK(w.choose("x", 60, "s1") == other);
+  w.places.add(first, {}, "x", 100);
+  CHECK(w.choose("x", 61, "s1") == other);
+}
+
+TEST_CASE("the places of a run are free when it is forgotten") {
+  world w;
+  w.places.add("a", {}, "x", 4);
+  for (int i = 0; i < 10; ++i) w.choose("x", i, "s", i % 2 ? "r1" : "r2");
+  w.places.release_run({"r1"});
+  CHECK(w.places.given("a", "x") == 5);
+  w.places.release_run({"r2"});
+  w.places.release_run({"r2"});
+  CHECK(w.places.given("a", "x") == 0);
+}
+
+TEST_CASE("whatever comes and goes, counts stay true", "[property]") {
+  const auto seed = testing::fresh_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random{seed};
+  world w;
+  std::map<int, std::string> given;
+  std::map<std::string, bool> up;
+  for (int n = 0; n < 10000; ++n) {
+    const std::string node(1, static_cast<char>('a' + random() % 5));
+    const int call = static_cast<int>(random() % 40);
+    switch (random() % 5) {
+      case 0:
+        w.places.add(node, {}, "x", 1 + random() % 4);
+        up[node] = true;
+        break;
+      case 1:
+        w.places.remove(node, "lost", w.now);
+        up[node] = false;
+        std::erase_if(given, [&](const auto& x) { return x.second == node; });
+        break;
+      case 2:
+        w.places.release({"c" + std::to_string(call)});
+        given.erase(call);
+        break;
+      default: {
+        given.erase(call);
+        const auto where = w.choose("x", call);
+        if (where.starts_with("!")) {
+          for (const auto& [name, is] : up) REQUIRE_FALSE(is);
+        } else {
+          REQUIRE(up[where]);
+          given[call] = where;
+        }
+      }
+    }
+    std::map<std::string, std::uint32_t> counts;
+    for (const auto& [id, where] : given) ++counts[where];
+    for (const auto& [name, is] : up)
+      if (is) REQUIRE(w.places.given(name, "x") == counts[name]);
+  }
+}
