@@ -102,9 +102,7 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
   self->set_down_handler([&st](caf::down_msg& x) { st.on_peer_down(x); });
   self->set_exit_handler([&st](caf::exit_msg& x) {
     if (st.host) st.self->send_exit(st.host, x.reason);
-    for (auto& [number, link] : st.links)
-      for (auto& [name, tool] : link.tools)
-        st.self->send_exit(tool.pool, x.reason);
+    for (auto& [address, pool] : st.pools) st.self->send_exit(pool, x.reason);
     st.self->quit(std::move(x.reason));
   });
   self->send(self, tick{});

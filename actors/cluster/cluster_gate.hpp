@@ -73,7 +73,6 @@ struct cluster_gate_state {
   struct node_tool {
     cluster::tool_offer offer;
     tool_pool_actor pool;
-    caf::actor worker;
   };
   struct link {
     caf::actor peer;
@@ -105,9 +104,9 @@ struct cluster_gate_state {
   void greet(link& x);
   std::optional<std::string> problem_of(const cluster::hello& x,
                                         const link& from) const;
-  void join(link_number number, link& x);
+  void join(link& x);
   void refuse(link_number number, const std::string& why);
-  void fence(link_number number, link& x);
+  void fence(link& x);
   void drop(link_number number, const std::string& why);
   void end_origin(link_number number, link& x, const std::string& why);
 
@@ -140,6 +139,8 @@ struct cluster_gate_state {
   caf::actor host;
   std::map<link_number, link> links;
   std::map<caf::actor_addr, link_number> by_peer;
+  /// Of tools of nodes, also those that are closed and end soon.
+  std::map<caf::actor_addr, tool_pool_actor> pools;
   std::map<std::string, core::dial_plan> targets;
   std::map<std::string, node_view> lost_nodes;
   link_number last_link = 0;

@@ -129,7 +129,7 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
   }
   at.who = std::move(x);
   if (answer) greet(at);
-  join(number, at);
+  join(at);
 }
 
 void cluster_gate_state::refuse(link_number number, const std::string& why) {
@@ -148,7 +148,7 @@ void cluster_gate_state::on_refusal(const cluster::refusal& x) {
   drop(from->first, x.reason);
 }
 
-void cluster_gate_state::join(link_number number, link& x) {
+void cluster_gate_state::join(link& x) {
   x.at = phase::joined;
   x.origin_gone = false;
   x.lease = std::make_shared<tools::lease>(now() + setup.orphan_after);
@@ -161,7 +161,6 @@ void cluster_gate_state::join(link_number number, link& x) {
                      ")");
   offer_to(x);
   tell_nodes();
-  static_cast<void>(number);
 }
 
 // -- living -------------------------------------------------------------------
@@ -181,7 +180,7 @@ void cluster_gate_state::watch_link(link_number number, link& x) {
     end_origin(number, x, "it is silent");
   if (!x.watch.is_silent(now())) return;
   if (x.at == phase::greeting) return drop(number, "it does not answer");
-  if (x.at == phase::joined) fence(number, x);
+  if (x.at == phase::joined) fence(x);
 }
 
 /// Asked by whoever it is, also one that is fenced: what it had here it knows
@@ -214,7 +213,7 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
 
 /// Its silence lasted too long: what it answers from here on is dropped, until
 /// it has greeted with another epoch.
-void cluster_gate_state::fence(link_number number, link& x) {
+void cluster_gate_state::fence(link& x) {
   log_error(op, named(x.who) + " is silent for " +
                     std::to_string(
                         std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -223,7 +222,7 @@ void cluster_gate_state::fence(link_number number, link& x) {
                     " ms: fenced (epoch " + std::to_string(x.who.epoch) + ")");
   leave(x, "it is silent", true);
   x.at = phase::fenced;
-  static_cast<void>(number);
+  tell_nodes();
 }
 
 /// We were: what the peer gave us it has given up.
@@ -247,7 +246,8 @@ void cluster_gate_state::end_origin(link_number number, link& x,
 }
 
 void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
-  const auto number = by_peer.find(caf::actor_cast<caf::actor_addr>(x.source));
+  if (pools.erase(x.source) > 0) return;
+  const auto number = by_peer.find(x.source);
   if (number == by_peer.end()) return;
   drop(number->second, "the connection ended");
 }

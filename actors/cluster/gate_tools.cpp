@@ -54,16 +54,17 @@ void cluster_gate_state::add_tool(link_number number, link& x,
   remote.board = setup.works;
   remote.make_token = setup.make_token;
   remote.keep_piece = setup.keep_piece;
-  auto spawned = std::make_shared<caf::actor>();
-  auto pool = setup.spawn_pool(
-      offer.name, [remote, spawned](tool_pool_actor::pointer me) {
+  auto pool =
+      setup.spawn_pool(offer.name, [remote](tool_pool_actor::pointer me) {
         auto worker = me->system().spawn(remote_worker, remote,
                                          caf::actor_cast<tool_pool_actor>(me));
         me->monitor(worker);
         return caf::actor_cast<tool_worker_actor>(worker);
       });
   if (!pool) return;
-  x.tools[offer.name] = {offer, pool, {}};
+  self->monitor(pool);
+  pools.emplace(pool.address(), pool);
+  x.tools[offer.name] = {offer, pool};
   setup.tell_pool({pool_key(offer.name, x.who.name), pool});
   setup.board->add(x.who.name, x.who.labels, offer.name, remote.places);
 }

@@ -68,7 +68,9 @@ void placement::add(const std::string& node,
   labels_[node] = labels;
   auto& x = tool_named(tool);
   x.lost.erase(node);
-  x.places[node].places = std::max(places, 1U);
+  const auto [at, joined] = x.places.try_emplace(node);
+  if (joined) at->second.stay = ++turn_;
+  at->second.places = std::max(places, 1U);
 }
 
 void placement::remove(const std::string& node, const std::string& why,
@@ -140,7 +142,7 @@ expected<std::string> placement::choose(const std::string& tool,
   if (best == nullptr) return unexpected{unavailable(tool, x, now)};
   best->second.last = ++turn_;
   ++best->second.given;
-  held_[call] = {best->first, tool, run};
+  held_[call] = {best->first, tool, run, best->second.stay};
   of_run_[run].insert(call);
   if (x.rule.sticky) {
     stuck_[{session, tool}] = best->first;
@@ -160,7 +162,9 @@ void placement::release(const call_id& call) {
   const auto x = tools_.find(held.tool);
   if (x == tools_.end()) return;
   const auto at = x->second.places.find(held.node);
-  if (at != x->second.places.end() && at->second.given > 0) --at->second.given;
+  // A node that came back owes nothing for what it had before.
+  if (at != x->second.places.end() && at->second.stay == held.stay)
+    --at->second.given;
 }
 
 void placement::release_run(const run_id& run) {

@@ -71,6 +71,7 @@ class placement {
     std::uint32_t given = 0;   ///< by us
     std::uint32_t others = 0;  ///< as the node says
     std::uint64_t last = 0;    ///< when it was chosen, by number
+    std::uint64_t stay = 0;    ///< another one each time its node joins
   };
   struct gone {
     std::string why;
@@ -80,6 +81,7 @@ class placement {
     std::string node;
     std::string tool;
     run_id run;
+    std::uint64_t stay = 0;
   };
   struct of_tool {
     placement_rule rule;

@@ -35,6 +35,7 @@ struct observer_state {
     std::size_t place = 0;
     caf::actor gate;
     time_point asked{};
+    bool told_to_drain = false;
     bool closed = false;
   };
   std::map<caf::actor_addr, peer> peers;
@@ -78,23 +79,24 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
     st.places[st.seen->nodes[i].address] = i;
   self->set_down_handler([&st](const caf::down_msg& x) {
     if (const auto i = st.peers.find(x.source); i != st.peers.end())
-      st.close(i->second, "the connection ended");
+      st.close(i->second,
+               i->second.told_to_drain ? "" : "the connection ended");
   });
   return {
       [self, me](const dialed& x) { on_dialed(self, x, me); },
-      [self, &st, drain](const cluster::hello& x) {
+      [self, &st](const cluster::hello& x) {
         auto* from = st.find(self->current_sender());
         if (from == nullptr) return;
         st.seen->settle([&] { st.seen->nodes[from->place].who = x; }, false);
-        if (drain && x.name == *drain)
-          self->send(from->gate, cluster::ask_drain{});
         from->asked = std::chrono::steady_clock::now();
         self->send(from->gate, cluster::ping{1});
       },
       [self, &st](const cluster::offers& x) {
-        if (auto* from = st.find(self->current_sender()))
-          st.seen->settle([&] { st.seen->nodes[from->place].offered = x; },
-                          false);
+        auto* from = st.find(self->current_sender());
+        if (from == nullptr) return;
+        st.seen->settle([&] { st.seen->nodes[from->place].offered = x; },
+                        false);
+        if (from->told_to_drain && x.draining) st.close(*from, "");
       },
       [self](const cluster::ping& x) { return cluster::pong{x.number, {}}; },
       [self, &st](const cluster::pong&) {
@@ -105,11 +107,14 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
                         false);
         self->send(from->gate, cluster::ask_status{});
       },
-      [self, &st](const cluster::status& x) {
+      [self, &st, drain](const cluster::status& x) {
         auto* from = st.find(self->current_sender());
         if (from == nullptr || from->closed) return;
         st.seen->settle([&] { st.seen->nodes[from->place].status = x; }, false);
-        st.close(*from, "");
+        if (!drain || st.seen->nodes[from->place].who.name != *drain)
+          return st.close(*from, "");
+        from->told_to_drain = true;
+        self->send(from->gate, cluster::ask_drain{});
       },
       [self, &st](const cluster::refusal& x) {
         if (auto* from = st.find(self->current_sender()))

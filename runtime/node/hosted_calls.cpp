@@ -74,8 +74,11 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
 
 }  // namespace
 
-std::shared_ptr<const config::config> with_processes(config::config x) {
+std::shared_ptr<const config::config> with_processes(
+    config::config x, const tools::registry& plain) {
   for (const auto& name : x.node.tools) {
+    const auto* known = plain.find(name);
+    if (known == nullptr || (*known)->spec().eff == effect::read_only) continue;
     auto& tool = x.tools.by_name
                      .try_emplace(name, config::with_tool_defaults(
                                             name, x.tools.defaults))

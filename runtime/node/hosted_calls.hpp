@@ -18,9 +18,10 @@
 
 namespace riffle {
 
-/// The configuration of a node: what it runs for others runs in processes,
-/// where a guard can end it without this process.
-std::shared_ptr<const config::config> with_processes(config::config x);
+/// The configuration of a node: what changes something for others runs in
+/// processes, where a guard can end it without this process.
+std::shared_ptr<const config::config> with_processes(
+    config::config x, const tools::registry& plain);
 
 /// Nothing: the configuration denies its calls.
 std::optional<cluster::tool_offer> offer_of(const tools::tool& tool,

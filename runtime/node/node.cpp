@@ -235,7 +235,11 @@ expected<void> node::compose(node_parts parts) {
   std::filesystem::path output_dir;
   if (!journal_)
     if (auto ok = open_data(guard_dir, output_dir); !ok) return ok;
-  if (parts.offers) config_ = with_processes(*config_);
+  if (parts.offers) {
+    auto plain = make_plain_registry(*config_, parts.tools);
+    if (!plain) return unexpected{std::move(plain.error())};
+    config_ = with_processes(*config_, **plain);
+  }
   auto registry = make_registry(*config_, std::move(parts.tools));
   if (!registry) return unexpected{std::move(registry.error())};
   registry_ = std::move(*registry);

@@ -75,7 +75,9 @@ cluster_scene::cluster_scene(std::string node_group) {
         return {[self, x](work::progress& y) {
           const work::ack room{y.id};
           x->reports.push_back(std::move(y));
-          self->send(caf::actor_cast<caf::actor>(self->current_sender()), room);
+          caf::send_as(caf::actor_cast<caf::actor>(self),
+                       caf::actor_cast<caf::actor>(self->current_sender()),
+                       room);
         }};
       },
       this);
@@ -128,7 +130,8 @@ void cluster_scene::make_origin() {
 void cluster_scene::make_node(const std::string& group) {
   node_pool = system->spawn([this](caf::event_based_actor*) -> caf::behavior {
     return {[this](work::assignment& x, work_listeners& who) {
-              at_node[x.call.id.value] = {std::move(x), std::move(who)};
+              const auto id = x.call.id.value;
+              at_node[id] = {std::move(x), std::move(who)};
             },
             [this](const work::stop& x) { stopped.push_back(x.id.value); }};
   });

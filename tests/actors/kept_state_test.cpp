@@ -54,6 +54,7 @@ tool_pool_actor::behavior_type silent_pool(tool_pool_actor::pointer /*self*/,
       [](const work::stop&) {},
       [](const place_rested&) {},
       [](const abandon_run&) {},
+      [](const close_pool&) {},
       [](const tick&) {},
   };
 }

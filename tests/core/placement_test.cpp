@@ -48,6 +48,7 @@ TEST_CASE("a tool that this process has stays here unless somebody says so") {
   w.places.set_rule("bash", {.here = true, .places = 4});
   w.places.add("alpha", {}, "bash", 8);
   for (int i = 0; i < 10; ++i) CHECK(w.choose("bash", i).empty());
+  w.places.release_run({"r"});
   w.places.set_rule("bash", {.nodes = {"*"}, .here = true, .places = 4});
   CHECK(w.choose("bash", 20) == "alpha");
   w.places.set_rule("bash", {.nodes = {"*", "local"}, .here = true});

@@ -290,6 +290,48 @@ TEST_CASE("kill -9 of the origin: nodes end its calls, recovery settles them") {
   CHECK(a.notes() == std::vector<std::string>{"begun"});
 }
 
+TEST_CASE("a node that is told to end lets its calls end, but not for ever") {
+  node_process a{"alpha", "drain_timeout = \"300ms\"\n", "30"};
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  REQUIRE(eventually(
+      [&] { return running.out().find("looking") != std::string::npos; }));
+  a.run->signal(SIGTERM);
+  const auto ended = a.run->wait(std::chrono::seconds{10});
+  INFO(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.err.find("node.drain_timeout") != std::string::npos);
+  CHECK(processes_in(a.folder.path()).empty());
+  const auto done = running.wait();
+  CHECK(done.status == 0);
+  CHECK(result_of(done.out).at("success") == false);
+}
+
+TEST_CASE("a node that cannot be reached joins by itself") {
+  // The origin listens, the node dials: whoever can reach the other.
+  riffle::unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(fd.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&at), &size);
+  const auto free = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+  const node_process a{"alpha", "", "0.2",
+                       "insecure = true\njoin = [\"" + free + "\"]\n"};
+  origin o{
+      {},
+      {{"look", {{"what", "1"}}}},
+      "insecure = true\nlisten = \"" + free + "\"\njoin_timeout = \"20s\"\n"};
+  fd.reset();
+  const auto done = o.go();
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  CHECK(result_of(done.out).at("output") == "seen by alpha\n");
+}
+
 TEST_CASE("a long output of a node can be read here, whole") {
   const node_process a{"alpha"};
   origin o{{a.address}, {{"long", json::object()}}};

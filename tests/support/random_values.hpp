@@ -149,7 +149,7 @@ class random_values {
   void fill(tool_call& x) {
     all(x.id, x.provider_id, x.tool, x.title, x.arguments_text, x.edited_from,
         x.eff, x.idempotent, x.control, x.needs_approval, x.step, x.index,
-        x.keys, x.limits, x.judged, x.rejection, x.basis);
+        x.keys, x.limits, x.judged, x.rejection, x.basis, x.node);
     x.arguments = maybe_object();
   }
   void fill(attachment& x) { all(x.name, x.type, x.bytes, x.digest); }
