@@ -282,7 +282,8 @@ std::string openai_judge(const json& body, const flavour& x) {
 
 wire_server openai(const std::string& model, const flavour& x) {
   return {model, openai_step, [x](int step) { return openai_reply(step, x); },
-          [x](const json& body) { return openai_judge(body, x); }};
+          [x](const json& body) { return openai_judge(body, x); },
+          static_cast<bool>(x.send)};
 }
 
 flavour deepseek() {
@@ -352,6 +353,9 @@ const std::vector<wire_server>& wires() {
       openai("gemini/gemini-x", gemini()),
       openai("openrouter/or-x", openrouter()),
       openai("mistral/mi-x", mistral()),
+      openai("groq/gr-x", {}),
+      openai("cerebras/ce-x", {}),
+      openai("fireworks/fi-x", {}),
       {"responses-x", responses_step, responses_reply, responses_judge},
   };
   return all;
