@@ -107,6 +107,8 @@ void answer_reader::read_event(const sse_event& x, turn_delta& out) {
   if (over_) return;
   const auto data = trimmed(x.data);
   if (data.empty() || data.starts_with("[DONE]")) return;
+  if (x.type != "error" && template_.read(data, text_))
+    return on_again(text_, out);
   const auto event = openai::parse_json(data);
   if (!event) {
     if (x.type == "error") return fail(out, openai::any_error(data));
@@ -121,7 +123,11 @@ void answer_reader::read_event(const sse_event& x, turn_delta& out) {
   if (answer::text_at(*event, "type").empty())
     if (auto why = openai::find_error(*event))
       return fail(out, std::move(*why));
-  if (event->is_object()) on_event(*event, out);
+  if (!event->is_object()) return;
+  on_event(*event, out);
+  if (over_) return;
+  if (const auto path = often(*event); !path.empty())
+    template_.learn(data, path);
 }
 
 void answer_reader::end(turn_delta& out) {
