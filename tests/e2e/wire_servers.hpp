@@ -33,6 +33,10 @@ struct wire_server {
 
 const std::vector<wire_server>& wires();
 
+/// A riffle.toml in which these models are reached at `url`, and the files.
+void configure_wires(const work_folder& folder, const std::string& url,
+                     const std::vector<std::string>& models);
+
 /// Why a provider refuses a conversation in which others spoke before; empty:
 /// it does not.
 std::string fault_of_strangers(const wire_server& x,

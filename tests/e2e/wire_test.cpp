@@ -13,24 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-/// A riffle.toml in which these models are reached at `url`.
-void configure(const work_folder& folder, const std::string& url,
-               const std::vector<std::string>& models) {
-  std::string text =
-      "[runtime]\ndata_dir = \"data\"\n"
-      "[agents.default]\nrecovery_attempts = 10\n";
-  for (const auto& x : models)
-    text += "[models.\"" + x + "\"]\nbase_url = \"" + url +
-            "\"\napi_key_env = \"\"\ncontext_window = 100000\n" +
-            (x.find('/') == x.npos
-                 ? "dialect = \"responses\"\nmodel = \"" + x + "\"\n"
-                 : "");
-  folder.write("riffle.toml", text);
-  for (int i = 0; i < wire_steps; ++i)
-    folder.write("f" + std::to_string(i) + ".txt",
-                 "file " + std::to_string(i) + "\n");
-}
-
 std::map<std::string, std::string> env_of(const work_folder& folder) {
   return {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}};
 }
@@ -86,7 +68,7 @@ TEST_CASE("each provider gets back what it wants, also after kill -9") {
       killed = step;
       return http_reply::sse().stall();
     }};
-    configure(folder, server.url("/v1"), {wire.model});
+    configure_wires(folder, server.url("/v1"), {wire.model});
     // Killed behind each of its steps, the last one too.
     for (int step = 1; step <= wire_steps; ++step) {
       const std::vector<std::string> begin{"run",       "-m", wire.model,
@@ -124,7 +106,7 @@ TEST_CASE("one script in all dialects gives the same events") {
     http_server server{[&](const http_request& request) {
       return wire.reply(wire.step(json::parse(request.body)));
     }};
-    configure(folder, server.url("/v1"), {wire.model});
+    configure_wires(folder, server.url("/v1"), {wire.model});
     const auto x = run(folder, wire.model);
     INFO(x.err);
     CHECK(x.status == 0);
@@ -151,7 +133,7 @@ TEST_CASE("what one model wants back never goes to another") {
   }};
   std::vector<std::string> models;
   for (const auto& wire : wires()) models.push_back(wire.model);
-  configure(folder, server.url("/v1"), models);
+  configure_wires(folder, server.url("/v1"), models);
   for (const auto& model : models) {
     const auto x = run(folder, model);
     INFO(model << "\n" << x.err << x.out);
@@ -194,7 +176,7 @@ TEST_CASE("a turn that its provider paused goes on as it was") {
                                  end("end_turn"));
   const bool kills = GENERATE(false, true);
   http_server server{paused, kills ? http_reply::sse().stall() : found, found};
-  configure(folder, server.url("/v1"), {"anthropic/claude-x"});
+  configure_wires(folder, server.url("/v1"), {"anthropic/claude-x"});
   finished x;
   if (kills) {
     program running{
