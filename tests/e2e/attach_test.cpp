@@ -29,6 +29,7 @@ void configure(const work_folder& folder, const std::string& url,
           "\"]\nbase_url = \"" + url + "\"\napi_key_env = \"\"\n" +
           (provided ? ""
                     : "dialect = \"responses\"\nmodel = \"" + model + "\"\n") +
+          (model.starts_with("ollama/") ? "context_window = 100000\n" : "") +
           more);
 }
 
