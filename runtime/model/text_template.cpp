@@ -23,18 +23,23 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
+/// How many characters there are before the first that is none of these.
+std::size_t count_first(std::string_view text, bool (*is)(char)) {
+  std::size_t size = 0;
+  while (size < text.size() && is(text[size])) ++size;
+  return size;
+}
+
 /// Without the zeros that JSON does not have.
 bool pass_number(std::string_view& json) {
-  const auto end = std::ranges::find_if_not(json, is_digit);
-  const auto size = static_cast<std::size_t>(end - json.begin());
+  const auto size = count_first(json, is_digit);
   if (size == 0 || (size > 1 && json[0] == '0')) return false;
   json.remove_prefix(size);
   return true;
 }
 
 bool pass_plain(std::string_view& json) {
-  const auto end = std::ranges::find_if_not(json, is_plain);
-  json.remove_prefix(static_cast<std::size_t>(end - json.begin()));
+  json.remove_prefix(count_first(json, is_plain));
   return true;
 }
 
@@ -43,7 +48,7 @@ bool pass_text(std::string_view& json, std::string& text) {
   std::size_t end = 0;
   for (;; ++end) {
     end = json.find_first_of("\"\\", end);
-    if (end == json.npos) return false;
+    if (end == std::string_view::npos) return false;
     if (json[end] == '"') break;
     ++end;  // and what is escaped
   }
@@ -105,7 +110,7 @@ class text_template::finder {
       return !value.get_uint64().error();
     }
     const auto end = token.rfind('"');
-    if (end == token.npos || end == 0) return false;
+    if (end == std::string_view::npos || end == 0) return false;
     places.push_back({begin + 1, begin + end, what});
     return !value.get_string().error();
   }
