@@ -78,6 +78,9 @@ void answer_reader::feed(std::string_view bytes, turn_delta& out) {
   if (body_ == body::unknown) sniff();
   if (body_ == body::page) return;
   if (body_ == body::document) {
+    // Of a byte order mark only a part may stand in this read.
+    if (document_.empty())
+      bytes.remove_prefix(std::min(bytes.find_first_of("{["), bytes.size()));
     document_.append(bytes);
     if (document_.size() > sse_decoder::default_limit)
       fail(out, answer::too_long("a document", sse_decoder::default_limit));

@@ -213,7 +213,8 @@ void anthropic_decoder::on_finish(const json& x, turn_delta& out) {
   if (word.empty()) return;
   finish_ = finish_of(word);
   out.finish = finish_;
-  out.state = state();
+  // A second finish that leaves nothing does not take the first one's back.
+  if (auto kept = state(); !kept.empty()) out.state = std::move(kept);
 }
 
 // Each report says all that it knows, so it takes the place of the last.

@@ -191,3 +191,29 @@ TEST_CASE("what is read without parsing says what parsing says") {
             told(x.dialect, slow + x.end, slow.size()));
     }
 }
+
+TEST_CASE("what the fuzzer found: a mark in two reads, a finish twice") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string document =
+      R"({"status":"completed","output":[{"type":"message",)"
+      R"("content":[{"text":"a"}]}],"choices":[{"message":)"
+      R"({"content":"a"},"finish_reason":"stop"}]})";
+  for (const auto* dialect : {"responses", "openai"})
+    for (const std::size_t piece : {1u, 2u, 5u, 999u}) {
+      CAPTURE(dialect, piece);
+      CHECK(read_answer(dialect, mark + document, piece).text() == "a");
+    }
+  const auto finish =
+      data(R"({"type":"message_delta","delta":{"stop_reason":"pause_turn"}})");
+  const auto twice =
+      data(R"({"type":"content_block_start","index":0,"content_block":)"
+           R"({"type":"server_tool_use","id":"s","name":"w","input":{}}})") +
+      data(R"({"type":"content_block_stop","index":0})") + finish +
+      data(R"({"type":"content_block_start","index":1,"content_block":)"
+           R"({"type":"redacted_thinking","data":"x"}})") +
+      data(R"({"type":"content_block_stop","index":1})") + finish +
+      data(R"({"type":"content_block_delta","index":0,)"
+           R"("delta":{"type":"odd"}})") +
+      finish;
+  CHECK(told("anthropic", twice, 1) == told("anthropic", twice, twice.size()));
+}
