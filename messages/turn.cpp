@@ -41,9 +41,4 @@ std::string_view to_string(finish_reason x) noexcept {
   return text_of(reasons, x);
 }
 
-std::optional<finish_reason> parse_finish_reason(
-    std::string_view text) noexcept {
-  return enum_of<finish_reason>(reasons, text);
-}
-
 }  // namespace riffle

@@ -30,8 +30,6 @@ enum class finish_reason : std::uint8_t {
 };
 
 std::string_view to_string(finish_reason x) noexcept;
-std::optional<finish_reason> parse_finish_reason(
-    std::string_view text) noexcept;
 
 [[nodiscard]] constexpr bool is_safe(finish_reason x) noexcept {
   return x == finish_reason::stop || x == finish_reason::tool_calls;

@@ -44,7 +44,7 @@ constexpr std::array<string_view, 19> refusing{
     "cannot both",    "cannot be specified", "only the default",
     "does not accept"};
 
-constexpr std::array<string_view, 22> overflowing{
+constexpr std::array<string_view, 24> overflowing{
     "context_length_exceeded", "context length",
     "context window",          "context size",
     "context_window",          "maximum context",
@@ -55,7 +55,8 @@ constexpr std::array<string_view, 22> overflowing{
     "too many input tokens",   "maximum number of tokens",
     "max_new_tokens",          "reduce the length",
     "request_too_large",       "request too large",
-    "tokens_limit_reached",    "the context overflows"};
+    "tokens_limit_reached",    "the context overflows",
+    "model token limit",       "maximum model length"};
 
 bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||

@@ -12,6 +12,10 @@
 
 namespace riffle::core {
 
+/// How a `status` begins that says that a model is asked in another way, or
+/// another one; its name stands behind it.
+inline constexpr const char* asked_anew = "model ";
+
 /// The conversation is longer than the model takes. Providers have no common
 /// code for it, so their words decide; limits of tokens a minute are no such
 /// thing.

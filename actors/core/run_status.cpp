@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/model_refusal.hpp"
 #include "actors/core/writing_notice.hpp"
 
 namespace riffle::core {
@@ -51,7 +52,10 @@ void run_status::on(const events::body& x, time_point now) {
              notice && notice->text.starts_with(writing_call)) {
     base_ = notice->text;  // it lasts until something else goes on
   } else if (notice) {
-    notice_ = notice->text;
+    // Models that fail one right after the other are all told of.
+    const bool joins =
+        notice_.starts_with(asked_anew) && notice->text.starts_with(asked_anew);
+    notice_ = joins ? notice_ + "; " + notice->text : notice->text;
     due_ = last_ ? std::max(now, *last_ + between) : now;
   } else if (std::holds_alternative<events::step_start>(x) ||
              std::holds_alternative<events::step_restarted>(x)) {

@@ -108,7 +108,7 @@ std::optional<std::string> asked_models::make_room() {
   before_.made_room = true;
   const auto removed = now().chat.make_room();
   if (removed == 0) return std::nullopt;
-  return "the model " + spec()->agent.model +
+  return core::asked_anew + spec()->agent.model +
          " says that the conversation is too long: made room, " +
          std::to_string(removed) +
          (removed == 1 ? " old tool output" : " old tool outputs") +
@@ -122,15 +122,15 @@ std::optional<std::string> asked_models::leave_out(const std::string& parameter,
   x.request = without_parameter(x.request, parameter);
   x.chat.ask_with(x.request);
   if (x.spec->on_refused) x.spec->on_refused(parameter);
-  return "the model " + x.spec->agent.model + " does not take " + parameter +
-         " (" + why.message + "): asked without it from now on";
+  return core::asked_anew + x.spec->agent.model + " does not take " +
+         parameter + " (" + why.message + "): asked without it from now on";
 }
 
 std::string asked_models::ask_next(const error& why) {
   const auto failed = spec()->agent.model;
   ++asked_;
   before_ = {};
-  return "the model " + failed + " does not answer (" + why.message +
+  return core::asked_anew + failed + " does not answer (" + why.message +
          "): " + spec()->agent.model + " is asked instead";
 }
 

@@ -162,7 +162,6 @@ void orchestrator_state::on_turn_over(turn_over& x) {
   const bool began = ended.answered || ended.shown || !ended.calls.empty();
   if (ended.failure && !began && machine.phase_name() == "streaming")
     if (const auto change = chat.try_again(*ended.failure)) {
-      log_run(log_level::warn, spec->run, *change);
       say_status(*change);
       return ask();
     }

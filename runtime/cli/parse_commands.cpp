@@ -105,7 +105,8 @@ void parser::add_proposals() {
   auto* always =
       add("always", "What was approved for further calls too", what::always);
   always->add_option("--revoke", proposals.id, "Take this one back")
-      ->type_name("ID");
+      ->type_name("ID")
+      ->check(not_empty());
   always->add_option("--session", raw.session, "Of this session only")
       ->type_name("ID");
   add("edit", "Let it be done with other arguments", what::edit)

@@ -17,6 +17,9 @@ struct provider {
   std::string name{};
   model_config settings{};  ///< the defaults of its models
   model::quirks odd{};
+  /// What goes back to it unread, and for how long it has a use for that: for
+  /// people.
+  std::string keeps{};
 };
 
 /// In the order of the file. Read once; a file with a mistake has none, which a

@@ -121,6 +121,13 @@ void visit_server(visitor& v, model_config& x) {
 void visit_limits(visitor& v, model_config& x) {
   v.field("max_concurrent", &x.max_concurrent, from(0, 65536));
   v.field("requests_per_minute", &x.requests_per_minute);
+  v.derive([&] {
+    // A server of Ollama knows it; another one does not say.
+    if (x.dialect == "ollama")
+      x.context_window = 0;
+    else if (x.context_window == 0)
+      x.context_window = model_config{}.context_window;
+  });
   v.field("context_window", &x.context_window, from(0, 1e12));
   v.field("attachments", &x.attachments, one_of({"images", "pdf"}));
 }
@@ -287,7 +294,10 @@ void visit(visitor& v, node_config& x) {
 }  // namespace
 
 void visit(visitor& v, provider& x) {
+  rule not_empty;
+  not_empty.empty_allowed = false;
   auto& settings = x.settings;
+  v.field("keeps", &x.keeps, not_empty);
   visit_server(v, settings);
   visit(v, settings.parameters);
   visit_limits(v, settings);

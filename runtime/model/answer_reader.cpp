@@ -78,6 +78,9 @@ void answer_reader::feed(std::string_view bytes, turn_delta& out) {
   if (body_ == body::unknown) sniff();
   if (body_ == body::page) return;
   if (body_ == body::document) {
+    // Of a byte order mark only a part may stand in this read.
+    if (document_.empty())
+      bytes.remove_prefix(std::min(bytes.find_first_of("{["), bytes.size()));
     document_.append(bytes);
     if (document_.size() > sse_decoder::default_limit)
       fail(out, answer::too_long("a document", sse_decoder::default_limit));
@@ -107,6 +110,8 @@ void answer_reader::read_event(const sse_event& x, turn_delta& out) {
   if (over_) return;
   const auto data = trimmed(x.data);
   if (data.empty() || data.starts_with("[DONE]")) return;
+  if (x.type != "error" && template_.read(data, text_))
+    return on_again(text_, out);
   const auto event = openai::parse_json(data);
   if (!event) {
     if (x.type == "error") return fail(out, openai::any_error(data));
@@ -121,7 +126,11 @@ void answer_reader::read_event(const sse_event& x, turn_delta& out) {
   if (answer::text_at(*event, "type").empty())
     if (auto why = openai::find_error(*event))
       return fail(out, std::move(*why));
-  if (event->is_object()) on_event(*event, out);
+  if (!event->is_object()) return;
+  on_event(*event, out);
+  if (over_) return;
+  if (const auto path = often(*event); !path.empty())
+    template_.learn(data, path);
 }
 
 void answer_reader::end(turn_delta& out) {

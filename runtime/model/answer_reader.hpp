@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/sse_decoder.hpp"
+#include "runtime/model/text_template.hpp"
 
 namespace riffle::model {
 
@@ -26,6 +28,14 @@ class answer_reader : public decoder {
 
   /// One event's data, an object that reports no error.
   virtual void on_event(const json& x, turn_delta& out) = 0;
+  /// Of an event that `on_event` got: where its one string stands (names of
+  /// members), if it brought nothing else and many will follow. Empty: nowhere.
+  [[nodiscard]] virtual std::span<const std::string_view> often(const json&) {
+    return {};
+  }
+  /// Another event like the last one for which `often` said a place, with this
+  /// text.
+  virtual void on_again(const std::string&, turn_delta&) {}
   /// The same for the body of a server that does not stream.
   virtual void on_document(const json& x, turn_delta& out) = 0;
   /// A body that ends now is complete.
@@ -43,6 +53,8 @@ class answer_reader : public decoder {
   void read_document(turn_delta& out);
 
   sse_decoder events_;
+  text_template template_;
+  std::string text_;  ///< of the event that is read
   std::string head_;  ///< start of the body, to tell what it is
   std::string document_;
   std::size_t received_ = 0;

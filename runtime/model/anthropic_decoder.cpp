@@ -118,20 +118,13 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
   auto& b = known->second;
   const auto type = text_at(x, "type");
   if (type == "text_delta") {
-    append_to(b.value, "text", text_at(x, "text"));
-    add(out, piece_kind::text, text_at(x, "text"));
+    add_told(index, told::text, text_at(x, "text"), out);
   } else if (type == "thinking_delta") {
-    append_to(b.value, "thinking", text_at(x, "thinking"));
-    add(out, piece_kind::reasoning, text_at(x, "thinking"));
+    add_told(index, told::thinking, text_at(x, "thinking"), out);
   } else if (type == "signature_delta") {
     append_to(b.value, "signature", text_at(x, "signature"));
   } else if (type == "input_json_delta") {
-    const auto text = text_at(x, "partial_json");
-    b.input += text;
-    if (b.type != "tool_use" || text.empty()) return;
-    auto& fragment = out.fragments.emplace_back();
-    fragment.index = static_cast<std::uint32_t>(index);
-    fragment.arguments = text;
+    add_told(index, told::input, text_at(x, "partial_json"), out);
   } else if (type == "citations_delta") {
     if (!b.value["citations"].is_array())
       b.value["citations"] = ordered_json::array();
@@ -144,6 +137,54 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
   } else {
     b.odd = true;
   }
+}
+
+/// Of a block that has begun and not stopped; else nothing happens.
+void anthropic_decoder::add_told(std::uint64_t index, told what,
+                                 const std::string& text, turn_delta& out) {
+  const auto known = blocks_.find(index);
+  if (known == blocks_.end() || known->second.stopped) return;
+  auto& b = known->second;
+  switch (what) {
+    case told::text:
+      append_to(b.value, "text", text);
+      return add(out, piece_kind::text, text);
+    case told::thinking:
+      append_to(b.value, "thinking", text);
+      return add(out, piece_kind::reasoning, text);
+    case told::input: break;
+  }
+  b.input += text;
+  if (b.type != "tool_use" || text.empty()) return;
+  auto& fragment = out.fragments.emplace_back();
+  fragment.index = static_cast<std::uint32_t>(index);
+  fragment.arguments = text;
+}
+
+std::span<const std::string_view> anthropic_decoder::often(const json& x) {
+  static constexpr std::array<std::string_view, 2> text{"delta", "text"};
+  static constexpr std::array<std::string_view, 2> thinking{"delta",
+                                                            "thinking"};
+  static constexpr std::array<std::string_view, 2> input{"delta",
+                                                         "partial_json"};
+  if (text_at(x, "type") != "content_block_delta") return {};
+  again_index_ = count_at(x, "index").value_or(0);
+  const auto type = text_at(member(x, "delta"), "type");
+  if (type == "text_delta") {
+    again_ = told::text;
+    return text;
+  }
+  if (type == "thinking_delta") {
+    again_ = told::thinking;
+    return thinking;
+  }
+  if (type != "input_json_delta") return {};
+  again_ = told::input;
+  return input;
+}
+
+void anthropic_decoder::on_again(const std::string& text, turn_delta& out) {
+  add_told(again_index_, again_, text, out);
 }
 
 void anthropic_decoder::on_stop(std::uint64_t index, turn_delta& out) {
@@ -172,7 +213,8 @@ void anthropic_decoder::on_finish(const json& x, turn_delta& out) {
   if (word.empty()) return;
   finish_ = finish_of(word);
   out.finish = finish_;
-  out.state = state();
+  // A second finish that leaves nothing does not take the first one's back.
+  if (auto kept = state(); !kept.empty()) out.state = std::move(kept);
 }
 
 // Each report says all that it knows, so it takes the place of the last.

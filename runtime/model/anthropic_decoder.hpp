@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/model/answer_reader.hpp"
 
@@ -16,6 +18,8 @@ namespace riffle::model::anthropic {
 class anthropic_decoder final : public answer_reader {
  protected:
   void on_event(const json& x, turn_delta& out) override;
+  [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
+  void on_again(const std::string& text, turn_delta& out) override;
   void on_document(const json& x, turn_delta& out) override;
   [[nodiscard]] bool finished() const override { return finish_.has_value(); }
 
@@ -28,6 +32,10 @@ class anthropic_decoder final : public answer_reader {
     bool odd = false;  ///< it had what nobody knows: it cannot go back
   };
 
+  enum class told : std::uint8_t { text, thinking, input };
+
+  void add_told(std::uint64_t index, told what, const std::string& text,
+                turn_delta& out);
   void on_start(const json& message, turn_delta& out);
   void on_block(std::uint64_t index, const json& x, turn_delta& out);
   void on_delta(std::uint64_t index, const json& x, turn_delta& out);
@@ -42,6 +50,8 @@ class anthropic_decoder final : public answer_reader {
   std::optional<std::string> id_;  ///< of the message
   std::optional<finish_reason> finish_;
   token_usage usage_;
+  std::uint64_t again_index_ = 0;  ///< of what `often` said last
+  told again_ = told::text;
 };
 
 }  // namespace riffle::model::anthropic

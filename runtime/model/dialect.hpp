@@ -43,7 +43,7 @@ struct request_options {
   std::optional<bool> parallel_tool_calls;
   std::string keep_alive{};          ///< "10m"; "-1": for ever
   std::string extra;                 ///< JSON object, merged into the body
-  std::uint64_t context_window = 0;  ///< as a person set it; 0: nobody did
+  std::uint64_t context_window = 0;  ///< tokens; 0: nobody knows
   std::string response_schema;       ///< JSON Schema of the answer; empty: none
 };
 

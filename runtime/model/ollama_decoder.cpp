@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/model/ollama_decoder.hpp"
 
+#include <array>
 #include <utility>
 
 #include "runtime/base/text.hpp"
@@ -73,6 +74,7 @@ void ollama_decoder::on_line(std::string_view line, turn_delta& out) {
                       "the model server answered with a web page; check "
                       "base_url and what stands between",
                       true, answer::printable(line)});
+  if (template_.read(line, text_)) return add(out, again_, text_);
   const auto x = openai::parse_json(line);
   if (!x || !x->is_object())
     return fail(out, interrupted("the model server sent a line that is no JSON "
@@ -81,7 +83,22 @@ void ollama_decoder::on_line(std::string_view line, turn_delta& out) {
   if (auto why = openai::find_error(*x)) return fail(out, std::move(*why));
   on_message(member(*x, "message"), out);
   const auto& done = member(*x, "done");
-  if (done.is_boolean() && done.get<bool>()) on_done(*x, out);
+  if (done.is_boolean() && done.get<bool>()) return on_done(*x, out);
+  learn(line, *x);
+}
+
+/// Most lines bring one text, or one thought.
+void ollama_decoder::learn(std::string_view line, const json& x) {
+  static constexpr std::array<std::string_view, 2> content{"message",
+                                                           "content"};
+  static constexpr std::array<std::string_view, 2> thinking{"message",
+                                                            "thinking"};
+  const auto& message = member(x, "message");
+  const bool text = !text_at(message, "content").empty();
+  const bool thought = !text_at(message, "thinking").empty();
+  if (text == thought || !member(message, "tool_calls").is_null()) return;
+  again_ = text ? piece_kind::text : piece_kind::reasoning;
+  template_.learn(line, text ? content : thinking);
 }
 
 void ollama_decoder::on_message(const json& x, turn_delta& out) {

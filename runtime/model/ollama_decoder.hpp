@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/model/dialect.hpp"
+#include "runtime/model/text_template.hpp"
 
 namespace riffle::model::ollama {
 
@@ -21,12 +22,16 @@ class ollama_decoder final : public decoder {
 
  private:
   void on_line(std::string_view line, turn_delta& out);
+  void learn(std::string_view line, const nlohmann::json& x);
   void on_message(const nlohmann::json& x, turn_delta& out);
   void on_call(const nlohmann::json& x, turn_delta& out);
   void on_done(const nlohmann::json& x, turn_delta& out);
   void fail(turn_delta& out, error why);
 
   std::string line_;  ///< begun, not ended
+  text_template template_;
+  piece_kind again_ = piece_kind::text;  ///< what its lines bring
+  std::string text_;                     ///< of the line that is read
   std::size_t received_ = 0;
   std::uint32_t calls_ = 0;
   bool over_ = false;

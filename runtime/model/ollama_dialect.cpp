@@ -16,12 +16,9 @@ namespace {
 
 using namespace wire;
 
-// What a laptop bears. The server takes less where a model has less.
-constexpr std::uint64_t usual_window = 16384;
-
 ordered_json options_of(const request_options& x) {
-  ordered_json out = {
-      {"num_ctx", x.context_window > 0 ? x.context_window : usual_window}};
+  ordered_json out = ordered_json::object();
+  if (x.context_window > 0) out["num_ctx"] = x.context_window;
   if (x.temperature) out["temperature"] = *x.temperature;
   if (x.top_p) out["top_p"] = *x.top_p;
   if (x.max_output_tokens) out["num_predict"] = *x.max_output_tokens;

@@ -72,6 +72,9 @@ void openai_decoder::sniff() {
 }
 
 void openai_decoder::feed_json(std::string_view bytes, turn_delta& out) {
+  // Of a byte order mark only a part may stand in this read.
+  if (document_.empty())
+    bytes.remove_prefix(std::min(bytes.find_first_of("{["), bytes.size()));
   document_.append(bytes);
   if (document_.size() > limits_.event)
     fail(out, interrupted("the model server sent a document that is too long"));

@@ -33,8 +33,8 @@ bool append_escape(std::string_view text, std::size_t& i, std::string& to) {
   return true;
 }
 
-// Appends what the inside of a JSON string says. False if it is none; `to` may
-// have grown then.
+}  // namespace
+
 bool append_unescaped(std::string_view text, std::string& to) {
   unsigned char all = 0;
   std::size_t begin = 0;
@@ -54,8 +54,6 @@ bool append_unescaped(std::string_view text, std::string& to) {
   to.append(text.substr(begin));
   return all < 0x80 || simdjson::validate_utf8(text.data(), text.size());
 }
-
-}  // namespace
 
 void chunk_template::learn(std::string_view json, const text_place& place) {
   if (misses_ >= max_misses || json.size() > max_size) return;

@@ -49,6 +49,10 @@ class chunk_template {
   std::uint32_t misses_ = 0;  ///< lessons since a chunk fitted
 };
 
+/// Appends what the inside of a JSON string says. False for what is none, and
+/// for surrogates, which are rare; `to` may have grown then.
+bool append_unescaped(std::string_view text, std::string& to);
+
 /// The code unit of the `\uXXXX` at `i`; nothing if there is none.
 std::optional<unsigned> read_escape(std::string_view text, std::size_t i);
 

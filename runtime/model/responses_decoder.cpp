@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/model/responses_decoder.hpp"
 
+#include <array>
 #include <utility>
 
 #include "runtime/model/openai_chunk.hpp"
@@ -59,26 +60,50 @@ void responses_decoder::on_event(const json& x, turn_delta& out) {
     on_item(index, member(x, "item"), out);
   else if (type == "response.output_item.done")
     on_item_done(index, member(x, "item"), out);
-  else if (type == "response.output_text.delta")
-    add_text(items_[index], text_at(x, "delta"), out);
-  else if (type == "response.refusal.delta")
-    add(out, piece_kind::refusal, text_at(x, "delta"));
-  else if (type == "response.reasoning_summary_text.delta") {
-    items_[index].thought = true;
-    add(out, piece_kind::reasoning, text_at(x, "delta"));
-  } else if (type == "response.function_call_arguments.delta") {
-    auto& item = items_[index];
-    const auto text = text_at(x, "delta");
-    if (item.closed || text.empty()) return;
-    item.arguments += text;
-    auto& fragment = out.fragments.emplace_back();
-    fragment.index = static_cast<std::uint32_t>(index);
-    fragment.arguments = text;
-  } else if (type == "response.function_call_arguments.done") {
+  else if (type == "response.function_call_arguments.done")
     on_arguments_done(index, text_at(x, "arguments"), out);
-  } else if (is_terminal(type)) {
+  else if (is_terminal(type))
     on_end(member(x, "response"), out);
+  else
+    add_told(index, told_by(type), text_at(x, "delta"), out);
+}
+
+responses_decoder::told responses_decoder::told_by(std::string_view type) {
+  if (type == "response.output_text.delta") return told::text;
+  if (type == "response.refusal.delta") return told::refusal;
+  if (type == "response.reasoning_summary_text.delta") return told::thought;
+  return type == "response.function_call_arguments.delta" ? told::arguments
+                                                          : told::none;
+}
+
+void responses_decoder::add_told(std::uint64_t index, told what,
+                                 const std::string& text, turn_delta& out) {
+  if (what == told::text) return add_text(items_[index], text, out);
+  if (what == told::refusal) return add(out, piece_kind::refusal, text);
+  if (what == told::thought) {
+    items_[index].thought = true;
+    return add(out, piece_kind::reasoning, text);
   }
+  if (what == told::none) return;
+  auto& item = items_[index];
+  if (item.closed || text.empty()) return;
+  item.arguments += text;
+  auto& fragment = out.fragments.emplace_back();
+  fragment.index = static_cast<std::uint32_t>(index);
+  fragment.arguments = text;
+}
+
+std::span<const std::string_view> responses_decoder::often(const json& x) {
+  static constexpr std::array<std::string_view, 1> delta{"delta"};
+  const auto what = told_by(text_at(x, "type"));
+  if (what == told::none) return {};
+  again_ = what;
+  again_index_ = count_at(x, "output_index").value_or(0);
+  return delta;
+}
+
+void responses_decoder::on_again(const std::string& text, turn_delta& out) {
+  add_told(again_index_, again_, text, out);
 }
 
 void responses_decoder::on_document(const json& x, turn_delta& out) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/model/answer_reader.hpp"
 
@@ -16,6 +18,8 @@ namespace riffle::model::responses {
 class responses_decoder final : public answer_reader {
  protected:
   void on_event(const json& x, turn_delta& out) override;
+  [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
+  void on_again(const std::string& text, turn_delta& out) override;
   void on_document(const json& x, turn_delta& out) override;
   [[nodiscard]] bool finished() const override { return finished_; }
 
@@ -29,6 +33,11 @@ class responses_decoder final : public answer_reader {
     bool closed = false;
   };
 
+  enum class told : std::uint8_t { none, text, refusal, thought, arguments };
+
+  static told told_by(std::string_view type);
+  void add_told(std::uint64_t index, told what, const std::string& text,
+                turn_delta& out);
   void on_item(std::uint64_t index, const json& x, turn_delta& out);
   void on_item_done(std::uint64_t index, const json& x, turn_delta& out);
   void on_arguments_done(std::uint64_t index, const std::string& all,
@@ -40,6 +49,8 @@ class responses_decoder final : public answer_reader {
 
   std::map<std::uint64_t, item> items_;
   bool finished_ = false;
+  std::uint64_t again_index_ = 0;  ///< of what `often` said last
+  told again_ = told::none;
 };
 
 }  // namespace riffle::model::responses

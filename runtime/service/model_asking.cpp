@@ -2,8 +2,6 @@
 #include "runtime/service/model_asking.hpp"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "actors/core/message_assembler.hpp"
@@ -12,7 +10,9 @@
 #include "messages/json_strict.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/providers.hpp"
+#include "runtime/service/model_exchange.hpp"
 #include "runtime/service/model_request.hpp"
+#include "runtime/service/model_window.hpp"
 
 namespace riffle::service {
 
@@ -21,62 +21,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr const char* op = "models";
-constexpr std::size_t most_bytes = 16u << 20;
-
-/// A whole answer, in the reads in which it came.
-class gathered final : public model::transfer_listener {
- public:
-  void on_bytes(std::string bytes) override {
-    const std::lock_guard lock{mutex_};
-    reads.push_back(std::move(bytes));
-  }
-  void on_end(model::transport_end x) override {
-    const std::lock_guard lock{mutex_};
-    end_ = std::move(x);
-    ended_.notify_all();
-  }
-
-  /// False: not yet.
-  bool wait(std::chrono::milliseconds length) {
-    std::unique_lock lock{mutex_};
-    return ended_.wait_for(lock, length, [this] { return end_.has_value(); });
-  }
-  /// After the end.
-  model::transport_end end() { return *end_; }
-
-  std::vector<std::string> reads;  ///< after the end
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  std::optional<model::transport_end> end_;
-};
-
-std::shared_ptr<gathered> ask(model::transport& transport,
-                              model::transport_request request,
-                              const std::stop_token& stop) {
-  constexpr std::chrono::milliseconds look{20};
-  auto answer = std::make_shared<gathered>();
-  request.credit = most_bytes;
-  const auto id = transport.open(std::move(request), answer);
-  bool asked = false;
-  while (!answer->wait(look))
-    if (stop.stop_requested() && !std::exchange(asked, true))
-      transport.cancel(id);
-  return answer;
-}
-
-model::transport_request begin_request(const model_link& link,
-                                       const model::dialect& dialect,
-                                       const config::model_config& model) {
-  model::transport_request out;
-  out.headers = dialect.headers(link.key);
-  out.headers.insert(out.headers.end(), link.headers.begin(),
-                     link.headers.end());
-  const auto& limits = model.timeouts;
-  out.timeouts = {limits.connect, limits.first_byte, limits.idle, limits.total};
-  return out;
-}
 
 /// Where a server says which models it has.
 std::string list_url(const model_link& link, const config::model_config& of) {
@@ -125,7 +69,7 @@ bool is_as_asked(const core::assembled_call& x) {
          arguments.contains("city") && arguments["city"].is_string();
 }
 
-void read_answer(gathered& answer, const model::dialect& dialect,
+void read_answer(gathered_answer& answer, const model::dialect& dialect,
                  model_report& out) {
   const auto end = answer.end();
   out.streamed = end.content_type == "text/event-stream" ||
@@ -204,12 +148,10 @@ expected<std::vector<std::string>> list_models(
   auto request = begin_request(*link, **dialect, model);
   request.get = true;
   request.url = list_url(*link, model);
-  const auto answer = ask(*link->transport, std::move(request), stop);
+  const auto answer = exchange(*link->transport, std::move(request), stop);
   if (auto end = answer->end(); end.failure)
     return unexpected{redact(std::move(*end.failure))};
-  std::string body;
-  for (const auto& bytes : answer->reads) body += bytes;
-  return read_model_list(body);
+  return read_model_list(answer->body());
 }
 
 expected<model_report> check_model(model_links& links, const std::string& name,
@@ -220,11 +162,13 @@ expected<model_report> check_model(model_links& links, const std::string& name,
   const auto made = make_dialect(model);
   if (!made) return unexpected{made.error()};
   const auto& dialect = *made;
-  auto request = begin_request(*link, *dialect, model);
+  auto asked = model;
+  model_windows{}.complete(*link, asked);
+  auto request = begin_request(*link, *dialect, asked);
   request.url = link->url(dialect->path());
-  request.body = request_body(dialect, model);
+  request.body = request_body(dialect, asked);
   const auto begin = steady_clock::now();
-  const auto answer = ask(*link->transport, std::move(request), stop);
+  const auto answer = exchange(*link->transport, std::move(request), stop);
   model_report out;
   out.milliseconds = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(

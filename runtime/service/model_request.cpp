@@ -77,10 +77,7 @@ model::request_options make_request(
   out.parallel_tool_calls = parameters.parallel_tool_calls;
   out.keep_alive = parameters.keep_alive;
   if (x.extra.text != "{}") out.extra = x.extra.text;
-  const auto* known = config::provider_of(x);
-  const auto usual = known ? known->settings.context_window
-                           : config::model_config{}.context_window;
-  if (x.context_window != usual) out.context_window = x.context_window;
+  out.context_window = x.context_window;
   return out;
 }
 

@@ -19,6 +19,10 @@ subscriber_ptr reader_for(const reader_maker& make, const run_spec& spec) {
   return make ? make(spec.run, spec.session) : nullptr;
 }
 
+expected<void> check_session(const run_request& x) {
+  return x.session ? check_name(*x.session) : expected<void>{};
+}
+
 }  // namespace
 
 runs::runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
@@ -46,7 +50,10 @@ void runs::open(spec_source make, bool fresh, reader_maker reader,
 void runs::start(run_request x, std::optional<task_place> place,
                  reader_maker reader, const reply<run_opened>& to) const {
   open(
-      [specs = specs_, x = std::move(x), place = std::move(place)] {
+      [specs = specs_, x = std::move(x),
+       place = std::move(place)]() -> expected<run_spec_ptr> {
+        if (auto ok = check_session(x); !ok)
+          return unexpected{std::move(ok.error())};
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
         return specs->make(ids.next<run_id>(), std::move(session), x.task,
@@ -59,6 +66,8 @@ void runs::start_plan(plan_request x, reader_maker reader,
                       const reply<run_opened>& to) const {
   open(
       [specs = specs_, x = std::move(x)]() -> expected<run_spec_ptr> {
+        if (auto ok = check_session(x.with); !ok)
+          return unexpected{std::move(ok.error())};
         auto text = specs->read_plan_text(x);
         if (!text) return unexpected{std::move(text.error())};
         auto& ids = specs->ids();

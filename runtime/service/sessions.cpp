@@ -57,6 +57,11 @@ expected<storage::session_snapshot> sessions::show(const session_id& id) const {
   return x;
 }
 
+expected<std::unordered_set<run_id>> sessions::interrupted() const {
+  if (!journal_) return std::unordered_set<run_id>{};
+  return interrupted_runs(*journal_);
+}
+
 expected<storage::run_record> sessions::find_run(const run_id& id) const {
   if (!journal_) return unexpected{unknown("run", id.value)};
   return journal_->load_run(id);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,9 @@ class sessions {
 
   /// All that is known of it. Fails with `not_found`.
   expected<storage::session_snapshot> show(const session_id& id) const;
+
+  /// The unfinished runs that nobody works on.
+  expected<std::unordered_set<run_id>> interrupted() const;
 
   /// A run's record; `not_found`.
   expected<storage::run_record> find_run(const run_id& id) const;

@@ -239,6 +239,7 @@ expected<void> spec_maker::connect(run_spec& spec) {
   if (spec.cause) return {};
   auto link = links_.open(spec.agent.model, spec.model);
   if (!link) return unexpected{std::move(link.error())};
+  windows_.complete(*link, spec.model);
   spec.maker = maker_of(spec.model);
   spec.url = link->url(spec.dialect->path());
   spec.headers = spec.dialect->headers(link->key);

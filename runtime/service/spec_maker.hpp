@@ -13,6 +13,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/model/lent_transport.hpp"
 #include "runtime/service/model_links.hpp"
+#include "runtime/service/model_window.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "tools/catalog.hpp"
 
@@ -96,6 +97,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   const std::shared_ptr<const config::config> config_;
   const parts parts_;
   model_links links_;
+  model_windows windows_;
   /// Outlives this object: runs that are left behind may still tell.
   std::shared_ptr<refused_parameters> refused_ =
       std::make_shared<refused_parameters>();

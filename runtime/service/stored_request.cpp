@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/media.hpp"
 
 namespace riffle::service {
@@ -47,6 +48,20 @@ void get_attachments(const nlohmann::json& from, stored_request& x) {
 }
 
 }  // namespace
+
+expected<void> check_name(const session_id& x) {
+  std::string_view rest = x.value;
+  bool good = !rest.empty();
+  while (good && !rest.empty()) {
+    const auto c = first_character(rest);
+    good = c.valid && c.code >= 0x20 && c.code != 0x7F;
+    rest.remove_prefix(c.size);
+  }
+  if (good) return {};
+  return unexpected{error{errc::invalid_request, "runtime",
+                          "the name of a session must be text in UTF-8, not "
+                          "empty and without control characters"}};
+}
 
 std::string to_json(const stored_request& x) {
   const auto& asked = x.request;

@@ -38,6 +38,10 @@ struct stored_request {
   std::vector<attachment> attachments = {};
 };
 
+/// Fails with `invalid_request` where a session cannot have this name: it is
+/// text, in one line.
+expected<void> check_name(const session_id& x);
+
 /// As JSON, without task, session and stop token.
 std::string to_json(const stored_request& x);
 /// The opposite; what is not there or not JSON stays as in a new one.

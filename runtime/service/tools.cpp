@@ -50,6 +50,12 @@ error over_limit(const std::string& tool, duration limit) {
               ".timeout)"};
 }
 
+error silent_too_long(const std::string& tool, duration limit) {
+  return {errc::timeout, tool,
+          "the tool gave no sign of life within its limit of " +
+              duration_text(limit) + " (tools." + tool + ".idle_timeout)"};
+}
+
 /// One call with its limit.
 class call_job {
  public:
@@ -66,10 +72,12 @@ class call_job {
     context_.output_file = std::move(x.output_file);
     context_.kill_grace = own.kill_grace;
     context_.progress = [this](tool_progress_report report) {
+      last_sign_ = steady_clock::now();
       tell(events::tool_progress{context_.call, tool_.spec().name,
                                  std::move(report)});
     };
     limit_ = own.timeout;
+    most_silence_ = own.idle_timeout;
   }
 
   hand_result run(std::size_t output_limit) {
@@ -82,9 +90,11 @@ class call_job {
         stop_.request_stop();
       });
     tell(begin());
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = steady_clock::now();
+    last_sign_ = began;
+    if (most_silence_ > duration{}) listen(clock, most_silence_);
     auto output = run_guarded(tool_, arguments_.value, context_);
-    const auto took = std::chrono::steady_clock::now() - began;
+    const auto took = steady_clock::now() - began;
     auto result = to_result(output, output_limit);
     result.duration_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
@@ -92,6 +102,19 @@ class call_job {
   }
 
  private:
+  using steady_clock = std::chrono::steady_clock;
+
+  /// Ends it where there was no sign of life for too long, after `wait`.
+  void listen(timer& clock, duration wait) {
+    clock.after(wait, [this, &clock] {
+      const auto left = last_sign_.load() + most_silence_ - steady_clock::now();
+      if (left > duration{})
+        return listen(clock, std::chrono::duration_cast<duration>(left));
+      silent_ = !late_;
+      stop_.request_stop();
+    });
+  }
+
   void tell(events::body x) const {
     if (asked_.on_event) asked_.on_event(std::move(x));
   }
@@ -111,12 +134,14 @@ class call_job {
     events::tool_result x;
     x.id = context_.call;
     x.tool = tool_.spec().name;
-    x.how = outcome_of(output, late_, asked_.stop.stop_requested());
+    x.how = outcome_of(output, late_ || silent_, asked_.stop.stop_requested());
     x.output = first_characters(output.text, output_limit);
     x.truncated = x.output.size() < output.text.size();
     x.attempts = 1;
-    x.err =
-        x.how == outcome::timed_out ? over_limit(x.tool, limit_) : output.err;
+    x.err = output.err;
+    if (x.how == outcome::timed_out)
+      x.err = silent_ ? silent_too_long(x.tool, most_silence_)
+                      : over_limit(x.tool, limit_);
     x.metadata = output.metadata;
     return x;
   }
@@ -127,7 +152,10 @@ class call_job {
   std::stop_source stop_;
   tools::tool_context context_;
   duration limit_{};
+  duration most_silence_{};
+  std::atomic<steady_clock::time_point> last_sign_{};
   std::atomic<bool> late_ = false;
+  std::atomic<bool> silent_ = false;
 };
 
 }  // namespace

@@ -48,9 +48,10 @@ struct hand_result {
   std::string text;            ///< all of it, unless it is in the file
 };
 
-/// Calls a tool on the calling thread, until its end or its time limit
-/// (`tools.X.timeout`). Fails with `not_found`, `invalid_arguments`, and
-/// `invalid_request` for a control tool, which only a run can handle.
+/// Calls a tool on the calling thread, until its end or its time limits
+/// (`tools.X.timeout`, `idle_timeout`). Fails with `not_found`,
+/// `invalid_arguments`, and `invalid_request` for a control tool, which only a
+/// run can handle.
 expected<hand_result> call_tool(const tools::registry& tools,
                                 const config::config& settings, hand_call x);
 

@@ -101,12 +101,23 @@ json to_json(const session_summary& x) {
   return out;
 }
 
-json to_json(const storage::session_snapshot& x) {
+std::string state_of(const storage::run_record& x,
+                     const std::unordered_set<run_id>& interrupted) {
+  const bool gone =
+      x.state == storage::run_state::active && interrupted.contains(x.id);
+  return gone ? "interrupted" : std::string{to_string(x.state)};
+}
+
+json to_json(const storage::session_snapshot& x,
+             const std::unordered_set<run_id>& interrupted) {
   json out = {{"session_id", x.session.value}};
   known_calls all;
   for (const auto& c : x.calls) all.emplace(c.call.id, &c);
   out["runs"] = json::array();
-  for (const auto& r : x.runs) out["runs"].push_back(run_json(r));
+  for (const auto& r : x.runs) {
+    out["runs"].push_back(run_json(r));
+    out["runs"].back()["status"] = state_of(r, interrupted);
+  }
   out["messages"] = json::array();
   for (const auto& m : x.messages)
     out["messages"].push_back(message_json(all, m));

@@ -15,7 +15,15 @@ namespace riffle::service {
 
 nlohmann::ordered_json to_json(const session_summary& x);
 /// Its runs and its conversation.
-nlohmann::ordered_json to_json(const storage::session_snapshot& x);
+/// `interrupted`: of its unfinished runs those that nobody works on.
+nlohmann::ordered_json to_json(
+    const storage::session_snapshot& x,
+    const std::unordered_set<run_id>& interrupted = {});
+
+/// "active", "interrupted", "completed" …
+std::string state_of(const storage::run_record& x,
+                     const std::unordered_set<run_id>& interrupted);
+
 /// `now`: what expired until then counts as decided.
 nlohmann::ordered_json to_json(const proposal_view& x, wall_time now);
 nlohmann::ordered_json to_json(const storage::grant_record& x);

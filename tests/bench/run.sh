@@ -3,6 +3,7 @@
 # Measures Riffle against floors and peers; see README.md.
 # usage: run.sh PEER_BINARY [--reps N] [--measures LIST] [--out FILE]
 #        run.sh PEER_BINARY calls        what a call costs that does nothing
+#        run.sh PEER_BINARY dialects [N] what a chunk costs in each dialect, N rounds
 # RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside
 # the repository). Its peers in node come from npm, pinned by its package.json.
 set -euo pipefail
@@ -11,6 +12,7 @@ root=$(cd "$here/../.." && pwd)
 peer=$(realpath "$1")
 shift
 if [ "${1:-}" = calls ]; then exec "${peer%_peer}_calls"; fi
+if [ "${1:-}" = dialects ]; then exec "${peer%_peer}_dialects" "${@:2}"; fi
 reps=5 measures=a,b,c,d,e,f,k,K out="$root/build/bench/results.jsonl"
 while [ $# -gt 1 ]; do
   case $1 in

@@ -48,5 +48,6 @@ TEST_CASE("what names something is not empty") {
   CHECK(has(refused({"proposals", "list", "--session", ""}), "--session"));
   CHECK(has(refused({"proposals", "edit", "p", "--arguments", ""}),
             "--arguments"));
+  CHECK(has(refused({"proposals", "always", "--revoke", ""}), "--revoke"));
   CHECK(has(refused({"config", "trust", ""}), "must not be empty"));
 }

@@ -144,9 +144,18 @@ TEST_CASE("a run that nobody works on is listed as interrupted") {
     CHECK(listed().find(", active: begun\n") != std::string::npos);
   }
   CHECK(listed().find(", interrupted: begun\n") != std::string::npos);
+  auto one = command_for(folder, what::show, "s1");
+  const auto shown = [&] {
+    test_console c;
+    CHECK(execute(one, c.io) == 0);
+    return c.out.text();
+  };
+  CHECK(shown().find(", interrupted\n") != std::string::npos);
   x.common.output = output_kind::json;
   CHECK(nlohmann::json::parse(listed())[0]["last_run"]["status"] ==
         "interrupted");
+  one.common.output = output_kind::json;
+  CHECK(nlohmann::json::parse(shown())["runs"][0]["status"] == "interrupted");
 }
 
 TEST_CASE("a session is shown run after run") {

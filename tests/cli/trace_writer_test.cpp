@@ -258,6 +258,10 @@ TEST_CASE("why a call was denied is said once") {
 TEST_CASE("what is going on is told to who wants all of it") {
   feed on;
   CHECK(on(events::status{"room is made"}).empty());
+  // Who answers is not only for who wants all.
+  CHECK(on(events::status{"model a/b does not answer (busy\x1b): c is asked "
+                          "instead"})
+            .starts_with("[MODEL] a/b does not answer (busy"));
   feed all{verbosity::verbose};
   CHECK(all(events::status{"room is made"}) == "[STATUS] room is made\n");
 }

@@ -52,6 +52,11 @@ TEST_CASE("the providers that are built in have no mistake") {
     CHECK(has_key == !without_key.contains(x.name));
     CHECK(settings.base_url.starts_with(has_key ? "https://" : "http://127."));
     CHECK_FALSE(settings.parameters.temperature);
+    // Who gets something back says what, and for how long.
+    const bool none = x.keeps.starts_with("nothing");
+    CHECK_FALSE(x.keeps.empty());
+    CHECK(none == (x.odd.returns.empty() && settings.dialect == "openai"));
+    CHECK((none || x.keeps.find(": ") != x.keeps.npos));
   }
 }
 
@@ -64,6 +69,7 @@ TEST_CASE("a mistake in a list of providers is seen") {
   CHECK(mistake("[a]\nbase_url = \"http://a\"") == "none");
   CHECK(mistake("[a]\nbase = \"http://a\"") != "none");
   CHECK(mistake("[a]\nmodel = \"x\"") != "none");
+  CHECK(mistake("[a]\nkeeps = \"\"") != "none");
   CHECK(mistake("a = 1") == "a: must be a table");
   CHECK(mistake("[") != "none");
 }

@@ -53,6 +53,12 @@ TEST_CASE("every provider's words for a conversation that is too long") {
            "HTTP 400: Input is too long for requested model.",
            // Together
            "HTTP 422: `inputs` tokens + `max_new_tokens` must be <= 8193.",
+           // Kimi
+           "HTTP 400: Invalid request: Your request exceeded model token "
+           "limit: 8192",
+           // vLLM
+           "HTTP 400: The decoder prompt (length 5000) is longer than the "
+           "maximum model length of 4096.",
            // llama.cpp, LM Studio, Ollama
            "HTTP 400: the request exceeds the available context size",
            "HTTP 400: The number of tokens to keep from the initial prompt is "

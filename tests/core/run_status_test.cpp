@@ -148,4 +148,11 @@ TEST_CASE("a notice is told at once, whatever follows it") {
   s.on(events::status{"again"});
   CHECK(s.later(99ms).empty());
   CHECK(s.later(1ms) == "again");
+  // Of models that fail one after the other none is forgotten.
+  s.on(events::status{"model a does not answer"});
+  s.on(events::status{"model b does not answer"});
+  CHECK(s.later(100ms) == "model a does not answer; model b does not answer");
+  s.on(events::status{"made room"});
+  s.on(events::status{"model c does not answer"});
+  CHECK(s.later(100ms) == "model c does not answer");
 }

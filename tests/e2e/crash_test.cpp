@@ -223,4 +223,20 @@ TEST_CASE("a live owner keeps its run") {
       riffle::testing::riffle(folder, {"sessions", "resume", "s1"});
   CHECK(busy.status == 2);
   CHECK(busy.err.find("session_busy") != std::string::npos);
+  // Its owner ends it while the second one looks whether it lives.
+  const auto owners = [&] {
+    std::size_t n = 0;
+    for (const auto& x :
+         std::filesystem::directory_iterator{folder.path() / "data" / "owners"})
+      n += x.exists() ? 1 : 0;
+    return n;
+  };
+  const auto before = owners();
+  program late{installed_riffle(), folder, {"sessions", "resume", "s1"}};
+  REQUIRE(eventually([&] { return owners() > before; }));
+  running.signal(SIGTERM);
+  CHECK(running.wait().status == 130);
+  const auto said = late.wait();
+  CHECK(said.status == 0);
+  CHECK(said.err.find("its last run is cancelled") != std::string::npos);
 }

@@ -167,6 +167,23 @@ TEST_CASE("nobody is asked without a terminal, unless --yes says it") {
   CHECK(server.requests().size() == 2);
 }
 
+TEST_CASE("of a file that nobody trusts not even a mistake is told") {
+  const http_server server{respond_sse(answer("Done."))};
+  const cloned_folder x{server};
+  x.folder.write("riffle.toml",
+                 x.folder.read("riffle.toml") + "[nonsense]\nodd = 1\n");
+  const auto asked = x.riffle({"run", "go"});
+  CHECK(asked.status == 2);
+  CHECK_THAT(asked.err, Contains("riffle config trust") &&
+                            !Contains("nonsense.odd: ") &&
+                            !Contains("is not known"));
+  x.check_harmless(server);
+  // Who asks for it is told.
+  const auto trusted = x.riffle({"config", "trust", "--yes"});
+  CHECK(trusted.status == 2);
+  CHECK_THAT(trusted.err, Contains("nonsense"));
+}
+
 TEST_CASE("what config init wrote is trusted, what was added is asked about") {
   const work_folder folder;
   const std::map<std::string, std::string> env = {

@@ -282,7 +282,8 @@ std::string openai_judge(const json& body, const flavour& x) {
 
 wire_server openai(const std::string& model, const flavour& x) {
   return {model, openai_step, [x](int step) { return openai_reply(step, x); },
-          [x](const json& body) { return openai_judge(body, x); }};
+          [x](const json& body) { return openai_judge(body, x); },
+          static_cast<bool>(x.send)};
 }
 
 flavour deepseek() {
@@ -329,6 +330,23 @@ bool wire_server::last_is_user(const json& body) const {
          last["content"].back().value("type", "") != "tool_result";
 }
 
+void configure_wires(const work_folder& folder, const std::string& url,
+                     const std::vector<std::string>& models) {
+  std::string text =
+      "[runtime]\ndata_dir = \"data\"\n"
+      "[agents.default]\nrecovery_attempts = 10\n";
+  for (const auto& x : models)
+    text += "[models.\"" + x + "\"]\nbase_url = \"" + url +
+            "\"\napi_key_env = \"\"\ncontext_window = 100000\n" +
+            (x.find('/') == x.npos
+                 ? "dialect = \"responses\"\nmodel = \"" + x + "\"\n"
+                 : "");
+  folder.write("riffle.toml", text);
+  for (int i = 0; i < wire_steps; ++i)
+    folder.write("f" + std::to_string(i) + ".txt",
+                 "file " + std::to_string(i) + "\n");
+}
+
 void check_prefixes(const std::vector<http_request>& requests) {
   const std::string mark = R"(,"cache_control":{"type":"ephemeral"})";
   std::string before;
@@ -352,6 +370,9 @@ const std::vector<wire_server>& wires() {
       openai("gemini/gemini-x", gemini()),
       openai("openrouter/or-x", openrouter()),
       openai("mistral/mi-x", mistral()),
+      openai("groq/gr-x", {}),
+      openai("cerebras/ce-x", {}),
+      openai("fireworks/fi-x", {}),
       {"responses-x", responses_step, responses_reply, responses_judge},
   };
   return all;

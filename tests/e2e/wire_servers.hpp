@@ -24,12 +24,23 @@ struct wire_server {
   std::function<http_reply(int step)> reply;
   /// Why a request is refused; empty: it is not.
   std::function<std::string(const nlohmann::json& body)> judge;
+  /// It gets something back.
+  bool keeps = true;
 
   /// The user spoke last.
   [[nodiscard]] bool last_is_user(const nlohmann::json& body) const;
 };
 
 const std::vector<wire_server>& wires();
+
+/// A riffle.toml in which these models are reached at `url`, and the files.
+void configure_wires(const work_folder& folder, const std::string& url,
+                     const std::vector<std::string>& models);
+
+/// Why a provider refuses a conversation in which others spoke before; empty:
+/// it does not.
+std::string fault_of_strangers(const wire_server& x,
+                               const nlohmann::json& body);
 
 /// Fails the test unless each request begins with what the one before it was:
 /// without the marks of the cache, which move.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Laws of tests: what a test must not do if it is to be believed.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -68,4 +69,36 @@ TEST_CASE("a test that needs a terminal says so where there is none") {
     }
   }
   CHECK(found >= 17);
+}
+
+TEST_CASE("the table of the adversarial suites names files that there are") {
+  std::ifstream in{tests / "README.md"};
+  std::size_t named = 0;
+  bool below = false;
+  for (std::string line; std::getline(in, line);) {
+    below = below || line == "## The adversarial suites";
+    if (!below || !line.starts_with("| ")) continue;
+    const auto second = line.find(" | ");
+    const auto third = line.find(" | ", second + 1);
+    const auto where = line.substr(second + 1, third - second);
+    for (std::size_t at = 0; at < where.size(); ++at) {
+      const auto end = std::min(
+          where.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789"
+                                  "/.",
+                                  at),
+          where.size());
+      auto word = where.substr(at, end - at);
+      at = end;
+      while (word.ends_with('.')) word.pop_back();
+      if (word.starts_with("tests/")) word.erase(0, 6);
+      const auto slash = word.find('/');
+      const bool is_file = slash != word.npos && slash > 0 &&
+                           fs::is_directory(tests / word.substr(0, slash));
+      if (!is_file) continue;
+      ++named;
+      INFO(line.substr(0, second) << ": " << word);
+      CHECK((fs::exists(tests / word) || fs::exists(tests / (word + ".cpp"))));
+    }
+  }
+  CHECK(named > 100);
 }

@@ -185,7 +185,7 @@ TEST_CASE("ollama: every parameter has its place in the body") {
   options.response_schema = R"({"type":"object"})";
   options.tools.pop_back();
   const auto want = json::parse(R"({"model":"m","stream":true,"more":1,
-    "options":{"num_ctx":16384,"temperature":0.5,"top_p":0.25,"num_predict":7,
+    "options":{"temperature":0.5,"top_p":0.25,"num_predict":7,
       "stop":["x"],"seed":3},"keep_alive":"10m","think":"low",
       "format":{"type":"object"},
     "tools":[{"type":"function","function":{"name":"now","description":"time",

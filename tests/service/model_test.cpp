@@ -5,6 +5,7 @@
 #include "runtime/service/answer_form.hpp"
 #include "runtime/service/model_asking.hpp"
 #include "runtime/service/model_request.hpp"
+#include "runtime/service/model_window.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -50,7 +51,7 @@ TEST_CASE("parameters become those of requests") {
   CHECK_FALSE(plain.streaming);
   CHECK(sent_parameters(plain).empty());
   CHECK(plain.extra.empty());
-  CHECK(plain.context_window == 0);
+  CHECK(plain.context_window == 128000);
   model.extra.text = R"({"top_k":1,"n":2})";
   model.context_window = 9000;
   const auto x = make_request(model, all_parameters(), {});
@@ -156,4 +157,22 @@ TEST_CASE("a provider that knows no forms gets the form with a tool") {
   const std::string about =
       schema.at("properties").at("answer").at("description");
   CHECK_THAT(about, Catch::Matchers::EndsWith(R"({"a":1})"));
+}
+
+TEST_CASE("a window of its own is read in what Ollama says of a model") {
+  const auto read = [](const char* info) {
+    return read_own_window(std::string{R"({"license":"x","model_info":)"} +
+                           info + "}");
+  };
+  CHECK(read(R"({"general.architecture":"qwen3","qwen3.block_count":3,
+                 "qwen3.context_length":40960})") == 40960u);
+  CHECK(read(R"({"a.vision.context_length":77,"llama.context_length":8192,
+                 "general.architecture":"llama"})") == 8192u);
+  CHECK(read(R"({"llama.context_length":8192})") == 8192u);
+  for (const auto* bad :
+       {"7", "{}", R"({"llama.context_length":0})",
+        R"({"llama.context_length":"8192"})", R"({"context_length":8192})"})
+    CHECK_FALSE(read(bad));
+  for (const auto* bad : {"", "[]", "{}", "404 page not found"})
+    CHECK_FALSE(read_own_window(bad));
 }

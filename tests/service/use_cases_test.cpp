@@ -211,3 +211,58 @@ TEST_CASE("a tool called by hand tells its begin, its end and its limit") {
         errc::invalid_arguments);
   CHECK_FALSE(service::call_tool(**registry, x, {.tool = "none"}));
 }
+
+TEST_CASE("a tool called by hand obeys both limits of its time") {
+  using namespace std::chrono_literals;
+  config::config x;
+  x.runtime.log.level = "off";
+  const temp_folder folder;
+  x.tools.defaults.workspace = folder.path().string();
+  auto& bash = x.tools.by_name["bash"];
+  const auto said = [&](const std::string& command) {
+    const auto registry = make_registry(x, {});
+    REQUIRE(registry);
+    const auto done = service::call_tool(
+        **registry, x,
+        {.tool = "bash",
+         .arguments = nlohmann::json{{"command", command}}.dump()});
+    REQUIRE(done);
+    return done->result.how == outcome::timed_out
+               ? done->result.err->message
+               : std::string{to_string(done->result.how)};
+  };
+  bash.idle_timeout = 1s;
+  CHECK(said("sleep 60") ==
+        "the tool gave no sign of life within its limit of 1s "
+        "(tools.bash.idle_timeout)");
+  // Each line is a sign of life.
+  CHECK(said("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done") == "ok");
+  bash.timeout = 500ms;
+  CHECK(said("sleep 60") ==
+        "over its time limit of 500ms (tools.bash.timeout)");
+}
+
+TEST_CASE("a session has a name that can be stored and shown") {
+  const auto owner = make_node();
+  const auto uses = owner->serve(owner->shared_side_executor());
+  const std::vector<std::string> names{"\xff", "a\nb", std::string{"a\0b", 3},
+                                       "\x1b", ""};
+  for (const auto& name : names) {
+    CAPTURE(name);
+    awaited<run_opened> opened;
+    uses.runs.start({.task = "go", .session = session_id{name}}, {},
+                    opened.place());
+    const auto run = opened.get();
+    REQUIRE_FALSE(run);
+    CHECK(run.error().code == errc::invalid_request);
+    CHECK(run.error().message.find("UTF-8") != std::string::npos);
+    plan_request plan;
+    plan.plan = "steps = [{ id = \"a\", tool = \"read\" }]";
+    plan.with.session = session_id{name};
+    awaited<run_opened> begun;
+    uses.runs.start_plan(std::move(plan), {}, begun.place());
+    const auto planned = begun.get();
+    REQUIRE_FALSE(planned);
+    CHECK(planned.error().message.find("UTF-8") != std::string::npos);
+  }
+}

@@ -96,10 +96,9 @@ std::optional<config::config> load_config(const common_options& options,
                   trust_problem(*judged));
     return settle(load_own(options), options, io);
   }
-  auto settings = settle(load(request, *from), options, io);
-  if (!settings || !is_trusted_now(*judged, stdin_is_taken, io))
-    return std::nullopt;
-  return settings;
+  // Nothing of it is read out before that, not even a mistake.
+  if (!is_trusted_now(*judged, stdin_is_taken, io)) return std::nullopt;
+  return settle(load(request, *from), options, io);
 }
 
 }  // namespace riffle::cli

@@ -59,7 +59,8 @@ ordered_json provider_json(const config::provider& x) {
           {"dialect", x.settings.dialect},
           {"base_url", x.settings.base_url},
           {"key_variables", config::key_variables(x.settings)},
-          {"key_command", x.settings.api_key_command}};
+          {"key_command", x.settings.api_key_command},
+          {"keeps", x.keeps}};
 }
 
 /// What stands before the name of a model in `-m`.

@@ -108,7 +108,12 @@ int execute(const resume_command& x, console& io) {
   const auto resumed =
       with_room(room, [&] { return rt->resume(active->id, {}, x.choices); });
   if (room.status()) return *room.status();
-  if (!resumed) return report(resumed.error(), io);
+  if (!resumed) {
+    // Another process may have finished it while its end was waited for.
+    const auto now = rt->session(session_id{x.session});
+    return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
+                                    : report(resumed.error(), io);
+  }
   return watch_any({*rt, *resumed, open_keyboard(false)}, x.common, x.show,
                    signals, room, io);
 }

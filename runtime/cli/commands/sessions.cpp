@@ -37,10 +37,12 @@ int list(const sessions_command& x, const service::sessions& all, console& io) {
 }
 
 int show(const sessions_command& x, const storage::session_snapshot& session,
-         console& io) {
+         const service::sessions& all, console& io) {
+  const auto gone = all.interrupted();
+  if (!gone) return report(gone.error(), io);
   io.out.write(x.common.output == output_kind::text
-                   ? conversation_text(session)
-                   : service::dump(service::to_json(session)) + "\n");
+                   ? conversation_text(session, *gone)
+                   : service::dump(service::to_json(session, *gone)) + "\n");
   return io.out.good() ? completed : failed;
 }
 
@@ -157,7 +159,7 @@ int execute(const sessions_command& x, console& io) {
   switch (x.action) {
     case what::cancel:
       return cancel_run_of(x, *settings, *session, **journal, io);
-    case what::show: return show(x, *session, io);
+    case what::show: return show(x, *session, all, io);
     default: return print_all(*session, all, io);
   }
 }

@@ -66,12 +66,14 @@ std::string summary_text(const session_summary& x) {
   return out + "\n";
 }
 
-std::string conversation_text(const storage::session_snapshot& x) {
+std::string conversation_text(const storage::session_snapshot& x,
+                              const std::unordered_set<run_id>& interrupted) {
   std::string out;
   const auto all = calls_of(x);
   for (const auto& r : x.runs) {
     out += (out.empty() ? "" : "\n") + safe_line(r.id.value, 64) + ", " +
-           to_string(r.started) + ", " + std::string{to_string(r.state)} + "\n";
+           to_string(r.started) + ", " + service::state_of(r, interrupted) +
+           "\n";
     for (const auto& m : x.messages) {
       if (m.run == r.id) append_message(out, all, m);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 
 #include "runtime/service/requests.hpp"
 
@@ -12,6 +13,9 @@ std::string summary_text(const session_summary& x);
 
 /// The conversation: each run's task, what the model said, which calls it
 /// made, and how the run ended.
-std::string conversation_text(const storage::session_snapshot& x);
+/// `interrupted`: of its unfinished runs those that nobody works on.
+std::string conversation_text(
+    const storage::session_snapshot& x,
+    const std::unordered_set<run_id>& interrupted = {});
 
 }  // namespace riffle::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/model_refusal.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -181,6 +182,11 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::status& x, wall_time) {
+  if (x.text.starts_with(core::asked_anew))
+    return tag("MODEL") +
+           safe_line(x.text.substr(std::string_view{core::asked_anew}.size()),
+                     longest_message) +
+           "\n";
   if (options_.level != verbosity::verbose) return {};
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
