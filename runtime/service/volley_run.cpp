@@ -57,6 +57,13 @@ std::vector<core::volley_task> volley_run::to_schedule() const {
 void volley_run::attach(volley_scheduler_actor who) {
   const std::lock_guard lock{mutex_};
   scheduler_ = std::move(who);
+  if (capacity_ > 0) caf::anon_send(scheduler_, capacity_known{capacity_});
+}
+
+void volley_run::on_capacity(std::uint32_t most) {
+  const std::lock_guard lock{mutex_};
+  capacity_ = most;
+  if (scheduler_) caf::anon_send(scheduler_, capacity_known{most});
 }
 
 volley_scheduler_actor volley_run::scheduler() {
@@ -97,7 +104,8 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
           const auto self = me.lock();
           if (!self) return;
           if (!end) return self->ended(task, {}, std::move(end.error()));
-          self->ended(task, std::move(end->finished), {});
+          self->ended(task, std::move(end->finished), {},
+                      std::move(end->answer));
         });
   };
   const reply<run_opened> to{
@@ -147,7 +155,7 @@ void volley_run::cancel(std::size_t task, const std::string& reason) {
 
 void volley_run::ended(std::size_t task,
                        const std::optional<events::run_finished>& end,
-                       std::optional<error> failure) {
+                       std::optional<error> failure, std::string answer) {
   core::task_end how;
   {
     const std::lock_guard lock{mutex_};
@@ -156,6 +164,7 @@ void volley_run::ended(std::size_t task,
     x.run.reset();
     result.status = end ? status_of(end->status) : task_status::failed;
     result.failure = end ? end->err : std::move(failure);
+    result.answer = std::move(answer);
     how.completed = result.status == task_status::completed;
     if (result.failure && result.status == task_status::failed) {
       how.retryable = result.failure->retryable;

@@ -11,6 +11,7 @@
 
 #include "actors/process/volley_scheduler.hpp"
 #include "messages/event.hpp"
+#include "runtime/service/capacity_board.hpp"
 #include "runtime/service/requests.hpp"
 #include "runtime/service/runs.hpp"
 #include "runtime/service/volley_record.hpp"
@@ -39,6 +40,7 @@ struct volley_entry {
 };
 
 class volley_run final : public volley_port,
+                         public capacity_listener,
                          public std::enable_shared_from_this<volley_run> {
  public:
   volley_run(std::string id, std::vector<volley_entry> tasks,
@@ -61,6 +63,7 @@ class volley_run final : public volley_port,
   void cancel(std::size_t task, const std::string& reason) override;
   void over(std::size_t task, bool ran) override;
   void all_over(const std::optional<std::string>& failure) override;
+  void on_capacity(std::uint32_t most) override;
 
  private:
   struct slot {
@@ -71,7 +74,7 @@ class volley_run final : public volley_port,
 
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
-             std::optional<error> failure);
+             std::optional<error> failure, std::string answer = {});
   void tell(std::size_t task, const core::task_end& how);
   volley_scheduler_actor scheduler();
 
@@ -85,6 +88,7 @@ class volley_run final : public volley_port,
   std::mutex mutex_;
   std::vector<slot> slots_;
   volley_scheduler_actor scheduler_;
+  std::uint32_t capacity_ = 0;  ///< as it was reported
   std::shared_ptr<volley_listener> listener_;
 };
 
