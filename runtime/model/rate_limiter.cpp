@@ -14,7 +14,9 @@ constexpr duration window = std::chrono::seconds{60};
 constexpr duration longest_hold = std::chrono::minutes{10};
 
 /// Of the learned distance, after each request that was accepted.
-constexpr double closer = 0.98;
+constexpr double closer = 0.99;
+/// Of the distance that a refusal has taught: room to find the limit again.
+constexpr double wider = 1.25;
 /// The longest distance that is learned where no wait was asked for.
 constexpr duration longest_guess = std::chrono::seconds{1};
 /// Starts that are further apart belong to no common rate.
@@ -86,7 +88,7 @@ void rate_limiter::refuse(std::optional<duration> retry_after, time_point now) {
     ceiling_ = std::max(1.0, open / 2);
     forget_at_ = std::max(4.0, open * 2);
     if (since_ && accepted_ > 0)
-      distance_ = std::min(part(now - *since_ + wait, 1.0 / accepted_),
+      distance_ = std::min(part(now - *since_ + wait, wider / accepted_),
                            std::max(wait, longest_guess));
     accepted_ = 0;
   }

@@ -29,12 +29,13 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
                        std::shared_ptr<storage::event_log> log,
                        std::shared_ptr<executor> where,
                        std::shared_ptr<volley_listener> listener,
-                       std::shared_ptr<volley_lock> lock)
+                       std::shared_ptr<volley_lock> lock, end_asked asked)
     : id_{std::move(id)},
       again_{std::move(again)},
       runs_{std::move(runs)},
       log_{std::move(log)},
       where_{std::move(where)},
+      end_asked_{std::move(asked)},
       lock_{std::move(lock)},
       listener_{std::move(listener)} {
   slots_.reserve(tasks.size());
@@ -157,6 +158,7 @@ void volley_run::ended(std::size_t task,
                        const std::optional<events::run_finished>& end,
                        std::optional<error> failure, std::string answer) {
   core::task_end how;
+  bool from_outside = false;
   {
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
@@ -166,12 +168,28 @@ void volley_run::ended(std::size_t task,
     result.failure = end ? end->err : std::move(failure);
     result.answer = std::move(answer);
     how.completed = result.status == task_status::completed;
+    from_outside = result.status == task_status::cancelled && !x.cancelled;
     if (result.failure && result.status == task_status::failed) {
       how.retryable = result.failure->retryable;
       how.rate_limited = result.failure->code == errc::model_rate_limited;
     }
   }
+  if (from_outside) return tell_after_look(task, how);
   tell(task, how);
+}
+
+/// Who cancelled the run may want all of the volley to end: then nothing
+/// begins in its place.
+void volley_run::tell_after_look(std::size_t task, const core::task_end& how) {
+  const auto look = [me = shared_from_this(), task, how] {
+    if (me->end_asked_)
+      if (auto reason = me->end_asked_()) me->cancel(std::move(*reason));
+    me->tell(task, how);
+  };
+  if (where_)
+    where_->submit(look);
+  else
+    look();
 }
 
 void volley_run::tell(std::size_t task, const core::task_end& how) {

@@ -3,6 +3,7 @@
 
 // A volley under way: its tasks' runs, as its scheduler wants them.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,12 +44,15 @@ class volley_run final : public volley_port,
                          public capacity_listener,
                          public std::enable_shared_from_this<volley_run> {
  public:
+  /// Why another process wants the volley to end; nothing: none does. Blocks.
+  using end_asked = std::function<std::optional<std::string>()>;
+
   volley_run(std::string id, std::vector<volley_entry> tasks,
              resume_options again, class runs runs,
              std::shared_ptr<storage::event_log> log,
              std::shared_ptr<executor> where,
              std::shared_ptr<volley_listener> listener,
-             std::shared_ptr<volley_lock> lock);
+             std::shared_ptr<volley_lock> lock, end_asked asked);
 
   /// Tasks as the scheduler takes them.
   [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
@@ -76,6 +80,7 @@ class volley_run final : public volley_port,
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
              std::optional<error> failure, std::string answer = {});
   void tell(std::size_t task, const core::task_end& how);
+  void tell_after_look(std::size_t task, const core::task_end& how);
   volley_scheduler_actor scheduler();
 
   const std::string id_;
@@ -83,6 +88,7 @@ class volley_run final : public volley_port,
   const class runs runs_;
   const std::shared_ptr<storage::event_log> log_;
   const std::shared_ptr<executor> where_;
+  const end_asked end_asked_;
   /// While it lives no other process works on the volley.
   std::shared_ptr<volley_lock> lock_;
   std::mutex mutex_;

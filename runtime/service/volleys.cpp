@@ -152,6 +152,8 @@ expected<opened_volley> volleys::reopen(
   if (!record) return unexpected{std::move(record.error())};
   if (auto ok = check_folder(record->folder, "volley " + id); !ok)
     return unexpected{std::move(ok.error())};
+  if (auto ok = ask_volley_end(*journal_, id, {}); !ok)
+    return unexpected{std::move(ok.error())};
   progress_of_tasks progress{id, *journal_};
   std::vector<volley_entry> entries;
   for (const auto& task : record->request.tasks) {
@@ -177,7 +179,8 @@ expected<opened_volley> volleys::put_together(
   out.tasks = entries;
   out.run = std::make_shared<volley_run>(
       id, std::move(entries), std::move(again), runs_, journal_, where_,
-      std::move(who), std::move(held));
+      std::move(who), std::move(held),
+      [journal = journal_, id] { return asked_volley_end(*journal, id); });
   runs_.capacity()->add(out.run);
   volley_setup setup;
   setup.limits.workers = x.workers;
