@@ -113,6 +113,15 @@ max_concurrent = {x.workers}
             for i in range(x.tasks):
                 out.write(f"task {i}\n")
         config = ["--config", "riffle.toml"]
+        # First: the peak is that of all children so far.
+        if x.singles > 0:
+            loop = (f"seq {x.singles} | xargs -P {x.workers} -I{{}} {riffle} run "
+                    "--config riffle.toml -q 'task {}' > /dev/null")
+            done, wall, cpu, peak = measure(["sh", "-c", loop], folder)
+            assert done.returncode == 0, done.stderr.decode()[-2000:]
+            told("single processes", x.singles, x.singles / x.workers * x.delay,
+                 wall, cpu, peak, server.requests)
+        server.requests = 0
         done, wall, cpu, peak = measure(
             [riffle, "run", *config, "--tasks-file", "tasks.txt", "--workers",
              str(x.workers), "--output", "json", "-q"], folder)
@@ -122,16 +131,6 @@ max_concurrent = {x.workers}
         assert all(one["answer"] == "Done." for one in results)
         told("volley", x.tasks, x.tasks / x.workers * x.delay, wall, cpu, peak,
              server.requests)
-        if x.singles == 0:
-            return
-        server.requests = 0
-        loop = (f"seq {x.singles} | xargs -P {x.workers} -I{{}} {riffle} run "
-                "--config riffle.toml -q 'task {}' > /dev/null")
-        done, wall, cpu, peak = measure(["sh", "-c", loop], folder)
-        assert done.returncode == 0, done.stderr.decode()[-2000:]
-        told("single processes", x.singles, x.singles / x.workers * x.delay,
-             wall, cpu, peak, server.requests)
-
 
 if __name__ == "__main__":
     main()
