@@ -95,8 +95,8 @@ TEST_CASE("a policy of one's own takes the place of the built-in ones") {
       return {termination_step::finish, std::string{turn.phase}, false};
     }
   };
-  const auto policy = ending_by_phase(std::make_shared<at_once>(), {"chat"},
-                                      free_ending());
+  const auto policy =
+      ending_by_phase(std::make_shared<at_once>(), {"chat"}, free_ending());
   CHECK(policy->on_turn_without_calls({"x", "work", 0, 0}).step ==
         termination_step::fail);
   CHECK(policy->on_turn_without_calls({"x", "chat", 0, 0}) == finish("x"));

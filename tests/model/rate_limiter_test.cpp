@@ -240,6 +240,6 @@ TEST_CASE("starts keep the distance at which they were accepted") {
     now += 1ms;
   }
   CAPTURE(refused);
-  CHECK(refused < 60);             // of 1,000
-  CHECK(now - zero < 135s);        // ideal: 100 s
+  CHECK(refused < 60);       // of 1,000
+  CHECK(now - zero < 135s);  // ideal: 100 s
 }
