@@ -107,4 +107,10 @@ expected<void> call_state::set(std::string_view key, const json& value) {
   return {};
 }
 
+void call_state::reset() {
+  std::lock_guard lock{mutex_};
+  changes_.clear();
+  for (const auto& [key, value] : session_) changes_.emplace(key, "");
+}
+
 }  // namespace riffle::tools

@@ -51,6 +51,10 @@ class call_state {
   /// Null removes the key. Fails as `check_state`.
   expected<void> set(std::string_view key, const nlohmann::json& value);
 
+  /// Removes every key. Only values go: what the run publishes, and the call's
+  /// own progress, stay as they are.
+  void reset();
+
   /// As JSON texts: what it sees, and what it changed.
   [[nodiscard]] state_values values() const;
   [[nodiscard]] state_values changes() const;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/core/plan.hpp"
+#include "actors/core/termination_policy.hpp"
 
 namespace riffle::core {
 
@@ -19,6 +20,9 @@ constexpr std::string_view complete_schema =
 
 constexpr std::string_view approval_schema =
     R"({"type":"object","properties":{"summary":{"type":"string","description":"What you propose to do and why, in one or two sentences."}},"required":["summary"],"additionalProperties":false})";
+
+constexpr std::string_view phase_schema =
+    R"({"type":"object","properties":{"phase":{"type":"string","minLength":1,"maxLength":64,"description":"The name of the phase that begins now."}},"required":["phase"],"additionalProperties":false})";
 
 control_outcome refused(std::string message) {
   control_outcome out;
@@ -62,6 +66,17 @@ control_outcome complete(const json& arguments) {
   return out;
 }
 
+control_outcome set_phase(const json& arguments) {
+  auto phase = arguments.at("phase").get<std::string>();
+  if (const auto problem = phase_problem(phase); !problem.empty())
+    return refused("the name of the phase " + problem);
+  control_outcome out;
+  out.events.emplace_back(events::status{"phase: " + phase});
+  out.result.output = "The session is in the phase \"" + phase + "\" now.";
+  out.phase = std::move(phase);
+  return out;
+}
+
 }  // namespace
 
 const std::vector<control_tool>& control_tools() {
@@ -82,6 +97,11 @@ const std::vector<control_tool>& control_tools() {
        "Proposes an action to the user and records the proposal. Use it before "
        "anything that is costly or cannot be undone.",
        approval_schema},
+      {"set_phase",
+       "Says that a new phase of the work begins, such as \"plan\", \"work\" "
+       "or \"chat\". What is expected of you can depend on the phase. It stays "
+       "until it is set again.",
+       phase_schema},
   };
   return all;
 }
@@ -99,6 +119,7 @@ control_outcome run_control(const tool_call& call, const std::string& plan,
   try {
     if (call.tool == "complete") return complete(arguments);
     if (call.tool == "manage_plan") return manage_plan(call.arguments, plan);
+    if (call.tool == "set_phase") return set_phase(arguments);
     return seek_approval(arguments, fresh_id);
   } catch (const json::exception& e) {
     return refused(e.what());

@@ -21,7 +21,7 @@ struct control_tool {
   std::string_view parameters;  ///< JSON Schema, compact
 };
 
-/// `complete`, `manage_plan`, `seek_approval`.
+/// `complete`, `manage_plan`, `seek_approval`, `set_phase`.
 const std::vector<control_tool>& control_tools();
 
 /// Whether a tool of this name is one.
@@ -30,9 +30,10 @@ bool is_control_tool(std::string_view name);
 /// What a control call did.
 struct control_outcome {
   call_result result;
-  std::vector<events::body> events;   ///< plan_updated, proposal
+  std::vector<events::body> events;   ///< plan_updated, proposal, status
   std::optional<std::string> answer;  ///< of `complete`
   std::optional<std::string> plan;    ///< the session's plan from now on
+  std::optional<std::string> phase;   ///< and its phase
 };
 
 /// Runs a control call whose arguments are valid for its schema. `plan`: the

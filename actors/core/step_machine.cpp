@@ -14,7 +14,11 @@ using namespace step_detail;
 step_machine::step_machine(step_limits limits, std::function<double()> random01)
     : limits_{std::move(limits)},
       random01_{std::move(random01)},
-      loops_{limits_.loop_limit} {}
+      work_phase_{limits_.termination.phase},
+      loops_{limits_.loop_limit} {
+  if (!limits_.ending)
+    limits_.ending = make_termination_policy(limits_.termination);
+}
 
 std::string_view step_machine::phase_name() const noexcept {
   static constexpr text_table<8> names = {

@@ -34,6 +34,7 @@ struct step_limits {
   run_budget budget;
   token_price price;
   termination_limits termination;
+  termination_policy_ptr ending{};  ///< null: the one of `termination`
   /// Of an answer that must have a form: what is wrong with it, for the model;
   /// empty: nothing. May change the text (what stands around it goes). Null:
   /// any answer will do.
@@ -98,6 +99,9 @@ class step_machine {
   /// Cancel or time limit; only the first one counts.
   step_effects on_end_request(end_request request, time_point now);
 
+  /// From now on the run is in this phase; it begins in that of its limits.
+  void enter(std::string phase) { work_phase_ = std::move(phase); }
+
   /// The run made a proposal: if nothing is said in the end, the summaries of
   /// its proposals are the answer. Also called for those of an earlier life.
   void note_proposal(std::string summary) {
@@ -153,6 +157,7 @@ class step_machine {
   void end_as_requested(step_effects& out, time_point now);
   [[nodiscard]] bool fits_form(const std::string& text) const;
   [[nodiscard]] std::string answer_of(termination x) const;
+  [[nodiscard]] turn_end turn_ended() const;
   loop_report observe();
   [[nodiscard]] events::run_finished finished(events::run_status status,
                                               std::optional<error> why,
@@ -161,6 +166,7 @@ class step_machine {
   step_limits limits_;
   std::function<double()> random01_;
   phase phase_ = phase::idle;
+  std::string work_phase_;  ///< of the conversation, see termination_policy
   run_progress progress_;
   time_point started_{};
   void expect(const std::vector<asked_call>& calls);

@@ -14,8 +14,7 @@ using namespace step_detail;
 // -- the end of a step --------------------------------------------------------
 
 void step_machine::without_calls(step_effects& out, time_point now) {
-  auto next = on_turn_without_calls(limits_.termination, text_,
-                                    progress_.reminders, progress_.tool_calls);
+  auto next = limits_.ending->on_turn_without_calls(turn_ended());
   // A form may have made `complete` the way to say it: said at once will do.
   if (next.step != termination_step::finish && fits_form(text_))
     next = {termination_step::finish, text_, false};
@@ -57,7 +56,7 @@ void step_machine::go_on(step_effects& out, time_point now) {
 
 void step_machine::step_done(step_effects& out, time_point now) {
   if (answer_) {
-    complete(answer_of(on_complete(*answer_, text_, progress_.tool_calls)),
+    complete(answer_of(limits_.ending->on_complete(*answer_, turn_ended())),
              false, out, now);
     return;
   }
@@ -87,6 +86,10 @@ step_effects step_machine::refuse_turn(error why, time_point now) {
   if (phase_ == phase::streaming)
     fail(std::move(why), events::run_status::failed, out, now);
   return out;
+}
+
+turn_end step_machine::turn_ended() const {
+  return {text_, work_phase_, progress_.reminders, progress_.tool_calls};
 }
 
 std::string step_machine::answer_of(termination x) const {

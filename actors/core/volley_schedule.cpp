@@ -22,7 +22,8 @@ volley_schedule::volley_schedule(volley_limits limits,
                                  std::vector<volley_task> tasks)
     : limits_{at_least_one(limits)},
       capacity_{limits_.workers},
-      room_{limits_.workers} {
+      room_{limits_.workers},
+      reported_{limits_.workers} {
   tasks_.reserve(tasks.size());
   for (auto& x : tasks) {
     const auto i = tasks_.size();
@@ -88,6 +89,13 @@ void volley_schedule::on_no_room(std::size_t task, time_point now,
   ready_.insert(task);
   room_ = std::min(room_, static_cast<std::uint32_t>(running_));
   if (!look_for_room_) look_for_room_ = now + room_pause;
+}
+
+volley_effects volley_schedule::on_capacity(std::uint32_t most) {
+  volley_effects out;
+  reported_ = most == 0 ? limits_.workers : std::min(limits_.workers, most);
+  fill(out);
+  return out;
 }
 
 volley_effects volley_schedule::on_time(time_point now) {

@@ -75,12 +75,13 @@ using volley_effect =
 using volley_effects = std::vector<volley_effect>;
 
 /// Tasks start in their order, as many at once as workers, fewer while the
-/// provider refuses: its refusal halves the number, each task that completes
-/// raises it by one (additive increase, multiplicative decrease; Chiu and
-/// Jain 1989). Where the process has no room for a run, as many run as have,
-/// and each second twice as many are tried. What failed and may be tried again
-/// waits for its pause without a worker. All operations are O(log n) for each
-/// task that they move.
+/// provider refuses: the rate limiter reports how many requests it lets
+/// through, and a task that fails by a refusal halves the number, each task
+/// that completes raises it by one (additive increase, multiplicative decrease;
+/// Chiu and Jain 1989). Where the process has no room for a run, as many run as
+/// have, and each second twice as many are tried. What failed and may be tried
+/// again waits for its pause without a worker. All operations are O(log n) for
+/// each task that they move.
 class volley_schedule {
  public:
   volley_schedule(volley_limits limits, std::vector<volley_task> tasks);
@@ -88,6 +89,8 @@ class volley_schedule {
   volley_effects begin(time_point now);
   volley_effects on_end(std::size_t task, const task_end& how, time_point now,
                         double random01);
+  /// The provider's limits let so many requests be open at once; 0: no limit.
+  volley_effects on_capacity(std::uint32_t most);
   /// A pause may be over.
   volley_effects on_time(time_point now);
   /// Nothing begins any more, what runs is cancelled. Idempotent.
@@ -98,7 +101,7 @@ class volley_schedule {
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   /// How many may run now.
   [[nodiscard]] std::uint32_t capacity() const noexcept {
-    return std::min(capacity_, room_);
+    return std::min({capacity_, room_, reported_});
   }
 
  private:
@@ -121,7 +124,8 @@ class volley_schedule {
   std::set<std::size_t> ready_;  ///< in task order
   std::multimap<time_point, std::size_t> pauses_;
   std::uint32_t capacity_;
-  std::uint32_t room_;  ///< runs that the process has for it
+  std::uint32_t room_;      ///< runs that the process has for it
+  std::uint32_t reported_;  ///< what the rate limiter lets through
   std::optional<time_point> look_for_room_;  ///< nothing: there is enough
   std::size_t running_ = 0;
   std::size_t left_ = 0;

@@ -90,6 +90,11 @@ volley_scheduler_actor::behavior_type volley_scheduler(
           self->state.apply(self->state.schedule->cancel());
         });
       },
+      [=](capacity_known x) {
+        run("volley_scheduler.capacity", [&] {
+          self->state.apply(self->state.schedule->on_capacity(x.most));
+        });
+      },
       [=](volley_pause_over) {
         run("volley_scheduler.pause_over",
             [&] { self->state.on_pause_over(); });

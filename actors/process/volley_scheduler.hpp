@@ -40,13 +40,17 @@ struct task_ended {
 struct cancel_volley {
   std::string reason;
 };
+struct capacity_known {
+  std::uint32_t most = 0;  ///< requests at once; 0: no limit
+};
 struct volley_pause_over {};  // own timer
 
 /// Ends when its volley is over.
 using volley_scheduler_actor =
-    caf::typed_actor<caf::reacts_to<begin_volley>,   // once, first
-                     caf::reacts_to<task_ended>,     // from a task's run
-                     caf::reacts_to<cancel_volley>,  // from anyone
+    caf::typed_actor<caf::reacts_to<begin_volley>,    // once, first
+                     caf::reacts_to<task_ended>,      // from a task's run
+                     caf::reacts_to<cancel_volley>,   // from anyone
+                     caf::reacts_to<capacity_known>,  // from rate limiters
                      caf::reacts_to<volley_pause_over>>;
 
 struct volley_setup {
@@ -64,4 +68,5 @@ volley_scheduler_actor spawn_volley_scheduler(caf::actor_system& system,
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::begin_volley)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::task_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cancel_volley)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::capacity_known)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::volley_pause_over)

@@ -24,13 +24,13 @@ core::step_limits run_spec::step_limits() const {
   x.loop_limit = agent.loop_limit;
   x.budget = {agent.budget.tool_calls, agent.budget.tokens,
               agent.budget.cost_usd};
-  x.termination = {core::needs_complete(agent.completion == "tool", agent.phase,
-                                        agent.exempt_phases),
+  x.termination = {agent.completion == "tool",
                    agent.max_termination_attempts,
                    agent.auto_complete,
                    agent.silent,
                    agent.phase,
-                   agent.tools};
+                   agent.tools,
+                   agent.exempt_phases};
   x.price = {model.price.input, model.price.output};
   x.one_call = cause.has_value();
   if (!cause) x.answer_problem = answer_problem;
@@ -64,6 +64,7 @@ void orchestrator_state::begin(run_peers& x) {
   base = start.snapshot->run;
   machine = core::step_machine{spec->step_limits(), spec->random01};
   plan = session_plan(start.snapshot->session);
+  take_phase();
   chat = asked_models{spec};
   if (!spec->agent.system_prompt.empty())
     chat.say_system(spec->agent.system_prompt);
@@ -80,6 +81,15 @@ void orchestrator_state::begin(run_peers& x) {
   else
     begin_recovered();
   start.snapshot.reset();
+}
+
+/// The session is in a phase; a new run may begin another one.
+void orchestrator_state::take_phase() {
+  const bool fresh = start.fresh || start.snapshot->last_seq == 0;
+  chosen_phase = fresh && !spec->phase.empty()
+                     ? spec->phase
+                     : session_phase(start.snapshot->session);
+  if (!chosen_phase.empty()) machine.enter(chosen_phase);
 }
 
 void orchestrator_state::begin_fresh() {
@@ -189,6 +199,10 @@ void orchestrator_state::on_control(control_request& x) {
       known == proposed.end() ? spec->ids->next<proposal_id>() : known->second);
   if (known != proposed.end()) done.events.clear();  // they are in the log
   if (done.plan) plan = std::move(*done.plan);
+  if (done.phase) {
+    chosen_phase = *done.phase;
+    machine.enter(std::move(*done.phase));
+  }
   // What it did is stored together with its result, so that after a crash it
   // is done once.
   run_entry entry;
@@ -317,6 +331,7 @@ storage::run_record orchestrator_state::make_record(
   record.recoveries = p.recoveries;
   record.reminders = p.reminders;
   record.plan = plan;
+  record.phase = chosen_phase;
   return record;
 }
 

@@ -21,6 +21,7 @@ struct orchestrator_state {
   void begin_fresh();
   void begin_recovered();
   void remember_session();
+  void take_phase();
   void on_settled(settlement_committed& x);
   void on_turn_over(turn_over& x);
   void on_control(control_request& x);
@@ -63,6 +64,7 @@ struct orchestrator_state {
   asked_models chat;
   core::open_turn turn;                     ///< that was asked for last
   std::string plan;                         ///< of the session
+  std::string chosen_phase;                 ///< same; empty: the agent's own
   std::map<call_id, proposal_id> proposed;  ///< in an earlier life
   /// Of a run with a cause: goes out with the first record, and the call
   /// right behind it.

@@ -6,6 +6,7 @@
 
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
+#include "actors/run/run_metrics.hpp"
 
 namespace riffle {
 
@@ -91,6 +92,7 @@ void publisher_state::on_progress(published_progress& x) {
 }
 
 void publisher_state::emit(const events::body& body) {
+  measure_event(body);
   writer->add(lines, ++last_seq, body);
 }
 

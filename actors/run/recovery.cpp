@@ -142,6 +142,13 @@ std::string session_plan(const storage::session_snapshot& session) {
   return plan;
 }
 
+std::string session_phase(const storage::session_snapshot& session) {
+  std::string phase;
+  for (const auto& run : session.runs)
+    if (!run.phase.empty()) phase = run.phase;
+  return phase;
+}
+
 tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
   tracker_start out;
   std::map<call_id, const call_record*> undecided;

@@ -49,5 +49,7 @@ std::vector<std::vector<core::observed_call>> earlier_steps(
 
 /// The session's plan, as its last run left it.
 std::string session_plan(const storage::session_snapshot& session);
+/// Its phase, if a run or a model has chosen one; else empty.
+std::string session_phase(const storage::session_snapshot& session);
 
 }  // namespace riffle

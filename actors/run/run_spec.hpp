@@ -54,7 +54,8 @@ struct run_spec {
   run_id run;
   session_id session;
   std::string task;
-  std::string context;                  ///< told to the model behind the task
+  std::string context;  ///< told to the model behind the task
+  std::string phase;    ///< that the session enters with it; empty: none
   std::vector<attachment> attachments;  ///< shown to the model with the task
   /// Their bytes, where they are not on record yet.
   std::vector<storage::file_record> files;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "runtime/api/plans.hpp"
@@ -111,8 +110,8 @@ std::optional<event_batch> plan_events::from_step(duration limit) {
   x.log.reset();
   if (x.last_look)
     step_.reset();
-  else
-    std::this_thread::sleep_for(limit);
+  else if (!plan_log_.ended())
+    if (const auto batch = plan_log_.next(limit)) take(*batch);
   return std::nullopt;
 }
 

@@ -327,6 +327,9 @@ class runtime {
   [[nodiscard]] expected<void> set_state(const session_id& id,
                                          const std::string& key,
                                          const nlohmann::json& value);
+  /// Removes all of them; the session's messages, plan, phase and events stay.
+  /// Fails as `set_state`; then some may be gone.
+  [[nodiscard]] expected<void> reset_state(const session_id& id);
 
   /// Decides about a proposal of any session, also while another process runs
   /// it: that one acts on it within 250 ms. Blocks until it is stored. May be

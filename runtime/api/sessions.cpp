@@ -50,4 +50,8 @@ expected<void> runtime::set_state(const session_id& id, const std::string& key,
   return impl_->uses->sessions.set_state(id, key, value);
 }
 
+expected<void> runtime::reset_state(const session_id& id) {
+  return impl_->uses->sessions.reset_state(id);
+}
+
 }  // namespace riffle

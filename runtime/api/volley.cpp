@@ -64,10 +64,24 @@ struct volley::state final
     note(x.task);
   }
   void all_over(const std::optional<error>& why) override {
-    const std::lock_guard lock{mutex};
-    closed = true;
-    failure = why;
-    news.notify_all();
+    end_handler done;
+    {
+      const std::lock_guard lock{mutex};
+      closed = true;
+      failure = why;
+      done = std::exchange(when_over, {});
+      news.notify_all();
+    }
+    if (done) done(results());
+  }
+
+  /// Once it is closed: nothing changes them any more.
+  [[nodiscard]] expected<std::vector<task_result>> results() const {
+    if (failure) return unexpected{*failure};
+    std::vector<task_result> out;
+    out.reserve(slots.size());
+    for (const auto& one : slots) out.push_back(*one.result);
+    return out;
   }
 
   /// Under the mutex.
@@ -144,6 +158,7 @@ struct volley::state final
   std::size_t told = 0;
   bool closed = false;
   std::optional<error> failure;
+  end_handler when_over;
 };
 
 volley::volley(std::shared_ptr<state> impl) : impl_{std::move(impl)} {}
@@ -200,11 +215,19 @@ expected<std::vector<task_result>> volley::wait(duration limit) {
   if (!over)
     return unexpected{
         error{errc::timeout, "volley", "the volley has not ended yet"}};
-  if (x.failure) return unexpected{*x.failure};
-  std::vector<task_result> out;
-  out.reserve(x.slots.size());
-  for (const auto& one : x.slots) out.push_back(*one.result);
-  return out;
+  return x.results();
+}
+
+void volley::on_end(end_handler done) {
+  auto& x = *impl_;
+  {
+    const std::lock_guard lock{x.mutex};
+    if (!x.closed) {
+      x.when_over = std::move(done);
+      return;
+    }
+  }
+  if (done) done(x.results());
 }
 
 expected<volley> runtime::start_volley(volley_request request) {

@@ -4,6 +4,7 @@
 // Many tasks at once, with one stream of what all of them do.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,14 @@ class volley {
   /// Blocks until every task is over: their results, in order. `timeout` if
   /// that did not come in time; or `failure`. For who does not use `next`.
   expected<std::vector<task_result>> wait(duration limit);
+
+  using end_handler =
+      std::function<void(const expected<std::vector<task_result>>&)>;
+  /// The same without a thread that waits: called once, as soon as every task
+  /// is over, on a thread of the runtime, or at once in this call if they are.
+  /// Must not block and must not throw. The last one that is set counts; it
+  /// stays when the handle is dropped.
+  void on_end(end_handler done);
 
  private:
   std::shared_ptr<state> impl_;

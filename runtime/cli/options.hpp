@@ -52,6 +52,7 @@ struct run_command {
   std::optional<std::string> session;
   std::string agent = "default";
   std::string context;  ///< said to the model behind the task
+  std::string phase;    ///< that the session enters; empty: none
   std::optional<std::filesystem::path> context_file;
   std::optional<std::filesystem::path> schema_file;  ///< of the answer
   std::vector<std::filesystem::path> attachments{};  ///< shown to the model

@@ -58,6 +58,11 @@ void parser::add_run() {
       ->type_name("FILE")
       ->check(not_empty())
       ->excludes(context);
+  x->add_option("--phase", run.phase,
+                "The phase of the work that the session enters, such as work "
+                "or chat")
+      ->type_name("NAME")
+      ->check(not_empty());
   x->add_option("--schema", raw.schema,
                 "The answer is JSON that fits this JSON Schema")
       ->type_name("FILE")

@@ -37,8 +37,9 @@ std::string tools_config::approval_of(const std::string& name,
 }
 
 std::vector<std::string> builtin_tools() {
-  return {"read", "glob",  "grep",        "bash",          "write",
-          "edit", "fetch", "manage_plan", "seek_approval", "complete"};
+  return {"read",          "glob",      "grep",    "bash",
+          "write",         "edit",      "fetch",   "manage_plan",
+          "seek_approval", "set_phase", "complete"};
 }
 
 }  // namespace riffle::config

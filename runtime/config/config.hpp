@@ -141,7 +141,7 @@ struct agent_config {
   std::string completion = "free";  ///< free tool
   std::uint32_t max_termination_attempts = 2;
   bool auto_complete = true;
-  std::string phase = "chat";
+  std::string phase = "work";  ///< where its sessions begin
   std::vector<std::string> exempt_phases = {"chat", "brainstorm"};
   bool silent = false;
   parameters_config parameters{};  ///< what is set, over the model's own

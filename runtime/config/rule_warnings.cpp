@@ -159,6 +159,7 @@ class finder {
   std::vector<std::string> run() {
     find_covered("tools.rules", x_.tools.defaults.rules);
     for (const auto& [name, tool] : x_.tools.by_name) look(name, tool);
+    for (const auto& [name, agent] : x_.agents) look(name, agent);
     return std::move(out_);
   }
 
@@ -183,6 +184,23 @@ class finder {
                                 " can never match: " + problem);
     }
     find_covered(table + ".rules", tool.rules);
+  }
+
+  /// An agent of which `complete` is never asked, though it says so.
+  void look(const std::string& name, const agent_config& agent) {
+    const auto has = [](const auto& all, const auto& what) {
+      return std::ranges::find(all, what) != all.end();
+    };
+    const bool schema = agent.response_schema.text != "{}";
+    if (agent.completion != "tool" || schema ||
+        !has(agent.exempt_phases, agent.phase) || has(agent.tools, "set_phase"))
+      return;
+    add("agents." + name + ".completion",
+        "\"tool\" has no effect: sessions begin in the phase " +
+            in_quotes(agent.phase) +
+            ", which is one of exempt_phases, and stay there unless `riffle "
+            "run --phase` moves them; set phase = \"work\", or take " +
+            in_quotes(agent.phase) + " out of exempt_phases");
   }
 
   void find_covered(const std::string& key,

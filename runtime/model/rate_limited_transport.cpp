@@ -85,12 +85,18 @@ class rate_limited_transport;
 /// What transfers that are open share with the transport; it does not own the
 /// inner one, whose threads may hold the last reference.
 struct shared_state {
-  shared_state(transport_limits x, timer& t, time_source n)
-      : limits{x}, clock{t}, now{std::move(n)}, gate{x} {}
+  shared_state(transport_limits x, timer& t, time_source n,
+               capacity_listener told)
+      : limits{x},
+        clock{t},
+        now{std::move(n)},
+        on_capacity{std::move(told)},
+        gate{x} {}
 
   const transport_limits limits;
   timer& clock;
   const time_source now;
+  const capacity_listener on_capacity;
 
   std::mutex mutex;  ///< of all below; never held while calling out
   rate_limiter gate;
@@ -117,19 +123,55 @@ class relay final : public transfer_listener {
 
   void on_end(transport_end end) override {
     const auto to = std::exchange(to_, nullptr);
-    const bool answered = end.http_status != 0;
-    const auto pace = end.pace.value_or(duration{});
-    to->on_end(std::move(end));
+    const auto said = of(end);
+    // The gate learns first: who tries again at once finds it closed.
     std::unique_lock lock{state_->mutex};
-    if (state_->limits.paced && answered)
-      state_->gate.pace(pace, state_->now());
+    const auto before = state_->gate.capacity();
+    if (state_->limits.paced && said.answered) learn(said);
+    const auto after = state_->gate.capacity();
     state_->transfers.erase(id_);
     state_->gate.on_end();
+    lock.unlock();
+    if (before != after && state_->on_capacity) state_->on_capacity(after);
+    to->on_end(std::move(end));
+    lock.lock();
     if (state_->gate.waiting() > 0)
       wake_at(state_, std::move(lock), state_->now());
   }
 
  private:
+  /// What an answer says of the server's limits.
+  struct words {
+    bool answered = false;
+    bool refused = false;
+    bool accepted = false;
+    duration pace{};
+    std::optional<duration> retry_after;
+  };
+
+  static words of(const transport_end& end) {
+    words x;
+    x.answered = end.http_status != 0;
+    x.accepted = end.http_status >= 200 && end.http_status < 300;
+    x.pace = end.pace.value_or(duration{});
+    x.retry_after = end.retry_after;
+    // A quota that is used up does not come back by waiting.
+    x.refused = end.failure && end.failure->retryable &&
+                (end.http_status == 429 || end.retry_after);
+    return x;
+  }
+
+  /// With the lock.
+  void learn(const words& x) const {
+    auto& gate = state_->gate;
+    const auto now = state_->now();
+    gate.pace(x.pace, now);
+    if (x.refused)
+      gate.refuse(x.retry_after, now);
+    else if (x.accepted)
+      gate.accept();
+  }
+
   state_ptr state_;
   transfer_id id_;
   listener_ptr to_;
@@ -323,12 +365,13 @@ void rate_limited_transport::start(started x) {
 
 std::shared_ptr<transport> make_rate_limited_transport(
     std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
-    time_source now) {
+    time_source now, capacity_listener on_capacity) {
   if (limits.max_concurrent == 0 && limits.requests_per_minute == 0 &&
       !limits.paced)
     return inner;
   if (!now) now = [] { return std::chrono::steady_clock::now(); };
-  auto state = std::make_shared<shared_state>(limits, clock, std::move(now));
+  auto state = std::make_shared<shared_state>(limits, clock, std::move(now),
+                                              std::move(on_capacity));
   auto made = std::make_shared<rate_limited_transport>(std::move(inner), state);
   state->owner = made;
   return made;

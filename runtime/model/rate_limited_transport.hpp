@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -13,9 +14,15 @@ namespace riffle::model {
 /// Where monotonic time comes from; nothing: the steady clock.
 using time_source = std::function<time_point()>;
 
+/// Told how many requests may be open at once, each time that this changes; 0:
+/// no limit. On the thread that ended a request: must not block or throw.
+using capacity_listener = std::function<void(std::uint32_t)>;
+
 /// A transport that obeys limits: what may not start yet waits, first come,
 /// first served; the rest goes through unchanged. Without a limit it is
-/// `inner` itself.
+/// `inner` itself. With `paced`, what the server says of its limits is obeyed
+/// for all requests, in this one place: its headers about what is left, its
+/// refusals (429), and how long it wants to be left alone (`Retry-After`).
 ///
 /// A request waits for `timeouts.total` at most (10 min if there is none),
 /// then it ends with a retryable `timeout`; the limits of the transfer itself
@@ -28,6 +35,6 @@ using time_source = std::function<time_point()>;
 /// the transport.
 std::shared_ptr<transport> make_rate_limited_transport(
     std::shared_ptr<transport> inner, transport_limits limits, timer& clock,
-    time_source now = {});
+    time_source now = {}, capacity_listener on_capacity = {});
 
 }  // namespace riffle::model

@@ -28,7 +28,10 @@ struct transport_limits {
 /// grows from request to request.
 ///
 /// At most `max_concurrent` are open at once; in no half-open window of 60 s
-/// start more than `requests_per_minute`.
+/// start more than `requests_per_minute`. After a refusal nothing starts for as
+/// long as the server says; then half as many as were open may be open, and
+/// starts keep the distance at which they were accepted. Each success lets both
+/// grow again (additive increase, multiplicative decrease).
 class rate_limiter {
  public:
   using ticket = std::uint64_t;
@@ -60,6 +63,14 @@ class rate_limiter {
   /// start, and between those that follow. Zero: nothing.
   void pace(duration length, time_point now);
 
+  /// The server refused one that has ended: there were too many (429).
+  void refuse(std::optional<duration> retry_after, time_point now);
+  /// It accepted one that has ended.
+  void accept();
+
+  /// So many may be open at once now, by all that is known; 0: no limit.
+  [[nodiscard]] std::uint32_t capacity() const noexcept;
+
   /// When `poll` has something to do, if nothing else happens before; may be
   /// in the past. Nothing: nobody waits.
   [[nodiscard]] std::optional<time_point> next() const;
@@ -70,8 +81,22 @@ class rate_limiter {
   [[nodiscard]] bool may_start(time_point now);
   void start(time_point now);
 
+  /// What is open may be so many.
+  [[nodiscard]] bool is_full() const noexcept {
+    const auto most = capacity();
+    return most > 0 && open_ >= most;
+  }
+
   transport_limits limits_;
   std::size_t open_ = 0;
+  // What refusals have taught.
+  double ceiling_ = 0;    ///< of what is open; 0: none
+  double forget_at_ = 0;  ///< a ceiling of that height is none
+  duration distance_{};   ///< between starts
+  std::optional<time_point> refused_until_;
+  std::optional<time_point> since_;  ///< `accepted_` is counted from here
+  time_point last_start_{};
+  std::uint32_t accepted_ = 0;
   duration pace_{};                     ///< between starts
   std::optional<time_point> hold_;      ///< none before
   std::deque<time_point> starts_;       ///< of the last 60 s, if counted

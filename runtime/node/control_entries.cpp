@@ -24,6 +24,7 @@ class control_entry final : public tools::tool {
   std::string title(const nlohmann::json&) const override {
     if (spec_.name == "complete") return "Completing the task";
     if (spec_.name == "manage_plan") return "Updating the plan";
+    if (spec_.name == "set_phase") return "Entering another phase";
     return "Asking for approval";
   }
 

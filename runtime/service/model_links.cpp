@@ -115,7 +115,10 @@ expected<model_links::transport_ptr> model_links::transport_of(
   const bool paced = model.dialect != "scripted" && !parts_.lent;
   found = model::make_rate_limited_transport(
       std::move(*inner),
-      {model.max_concurrent, model.requests_per_minute, paced}, *parts_.clock);
+      {model.max_concurrent, model.requests_per_minute, paced}, *parts_.clock,
+      {}, [board = parts_.capacity, name](std::uint32_t most) {
+        if (board) board->report(name, most);
+      });
   if (const auto key = keys_.find(name); key != keys_.end())
     found = model::make_renewing_transport(found, key->second, parts_.waits);
   return found;

@@ -16,6 +16,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
+#include "runtime/service/capacity_board.hpp"
 #include "runtime/service/provider_key.hpp"
 
 namespace riffle::service {
@@ -47,6 +48,7 @@ class model_links {
     std::shared_ptr<model::lent_transport> lent;  ///< null: HTTP
     /// Around each call of a listener by the HTTP client's thread.
     std::function<void(const std::function<void()>&)> around_listeners;
+    std::shared_ptr<capacity_board> capacity{};  ///< null: nobody wants it
   };
 
   explicit model_links(parts x) : parts_{std::move(x)} {}

@@ -34,6 +34,9 @@ struct run_request {
   std::optional<std::string>
       model{};            ///< of the configuration; over the agent's
   std::string context{};  ///< told to the model behind the task
+  /// The phase that the session enters with this run; empty: it stays in that
+  /// where it is, at first the agent's.
+  std::string phase{};
   /// JSON Schema of an object: the answer is JSON of this form, or the run
   /// fails. Over the agent's own; empty: as that says.
   std::string response_schema{};
@@ -94,6 +97,7 @@ struct task_result {
   std::optional<run_id> run{};          ///< the last one
   std::optional<session_id> session{};  ///< nothing: it had no run
   std::optional<error> failure{};
+  std::string answer{};  ///< of a completed run
 };
 
 /// A person's decision about a proposal.

@@ -107,6 +107,10 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
       false, std::move(reader), to);
 }
 
+std::shared_ptr<capacity_board> runs::capacity() const {
+  return specs_->capacity();
+}
+
 void runs::cancel_here(const run_id& run, std::string reason) const {
   door_->cancel(run, {errc::cancelled, "run", std::move(reason)}, true);
 }

@@ -69,6 +69,9 @@ class runs {
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;
 
+  /// What the models' servers take now.
+  [[nodiscard]] std::shared_ptr<capacity_board> capacity() const;
+
   /// Hands `who` what comes from now on, see `subscriber`.
   void follow(const run_id& run, subscriber_ptr who) const {
     door_->attach(run, std::move(who));

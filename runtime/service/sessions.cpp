@@ -114,4 +114,12 @@ expected<void> sessions::set_state(const session_id& id, const std::string& key,
   return journal_->set_state({id, key, std::move(*text)});
 }
 
+expected<void> sessions::reset_state(const session_id& id) const {
+  const auto now = state(id);
+  if (!now) return unexpected{now.error()};
+  for (const auto& [key, value] : *now)
+    if (auto ok = set_state(id, key, nullptr); !ok) return ok;
+  return {};
+}
+
 }  // namespace riffle::service

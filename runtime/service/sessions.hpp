@@ -72,6 +72,8 @@ class sessions {
   /// (tools/session_state.hpp), `storage_unavailable`.
   expected<void> set_state(const session_id& id, const std::string& key,
                            const nlohmann::json& value) const;
+  /// Removes all of them. Fails as `set_state`.
+  expected<void> reset_state(const session_id& id) const;
 
  private:
   using run_filter = std::function<bool(const storage::run_record&)>;

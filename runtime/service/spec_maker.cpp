@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "actors/core/termination_policy.hpp"
 #include "actors/run/asked_models.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
@@ -97,8 +98,9 @@ std::string cause_task(const storage::proposal_state& x) {
 spec_maker::spec_maker(std::shared_ptr<const config::config> config, parts x)
     : config_{std::move(config)},
       parts_{std::move(x)},
+      capacity_{std::make_shared<capacity_board>()},
       links_{{config_, parts_.clock, parts_.waits, parts_.scripts, parts_.lent,
-              parts_.around_listeners}} {}
+              parts_.around_listeners, capacity_}} {}
 
 expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
                                         std::string task,
@@ -177,7 +179,12 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.model = model_name;
+  if (!asked.phase.empty())
+    if (const auto why = core::phase_problem(asked.phase); !why.empty())
+      return unexpected{error{errc::invalid_request, op,
+                              "the name of the phase (--phase) " + why}};
   spec.context = asked.context;
+  spec.phase = asked.phase;
   if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
   if (!asked.response_schema.empty())
     spec.agent.response_schema.text = asked.response_schema;
@@ -226,7 +233,8 @@ expected<run_spec_ptr> spec_maker::make_for(
   if (auto ok = check_folder(x.folder, "proposal " + cause.what.id.value); !ok)
     return unexpected{std::move(ok.error())};
   x.cause = cause.what.id;
-  x.plan_session = {};  // it is a run like any, also if a plan proposed it
+  x.request.phase.clear();  // the session may have left it
+  x.plan_session = {};      // it is a run like any, also if a plan proposed it
   x.plan.clear();
   x.attachments.clear();  // the session has shown them
   return make(ids().next<run_id>(), cause.what.session, cause_task(cause), x);

@@ -77,6 +77,12 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   /// what made it is gone, `invalid_request` if that is another folder's.
   expected<run_spec_ptr> make_for(const storage::proposal_state& cause);
 
+  /// What the limiters of its models say.
+  [[nodiscard]] const std::shared_ptr<capacity_board>& capacity()
+      const noexcept {
+    return capacity_;
+  }
+
   [[nodiscard]] id_source& ids() const noexcept { return *parts_.ids; }
 
  private:
@@ -96,6 +102,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;
+  const std::shared_ptr<capacity_board> capacity_;
   model_links links_;
   model_windows windows_;
   /// Outlives this object: runs that are left behind may still tell.

@@ -71,6 +71,7 @@ std::string to_json(const stored_request& x) {
       {"approval", words[static_cast<std::size_t>(asked.approval)]}};
   if (asked.model) out["model"] = *asked.model;
   if (!asked.context.empty()) out["context"] = asked.context;
+  if (!asked.phase.empty()) out["phase"] = asked.phase;
   if (!asked.response_schema.empty())
     out["response_schema"] = asked.response_schema;
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
@@ -96,6 +97,7 @@ stored_request request_from_json(const std::string& text) {
   asked.timeout = duration{from.value("time_limit_ns", std::int64_t{0})};
   if (from.contains("model")) asked.model = from["model"].get<std::string>();
   asked.context = from.value("context", "");
+  asked.phase = from.value("phase", "");
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
   x.plan_session = session_id{from.value("plan_session", "")};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/volley_record.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <set>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -18,7 +20,7 @@ namespace riffle::service {
 namespace {
 
 constexpr const char* op = "volley";
-constexpr const char* record_key = "volley";
+constexpr const char* end_key = "volley_end";
 
 std::string to_text(const volley_record& x) {
   nlohmann::json out{{"version", 1},
@@ -71,18 +73,54 @@ unexpected cannot_lock(const std::filesystem::path& file, int number) {
 
 expected<void> store_volley(storage::journal& journal, const std::string& id,
                             const volley_record& x) {
-  return journal.set_state({session_id{id}, record_key, to_text(x)});
+  return journal.set_state({session_id{id}, volley_key, to_text(x)});
 }
 
 expected<volley_record> load_volley(storage::journal& journal,
                                     const std::string& id) {
   const auto state = journal.load_state(session_id{id});
   if (!state) return unexpected{state.error()};
-  const auto found = state->find(record_key);
+  const auto found = state->find(volley_key);
   if (found == state->end())
     return unexpected{
         error{errc::not_found, op, "there is no volley \"" + id + "\""}};
   return read_record(id, found->second);
+}
+
+expected<std::vector<storage::run_record>> runs_of_volley(
+    storage::journal& journal, const std::string& id, const volley_record& x) {
+  std::vector<std::pair<std::size_t, storage::run_record>> placed;
+  std::set<session_id> seen;
+  for (const auto& task : x.request.tasks) {
+    if (!seen.insert(*task.session).second) continue;
+    auto whole = journal.load_session(*task.session);
+    if (!whole && whole.error().code == errc::not_found) continue;
+    if (!whole) return unexpected{std::move(whole.error())};
+    for (auto& run : whole->runs) {
+      const auto place = request_from_json(run.settings).place;
+      if (place && place->volley == id)
+        placed.emplace_back(place->task, std::move(run));
+    }
+  }
+  std::ranges::stable_sort(placed, {}, [](const auto& y) { return y.first; });
+  std::vector<storage::run_record> out;
+  out.reserve(placed.size());
+  for (auto& [task, run] : placed) out.push_back(std::move(run));
+  return out;
+}
+
+expected<void> ask_volley_end(storage::journal& journal, const std::string& id,
+                              const std::string& reason) {
+  return journal.set_state({session_id{id}, end_key, reason});
+}
+
+std::optional<std::string> asked_volley_end(storage::journal& journal,
+                                            const std::string& id) {
+  const auto state = journal.load_state(session_id{id});
+  if (!state) return std::nullopt;
+  const auto found = state->find(end_key);
+  if (found == state->end()) return std::nullopt;
+  return found->second;
 }
 
 volley_lock::~volley_lock() {

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/service/requests.hpp"
@@ -20,6 +22,9 @@ inline constexpr std::string_view volley_prefix = "volley_";
 [[nodiscard]] inline bool is_volley(std::string_view id) noexcept {
   return id.starts_with(volley_prefix);
 }
+
+/// Of its record, among the values of the session of its name.
+inline constexpr const char* volley_key = "volley";
 
 /// Why the others of a volley that fails fast are cancelled.
 inline constexpr std::string_view failed_fast = "another task failed";
@@ -36,6 +41,19 @@ expected<void> store_volley(storage::journal& journal, const std::string& id,
 /// Fails with `not_found`, `storage_corrupt`, and as `load_state`.
 expected<volley_record> load_volley(storage::journal& journal,
                                     const std::string& id);
+
+/// Every run of its tasks, in task order, those of a task from the first one.
+/// Fails as `load_session`.
+expected<std::vector<storage::run_record>> runs_of_volley(
+    storage::journal& journal, const std::string& id, const volley_record& x);
+
+/// Another process wants it to end, by this reason: whoever works on it looks
+/// when a run of it was cancelled from outside. Empty: nobody does (any more).
+expected<void> ask_volley_end(storage::journal& journal, const std::string& id,
+                              const std::string& reason);
+/// Nothing, also where that cannot be read.
+std::optional<std::string> asked_volley_end(storage::journal& journal,
+                                            const std::string& id);
 
 /// While it lives no other process works on the volley. Its file goes with it;
 /// one that a killed process left behind goes with the next who locks it.

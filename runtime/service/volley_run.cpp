@@ -29,12 +29,13 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
                        std::shared_ptr<storage::event_log> log,
                        std::shared_ptr<executor> where,
                        std::shared_ptr<volley_listener> listener,
-                       std::shared_ptr<volley_lock> lock)
+                       std::shared_ptr<volley_lock> lock, end_asked asked)
     : id_{std::move(id)},
       again_{std::move(again)},
       runs_{std::move(runs)},
       log_{std::move(log)},
       where_{std::move(where)},
+      end_asked_{std::move(asked)},
       lock_{std::move(lock)},
       listener_{std::move(listener)} {
   slots_.reserve(tasks.size());
@@ -57,6 +58,13 @@ std::vector<core::volley_task> volley_run::to_schedule() const {
 void volley_run::attach(volley_scheduler_actor who) {
   const std::lock_guard lock{mutex_};
   scheduler_ = std::move(who);
+  if (capacity_ > 0) caf::anon_send(scheduler_, capacity_known{capacity_});
+}
+
+void volley_run::on_capacity(std::uint32_t most) {
+  const std::lock_guard lock{mutex_};
+  capacity_ = most;
+  if (scheduler_) caf::anon_send(scheduler_, capacity_known{most});
 }
 
 volley_scheduler_actor volley_run::scheduler() {
@@ -97,7 +105,8 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
           const auto self = me.lock();
           if (!self) return;
           if (!end) return self->ended(task, {}, std::move(end.error()));
-          self->ended(task, std::move(end->finished), {});
+          self->ended(task, std::move(end->finished), {},
+                      std::move(end->answer));
         });
   };
   const reply<run_opened> to{
@@ -147,8 +156,9 @@ void volley_run::cancel(std::size_t task, const std::string& reason) {
 
 void volley_run::ended(std::size_t task,
                        const std::optional<events::run_finished>& end,
-                       std::optional<error> failure) {
+                       std::optional<error> failure, std::string answer) {
   core::task_end how;
+  bool from_outside = false;
   {
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
@@ -156,13 +166,30 @@ void volley_run::ended(std::size_t task,
     x.run.reset();
     result.status = end ? status_of(end->status) : task_status::failed;
     result.failure = end ? end->err : std::move(failure);
+    result.answer = std::move(answer);
     how.completed = result.status == task_status::completed;
+    from_outside = result.status == task_status::cancelled && !x.cancelled;
     if (result.failure && result.status == task_status::failed) {
       how.retryable = result.failure->retryable;
       how.rate_limited = result.failure->code == errc::model_rate_limited;
     }
   }
+  if (from_outside) return tell_after_look(task, how);
   tell(task, how);
+}
+
+/// Who cancelled the run may want all of the volley to end: then nothing
+/// begins in its place.
+void volley_run::tell_after_look(std::size_t task, const core::task_end& how) {
+  const auto look = [me = shared_from_this(), task, how] {
+    if (me->end_asked_)
+      if (auto reason = me->end_asked_()) me->cancel(std::move(*reason));
+    me->tell(task, how);
+  };
+  if (where_)
+    where_->submit(look);
+  else
+    look();
 }
 
 void volley_run::tell(std::size_t task, const core::task_end& how) {

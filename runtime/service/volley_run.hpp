@@ -3,6 +3,7 @@
 
 // A volley under way: its tasks' runs, as its scheduler wants them.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "actors/process/volley_scheduler.hpp"
 #include "messages/event.hpp"
+#include "runtime/service/capacity_board.hpp"
 #include "runtime/service/requests.hpp"
 #include "runtime/service/runs.hpp"
 #include "runtime/service/volley_record.hpp"
@@ -39,14 +41,18 @@ struct volley_entry {
 };
 
 class volley_run final : public volley_port,
+                         public capacity_listener,
                          public std::enable_shared_from_this<volley_run> {
  public:
+  /// Why another process wants the volley to end; nothing: none does. Blocks.
+  using end_asked = std::function<std::optional<std::string>()>;
+
   volley_run(std::string id, std::vector<volley_entry> tasks,
              resume_options again, class runs runs,
              std::shared_ptr<storage::event_log> log,
              std::shared_ptr<executor> where,
              std::shared_ptr<volley_listener> listener,
-             std::shared_ptr<volley_lock> lock);
+             std::shared_ptr<volley_lock> lock, end_asked asked);
 
   /// Tasks as the scheduler takes them.
   [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
@@ -61,6 +67,7 @@ class volley_run final : public volley_port,
   void cancel(std::size_t task, const std::string& reason) override;
   void over(std::size_t task, bool ran) override;
   void all_over(const std::optional<std::string>& failure) override;
+  void on_capacity(std::uint32_t most) override;
 
  private:
   struct slot {
@@ -71,8 +78,9 @@ class volley_run final : public volley_port,
 
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
-             std::optional<error> failure);
+             std::optional<error> failure, std::string answer = {});
   void tell(std::size_t task, const core::task_end& how);
+  void tell_after_look(std::size_t task, const core::task_end& how);
   volley_scheduler_actor scheduler();
 
   const std::string id_;
@@ -80,11 +88,13 @@ class volley_run final : public volley_port,
   const class runs runs_;
   const std::shared_ptr<storage::event_log> log_;
   const std::shared_ptr<executor> where_;
+  const end_asked end_asked_;
   /// While it lives no other process works on the volley.
   std::shared_ptr<volley_lock> lock_;
   std::mutex mutex_;
   std::vector<slot> slots_;
   volley_scheduler_actor scheduler_;
+  std::uint32_t capacity_ = 0;  ///< as it was reported
   std::shared_ptr<volley_listener> listener_;
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/service/run_end.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "runtime/service/stored_request.hpp"
 
@@ -47,7 +48,7 @@ class progress_of_tasks {
     if (!runs) return unexpected{runs.error()};
     for (const auto& [task, run] : *runs)
       if (task == x.result.task) note(x, run);
-    return {};
+    return x.ended ? read_result(x.result) : expected<void>{};
   }
 
  private:
@@ -71,6 +72,26 @@ class progress_of_tasks {
         break;
     }
     x.ended = true;
+  }
+
+  /// What its run said in the end. A page at a time: a log may be long.
+  expected<void> read_result(task_result& x) const {
+    constexpr std::size_t page_bytes = 256u << 10;
+    std::optional<storage::event_block> last;
+    for (std::uint64_t after = 0;;) {
+      auto page = journal_.read_events(*x.run, after, page_bytes);
+      if (!page) return unexpected{std::move(page.error())};
+      if (page->blocks.empty()) break;
+      last = std::move(page->blocks.back());
+      if (page->end) break;
+      after = last->last_seq;
+    }
+    if (!last || !is_last(*last)) return {};
+    auto end = read_end(*last->lines);
+    if (!end) return unexpected{std::move(end.error())};
+    x.answer = std::move(end->answer);
+    x.failure = std::move(end->finished.err);
+    return {};
   }
 
   /// Tasks that share a session are told apart by their place.
@@ -131,6 +152,8 @@ expected<opened_volley> volleys::reopen(
   if (!record) return unexpected{std::move(record.error())};
   if (auto ok = check_folder(record->folder, "volley " + id); !ok)
     return unexpected{std::move(ok.error())};
+  if (auto ok = ask_volley_end(*journal_, id, {}); !ok)
+    return unexpected{std::move(ok.error())};
   progress_of_tasks progress{id, *journal_};
   std::vector<volley_entry> entries;
   for (const auto& task : record->request.tasks) {
@@ -156,7 +179,9 @@ expected<opened_volley> volleys::put_together(
   out.tasks = entries;
   out.run = std::make_shared<volley_run>(
       id, std::move(entries), std::move(again), runs_, journal_, where_,
-      std::move(who), std::move(held));
+      std::move(who), std::move(held),
+      [journal = journal_, id] { return asked_volley_end(*journal, id); });
+  runs_.capacity()->add(out.run);
   volley_setup setup;
   setup.limits.workers = x.workers;
   setup.limits.retries = {x.max_retries + 1, retry_base, retry_cap};

@@ -66,6 +66,7 @@ struct run_record {
   std::string plan{};  ///< of the session, as this run left it; a JSON array
   /// The approved proposal that this run executes; else empty.
   proposal_id cause{};
+  std::string phase{};  ///< of the session, as this run left it; may be empty
 
   bool operator==(const run_record&) const = default;
 };

@@ -74,7 +74,7 @@ void members(auto& each, of<attempt_record> auto& x) {
 void members(auto& each, of<run_record> auto& x) {
   auto& [id, session, ordinal, state, task, agent, model, settings, started,
          step, step_attempt, attempt_seq, turn_committed, turn_safe, tool_calls,
-         usage, recoveries, reminders, plan, cause] = x;
+         usage, recoveries, reminders, plan, cause, phase] = x;
   each("id", id);
   each("session", session);
   each("ordinal", ordinal);
@@ -95,6 +95,7 @@ void members(auto& each, of<run_record> auto& x) {
   each("reminders", reminders);
   each("plan", plan);
   each("cause", cause);
+  each.rare("phase", phase);
 }
 
 void members(auto& each, of<turn_state> auto& x) {

@@ -89,12 +89,15 @@ TEST_CASE("a cancelled volley says why to the runs that it ends") {
 TEST_CASE("who waits for a volley is told when its scheduler fails") {
   for (const std::string handler :
        {"volley_scheduler.begin", "volley_scheduler.ended",
-        "volley_scheduler.cancel", "volley_scheduler.pause_over"}) {
+        "volley_scheduler.cancel", "volley_scheduler.capacity",
+        "volley_scheduler.pause_over"}) {
     volley_fixture x{[handler](const std::string& at) {
       if (at == handler) throw std::runtime_error{"a fault"};
     }};
     x.end(0, {.retryable = true});
     x.advance(20s);
+    x.settle();
+    caf::anon_send(x.volley, capacity_known{1});
     x.settle();
     caf::anon_send(x.volley, cancel_volley{"end"});
     x.settle();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Plans beyond their contract: policies, limits, readers, callbacks, records.
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "messages/event_check.hpp"
 #include "runtime/api/plans.hpp"
+#include "runtime/base/metrics.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/time_scale.hpp"
 
@@ -360,4 +363,37 @@ TEST_CASE("a long plan costs what it has steps") {
   const auto large = took(10'000);
   UNSCOPED_INFO("1,000: " << small / 1ms << " ms, 10,000: " << large / 1ms);
   CHECK(large < small * 25 + 2s);
+}
+
+TEST_CASE("a plan, its steps, runs and tools are measured under OTel's names") {
+  struct kept final : metric_reader {
+    void on(const metric_about& what, double /*value*/,
+            std::initializer_list<metric_label> labels) noexcept override {
+      const std::lock_guard lock{mutex};
+      std::string line{what.name};
+      for (const auto& x : labels)
+        if (!x.value.empty()) line.append(" ").append(x.value);
+      ++lines[line];
+    }
+    std::mutex mutex;
+    std::map<std::string, int> lines;
+  };
+  const auto reader = std::make_shared<kept>();
+  scene x;
+  x.config.supervision.backoff_base = 1ms;
+  x.begin();
+  read_metrics(reader);
+  x.play(plan_of({{{"id", "a"},
+                   {"tool", "note"},
+                   {"arguments", {{"fails", 1}}},
+                   {"on_error", "retry"}},
+                  {{"id", "b"}, {"instruction", "go"}}}));
+  read_metrics(nullptr);
+  const std::lock_guard lock{reader->mutex};
+  CHECK(reader->lines["gen_ai.client.operation.duration execute_tool note"] ==
+        1);
+  for (const std::string line :
+       {"gen_ai.client.operation.duration invoke_agent", "riffle.retries step",
+        "riffle.plan.step.duration b", "riffle.plan.duration"})
+    CHECK(reader->lines[line] == 1);
 }

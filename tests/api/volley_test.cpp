@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -104,6 +105,26 @@ TEST_CASE("nobody has to read a volley") {
   CHECK(results->at(1).status == task_status::completed);
 }
 
+TEST_CASE("a callback gets the results with their answers, without a thread") {
+  auto runtime = make_runtime(echo);
+  auto started =
+      runtime.start_volley({.tasks = {{.task = "a"}, {.task = "b"}}});
+  REQUIRE(started);
+  std::promise<expected<std::vector<task_result>>> told;
+  auto results = told.get_future();
+  started->on_end([&](const auto& x) { told.set_value(x); });
+  REQUIRE(results.wait_for(scaled(20s)) == std::future_status::ready);
+  const auto all = results.get();
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK(all->at(0).answer == "It was a.");
+  CHECK(all->at(1).answer == "It was b.");
+  // Who asks when it is over is told at once.
+  bool at_once = false;
+  started->on_end([&](const auto& x) { at_once = x->size() == 2; });
+  CHECK(at_once);
+}
+
 TEST_CASE("a volley that is not over is not waited for longer than wanted") {
   auto runtime =
       make_runtime("delay = \"20s\"\nchunk = 1\n[[steps]]\ntext = \"long\"\n");
@@ -179,6 +200,7 @@ TEST_CASE("a volley is resumed by its id, and what ended is told at once") {
   REQUIRE(all.results.size() == 2);
   CHECK(all.results.at(0).status == task_status::completed);
   CHECK(all.results.at(0).run);
+  CHECK(all.results.at(0).answer == "It was a.");
   CHECK(all.runs.empty());
   const auto none = runtime.resume_volley("volley_x");
   REQUIRE_FALSE(none);

@@ -342,6 +342,7 @@ TEST_CASE("what a resumed plan was asked before the kill is not asked again") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);
   const place at;
+  const std::string of_plan = "[s]top the plan, [?] > ";
   at.folder.write("p.toml", R"toml(
 [[steps]]
 id = "one"
@@ -355,20 +356,20 @@ arguments = { path = "second.md", content = "more\n" }
   std::string plan;
   {
     terminal_program riffle{at.folder.path(), {"plan", "p.toml"}, 100};
-    REQUIRE(riffle.read_next(prompt));
+    REQUIRE(riffle.read_next(of_plan));
     riffle.type("y\n");
     REQUIRE(riffle.read_next("Writing second.md"));
-    REQUIRE(riffle.read_next(prompt));
+    REQUIRE(riffle.read_next(of_plan));
     const auto begin = riffle.written().find("plan_");
     REQUIRE(begin != std::string::npos);
     plan = riffle.written().substr(begin, 31);
   }  // killed
   terminal_program riffle{
       at.folder.path(), {"sessions", "resume", "--no-color", plan}, 100};
-  REQUIRE(riffle.read_next(prompt));
+  REQUIRE(riffle.read_next(of_plan));
   const auto first = picture_of(riffle);
   CHECK(has_text(first, "second.md"));
-  CHECK(first.find(prompt) == first.rfind(prompt));
+  CHECK(first.find(of_plan) == first.rfind(of_plan));
   CHECK_FALSE(has_text(first, "Decided elsewhere"));
   riffle.type("y\n");
   CHECK(riffle.finish() == 0);

@@ -31,6 +31,12 @@ void terminal_picture::put(std::string_view character, std::size_t width) {
 void terminal_picture::control(std::string_view sequence) {
   if (sequence.ends_with('m')) return;
   INFO("ESC " << sequence.substr(1));
+  if (sequence.ends_with('A')) {
+    const auto up = std::stoul(std::string{sequence.substr(2)});
+    REQUIRE(up <= row_);
+    row_ -= up;
+    return;
+  }
   REQUIRE(sequence == "\x1b[J");
   ++erasures_;
   auto& cells = rows_[row_].cells;

@@ -9,7 +9,8 @@ namespace riffle::testing {
 
 /// What a terminal of a given width shows after some bytes: the lines of its
 /// screen and of its history, without spaces at their ends. Knows what Riffle
-/// writes: text of any width, '\r', '\n', "\x1b[J" and colours (dropped).
+/// writes: text of any width, '\r', '\n', "\x1b[J", "\x1b[nA" and colours
+/// (dropped).
 /// Anything else that controls a terminal fails the test.
 class terminal_picture {
  public:

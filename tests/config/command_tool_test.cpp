@@ -187,7 +187,7 @@ TEST_CASE("keys of commands are mistakes on all other tools") {
   CHECK(x.mistakes_of("[tools.mine]\ndescription = \"x\"\n") ==
         "r.toml:1:1: tools.mine: there is no tool \"mine\"; known: read, glob, "
         "grep, bash, write, edit, fetch, manage_plan, seek_approval, "
-        "complete\n"
+        "set_phase, complete\n"
         "r.toml:2:15: tools.mine.description: only a tool with type = "
         "\"command\" has this key\n");
   CHECK(x.mistakes_of("[tools.bash]\ntype = \"command\"\n") ==

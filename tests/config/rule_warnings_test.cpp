@@ -148,3 +148,27 @@ TEST_CASE("an assignment is in no plain command, JSON is no path") {
   CHECK(warning("read", R"({"path":".env"})") ==
         "rules of this tool see a path, not arguments as JSON");
 }
+
+TEST_CASE("a completion that has no effect is told of") {
+  const auto of = [](const std::string& keys) {
+    return warnings_of("[agents.default]\n" + keys);
+  };
+  CHECK(of("completion = \"tool\"\n").empty());  // the defaults
+  const auto chat = of("phase = \"chat\"\ncompletion = \"tool\"\n");
+  REQUIRE(chat.size() == 1);
+  CHECK(chat[0] ==
+        "line 3: agents.default.completion: \"tool\" has no effect: sessions "
+        "begin in the phase \"chat\", which is one of exempt_phases, and stay "
+        "there unless `riffle run --phase` moves them; set phase = \"work\", "
+        "or take \"chat\" out of exempt_phases");
+  CHECK(of("phase = \"chat\"\n").empty());
+  CHECK(of("phase = \"chat\"\ncompletion = \"tool\"\n"
+           "exempt_phases = []\n")
+            .empty());
+  CHECK(of("phase = \"chat\"\ncompletion = \"tool\"\n"
+           "tools = [\"set_phase\"]\n")
+            .empty());
+  CHECK(of("phase = \"chat\"\ncompletion = \"tool\"\n"
+           "response_schema = { type = \"object\" }\n")
+            .empty());
+}

@@ -11,6 +11,19 @@ const termination_limits free_form{false, 2, true};
 const termination_limits strict{true, 2, false};
 const termination_limits lenient{true, 2, true};
 
+termination on_turn_without_calls(const termination_limits& limits,
+                                  std::string_view text,
+                                  std::uint32_t reminders,
+                                  std::uint32_t tools_run) {
+  return make_termination_policy(limits)->on_turn_without_calls(
+      {text, limits.phase, reminders, tools_run});
+}
+
+termination on_complete(std::string_view answer, std::string_view text,
+                        std::uint32_t tools_run) {
+  return free_ending()->on_complete(answer, {text, {}, 0, tools_run});
+}
+
 termination finish(std::string_view text, bool fallback = false) {
   return {termination_step::finish, std::string{text}, fallback};
 }
@@ -54,13 +67,51 @@ TEST_CASE("after the reminders it is completed or failed, as configured") {
         finish("Done."));
 }
 
-TEST_CASE("exempt phases need no complete") {
-  const std::vector<std::string> exempt{"chat", "brainstorm"};
-  CHECK(needs_complete(true, "build", exempt));
-  CHECK_FALSE(needs_complete(true, "chat", exempt));
-  CHECK_FALSE(needs_complete(true, "brainstorm", exempt));
-  CHECK_FALSE(needs_complete(false, "build", exempt));
-  CHECK(needs_complete(true, "", {}));
+TEST_CASE("exempt phases need no complete, others do, as the run goes on") {
+  auto limits = strict;
+  limits.exempt_phases = {"chat", "brainstorm"};
+  const auto policy = make_termination_policy(limits);
+  const auto step_in = [&](std::string_view phase) {
+    return policy->on_turn_without_calls({"Done.", phase, 0, 0}).step;
+  };
+  CHECK(step_in("build") == termination_step::remind);
+  CHECK(step_in("chat") == termination_step::finish);
+  CHECK(step_in("brainstorm") == termination_step::finish);
+  CHECK(step_in("") == termination_step::remind);
+  limits.needs_complete = false;
+  CHECK(make_termination_policy(limits)
+            ->on_turn_without_calls({"Done.", "build", 0, 0})
+            .step == termination_step::finish);
+}
+
+TEST_CASE("a policy of one's own takes the place of the built-in ones") {
+  class at_once final : public termination_policy {
+   public:
+    termination on_turn_without_calls(const turn_end& turn) const override {
+      return {termination_step::fail, std::string{turn.visible_text}, false};
+    }
+    termination on_complete(std::string_view,
+                            const turn_end& turn) const override {
+      return {termination_step::finish, std::string{turn.phase}, false};
+    }
+  };
+  const auto policy =
+      ending_by_phase(std::make_shared<at_once>(), {"chat"}, free_ending());
+  CHECK(policy->on_turn_without_calls({"x", "work", 0, 0}).step ==
+        termination_step::fail);
+  CHECK(policy->on_turn_without_calls({"x", "chat", 0, 0}) == finish("x"));
+  CHECK(policy->on_complete("a", {"x", "work", 0, 0}) == finish("work"));
+  CHECK(policy->on_complete("a", {"x", "chat", 0, 0}) == finish("a"));
+}
+
+TEST_CASE("a phase has a name of 1 to 64 bytes without control characters") {
+  for (const auto* good : {"work", "x y", "Überarbeitung"})
+    CHECK(phase_problem(good).empty());
+  CHECK(phase_problem("") == "is empty");
+  CHECK(phase_problem(" \t") == "is empty");
+  CHECK(phase_problem("a\nb") == "holds a control character");
+  CHECK(phase_problem(std::string(64, 'x')).empty());
+  CHECK(phase_problem(std::string(65, 'x')) == "is longer than 64 bytes");
 }
 
 TEST_CASE("the argument of complete is the answer") {

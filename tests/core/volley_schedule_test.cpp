@@ -286,3 +286,20 @@ TEST_CASE("ten thousand tasks are scheduled in their order") {
   CHECK(ended == many);
   CHECK(over);
 }
+
+TEST_CASE("no more run than the rate limiter lets through, down and up") {
+  volley_world x{{.workers = 4}, plain(12)};
+  x.take(x.schedule.begin(x.now));
+  REQUIRE(x.running.size() == 4);
+  x.take(x.schedule.on_capacity(1));
+  CHECK(x.schedule.capacity() == 1);
+  for (int i = 0; i < 3; ++i) x.end(*x.running.begin(), good);
+  CHECK(x.running.size() == 1);
+  x.take(x.schedule.on_capacity(3));  // as soon as there is room
+  CHECK(x.running.size() == 3);
+  x.take(x.schedule.on_capacity(9));  // never more than workers
+  CHECK(x.running.size() == 4);
+  x.take(x.schedule.on_capacity(2));
+  x.take(x.schedule.on_capacity(0));
+  CHECK(x.schedule.capacity() == 4);
+}

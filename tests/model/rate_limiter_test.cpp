@@ -162,3 +162,84 @@ TEST_CASE("no schedule breaks a limit, the order, or forgets a request") {
     CHECK(waiting.empty());
   }
 }
+
+TEST_CASE("a refusal stops all starts for as long as the server says") {
+  rate_limiter gate{{0, 0, true}};
+  for (int i = 0; i < 8; ++i) REQUIRE(gate.try_start(zero));
+  CHECK(gate.capacity() == 0);
+  gate.refuse(2s, zero + 10ms);
+  gate.on_end();
+  CHECK(gate.capacity() == 4);  // half of what was open
+  // Those that were under way say the same once more.
+  gate.refuse(1s, zero + 20ms);
+  gate.on_end();
+  CHECK(gate.capacity() == 4);
+  for (int i = 0; i < 5; ++i) gate.on_end();
+  CHECK_FALSE(gate.try_start(zero + 2009ms));
+  gate.wait(1, zero + 60s);
+  CHECK(gate.next() == zero + 2010ms);
+  CHECK(gate.poll(zero + 2009ms).started.empty());
+  CHECK(gate.poll(zero + 2010ms).started == tickets{1});
+}
+
+TEST_CASE("the ceiling that a refusal leaves grows with what is accepted") {
+  rate_limiter gate{{0, 0, true}};
+  for (int i = 0; i < 4; ++i) REQUIRE(gate.try_start(zero));
+  gate.refuse({}, zero);
+  CHECK(gate.capacity() == 2);
+  std::uint32_t highest = 0;
+  int successes = 0;
+  while (gate.capacity() != 0 && ++successes < 1000) {
+    CHECK(gate.capacity() >= highest);
+    highest = gate.capacity();
+    gate.accept();
+  }
+  CHECK(gate.capacity() == 0);  // twice as much as was refused: forgotten
+  CHECK(highest == 7);
+  rate_limiter bounded{{3, 0, true}};
+  for (int i = 0; i < 3; ++i) REQUIRE(bounded.try_start(zero));
+  CHECK(bounded.capacity() == 3);
+  bounded.refuse({}, zero);
+  CHECK(bounded.capacity() == 1);
+}
+
+TEST_CASE("starts keep the distance at which they were accepted") {
+  // A server that takes 10 a second and is asked for as many as it takes.
+  rate_limiter gate{{0, 0, true}};
+  auto now = zero;
+  int taken = 0;
+  int refused = 0;
+  int in_window = 0;
+  auto window = zero;
+  rate_limiter::ticket last = 0;
+  while (taken < 1000) {
+    if (now >= window + 1s) {
+      window += (now - window) / 1s * 1s;
+      in_window = 0;
+    }
+    if (!gate.try_start(now)) {
+      gate.wait(++last, now + 600s);
+      auto moves = gate.poll(now);
+      while (moves.started.empty()) {
+        now = std::max(now + 1ms, *gate.next());
+        moves = gate.poll(now);
+      }
+      if (now >= window + 1s) {
+        window += (now - window) / 1s * 1s;
+        in_window = 0;
+      }
+    }
+    if (++in_window <= 10) {
+      ++taken;
+      gate.accept();
+    } else {
+      ++refused;
+      gate.refuse(window + 1s - now, now);
+    }
+    gate.on_end();
+    now += 1ms;
+  }
+  CAPTURE(refused);
+  CHECK(refused < 60);       // of 1,000
+  CHECK(now - zero < 135s);  // ideal: 100 s
+}

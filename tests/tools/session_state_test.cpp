@@ -66,3 +66,15 @@ TEST_CASE("bytes that are no UTF-8 do not break a state") {
   REQUIRE(state.set("a", std::string{"x\xFFy"}));
   CHECK(state.get("a") == json("x\xEF\xBF\xBDy"));
 }
+
+TEST_CASE("a state can be reset: nothing of it is left, for later calls too") {
+  state_values session{{"a", "1"}, {"b", "[2]"}};
+  call_state state{session};
+  REQUIRE(state.set("c", 3));
+  state.reset();
+  CHECK(state.all().empty());
+  CHECK(state.changes() == state_values{{"a", ""}, {"b", ""}});
+  REQUIRE(state.set("b", "new"));
+  apply_state(session, state.changes());
+  CHECK(session == state_values{{"b", "\"new\""}});
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // riffle completion bash|zsh|fish|man | --names KIND
+#include <set>
 #include <utility>
 
 #include "runtime/cli/command_tree.hpp"
@@ -24,7 +25,12 @@ std::vector<std::string> sessions_of(const config::config& settings) {
   if (!journal) return out;
   const auto all = service::sessions{*journal, {}}.list(most_names);
   if (!all) return out;
-  for (const auto& x : *all) out.push_back(x.id.value);
+  std::set<std::string> volleys;
+  for (const auto& x : *all) {
+    const auto volley = x.runs > 0 ? volley_of(x.last) : std::string{};
+    if (!volley.empty() && volleys.insert(volley).second) out.push_back(volley);
+    out.push_back(x.id.value);
+  }
   return out;
 }
 

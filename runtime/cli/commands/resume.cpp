@@ -36,6 +36,13 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
                   const common_options& options) {
   if (options.level == verbosity::quiet) return completed;
   const auto& last = x.runs.back();
+  if (last.id.value.starts_with("plan_") &&
+      last.state == storage::run_state::cancelled) {
+    io.complain("plan " + last.id.value +
+                " was cancelled, and a plan that was cancelled does not go "
+                "on; start it again by 'riffle plan FILE'");
+    return completed;
+  }
   io.complain("nothing is unfinished in session " + x.session.value +
               "; its last run is " + std::string{to_string(last.state)} +
               ". 'riffle sessions show " + x.session.value +

@@ -6,6 +6,7 @@
 
 #include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/volley_sessions.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/output_text.hpp"
@@ -46,21 +47,6 @@ int show(const sessions_command& x, const storage::session_snapshot& session,
   return io.out.good() ? completed : failed;
 }
 
-expected<void> print_events(const service::sessions& all, const run_id& run,
-                            console& io) {
-  std::uint64_t after = 0;
-  while (io.out.good()) {
-    auto page = all.read_events(run, after, page_bytes);
-    if (!page) return unexpected{std::move(page.error())};
-    for (const auto& block : page->blocks) {
-      io.out.write(*block.lines);
-      after = block.last_seq;
-    }
-    if (page->end || page->blocks.empty()) return {};
-  }
-  return {};
-}
-
 int print_all(const storage::session_snapshot& session,
               const service::sessions& all, console& io) {
   for (const auto& run : session.runs) {
@@ -88,11 +74,8 @@ int output(const sessions_command& x, const service::sessions& all,
 
 error with_way_out(error why, const std::string& id) {
   if (why.code != errc::session_busy) return why;
-  if (!service::is_volley(id))
-    why.message +=
-        ". 'riffle sessions cancel " + id + "' ends it; then it can be deleted";
-  else
-    why.message += "; then it can be deleted";
+  why.message +=
+      ". 'riffle sessions cancel " + id + "' ends it; then it can be deleted";
   return why;
 }
 
@@ -137,6 +120,21 @@ std::filesystem::path data_place(const config::config& settings,
 
 }  // namespace
 
+expected<void> print_events(const service::sessions& all, const run_id& run,
+                            console& io) {
+  std::uint64_t after = 0;
+  while (io.out.good()) {
+    auto page = all.read_events(run, after, page_bytes);
+    if (!page) return unexpected{std::move(page.error())};
+    for (const auto& block : page->blocks) {
+      io.out.write(*block.lines);
+      after = block.last_seq;
+    }
+    if (page->end || page->blocks.empty()) return {};
+  }
+  return {};
+}
+
 int execute(const sessions_command& x, console& io) {
   using what = sessions_command::what;
   const bool changes = x.action == what::remove || x.action == what::cancel;
@@ -152,6 +150,12 @@ int execute(const sessions_command& x, console& io) {
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
   if (x.action == what::remove) return remove(x, all, io);
+  if (service::is_volley(x.id)) {
+    const volley_store store{*settings, *journal,
+                             data_place(*settings, "volleys")};
+    return x.action == what::cancel ? cancel_volley(x, store, io)
+                                    : show_volley(x, all, store, io);
+  }
   const auto session = all.show(session_id{x.id});
   if (!session)
     return report(

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -14,6 +17,7 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -28,12 +32,32 @@ std::optional<storage::run_record> left_behind(
   return found->run;
 }
 
-std::string unfinished_text(const storage::run_record& x, wall_time now) {
+std::string unfinished_text(const storage::run_record& x, wall_time now,
+                            std::size_t tasks) {
   const auto ms = std::max<std::int64_t>(0, now.us - x.started.us) / 1000;
+  if (const auto volley = volley_of(x); !volley.empty())
+    return "A volley of " + std::to_string(tasks) +
+           (tasks == 1 ? " task" : " tasks") +
+           " of this folder was not finished: " + safe_line(volley, 64) +
+           " (its task \"" + safe_line(x.task, 60) + "\" was begun " +
+           short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
   return "A run of this folder was not finished: \"" + safe_line(x.task, 60) +
          "\" (session " + safe_line(x.session.value, 64) + ", begun " +
          short_duration(static_cast<std::uint64_t>(ms)) + " ago).";
 }
+
+namespace {
+
+/// 0 if its record cannot be read.
+std::size_t tasks_of(runtime& rt, const std::string& volley) {
+  const auto state = rt.state(session_id{volley});
+  if (!state) return 0;
+  const auto record = state->find(service::volley_key);
+  if (record == state->end() || !record->second.contains("tasks")) return 0;
+  return record->second["tasks"].size();
+}
+
+}  // namespace
 
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,
                  room_wait& room, console& io) {
@@ -43,10 +67,11 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
   const auto all = rt.unfinished();
   const auto left = all ? left_behind(*all, here) : std::nullopt;
   if (!left) return completed;
-  const auto what = unfinished_text(*left, system_wall_time());
+  const auto volley = volley_of(*left);
+  const auto tasks = volley.empty() ? 0 : tasks_of(rt, volley);
+  const auto what = unfinished_text(*left, system_wall_time(), tasks);
   auto keyboard = open_keyboard(x.task == "-");
   if (!keyboard || x.common.output != output_kind::text) {
-    const auto volley = volley_of(*left);
     io.complain(what + " 'riffle sessions resume " +
                 (volley.empty() ? left->session.value : volley) +
                 "' finishes it");
@@ -57,6 +82,11 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
           "Finish it first?", keyboard->get(),
           [&] { return signals.asked_to_stop(); }, io))
     return completed;
+  if (!volley.empty()) {
+    auto of = rt.resume_volley(volley, {.approval = approve::ask});
+    if (!of) return report(of.error(), io);
+    return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
+  }
   const auto resumed = with_room(room, [&] {
     return rt.resume(left->id, {}, {.approval = approve::ask});
   });

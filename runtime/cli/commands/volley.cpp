@@ -6,9 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/tasks_file.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
@@ -22,9 +22,6 @@ namespace {
 
 /// How often a quiet volley is looked at, and the status drawn.
 constexpr auto look = std::chrono::milliseconds{100};
-
-/// Longest wait for cancelled runs: time limits of tools are far shorter.
-constexpr auto settle_limit = std::chrono::seconds{60};
 
 /// What the tasks have in common; may read standard input.
 expected<run_request> shared_request(const volley_command& x) {
@@ -87,40 +84,6 @@ bool takes_stdin(const volley_command& x) {
          std::ranges::find(x.tasks, "-") != x.tasks.end();
 }
 
-std::optional<approval_prompt> prompt_for(watched_volley& x,
-                                          const common_options& options,
-                                          volley_output& output,
-                                          const interrupts& signals,
-                                          const console& io) {
-  std::optional<approval_prompt> out;
-  if (!x.keyboard) return out;
-  const bool color = use_color(options, io.err);
-  out.emplace(
-      std::move(*x.keyboard),
-      approval_prompt::surroundings{
-          x.rt, [&of = x.of] { of.cancel("stopped by the user"); },
-          [&output](const std::string& text) { output.interject(text); },
-          [&signals] { return signals.asked_to_stop(); },
-          [&io, color] {
-            return dialog_options{io.err.columns(), io.err.rows(), color};
-          }});
-  return out;
-}
-
-/// Knows when a volley that shall end has had its time.
-class patience_clock {
- public:
-  bool is_over(bool ends) {
-    if (!ends) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (!until_) until_ = now + settle_limit;
-    return now >= *until_;
-  }
-
- private:
-  std::optional<std::chrono::steady_clock::time_point> until_;
-};
-
 void tell_how_to_go_on(const volley& of, const volley_output& output,
                        const common_options& options, console& io) {
   if (options.level == verbosity::quiet || output.cancelled() == 0) return;
@@ -142,53 +105,115 @@ void read_old(runtime& rt, const volley_update& x, volley_output& output) {
       break;
 }
 
+/// A volley as it is shown.
+class shown_volley {
+ public:
+  shown_volley(watched_volley& x, const common_options& options,
+               show_options show, const interrupts& signals, console& io)
+      : x_{x},
+        signals_{signals},
+        io_{io},
+        output_{options, show, x.of, io.out, io.err},
+        log_{output_.has_status(), io.err},
+        prompt_{prompt_for(
+            x.keyboard,
+            {x.rt, "this task",
+             [this](const events::approval_required& about) {
+               const auto task = output_.task_of(about.proposal);
+               if (task) x_.of.cancel(*task, "stopped by the user");
+             },
+             [this](const std::string& text) { output_.interject(text); }},
+            options, signals, io)} {
+    output_.listen([this](const event& e) {
+      if (prompt_) prompt_->on(e);
+    });
+  }
+  shown_volley(const shown_volley&) = delete;
+  shown_volley& operator=(const shown_volley&) = delete;
+
+  void to_the_end() {
+    patience_clock patience;
+    bool unread = false;
+    while (!x_.of.ended()) {
+      look_once();
+      if (!io_.out.good() && !std::exchange(unread, true)) {
+        io_.complain_of_output();
+        x_.of.cancel("nobody reads the output");
+      }
+      if (patience.is_over(unread || signals_.asked_to_stop())) break;
+    }
+  }
+
+  void finish() {
+    output_.interject(log_.take());
+    output_.finish();
+  }
+
+  [[nodiscard]] const volley_output& output() const { return output_; }
+  [[nodiscard]] int status() const {
+    return output_.status(prompt_ ? prompt_->unanswered() : 0);
+  }
+
+ private:
+  void look_once() {
+    if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
+    if (prompt_ && prompt_->busy() && !signals_.asked_to_stop()) {
+      prompt_->look(look);
+      if (prompt_->busy()) return go_on_above();
+    }
+    take(x_.of.next(look));
+    if (signals_.asked_to_stop()) output_.cancelling();
+    if (prompt_ && prompt_->busy()) return;
+    output_.interject(log_.take());
+    output_.tick(std::chrono::steady_clock::now());
+  }
+
+  /// While a person thinks the others go on: their lines stand above the
+  /// question, which is written again below them.
+  void go_on_above() {
+    constexpr int most = 100;
+    output_.cover(prompt_->erasure());
+    for (int i = 0; i < most; ++i) {
+      const auto update = x_.of.next({});
+      if (!update) break;
+      take(update);
+    }
+    if (output_.uncover()) prompt_->show_again();
+  }
+
+  void take(const std::optional<volley_update>& update) {
+    if (!update) return;
+    read_old(x_.rt, *update, output_);
+    output_.on(*update, std::chrono::steady_clock::now());
+  }
+
+  watched_volley& x_;
+  const interrupts& signals_;
+  console& io_;
+  volley_output output_;
+  waiting_log log_;
+  std::optional<approval_prompt> prompt_;
+};
+
 }  // namespace
 
 int watch(watched_volley x, const common_options& options, show_options show,
           interrupts& signals, console& io) {
   const unread_limits limits{[&] { return signals.asked_to_stop(); }, io};
   show.asks = x.keyboard.has_value();
-  volley_output output{options, show, x.of, io.out, io.err};
-  waiting_log log{output.has_status(), io.err};
-  auto prompt = prompt_for(x, options, output, signals, io);
-  output.listen([&](const event& e) {
-    if (prompt) prompt->on(e);
-  });
+  shown_volley shown{x, options, show, signals, io};
   signals.on_stop([&of = x.of](const char* by) {
     of.cancel(std::string{"cancelled by "} + by);
   });
-  patience_clock patience;
-  bool unread = false;
-  while (!x.of.ended()) {
-    if (prompt && signals.asked_to_stop()) prompt->leave();
-    const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
-    if (asks) prompt->look(look);
-    const auto update = asks && prompt->busy() ? std::nullopt : x.of.next(look);
-    const auto now = std::chrono::steady_clock::now();
-    if (update) {
-      read_old(x.rt, *update, output);
-      output.on(*update, now);
-    }
-    if (signals.asked_to_stop()) output.cancelling();
-    if (!prompt || !prompt->busy()) {
-      output.interject(log.take());
-      output.tick(now);
-    }
-    if (!io.out.good() && !std::exchange(unread, true)) {
-      io.complain_of_output();
-      x.of.cancel("nobody reads the output");
-    }
-    if (patience.is_over(unread || signals.asked_to_stop())) break;
-  }
+  shown.to_the_end();
   signals.on_stop({});
-  output.interject(log.take());
-  output.finish();
+  shown.finish();
   if (const auto why = x.of.failure()) return report(*why, io);
-  tell_how_to_go_on(x.of, output, options, io);
-  const bool stopped = signals.asked_to_stop() && output.cancelled() > 0;
+  tell_how_to_go_on(x.of, shown.output(), options, io);
+  const bool stopped =
+      signals.asked_to_stop() && shown.output().cancelled() > 0;
   if (stopped || !x.of.ended()) return interrupted_by_user;
-  return io.out.good() ? output.status(prompt ? prompt->unanswered() : 0)
-                       : failed;
+  return io.out.good() ? shown.status() : failed;
 }
 
 int execute(const volley_command& x, console& io) {

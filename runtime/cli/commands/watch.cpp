@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -20,9 +20,6 @@ namespace {
 
 /// How often a quiet run is looked at, and the status line drawn.
 constexpr auto look = std::chrono::milliseconds{100};
-
-/// Longest wait for a cancelled run: time limits of tools are far shorter.
-constexpr auto settle_limit = std::chrono::seconds{60};
 
 /// Cancels a run whose output nobody can read any more, and knows when a
 /// cancelled run has had its time.
@@ -37,10 +34,7 @@ class watcher {
       unread_ = true;
       cancel_unread();
     }
-    if (!unread_ && !signals_.asked_to_stop()) return true;
-    const auto now = std::chrono::steady_clock::now();
-    if (give_up_ == decltype(give_up_){}) give_up_ = now + settle_limit;
-    return now < give_up_;
+    return !patience_.is_over(unread_ || signals_.asked_to_stop());
   }
 
  private:
@@ -53,7 +47,7 @@ class watcher {
   const interrupts& signals_;
   console& io_;
   bool unread_ = false;
-  std::chrono::steady_clock::time_point give_up_{};  ///< its zero: none yet
+  patience_clock patience_;
 };
 
 int final_status(const run_output& output, std::uint32_t unasked,
@@ -63,18 +57,6 @@ int final_status(const run_output& output, std::uint32_t unasked,
   const auto why = output.report().failure();
   return status_of(end->status, why ? std::optional{why->code} : std::nullopt,
                    unasked > 0);
-}
-
-/// What a person who was not there can do about it.
-void tell_unasked(std::uint32_t calls, const common_options& options,
-                  console& io) {
-  if (calls == 0 || options.level == verbosity::quiet) return;
-  io.complain(
-      (calls == 1 ? std::string{"a call was"}
-                  : std::to_string(calls) + " calls were") +
-      " denied since nobody could be asked: run it at a terminal, choose by "
-      "--approve ask|all|none, or allow such calls by rules of the "
-      "configuration");
 }
 
 /// Said to everybody: what looks whole is not.
@@ -95,26 +77,6 @@ void tell_proposed(std::uint32_t calls, const common_options& options,
   io.complain((calls == 1 ? std::string{"a proposal waits"}
                           : std::to_string(calls) + " proposals wait") +
               " for a decision: riffle proposals list");
-}
-
-std::optional<approval_prompt> prompt_for(watched_run& x,
-                                          const common_options& options,
-                                          run_output& output,
-                                          const interrupts& signals,
-                                          const console& io) {
-  std::optional<approval_prompt> out;
-  if (!x.keyboard) return out;
-  const bool color = use_color(options, io.err);
-  out.emplace(
-      std::move(*x.keyboard),
-      approval_prompt::surroundings{
-          x.rt, [handle = x.of] { handle.cancel("stopped by the user"); },
-          [&output](const std::string& text) { output.interject(text); },
-          [&signals] { return signals.asked_to_stop(); },
-          [&io, color] {
-            return dialog_options{io.err.columns(), io.err.rows(), color};
-          }});
-  return out;
 }
 
 /// Where nobody can be asked, it is said who can decide.
@@ -180,6 +142,95 @@ int set_aside(const run& x, console& io) {
   return failed;
 }
 
+/// Shows a run as its events come, until they end.
+class shown_run {
+ public:
+  shown_run(watched_run& x, const common_options& options, show_options show,
+            const interrupts& signals, room_wait& room, console& io)
+      : of_{x.of},
+        signals_{signals},
+        room_{room},
+        output_{options, show, io.out, io.err},
+        log_{view_of(options, show, io.out, io.err).status, io.err},
+        prompt_{prompt_for(
+            x.keyboard,
+            {x.rt, "the run",
+             [this](const auto&) { of_.cancel("stopped by the user"); },
+             [this](const auto& text) { output_.interject(text); }},
+            options, signals, io)},
+        nobody_{io},
+        watching_{x.of, signals, io},
+        stream_{x.of.events()} {
+    output_.listen(
+        [this](const event& e) { prompt_ ? prompt_->on(e) : nobody_.on(e); });
+  }
+  shown_run(const shown_run&) = delete;
+  shown_run& operator=(const shown_run&) = delete;
+
+  enum class end : std::uint8_t { over, no_room, not_settled };
+
+  end to_the_end() {
+    for (;;) {
+      if (stream_.ended()) {
+        const auto why = stream_.failure();
+        if (!why || !lacks_room(*why)) return end::over;
+        output_.hide_status();
+        if (!room_.wait(*why)) return end::no_room;
+        stream_ = of_.events(last_seq_);
+      }
+      look_once();
+      if (!watching_.go_on() && !stream_.ended()) return end::not_settled;
+    }
+  }
+
+  /// The last words, on standard output.
+  void finish() {
+    output_.finish();
+    watching_.go_on();  // says so if the answer could not be written
+  }
+  void show_log() { output_.interject(log_.take()); }
+
+  [[nodiscard]] const run_output& output() const { return output_; }
+  [[nodiscard]] std::optional<error> failure() const {
+    return stream_.failure();
+  }
+  [[nodiscard]] std::uint32_t unasked() const {
+    return output_.report().unasked() + (prompt_ ? prompt_->unanswered() : 0);
+  }
+
+ private:
+  /// What happens meanwhile waits in the log while a person thinks.
+  void look_once() {
+    if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
+    const bool asks = prompt_ && prompt_->busy() && !signals_.asked_to_stop();
+    if (asks) prompt_->look(look);
+    const auto batch =
+        asks && prompt_->busy() ? std::nullopt : stream_.next(look);
+    const auto now = std::chrono::steady_clock::now();
+    if (batch) {
+      room_.over();
+      last_seq_ = batch->last_seq();
+      output_.on_lines(batch->lines(), now);
+    }
+    if (!batch) nobody_.on_quiet();
+    if (signals_.asked_to_stop()) output_.cancelling();
+    if (prompt_ && prompt_->busy()) return;
+    show_log();
+    output_.tick(now);
+  }
+
+  const run& of_;
+  const interrupts& signals_;
+  room_wait& room_;
+  run_output output_;
+  waiting_log log_;
+  std::optional<approval_prompt> prompt_;
+  hints nobody_;
+  watcher watching_;
+  event_stream stream_;
+  std::uint64_t last_seq_ = 0;
+};
+
 }  // namespace
 
 int watch(watched_run x, const common_options& options, show_options show,
@@ -188,57 +239,23 @@ int watch(watched_run x, const common_options& options, show_options show,
   const unread_limits limits{
       [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
-  run_output output{options, show, io.out, io.err};
-  waiting_log log{view_of(options, show, io.out, io.err).status, io.err};
-  auto prompt = prompt_for(x, options, output, signals, io);
-  hints nobody{io};
-  output.listen([&](const event& e) { prompt ? prompt->on(e) : nobody.on(e); });
+  shown_run shown{x, options, show, signals, room, io};
   signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
-  watcher watching{x.of, signals, io};
-  auto stream = x.of.events();
-  std::uint64_t last_seq = 0;
-  for (;;) {
-    if (stream.ended()) {
-      const auto why = stream.failure();
-      if (!why || !lacks_room(*why)) break;
-      output.hide_status();
-      if (!room.wait(*why)) return *room.status();
-      stream = x.of.events(last_seq);
-    }
-    // What happens meanwhile waits in the log while a person thinks.
-    if (prompt && signals.asked_to_stop()) prompt->leave();
-    const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
-    if (asks) prompt->look(look);
-    const auto batch =
-        asks && prompt->busy() ? std::nullopt : stream.next(look);
-    const auto now = std::chrono::steady_clock::now();
-    if (batch) {
-      room.over();
-      last_seq = batch->last_seq();
-      output.on_lines(batch->lines(), now);
-    }
-    if (!batch) nobody.on_quiet();
-    if (signals.asked_to_stop()) output.cancelling();
-    if (!prompt || !prompt->busy()) {
-      output.interject(log.take());
-      output.tick(now);
-    }
-    if (!watching.go_on() && !stream.ended()) return give_up(x.of, io);
-  }
+  const auto end = shown.to_the_end();
+  if (end == shown_run::end::no_room) return *room.status();
+  if (end == shown_run::end::not_settled) return give_up(x.of, io);
   signals.on_stop({});
-  output.interject(log.take());
-  if (stream.failure()) return cut_off(*stream.failure(), x.of, io);
+  shown.show_log();
+  if (const auto why = shown.failure()) return cut_off(*why, x.of, io);
+  const auto& output = shown.output();
   if (!output.report().finished()) return set_aside(x.of, io);
-  output.finish();
-  watching.go_on();  // says so if the answer could not be written
-  const auto unasked =
-      output.report().unasked() + (prompt ? prompt->unanswered() : 0);
+  shown.finish();
   tell_truncated(output, options, io);
-  tell_unasked(unasked, options, io);
+  tell_unasked(shown.unasked(), "it", options, io);
   tell_proposed(output.report().proposed(), options, io);
-  return final_status(output, unasked, io);
+  return final_status(output, shown.unasked(), io);
 }
 
 }  // namespace riffle::cli

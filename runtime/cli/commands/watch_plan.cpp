@@ -9,13 +9,14 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/api/plans.hpp"
+#include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/plan_report.hpp"
 #include "runtime/cli/view/run_output.hpp"
+#include "runtime/cli/view/run_stats.hpp"
 
 namespace riffle::cli {
 
@@ -23,9 +24,6 @@ namespace {
 
 /// How often quiet logs are looked at, and the status line drawn.
 constexpr auto look = std::chrono::milliseconds{100};
-
-/// Longest wait for a cancelled plan.
-constexpr auto settle_limit = std::chrono::seconds{60};
 
 /// One log after the other on the same outputs: each has its own view, and the
 /// plan says what stands between them.
@@ -43,7 +41,10 @@ class plan_output {
 
   void listen(std::function<void(const event&)> f) {
     listener_ = std::move(f);
-    mine_->listen(listener_);
+    mine_->listen([this](const event& e) {
+      stats_.on(e);
+      listener_(e);
+    });
   }
 
   void on(const event_batch& batch, time_point now) {
@@ -68,6 +69,8 @@ class plan_output {
     shown_->hide_status();
     const auto& end = report_.finished();
     if (!end) return;
+    stats_.add(std::exchange(step_stats_, {}));
+    if (show_.stats) mine_->interject(stats_.to_text("the whole plan"));
     if (options_.output == output_kind::json && !wants_answer)
       io_.out.write(report_.to_json(session_, unasked) + "\n");
     else if (wants_answer && end->answer)
@@ -94,7 +97,11 @@ class plan_output {
     shown_ = &*mine_;
     step_run_ = run;
     step_.emplace(options_, show_, io_.out, io_.err);
-    if (listener_) step_->listen(listener_);
+    stats_.add(std::exchange(step_stats_, {}));
+    step_->listen([this](const event& e) {
+      step_stats_.on(e);
+      if (listener_) listener_(e);
+    });
     return *step_;
   }
 
@@ -118,6 +125,8 @@ class plan_output {
   run_id step_run_;
   run_output* shown_ = nullptr;  ///< the one that wrote last
   plan_report report_;
+  run_stats stats_;       ///< of the plan's own calls and the steps before
+  run_stats step_stats_;  ///< of the newest step's run
   std::function<void(const event&)> listener_;
   std::string session_;
   std::uint32_t unasked_ = 0;
@@ -148,36 +157,6 @@ class waiting_calls {
   bool told_ = false;
 };
 
-void tell_unasked(std::uint32_t calls, const common_options& options,
-                  console& io) {
-  if (calls == 0 || options.level == verbosity::quiet) return;
-  io.complain(
-      (calls == 1 ? std::string{"a call was"}
-                  : std::to_string(calls) + " calls were") +
-      " denied since nobody could be asked: run the plan at a terminal, choose "
-      "by --approve ask|all|none, or allow such calls by rules of the "
-      "configuration");
-}
-
-std::optional<approval_prompt> prompt_for(watched_run& x, plan_output& output,
-                                          const common_options& options,
-                                          const interrupts& signals,
-                                          const console& io) {
-  std::optional<approval_prompt> out;
-  if (!x.keyboard) return out;
-  const bool color = use_color(options, io.err);
-  out.emplace(
-      std::move(*x.keyboard),
-      approval_prompt::surroundings{
-          x.rt, [handle = x.of] { handle.cancel("stopped by the user"); },
-          [&output](const std::string& text) { output.interject(text); },
-          [&signals] { return signals.asked_to_stop(); },
-          [&io, color] {
-            return dialog_options{io.err.columns(), io.err.rows(), color};
-          }});
-  return out;
-}
-
 int unfinished(const run& plan, const plan_events& logs, console& io) {
   const int status = logs.failure() ? report(*logs.failure(), io) : failed;
   io.complain(
@@ -191,21 +170,17 @@ int unfinished(const run& plan, const plan_events& logs, console& io) {
 bool show_all(plan_events& logs, plan_output& output,
               std::optional<approval_prompt>& prompt, waiting_calls& calls,
               waiting_log& log, const interrupts& signals) {
-  using clock = std::chrono::steady_clock;
-  std::optional<clock::time_point> give_up;
+  patience_clock patience;
   while (!logs.ended()) {
     if (prompt && signals.asked_to_stop()) prompt->leave();
     const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
     if (asks) prompt->look(look);
     const auto batch = asks && prompt->busy() ? std::nullopt : logs.next(look);
-    const auto now = clock::now();
+    const auto now = std::chrono::steady_clock::now();
     if (batch) output.on(*batch, now);
     if (!batch && !prompt) output.interject(calls.on_quiet());
-    if (signals.asked_to_stop()) {
-      output.cancelling();
-      if (!give_up) give_up = now + settle_limit;
-      if (now >= *give_up) return false;
-    }
+    if (signals.asked_to_stop()) output.cancelling();
+    if (patience.is_over(signals.asked_to_stop())) return false;
     if (!prompt || !prompt->busy()) {
       output.interject(log.take());
       output.tick(now);
@@ -224,7 +199,12 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
   show.asks = x.keyboard.has_value();
   plan_output output{x.of.id(), options, show, io};
   waiting_log log{view_of(options, show, io.out, io.err).status, io.err};
-  auto prompt = prompt_for(x, output, options, signals, io);
+  auto prompt = prompt_for(
+      x.keyboard,
+      {x.rt, "the plan",
+       [handle = x.of](const auto&) { handle.cancel("stopped by the user"); },
+       [&output](const std::string& text) { output.interject(text); }},
+      options, signals, io);
   waiting_calls calls;
   output.listen([&](const event& e) { prompt ? prompt->on(e) : calls.on(e); });
   signals.on_stop([handle = x.of](const char* by) {
@@ -238,7 +218,7 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
   if (!settled || !end) return unfinished(x.of, logs, io);
   const auto unasked = output.unasked() + (prompt ? prompt->unanswered() : 0);
   output.finish(options.output == output_kind::text, unasked);
-  tell_unasked(unasked, options, io);
+  tell_unasked(unasked, "the plan", options, io);
   const auto why = end->err ? std::optional{end->err->code} : std::nullopt;
   return status_of(end->status, why, unasked > 0);
 }

@@ -95,17 +95,26 @@ std::string approval_dialog::prompt() const {
   }
   const std::string changed = edited_ ? " with your arguments" : "";
   return "Run it" + changed +
-         "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top, [?] > ";
+         "? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top" +
+         (options_.stops == "the run" ? "" : " " + options_.stops) + ", [?] > ";
+}
+
+std::string approval_dialog::last_line() const {
+  const auto all = prompt();
+  const auto before = all.rfind('\n');
+  return before == all.npos ? all : all.substr(before + 1);
 }
 
 std::string approval_dialog::help() const {
-  return "  y  runs this call with exactly these arguments\n"
+  return std::string{} +
+         "  y  runs this call with exactly these arguments\n"
          "  n  does not; 'n REASON' tells the model why\n"
          "  e  lets you change the arguments ($VISUAL or $EDITOR)\n"
          "  a  runs it, and further calls like it without asking: you are "
          "asked which\n"
          "  v  shows the arguments and what they do, all of it\n"
-         "  s  does not run it and ends the run\n";
+         "  s  does not run it and ends " +
+         options_.stops + "\n";
 }
 
 dialog_step approval_dialog::decide(kind what) const {

@@ -42,6 +42,7 @@ struct dialog_options {
   std::size_t columns = 80;
   std::size_t rows = 24;
   bool color = false;
+  std::string stops = "the run";  ///< what "stop" ends
 };
 
 /// One question. It ends when a step has `decided`; `refused` opens it again.
@@ -51,6 +52,9 @@ class approval_dialog {
 
   /// The question, with the prompt as its last line.
   [[nodiscard]] std::string begin() const;
+
+  /// What stands on the last line until an answer comes.
+  [[nodiscard]] std::string last_line() const;
 
   /// A line that was typed, without its end.
   dialog_step on_line(std::string_view line);

@@ -13,6 +13,7 @@
 
 #include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 
 namespace riffle::cli {
 
@@ -111,6 +112,19 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   if (!open_ || typed_.size() > longest_line) typed_.clear();
 }
 
+/// A narrow terminal has wrapped it.
+std::string approval_prompt::erasure() const {
+  if (!open_) return {};
+  const auto columns = std::max<std::size_t>(1, around_.screen().columns);
+  const auto above = (columns_of(open_->last_line()) - 1) / columns;
+  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
+         std::string{"\x1b[J"};
+}
+
+void approval_prompt::show_again() {
+  if (open_) around_.show(open_->last_line());
+}
+
 void approval_prompt::leave() {
   if (!open_) return;
   open_.reset();
@@ -138,12 +152,13 @@ void approval_prompt::decide(const approval_answer& answer) {
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
   x.always = answer.scope;
-  x.reason =
-      answer.what == kind::stop ? "the user stopped the run" : answer.reason;
+  x.reason = answer.what == kind::stop
+                 ? "the user stopped " + around_.screen().stops
+                 : answer.reason;
   x.arguments = answer.arguments;
   x.digest = about.digest;
   const auto result = around_.rt.decide(about.proposal, std::move(x));
-  if (answer.what == kind::stop) around_.stop();
+  if (answer.what == kind::stop) around_.stop(about);
   if (!result) return around_.show(open_->refused(result.error().message));
   switch (result->verdict) {
     case decision_verdict::accepted: return close("");

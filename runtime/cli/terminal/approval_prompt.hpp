@@ -26,7 +26,8 @@ class approval_prompt {
  public:
   struct surroundings {
     runtime& rt;
-    std::function<void()> stop;  ///< ends what the questions are about
+    /// Ends what this question is about.
+    std::function<void(const events::approval_required&)> stop;
     std::function<void(const std::string&)> show;  ///< writes to the terminal
     std::function<bool()> stopped;  ///< the person asked for the end
     std::function<dialog_options()> screen;
@@ -47,6 +48,11 @@ class approval_prompt {
   /// typed; returns within about `limit` if nobody types, later if a person
   /// edits. Call it while `busy`.
   void look(std::chrono::milliseconds limit);
+
+  /// What removes the line of the open question; empty: none is open.
+  [[nodiscard]] std::string erasure() const;
+  /// Writes that line again; what was typed of an answer still counts.
+  void show_again();
 
   /// The person asked for the end: nothing follows behind the open prompt.
   void leave();

@@ -51,6 +51,7 @@ run_request request_of(const run_command& x, std::string task) {
   out.agent = x.agent;
   out.model = x.choices.model;
   out.context = x.context;
+  out.phase = x.phase;
   for (const auto& file : x.attachments) out.attachments.push_back({file});
   out.max_steps = x.choices.max_steps;
   out.timeout = x.choices.timeout;

@@ -48,9 +48,11 @@ std::string result_text(const told_result& x, const std::string& place) {
     out += x.report.answer();
   } else {
     out += "(" + std::string{to_string(x.result.status)};
-    if (const auto& why = x.result.failure)
-      out += ": " + std::string{to_string(why->code)} + ": " +
-             safe_line(why->message, longest_title);
+    if (const auto& why = x.result.failure) {
+      const auto code = to_string(why->code);
+      if (code != to_string(x.result.status)) out += ": " + std::string{code};
+      out += ": " + safe_line(why->message, longest_title);
+    }
     out += ")";
   }
   if (!out.ends_with('\n')) out += '\n';

@@ -54,6 +54,22 @@ void run_stats::on(const event& x) {
   }
 }
 
+void run_stats::add(const run_stats& x) {
+  for (const auto& [name, sum] : x.tools_) {
+    auto& mine = tools_[name];
+    mine.calls += sum.calls;
+    mine.failed += sum.failed;
+    mine.ms += sum.ms;
+  }
+  tool_ms_ += x.tool_ms_;
+  for (const auto& [what, n] : x.retries_) retries_[what] += n;
+  restarts_ += x.restarts_;
+  end_.steps += x.end_.steps;
+  end_.tool_calls += x.end_.tool_calls;
+  end_.duration_ms += x.end_.duration_ms;
+  riffle::add(end_.usage, x.end_.usage);
+}
+
 std::string run_stats::tools_text() const {
   std::string out;
   for (const auto& [name, sum] : tools_) {
@@ -65,7 +81,7 @@ std::string run_stats::tools_text() const {
   return out;
 }
 
-std::string run_stats::to_text() const {
+std::string run_stats::to_text(std::string_view whose) const {
   std::string retries;
   for (const auto& [what, n] : retries_) {
     retries += ", " + std::to_string(n) + " of " + what;
@@ -73,7 +89,7 @@ std::string run_stats::to_text() const {
   std::uint64_t n = 0;
   for (const auto& x : retries_) n += x.second;
   const auto& x = end_;
-  return tag + std::string{to_string(x.status)} + ": " +
+  return tag + std::string{whose.empty() ? to_string(x.status) : whose} + ": " +
          count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
          " — " + short_duration(x.duration_ms) + "\n" + tag +
          "tokens: " + tokens_text(x.usage) + "\n" + tag + "tools " +

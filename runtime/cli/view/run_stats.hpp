@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -18,8 +19,12 @@ class run_stats {
   /// The events of one run; live text may be left out.
   void on(const event& x);
 
-  /// Lines for people, each behind "[STATS] ".
-  [[nodiscard]] std::string to_text() const;
+  /// Another run's are counted too.
+  void add(const run_stats& x);
+
+  /// Lines for people, each behind "[STATS] ". `whose`: of several runs; empty:
+  /// how the one ended.
+  [[nodiscard]] std::string to_text(std::string_view whose = {}) const;
 
   /// {tool_ms, by_tool: {name: {calls, ms, failed}}, retries: {model, tool,
   /// termination}, restarts}.

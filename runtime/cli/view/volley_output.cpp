@@ -66,8 +66,23 @@ void volley_output::write(const screen_writes& all) {
   for (const auto& x : all) {
     // Nobody reads the results: the volley ends without a word.
     if (!out_.good()) return;
+    if (!erasure_.empty() && !x.bytes.empty()) {
+      err_.write(std::exchange(erasure_, {}));
+      uncovered_ = true;
+    }
     (x.to_out ? out_ : err_).write(x.bytes);
   }
+}
+
+bool volley_output::uncover() {
+  erasure_.clear();
+  return std::exchange(uncovered_, false);
+}
+
+std::optional<std::size_t> volley_output::task_of(const proposal_id& id) const {
+  const auto found = asked_.find(id);
+  if (found == asked_.end()) return std::nullopt;
+  return found->second;
 }
 
 void volley_output::on(const volley_update& x, time_point now) {
@@ -97,8 +112,12 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   tasks_[task].stats.on(*x);
   write(view_.on(task, *x, size()));
   if (!listener_) return;
-  if (auto* asked = std::get_if<events::approval_required>(&x->body))
+  if (const auto* done = std::get_if<events::approval_resolved>(&x->body))
+    asked_.erase(done->proposal);
+  if (auto* asked = std::get_if<events::approval_required>(&x->body)) {
+    asked_[asked->proposal] = task;
     asked->title = view_.place(task) + " " + asked->title;
+  }
   listener_(*x);
 }
 
@@ -126,9 +145,14 @@ void volley_output::on_over(const task_result& x, time_point now) {
 /// In task order, as far as there is no gap.
 void volley_output::tell_ended() {
   if (options_.output != output_kind::text) return;
-  for (; next_told_ < tasks_.size() && tasks_[next_told_].over; ++next_told_)
-    write(view_.answer(
-        result_text(tasks_[next_told_].told, view_.place(next_told_))));
+  for (; next_told_ < tasks_.size() && tasks_[next_told_].over; ++next_told_) {
+    const auto& told = tasks_[next_told_].told;
+    const auto text = result_text(told, view_.place(next_told_));
+    // What did not go well has no answer; else it is said nowhere.
+    const bool complains = options_.level == verbosity::quiet &&
+                           told.result.status != task_status::completed;
+    write(complains ? view_.interject(text) : view_.answer(text));
+  }
 }
 
 void volley_output::tick(time_point now) { write(view_.tick(now, size())); }
@@ -141,9 +165,13 @@ void volley_output::finish() {
     out_.write(results_json(all, id_) + "\n");
   }
   if (!show_.stats) return;
-  for (std::size_t i = 0; i < tasks_.size(); ++i)
-    if (tasks_[i].told.result.attempts > 0)
-      interject(view_.place(i) + "\n" + tasks_[i].stats.to_text());
+  run_stats all;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (tasks_[i].told.result.attempts == 0) continue;
+    interject(view_.place(i) + "\n" + tasks_[i].stats.to_text());
+    all.add(tasks_[i].stats);
+  }
+  if (tasks_.size() > 1) interject(all.to_text("all tasks"));
 }
 
 int volley_output::status(std::uint32_t unanswered) const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,13 @@ class volley_output {
   void tick(time_point now);
   void interject(const std::string& text) { write(view_.interject(text)); }
   void cancelling() { view_.cancelling(); }
+  /// An open question stands on the last line: `erasure` removes it before
+  /// anything else is written.
+  void cover(std::string erasure) { erasure_ = std::move(erasure); }
+  /// The question is the last thing again; whether it was removed.
+  bool uncover();
+  /// Whose question this is.
+  [[nodiscard]] std::optional<std::size_t> task_of(const proposal_id& id) const;
   /// After the last update: what is still to be said on standard output.
   void finish();
 
@@ -73,6 +82,9 @@ class volley_output {
   volley_view view_;
   std::vector<task_state> tasks_;
   std::function<void(const event&)> listener_;
+  std::map<proposal_id, std::size_t> asked_;  ///< questions that were shown
+  std::string erasure_;                       ///< empty: no question is open
+  bool uncovered_ = false;
   std::size_t next_told_ = 0;  ///< in task order, on standard output
   std::size_t ended_ = 0;
   std::size_t cancelled_ = 0;

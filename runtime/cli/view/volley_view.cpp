@@ -128,7 +128,9 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   if (x.status == task_status::not_run)
     why = "not run";
   else if (x.failure)
-    why = std::string{to_string(x.failure->code)} + ": " +
+    why = (x.failure->code == errc::cancelled
+               ? std::string{}
+               : std::string{to_string(x.failure->code)} + ": ") +
           safe_line(x.failure->message, longest_title);
   else if (!good)
     why = to_string(x.status);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The seam for metrics: what is measured, under OpenTelemetry's names, and who
+// reads it. No exporter lives here; without a reader a measurement costs one
+// load of an atomic.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string_view>
+
+namespace riffle {
+
+/// What is measured. The places are in `metrics_table`.
+enum class metric : std::uint8_t {
+  tool_duration,
+  run_duration,
+  plan_duration,
+  plan_step_duration,
+  run_tokens,
+  retries,
+};
+
+inline constexpr std::size_t metric_count =
+    static_cast<std::size_t>(metric::retries) + 1;
+
+enum class metric_kind : std::uint8_t { histogram, counter };
+
+/// As OpenTelemetry describes an instrument. Where its conventions for
+/// generative AI have a name, it is theirs.
+struct metric_about {
+  metric what{};
+  std::string_view name;
+  metric_kind kind{};
+  std::string_view unit;  ///< UCUM: "s", "{token}"
+  std::string_view description;
+  std::string_view place;  ///< the event that it is taken from
+};
+
+const std::array<metric_about, metric_count>& metrics_table() noexcept;
+
+/// "gen_ai.tool.name", "read". Valid during the call alone.
+struct metric_label {
+  std::string_view key;
+  std::string_view value;
+};
+
+/// Called on any thread, several at once: must not block and must not throw.
+class metric_reader {
+ public:
+  virtual ~metric_reader() = default;
+  virtual void on(const metric_about& what, double value,
+                  std::initializer_list<metric_label> labels) noexcept = 0;
+};
+
+/// The process's one reader from now on; null: nobody. A reader that is taken
+/// away may still hear of what is being measured at that moment.
+void read_metrics(std::shared_ptr<metric_reader> reader);
+
+/// Whether somebody reads: worth asking before labels are put together.
+bool metrics_are_read() noexcept;
+
+void measure(metric what, double value,
+             std::initializer_list<metric_label> labels) noexcept;
+
+}  // namespace riffle

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/volley_sessions.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/riffle.hpp"
+#include "runtime/cli/commands/cancel_run.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/session_text.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "runtime/service/views.hpp"
+#include "runtime/service/volley_record.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using json = nlohmann::ordered_json;
+using storage::run_record;
+using storage::run_state;
+
+/// Longest wait for the process that works on it.
+constexpr auto end_limit = 15s;
+constexpr auto between_looks = 50ms;
+
+/// A volley on record: its tasks, and all their runs in task order.
+struct known_volley {
+  service::volley_record record;
+  std::vector<run_record> runs;
+
+  /// The newest run of a task; null: it had none.
+  [[nodiscard]] const run_record* last_of(std::size_t task) const {
+    const run_record* out = nullptr;
+    for (const auto& run : runs)
+      if (service::request_from_json(run.settings).place->task == task)
+        out = &run;
+    return out;
+  }
+};
+
+expected<known_volley> find_volley(const std::string& id,
+                                   const volley_store& store) {
+  const error unknown{errc::not_found, "sessions",
+                      "there is no volley \"" + id +
+                          "\"; 'riffle sessions list' shows what there is"};
+  if (!store.journal) return unexpected{unknown};
+  auto record = service::load_volley(*store.journal, id);
+  if (!record && record.error().code == errc::not_found)
+    return unexpected{unknown};
+  if (!record) return unexpected{std::move(record.error())};
+  auto runs = service::runs_of_volley(*store.journal, id, *record);
+  if (!runs) return unexpected{std::move(runs.error())};
+  return known_volley{std::move(*record), std::move(*runs)};
+}
+
+std::string status_of_task(const run_record* run) {
+  return run == nullptr ? "not_run" : std::string{to_string(run->state)};
+}
+
+std::string place_of(std::size_t task, const known_volley& x) {
+  return "[" + std::to_string(task + 1) + "/" +
+         std::to_string(x.record.request.tasks.size()) + "] ";
+}
+
+int show_text(const sessions_command& x, const known_volley& volley,
+              const service::sessions& all, console& io) {
+  const auto& tasks = volley.record.request.tasks;
+  io.out.write(x.id + ", " + std::to_string(tasks.size()) +
+               (tasks.size() == 1 ? " task, " : " tasks, ") + "in " +
+               safe_line(volley.record.folder, 200) + "\n");
+  std::set<session_id> told;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto* run = volley.last_of(i);
+    io.out.write("\n" + place_of(i, volley) + status_of_task(run) + ": " +
+                 safe_line(tasks[i].task, 200) + "\n");
+    if (run == nullptr || !told.insert(run->session).second) continue;
+    const auto session = all.show(run->session);
+    if (!session) return report(session.error(), io);
+    io.out.write("session " + run->session.value + "\n" +
+                 conversation_text(*session));
+  }
+  return io.out.good() ? completed : failed;
+}
+
+int show_json(const sessions_command& x, const known_volley& volley,
+              const service::sessions& all, console& io) {
+  const auto& tasks = volley.record.request.tasks;
+  json out{{"volley_id", x.id},
+           {"folder", volley.record.folder},
+           {"tasks", json::array()}};
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto* run = volley.last_of(i);
+    json one{{"task", tasks[i].task}, {"status", status_of_task(run)}};
+    if (run != nullptr) {
+      const auto session = all.show(run->session);
+      if (!session) return report(session.error(), io);
+      one["run_id"] = run->id.value;
+      one["session"] = service::to_json(*session);
+    }
+    out["tasks"].push_back(std::move(one));
+  }
+  io.out.write(service::dump(out) + "\n");
+  return io.out.good() ? completed : failed;
+}
+
+int report_end(const sessions_command& x, const known_volley& volley,
+               console& io) {
+  std::size_t ended = 0;
+  bool open = false;
+  const auto tasks = volley.record.request.tasks.size();
+  for (std::size_t i = 0; i < tasks; ++i) {
+    const auto* run = volley.last_of(i);
+    if (run == nullptr) continue;
+    open = open || run->state == run_state::active;
+    ended +=
+        run->state == run_state::completed || run->state == run_state::failed;
+  }
+  if (x.common.output != output_kind::text)
+    io.out.write(service::dump(json{{"volley_id", x.id},
+                                    {"state", open ? "active" : "cancelled"},
+                                    {"ended", ended},
+                                    {"tasks", tasks}}) +
+                 "\n");
+  else if (open)
+    io.complain("volley " + x.id +
+                " was asked to end and has not yet; 'riffle sessions show " +
+                x.id + "' says how it goes on");
+  else if (x.common.level != verbosity::quiet)
+    io.complain("volley " + x.id + " is cancelled; " + std::to_string(ended) +
+                " of " + std::to_string(tasks) +
+                " tasks had ended; go on with: riffle sessions resume " + x.id);
+  return open ? failed : completed;
+}
+
+/// Nobody works on it: what was left open is ended by a runtime of our own.
+expected<void> end_here(const sessions_command& x, const volley_store& store,
+                        const known_volley& volley) {
+  auto settings = store.settings;
+  choose_log_level(x.common.level, settings);
+  auto rt = runtime::create(std::move(settings), {.owns_process = true});
+  if (!rt) return unexpected{rt.error()};
+  for (const auto& run : volley.runs) {
+    if (run.state != run_state::active) continue;
+    const auto done = rt->cancel(run.id, x.reason);
+    if (!done) return unexpected{done.error()};
+  }
+  const auto until = std::chrono::steady_clock::now() + end_limit;
+  for (const auto& run : volley.runs)
+    while (std::chrono::steady_clock::now() < until) {
+      const auto now = rt->find_run(run.id);
+      if (!now) return unexpected{now.error()};
+      if (now->state != run_state::active) break;
+      std::this_thread::sleep_for(between_looks);
+    }
+  return {};
+}
+
+/// Its process lets go of it, once it has ended what runs.
+expected<void> end_there(const sessions_command& x, const volley_store& store) {
+  auto& journal = *store.journal;
+  if (auto ok = service::ask_volley_end(journal, x.id, x.reason); !ok)
+    return ok;
+  std::set<run_id> asked;
+  const auto until = std::chrono::steady_clock::now() + end_limit;
+  while (std::chrono::steady_clock::now() < until) {
+    const auto volley = find_volley(x.id, store);
+    if (!volley) return unexpected{volley.error()};
+    for (const auto& run : volley->runs) {
+      if (run.state != run_state::active || !asked.insert(run.id).second)
+        continue;
+      if (auto ok = journal.ask_cancel(run.id, x.reason); !ok)
+        return unexpected{std::move(ok.error())};
+    }
+    const auto held = service::lock_volley(store.locks, x.id);
+    if (held) return {};
+    if (held.error().code != errc::session_busy)
+      return unexpected{held.error()};
+    std::this_thread::sleep_for(between_looks);
+  }
+  return {};
+}
+
+}  // namespace
+
+int show_volley(const sessions_command& x, const service::sessions& all,
+                const volley_store& store, console& io) {
+  const auto volley = find_volley(x.id, store);
+  if (!volley) return report(volley.error(), io);
+  if (x.action == sessions_command::what::show)
+    return x.common.output == output_kind::text
+               ? show_text(x, *volley, all, io)
+               : show_json(x, *volley, all, io);
+  for (const auto& run : volley->runs)
+    if (const auto done = print_events(all, run.id, io); !done)
+      return report(done.error(), io);
+  return io.out.good() ? completed : failed;
+}
+
+int cancel_volley(const sessions_command& x, const volley_store& store,
+                  console& io) {
+  auto volley = find_volley(x.id, store);
+  if (!volley) return report(volley.error(), io);
+  auto held = service::lock_volley(store.locks, x.id);
+  if (!held && held.error().code != errc::session_busy)
+    return report(held.error(), io);
+  const bool left = std::ranges::any_of(
+      volley->runs, [](const auto& y) { return y.state == run_state::active; });
+  if (held && !left)
+    return report({errc::invalid_request,
+                   "sessions",
+                   "no run of volley " + x.id + " is under way",
+                   false,
+                   {}},
+                  io);
+  const auto done = held ? end_here(x, store, *volley) : end_there(x, store);
+  if (!done) return report(done.error(), io);
+  volley = find_volley(x.id, store);
+  if (!volley) return report(volley.error(), io);
+  return report_end(x, *volley, io);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A volley at a pseudo-terminal: the others live while a question is open, and
+// stop stops one task.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/http_server.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using riffle::testing::http_reply;
+using riffle::testing::http_request;
+using riffle::testing::http_server;
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
+using riffle::testing::terminal_program;
+
+namespace {
+
+std::string piece(const json& delta, const json& reason) {
+  return "data: " +
+         json{{"id", "1"},
+              {"object", "chat.completion.chunk"},
+              {"model", "m"},
+              {"choices",
+               {{{"index", 0}, {"delta", delta}, {"finish_reason", reason}}}}}
+             .dump() +
+         "\n\n";
+}
+
+std::string said(const std::string& text) {
+  return piece({{"content", text}}, nullptr) + piece(json::object(), "stop") +
+         "data: [DONE]\n\n";
+}
+
+std::string writes() {
+  return piece({{"tool_calls",
+                 {{{"index", 0},
+                   {"id", "call_1"},
+                   {"type", "function"},
+                   {"function",
+                    {{"name", "write"},
+                     {"arguments", R"({"path":"x","content":"y"})"}}}}}}},
+               nullptr) +
+         piece(json::object(), "tool_calls") + "data: [DONE]\n\n";
+}
+
+constexpr auto prompt = "[s]top this task, [?] > ";
+
+}  // namespace
+
+TEST_CASE("the others go on while a person thinks, and stop stops one task") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const unsigned short columns = GENERATE(100, 60);
+  CAPTURE(columns);
+  http_server server{[](const http_request& x) {
+    if (x.body.find("asks first") != std::string::npos)
+      return http_reply::sse().send(writes());
+    if (x.body.find("waits") != std::string::npos)
+      return http_reply::sse().stall("go").send(said("Late."));
+    return http_reply::sse().stall("on").send(said("Done."));
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\nbase_url = \"" +
+                   server.url("/v1") + "\"\nmodel = \"m\"\n");
+  terminal_program riffle{
+      folder.path(),
+      {"run", "--no-color", "asks first", "goes on", "waits", "--workers", "3"},
+      columns};
+  REQUIRE(riffle.read_next(prompt));
+  server.release("on");
+  REQUIRE(riffle.read_next("✓ goes on"));  // though nobody has answered
+  REQUIRE(riffle.read_next(prompt));       // which stands below it again
+  terminal_picture now{columns};
+  now.feed(riffle.written());
+  const auto picture = now.text();
+  CAPTURE(picture);
+  CHECK(picture.find("✓ goes on") < picture.rfind("[s]top this task"));
+  CHECK(picture.find("Run it?") == picture.rfind("Run it?"));  // once
+  riffle.type("?\n");
+  REQUIRE(riffle.read_next("s  does not run it and ends this task"));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.type("s\n");
+  REQUIRE(riffle.read_next("✗ asks first"));
+  server.release("go");
+  REQUIRE(riffle.read_next("✓ waits"));
+  CHECK(riffle.finish() == 130);  // one was stopped
+  CHECK(riffle.written().find("stopped by the user") != std::string::npos);
+}
