@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/cluster/call_host.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -13,6 +14,16 @@ namespace {
 /// another call's progress waits for one part at most.
 constexpr std::size_t piece_bytes = 256u << 10;
 constexpr std::size_t most_pieces = 4;
+
+/// Ids come from another process, and become names of files.
+bool is_plain_word(const std::string& text) {
+  constexpr std::size_t longest = 128;
+  return !text.empty() && text.size() <= longest &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                  (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+         });
+}
 
 std::size_t bytes_of(const call_result& x) {
   auto out = x.output.size() + x.metadata.size();
@@ -40,6 +51,12 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
     return refuse(from, x,
                   {errc::tool_unavailable, name,
                    "this node does not offer `" + x.call.tool + "`"},
+                  false);
+  if (!is_plain_word(x.call.id.value) || !is_plain_word(x.run.value))
+    return refuse(from, x,
+                  {errc::invalid_request, name,
+                   "an id of a call or a run is letters, digits, \"_\" and "
+                   "\"-\", at most 128"},
                   false);
   if (draining)
     return refuse(

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "actors/handler.hpp"
+#include "actors/end_reason.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -100,7 +100,14 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
   for (const auto& address : st.setup.join)
     st.targets.emplace(address, core::dial_plan{});
   self->set_down_handler([&st](caf::down_msg& x) { st.on_peer_down(x); });
+  // What a peer does not understand comes back as an error, and what it should
+  // not say is none of ours: neither ends the gate.
+  self->set_error_handler([](caf::scheduled_actor*, caf::error& x) {
+    log_debug(op, "a peer answers with an error: " + describe_end(x));
+  });
+  self->set_default_handler(caf::drop);
   self->set_exit_handler([&st](caf::exit_msg& x) {
+    if (x.source && x.source.node() != st.self->node()) return;
     if (st.host) st.self->send_exit(st.host, x.reason);
     for (auto& [address, pool] : st.pools) st.self->send_exit(pool, x.reason);
     st.self->quit(std::move(x.reason));

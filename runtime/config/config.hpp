@@ -264,7 +264,7 @@ struct tls_config {
   std::string ca{};
 };
 
-/// How processes find each other; see runtime/cluster/README.md.
+/// How processes of a cluster find each other.
 struct cluster_config {
   std::string listen{};             ///< host:port; "": nobody can join
   std::vector<std::string> join{};  ///< host:port of the others

@@ -108,7 +108,7 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
 }
 
 std::shared_ptr<capacity_board> runs::capacity() const {
-  return specs_->capacity();
+  return specs_ ? specs_->capacity() : nullptr;
 }
 
 void runs::cancel_here(const run_id& run, std::string reason) const {

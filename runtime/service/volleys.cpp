@@ -181,7 +181,7 @@ expected<opened_volley> volleys::put_together(
       id, std::move(entries), std::move(again), runs_, journal_, where_,
       std::move(who), std::move(held),
       [journal = journal_, id] { return asked_volley_end(*journal, id); });
-  runs_.capacity()->add(out.run);
+  if (const auto board = runs_.capacity()) board->add(out.run);
   volley_setup setup;
   setup.limits.workers = x.workers;
   setup.limits.retries = {x.max_retries + 1, retry_base, retry_cap};

@@ -173,6 +173,14 @@ TEST_CASE("a node that refuses a call says why") {
   CHECK_FALSE(x.done("a")->moved);
 }
 
+TEST_CASE("an id that is no plain word is no file of a node") {
+  cluster_scene x;
+  x.give("../../etc/passwd");
+  CHECK(x.at_node.empty());
+  REQUIRE(x.done("../../etc/passwd"));
+  CHECK(x.done("../../etc/passwd")->result.err->code == errc::invalid_request);
+}
+
 TEST_CASE("a long output comes whole, and before its result") {
   cluster_scene x;
   const std::string text(3'000'001, 'z');
@@ -219,6 +227,26 @@ TEST_CASE("a gate answers no call that was not given to this very node") {
   x.answer("a", "true");
   REQUIRE(x.done("a"));
   CHECK(x.done("a")->result.output == "true");
+  caf::anon_send_exit(stranger, caf::exit_reason::kill);
+  x.settle();
+}
+
+TEST_CASE("nothing that a stranger says ends a gate") {
+  cluster_scene x;
+  auto stranger = x.system->spawn([](caf::event_based_actor*) -> caf::behavior {
+    return {[](const cluster::refusal&) {}};
+  });
+  caf::send_as(stranger, x.origin,
+               caf::make_error(caf::sec::bad_function_call));
+  caf::send_as(stranger, x.origin, 42, std::string{"what"});
+  caf::send_as(stranger, x.origin, cluster::hello{});
+  caf::send_as(stranger, x.origin, cluster::fenced{1});
+  caf::send_as(stranger, x.origin, cluster::offers{});
+  caf::send_as(stranger, x.origin, cluster::ask_drain{});
+  x.settle();
+  CHECK(x.give("a") == "look@alpha");
+  x.answer("a", "seen");
+  CHECK(x.done("a"));
   caf::anon_send_exit(stranger, caf::exit_reason::kill);
   x.settle();
 }

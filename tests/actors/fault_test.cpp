@@ -190,6 +190,14 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
          x.settle();
          x.run_blocking = true;
        }},
+      {"a node that joins and leaves",
+       [](actor_fixture& x) {
+         x.settle();
+         caf::anon_send(x.registry,
+                        pool_of_node{"look@alpha", x.pools.at("look")});
+         caf::anon_send(x.registry, pool_of_node{"look@alpha", {}});
+         x.settle();
+       }},
       {"cancelled while a decision is on its way",
        [](actor_fixture& x) {
          x.provider->answers = {

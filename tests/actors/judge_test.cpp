@@ -163,7 +163,7 @@ TEST_CASE("a place that changes while a call begins is judged again") {
     CHECK(x.outcomes() == strings{"failed"});
     CHECK(x.act->moves == 996);
     CHECK(x.act->acted.empty());
-    CHECK(x.told(0).find("changed 4 times") != std::string::npos);
+    CHECK(x.told(0).find("4 times in all") != std::string::npos);
   }
   x.check();
 }

@@ -108,9 +108,7 @@ TEST_CASE("what this version does not have is said by name") {
             "--no-token is not supported by this version"));
   CHECK(has(refused({"run", "t", "--no-token=4"}),
             "--no-token=4 is not supported by this version"));
-  for (const std::string name : {"serve", "node"}) {
-    CHECK(has(refused({name}), name + " is not supported by this version"));
-  }
+  CHECK(has(refused({"serve"}), "serve is not supported by this version"));
 }
 
 TEST_CASE("sessions has list, show, events, resume and cancel") {

@@ -71,6 +71,15 @@ TEST_CASE("a read is one line when it is done") {
         "[TOOL] read: README.md (42 lines, 1.3 KB) — 0.1s\n");
 }
 
+TEST_CASE("a call on a node names it") {
+  feed on;
+  auto there = call("read", R"({"path":"README.md"})");
+  there.node = "gpu-1";
+  on(there);
+  CHECK(on(result(outcome::ok, 103, R"({"lines":42,"bytes":1331})")) ==
+        "[TOOL] read@gpu-1: README.md (42 lines, 1.3 KB) — 0.1s\n");
+}
+
 TEST_CASE("matches are counted") {
   feed on;
   on(call("glob", R"({"pattern":"**/*.rs"})"));

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> mistakes_of(const std::string& text) {
   load_request request;
   request.text = text;
-  request.tools = std::vector<std::string>{"read", "bash"};
+  request.tools = riffle::config::builtin_tools();
   std::vector<std::string> out;
   if (const auto loaded = load(request); !loaded)
     for (const auto& one : loaded.error()) out.push_back(one.message);

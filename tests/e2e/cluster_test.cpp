@@ -1,134 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Tools of other processes: real nodes, real sockets, real signals.
+// Tools of other processes: real nodes, real sockets.
 #include <arpa/inet.h>
-#include <csignal>
-#include <fstream>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/unique_fd.hpp"
-#include "tests/e2e/program.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/processes.hpp"
+#include "tests/e2e/cluster_world.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
-using nlohmann::json;
 
 namespace {
-
-/// Short, so that tests are: what a node has is lost after 0.6 s of silence,
-/// and cannot act any more 1.7 s later.
-constexpr const char* times = R"(
-heartbeat = "200ms"
-timeout = "600ms"
-orphan_after = "1s"
-)";
-
-/// Two tools that only nodes have. `note` writes a line into `notes` when it
-/// begins, and another one after some seconds.
-constexpr const char* tools_of_node = R"(
-[tools.look]
-type = "command"
-command = ["sh", "-c", "read x; echo looking >&2; sleep $SECONDS_OF_LOOK; echo seen by $NODE"]
-description = "Looks"
-parameters = { type = "object", properties = { what = { type = "string" } } }
-effect = "read_only"
-env = ["NODE", "SECONDS_OF_LOOK"]
-[tools.note]
-type = "command"
-command = ["sh", "-c", "read x; echo begun >> notes; sleep 4; echo ended >> notes; echo noted"]
-description = "Notes"
-parameters = { type = "object", properties = { what = { type = "string" } } }
-approval = "allow"
-[tools.long]
-type = "command"
-command = ["sh", "-c", "read x; seq 1 3000000"]
-description = "Says much"
-parameters = { type = "object" }
-effect = "read_only"
-)";
-
-struct node_process {
-  explicit node_process(const std::string& name, const std::string& more = {},
-                        const std::string& seconds = "0.2",
-                        const std::string& cluster = "insecure = true\n") {
-    folder.write("node.toml",
-                 "[runtime]\ndata_dir = \"data\"\n[cluster]\n"
-                 "listen = \"127.0.0.1:0\"\nname = \"" +
-                     name + "\"\n" + cluster + times +
-                     "[node]\nlabels = [\"test\"]\n"
-                     "tools = [\"look\", \"note\", \"long\"]\n" +
-                     more + tools_of_node);
-    run.emplace(installed_riffle(), folder,
-                std::vector<std::string>{"node", "--config", "node.toml"},
-                std::map<std::string, std::string>{
-                    {"NODE", name}, {"SECONDS_OF_LOOK", seconds}});
-    REQUIRE(eventually([&] {
-      return run->out().find('\n') != std::string::npos || run->has_ended();
-    }));
-    const auto said = run->out();
-    INFO(run->err());
-    const auto at = said.find("127.0.0.1:");
-    REQUIRE(at != std::string::npos);
-    address = said.substr(at, said.find(';') - at);
-  }
-  [[nodiscard]] std::vector<std::string> notes() const {
-    return folder.lines("notes");
-  }
-
-  work_folder folder;
-  std::optional<program> run;
-  std::string address;
-};
-
-/// Of an origin; `script`: what the model says first.
-struct origin {
-  explicit origin(const std::vector<std::string>& addresses,
-                  std::vector<std::pair<std::string, json>> asked,
-                  const std::string& cluster = "insecure = true\n")
-      : server{[asked = std::move(asked)](const http_request& request) {
-          if (!tool_messages(request).empty()) {
-            check_results(request);
-            return respond_sse(answer("done"));
-          }
-          return respond_sse(calls(asked));
-        }} {
-    std::string list;
-    for (const auto& x : addresses)
-      list += (list.empty() ? "\"" : ", \"") + x + "\"";
-    folder.configure(
-        server.url("/v1"),
-        "[agents.default]\ntools = [\"look\", \"note\", \"long\", \"read\"]\n"
-        "[cluster]\nname = \"origin\"\njoin = [" +
-            list + "]\n" + cluster + times);
-  }
-  finished go(std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"run",       "go",  "--session", "s1",
-                                      "--approve", "all", "--output",  "jsonl"};
-    words.insert(words.end(), more.begin(), more.end());
-    return riffle::testing::riffle(folder, words);
-  }
-  [[nodiscard]] std::string log() const {
-    return riffle::testing::riffle(folder, {"sessions", "events", "s1"}).out;
-  }
-
-  work_folder folder;
-  http_server server;
-};
-
-json result_of(const std::string& log) {
-  const auto results = of_type(checked_events(log), "tool_result");
-  REQUIRE(results.size() == 1);
-  return results[0].at("data");
-}
-
-std::string called_on(const std::string& log) {
-  const auto all = of_type(checked_events(log), "tool_call");
-  REQUIRE(all.size() == 1);
-  return all[0].at("data").value("node", "");
-}
 
 /// Sends bytes to the port of a node; what it answers, until it closes.
 std::string talk(const std::string& address, const std::string& bytes) {
@@ -205,108 +88,6 @@ TEST_CASE("nodes are listed, and one is drained") {
   const auto gone = riffle::testing::riffle(o.folder, {"nodes", "list"});
   CHECK(gone.status == 1);
   CHECK(gone.out.find("not there") != std::string::npos);
-}
-
-TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
-  std::optional<node_process> a;
-  a.emplace("alpha", "", "30");
-  const node_process b{"beta"};
-  origin o{{a->address, b.address}, {{"look", {{"what", "1"}}}}};
-  // Both are free: the first by name gets it.
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
-  REQUIRE(eventually(
-      [&] { return running.out().find("looking") != std::string::npos; }));
-  a->run->signal(SIGKILL);
-  const auto done = running.wait();
-  INFO(done.err);
-  CHECK(done.status == 0);
-  const auto result = result_of(done.out);
-  CHECK(result.at("outcome") == "ok");
-  CHECK(result.at("output") == "seen by beta\n");
-  CHECK(result.at("attempts") == 2);
-  // Its guards ended what it ran.
-  CHECK(eventually([&] { return processes_in(a->folder.path()).empty(); }));
-}
-
-TEST_CASE("kill -9 of a node: what changes something is not run again") {
-  node_process a{"alpha"};
-  const node_process b{"beta"};
-  origin o{{a.address, b.address}, {{"note", {{"what", "1"}}}}};
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--approve", "all",
-                   "--output", "jsonl"}};
-  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
-  a.run->signal(SIGKILL);
-  const auto done = running.wait();
-  INFO(done.err);
-  CHECK(result_of(done.out).at("outcome") == "interrupted");
-  CHECK(called_on(done.out) == "alpha");
-  CHECK(b.notes().empty());
-  CHECK(a.notes() == std::vector<std::string>{"begun"});
-}
-
-TEST_CASE("a node that is stopped is fenced; its processes end by themselves") {
-  node_process a{"alpha"};
-  origin o{{a.address}, {{"note", {{"what", "1"}}}}};
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--approve", "all",
-                   "--output", "jsonl"}};
-  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
-  a.run->signal(SIGSTOP);
-  const auto done = running.wait();
-  INFO(done.err);
-  CHECK(result_of(done.out).at("outcome") == "interrupted");
-  // Nothing acts after it was settled: the guard, which nobody stopped, ended
-  // the command by its lease.
-  CHECK(a.notes() == std::vector<std::string>{"begun"});
-  CHECK(processes_with("echo ended").empty());
-  a.run->signal(SIGCONT);
-  CHECK(eventually([&] {
-    return a.run->err().find("begins anew") != std::string::npos ||
-           a.run->err().find("is gone") != std::string::npos;
-  }));
-  CHECK(a.notes() == std::vector<std::string>{"begun"});
-}
-
-TEST_CASE("kill -9 of the origin: nodes end its calls, recovery settles them") {
-  node_process a{"alpha"};
-  origin o{{a.address}, {{"note", {{"what", "1"}}}}};
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--approve", "all"}};
-  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
-  running.signal(SIGKILL);
-  running.wait();
-  CHECK(eventually([&] { return processes_with("echo ended").empty(); }));
-  const auto again = riffle::testing::riffle(
-      o.folder, {"sessions", "resume", "s1", "--approve", "all"});
-  INFO(again.err);
-  CHECK(again.status == 0);
-  CHECK(result_of(o.log()).at("outcome") == "interrupted");
-  CHECK(a.notes() == std::vector<std::string>{"begun"});
-}
-
-TEST_CASE("a node that is told to end lets its calls end, but not for ever") {
-  node_process a{"alpha", "drain_timeout = \"300ms\"\n", "30"};
-  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
-  REQUIRE(eventually(
-      [&] { return running.out().find("looking") != std::string::npos; }));
-  a.run->signal(SIGTERM);
-  const auto ended = a.run->wait(std::chrono::seconds{10});
-  INFO(ended.err);
-  CHECK(ended.status == 0);
-  CHECK(ended.err.find("node.drain_timeout") != std::string::npos);
-  CHECK(processes_in(a.folder.path()).empty());
-  const auto done = running.wait();
-  CHECK(done.status == 0);
-  CHECK(result_of(done.out).at("success") == false);
 }
 
 TEST_CASE("a node that cannot be reached joins by itself") {
@@ -396,6 +177,10 @@ TEST_CASE("nodes prove who they are by certificates") {
   CHECK(
       riffle::testing::riffle(certificates, {"cluster", "init", "c"}).status ==
       2);
+  CHECK(riffle::testing::riffle(certificates,
+                                {"cluster", "add", "late", "--dir", "c"})
+            .status == 0);
+  CHECK(std::filesystem::exists(certificates.path() / "c/late.pem"));
   const auto mode = std::filesystem::status(certificates.path() / "c/alpha.key")
                         .permissions();
   CHECK(static_cast<unsigned>(mode) == 0600);

@@ -13,7 +13,7 @@ namespace {
 constexpr int line_limit = 400;
 
 // The longest prefix wins, so actors/core stands before actors.
-constexpr std::array<std::pair<std::string_view, layer>, 14> layers{{
+constexpr std::array<std::pair<std::string_view, layer>, 15> layers{{
     {"messages/", layer::messages},
     {"actors/core/", layer::core_and_base},
     {"runtime/base/", layer::core_and_base},
@@ -31,7 +31,8 @@ constexpr std::array<std::pair<std::string_view, layer>, 14> layers{{
     {"runtime/cli/", layer::cli},
 }};
 
-constexpr std::array<std::string_view, 9> ports{
+constexpr std::array<std::string_view, 10> ports{
+    "tools/lease.hpp",
     "tools/ask.hpp",
     "tools/kept_file.hpp",
     "tools/session_state.hpp",

@@ -81,6 +81,7 @@ const std::set<std::string> public_headers{
     "runtime/storage/journal.hpp",
     "runtime/storage/proposal.hpp",
     "tools/session_state.hpp",
+    "tools/lease.hpp",
     "tools/tool.hpp",
 };
 

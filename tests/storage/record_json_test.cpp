@@ -38,8 +38,8 @@ class random_records {
     for (auto& x : xs) fill(x);
   }
   void fill(run_record& x) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = x;
-    all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = x;
+    all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
   }
   void fill(turn_state& x) { all(x.maker, x.text); }
   void fill(std::vector<attachment>& xs) {

@@ -79,6 +79,7 @@ std::string number(double x) {
 
 std::string call_label(const events::tool_call& x) {
   auto out = safe_line(x.tool, 64);
+  if (!x.node.empty()) out += "@" + safe_line(x.node, 64);
   const auto text = first_line(subject(x.arguments, x.title, x.arguments_text));
   return text.empty() ? out : out + ": " + text;
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Nodes and origins that die, hang or are told to end while a call runs.
+#include <csignal>
+
+#include "tests/e2e/cluster_world.hpp"
+#include "tests/support/processes.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
+  std::optional<node_process> a;
+  a.emplace("alpha", "", "30");
+  const node_process b{"beta"};
+  origin o{{a->address, b.address}, {{"look", {{"what", "1"}}}}};
+  // Both are free: the first by name gets it.
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  REQUIRE(eventually(
+      [&] { return running.out().find("looking") != std::string::npos; }));
+  a->run->signal(SIGKILL);
+  const auto done = running.wait();
+  INFO(done.err);
+  CHECK(done.status == 0);
+  const auto result = result_of(done.out);
+  CHECK(result.at("outcome") == "ok");
+  CHECK(result.at("output") == "seen by beta\n");
+  CHECK(result.at("attempts") == 2);
+  // Its guards ended what it ran.
+  CHECK(eventually([&] { return processes_in(a->folder.path()).empty(); }));
+}
+
+TEST_CASE("kill -9 of a node: what changes something is not run again") {
+  node_process a{"alpha"};
+  const node_process b{"beta"};
+  origin o{{a.address, b.address}, {{"note", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--approve", "all",
+                   "--output", "jsonl"}};
+  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
+  a.run->signal(SIGKILL);
+  const auto done = running.wait();
+  INFO(done.err);
+  CHECK(result_of(done.out).at("outcome") == "interrupted");
+  CHECK(called_on(done.out) == "alpha");
+  CHECK(b.notes().empty());
+  CHECK(a.notes() == std::vector<std::string>{"begun"});
+}
+
+TEST_CASE("a node that is stopped is fenced; its processes end by themselves") {
+  node_process a{"alpha"};
+  origin o{{a.address}, {{"note", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--approve", "all",
+                   "--output", "jsonl"}};
+  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
+  a.run->signal(SIGSTOP);
+  const auto done = running.wait();
+  INFO(done.err);
+  CHECK(result_of(done.out).at("outcome") == "interrupted");
+  // Nothing acts after it was settled: the guard, which nobody stopped, ended
+  // the command by its lease.
+  CHECK(a.notes() == std::vector<std::string>{"begun"});
+  CHECK(processes_with("echo ended").empty());
+  a.run->signal(SIGCONT);
+  CHECK(eventually([&] {
+    return a.run->err().find("begins anew") != std::string::npos ||
+           a.run->err().find("is gone") != std::string::npos;
+  }));
+  CHECK(a.notes() == std::vector<std::string>{"begun"});
+}
+
+TEST_CASE("kill -9 of the origin: nodes end its calls, recovery settles them") {
+  node_process a{"alpha"};
+  origin o{{a.address}, {{"note", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--approve", "all"}};
+  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
+  running.signal(SIGKILL);
+  running.wait();
+  CHECK(eventually([&] { return processes_with("echo ended").empty(); }));
+  const auto again = riffle::testing::riffle(
+      o.folder, {"sessions", "resume", "s1", "--approve", "all"});
+  INFO(again.err);
+  CHECK(again.status == 0);
+  CHECK(result_of(o.log()).at("outcome") == "interrupted");
+  CHECK(a.notes() == std::vector<std::string>{"begun"});
+}
+
+TEST_CASE("a node that is told to end lets its calls end, but not for ever") {
+  node_process a{"alpha", "drain_timeout = \"300ms\"\n", "30"};
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  REQUIRE(eventually(
+      [&] { return running.out().find("looking") != std::string::npos; }));
+  a.run->signal(SIGTERM);
+  const auto ended = a.run->wait(std::chrono::seconds{10});
+  INFO(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.err.find("node.drain_timeout") != std::string::npos);
+  CHECK(processes_in(a.folder.path()).empty());
+  const auto done = running.wait();
+  CHECK(done.status == 0);
+  CHECK(result_of(done.out).at("success") == false);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Processes of a cluster, real ones: nodes, and an origin with a provider.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+namespace riffle::testing {
+
+using nlohmann::json;
+
+/// Short, so that tests are: what a node has is lost after 0.6 s of silence,
+/// and cannot act any more 1.7 s later.
+inline constexpr const char* times = R"(
+heartbeat = "200ms"
+timeout = "600ms"
+orphan_after = "1s"
+)";
+
+/// Two tools that only nodes have. `note` writes a line into `notes` when it
+/// begins, and another one after some seconds.
+inline constexpr const char* tools_of_node = R"(
+[tools.look]
+type = "command"
+command = ["sh", "-c", "read x; echo looking >&2; sleep $SECONDS_OF_LOOK; echo seen by $NODE"]
+description = "Looks"
+parameters = { type = "object", properties = { what = { type = "string" } } }
+effect = "read_only"
+env = ["NODE", "SECONDS_OF_LOOK"]
+[tools.note]
+type = "command"
+command = ["sh", "-c", "read x; echo begun >> notes; sleep 4; echo ended >> notes; echo noted"]
+description = "Notes"
+parameters = { type = "object", properties = { what = { type = "string" } } }
+approval = "allow"
+[tools.long]
+type = "command"
+command = ["sh", "-c", "read x; seq 1 3000000"]
+description = "Says much"
+parameters = { type = "object" }
+effect = "read_only"
+)";
+
+struct node_process {
+  explicit node_process(const std::string& name, const std::string& more = {},
+                        const std::string& seconds = "0.2",
+                        const std::string& cluster = "insecure = true\n") {
+    folder.write("node.toml",
+                 "[runtime]\ndata_dir = \"data\"\n[cluster]\n"
+                 "listen = \"127.0.0.1:0\"\nname = \"" +
+                     name + "\"\n" + cluster + times +
+                     "[node]\nlabels = [\"test\"]\n"
+                     "tools = [\"look\", \"note\", \"long\"]\n" +
+                     more + tools_of_node);
+    run.emplace(installed_riffle(), folder,
+                std::vector<std::string>{"node", "--config", "node.toml"},
+                std::map<std::string, std::string>{
+                    {"NODE", name}, {"SECONDS_OF_LOOK", seconds}});
+    REQUIRE(eventually([&] {
+      return run->out().find('\n') != std::string::npos || run->has_ended();
+    }));
+    const auto said = run->out();
+    INFO(run->err());
+    const auto at = said.find("127.0.0.1:");
+    REQUIRE(at != std::string::npos);
+    address = said.substr(at, said.find(';') - at);
+  }
+  [[nodiscard]] std::vector<std::string> notes() const {
+    return folder.lines("notes");
+  }
+
+  work_folder folder;
+  std::optional<program> run;
+  std::string address;
+};
+
+/// Of an origin; `script`: what the model says first.
+struct origin {
+  explicit origin(const std::vector<std::string>& addresses,
+                  std::vector<std::pair<std::string, json>> asked,
+                  const std::string& cluster = "insecure = true\n")
+      : server{[asked = std::move(asked)](const http_request& request) {
+          if (!tool_messages(request).empty()) {
+            check_results(request);
+            return respond_sse(answer("done"));
+          }
+          return respond_sse(calls(asked));
+        }} {
+    std::string list;
+    for (const auto& x : addresses)
+      list += (list.empty() ? "\"" : ", \"") + x + "\"";
+    folder.configure(
+        server.url("/v1"),
+        "[agents.default]\ntools = [\"look\", \"note\", \"long\", \"read\"]\n"
+        "[cluster]\nname = \"origin\"\njoin = [" +
+            list + "]\n" + cluster + times);
+  }
+  finished go(std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"run",       "go",  "--session", "s1",
+                                      "--approve", "all", "--output",  "jsonl"};
+    words.insert(words.end(), more.begin(), more.end());
+    return riffle::testing::riffle(folder, words);
+  }
+  [[nodiscard]] std::string log() const {
+    return riffle::testing::riffle(folder, {"sessions", "events", "s1"}).out;
+  }
+
+  work_folder folder;
+  http_server server;
+};
+
+/// The one result of a log, and the node of its one call.
+json result_of(const std::string& log);
+std::string called_on(const std::string& log);
+
+}  // namespace riffle::testing
