@@ -54,8 +54,7 @@ dispatch_effects dispatch_queue::on_moved(const call_id& id,
     fresh_.insert(x->place);
     set_alarm(*x);
     const auto most = attempt + limits_.most_moves + 1 - x->moves;
-    out.emplace_back(retry_call{
-        x->call, attempt, most, {}, why.message});
+    out.emplace_back(retry_call{x->call, attempt, most, {}, why.message});
   }
   start_what_can(out, now);
   finish_drain(out);

@@ -35,9 +35,7 @@ void dial_plan::on_failed(time_point now, double random01) noexcept {
                              std::min(failures_, 16U), random01);
 }
 
-void dial_plan::on_linked() noexcept {
-  at_ = phase::linked;
-}
+void dial_plan::on_linked() noexcept { at_ = phase::linked; }
 
 void dial_plan::on_joined() noexcept { failures_ = 0; }
 

@@ -15,9 +15,9 @@
 #include "tools/command/command_definition.hpp"
 #include "tools/command/command_result.hpp"
 #include "tools/command/stderr_lines.hpp"
+#include "tools/key_pointers.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
-#include "tools/key_pointers.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {

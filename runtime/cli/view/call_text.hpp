@@ -11,7 +11,8 @@
 namespace riffle::cli {
 
 /// "read: README.md", on a node "read@gpu-1: README.md": the tool and the
-/// argument that says most; the title if there is none. Harmless for a terminal, one line.
+/// argument that says most; the title if there is none. Harmless for a
+/// terminal, one line.
 std::string call_label(const events::tool_call& x);
 
 /// "read README.md": the same before a colon, of a call that is asked about.
