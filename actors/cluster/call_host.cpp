@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -75,7 +76,8 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   work->hand_over(x.epoch, x.call.id, x.attempt);
   ++runs[x.run];
   tokens.emplace(std::pair{from.link, from.tag.token}, key);
-  calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool, pool});
+  calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool, pool,
+                            x.call.limits.timeout});
   if (watched.insert(pool.address()).second) self->monitor(pool);
   ++loads[x.call.tool].waiting;
   setup.leases->add(x.call.id, from.lease);
@@ -128,8 +130,18 @@ void call_host_state::on_started(work::started& x) {
     --loads[call->tool].waiting;
     ++loads[call->tool].running;
   }
+  if (call->limit > duration{})
+    self->delayed_send(self, call->limit, call_overdue{x.id, x.attempt});
   say(*call, std::move(x));
   tell_load();
+}
+
+/// The origin has a limit of its own; this is the node's.
+void call_host_state::on_overdue(const call_overdue& x) {
+  auto* call = find(x.id, x.attempt);
+  if (call == nullptr) return;
+  call->overdue = true;
+  self->send(call->pool, work::stop{x.id, x.attempt});
 }
 
 void call_host_state::on_progress(work::progress& x) {
@@ -143,6 +155,13 @@ void call_host_state::on_done(work::done& x) {
   const attempt_key key{x.id, x.attempt};
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
+  if (call->overdue && x.result.how != outcome::ok) {
+    x.result.how = outcome::timed_out;
+    x.result.err =
+        error{errc::timeout, name,
+              "the call took longer than " + duration_text(call->limit) +
+                  ", the time limit of its node"};
+  }
   if (const auto bytes = bytes_of(x.result); bytes > setup.most_result) {
     x.result = {};
     x.result.how = outcome::failed;
@@ -311,6 +330,7 @@ caf::behavior call_host(caf::stateful_actor<call_host_state>* self,
       [&st](work::progress& x) { st.on_progress(x); },
       [&st](work::done& x) { st.on_done(x); },
       [&st](work::lost& x) { st.on_lost(x); },
+      [&st](const call_overdue& x) { st.on_overdue(x); },
       [&st](piece_read& x) { st.on_piece_read(x); },
       [&st](const origin_lost& x) { st.on_origin_lost(x); },
       [&st](const begin_drain&) { st.on_drain(); },

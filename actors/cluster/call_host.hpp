@@ -46,6 +46,8 @@ struct call_host_state {
     run_id run;
     std::string tool;
     tool_pool_actor pool;
+    duration limit{};  ///< of time, the shorter of both sides'; 0: none
+    bool overdue = false;
     bool started = false;
     tool_worker_actor worker{};  ///< who wants the acks of its progress
   };
@@ -69,6 +71,7 @@ struct call_host_state {
   void on_progress(work::progress& x);
   void on_done(work::done& x);
   void on_lost(work::lost& x);
+  void on_overdue(const call_overdue& x);
   void on_origin_lost(const origin_lost& x);
   void on_pool_down(const caf::down_msg& x);
   void on_drain();

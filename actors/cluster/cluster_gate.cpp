@@ -44,8 +44,18 @@ void cluster_gate_state::to_host(const cluster::tag& tag, X& x) {
   auto& [number, at] = *from;
   heard(at);
   if (at.at != phase::joined || at.who.observer || tag.epoch != at.our_epoch ||
-      at.origin_gone)
+      at.origin_gone) {
+    if constexpr (std::is_same_v<X, work::assignment>) {
+      work::done back{x.call.id, x.attempt};
+      back.result.how = outcome::failed;
+      back.result.err = error{errc::tool_unavailable, op,
+                              "its node had given up on this process", true};
+      back.last_progress = 0;
+      back.moved = true;
+      self->send(at.peer, tag, std::move(back));
+    }
     return;
+  }
   self->send(host, from_origin{number, tag, at.lease,
                                caf::make_message(std::move(x))});
 }
@@ -55,20 +65,37 @@ void cluster_gate_state::on_to_peer(to_peer& x) {
   if (i != links.end()) self->send(i->second.peer, std::move(x.content));
 }
 
-void cluster_gate_state::on_claim(const claim_token& x) {
+void cluster_gate_state::on_give(give_call& x) {
+  auto worker = caf::actor_cast<caf::actor>(self->current_sender());
   const auto i = links.find(x.link);
-  if (i == links.end()) return;
-  if (x.mine)
-    i->second.tokens.insert_or_assign(
-        x.token, caf::actor_cast<caf::actor>(self->current_sender()));
-  else
+  if (i == links.end() || i->second.at != phase::joined ||
+      i->second.who.epoch != x.tag.epoch)
+    return self->send(worker, call_refused{x.tag.token, "its node has left"});
+  i->second.tokens.insert_or_assign(x.tag.token, std::move(worker));
+  self->send(i->second.peer, std::move(x.tag), std::move(x.what));
+}
+
+void cluster_gate_state::on_drop(const drop_token& x) {
+  if (const auto i = links.find(x.link); i != links.end())
     i->second.tokens.erase(x.token);
 }
 
 void cluster_gate_state::on_load(host_load& x) {
   loads = std::move(x.loads);
   hosted = x.calls;
-  if (draining && hosted == 0 && setup.on_drained) setup.on_drained();
+  if (draining && hosted == 0) end_when_heard();
+}
+
+/// What runs no more was told to its origins; the process may end once they
+/// have heard it: a pong comes behind it.
+void cluster_gate_state::end_when_heard() {
+  if (std::exchange(drained, true)) return;
+  for (const auto& [number, x] : links) {
+    if (x.at != phase::joined || x.who.observer) continue;
+    last_words[number] = ++last_ping;
+    self->send(x.peer, cluster::ping{last_ping});
+  }
+  if (last_words.empty() && setup.on_drained) setup.on_drained();
 }
 
 void cluster_gate_state::on_ask_status() {
@@ -88,7 +115,7 @@ void cluster_gate_state::on_begin_drain() {
   for (const auto& [number, x] : links)
     if (x.at == phase::joined) offer_to(x);
   if (host) self->send(host, begin_drain{});
-  if (!host && setup.on_drained) setup.on_drained();
+  if (!host) end_when_heard();
 }
 
 caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
@@ -139,7 +166,8 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
           st.setup.on_drain_asked();
       },
       [&st](to_peer& x) { st.on_to_peer(x); },
-      [&st](const claim_token& x) { st.on_claim(x); },
+      [&st](give_call& x) { st.on_give(x); },
+      [&st](const drop_token& x) { st.on_drop(x); },
       [&st](host_load& x) { st.on_load(x); },
       [&st](const begin_drain&) { st.on_begin_drain(); },
       [&st](const end_drain& x) {

@@ -125,7 +125,9 @@ struct cluster_gate_state {
   template <class X>
   void to_host(const cluster::tag& tag, X& x);
   void on_to_peer(to_peer& x);
-  void on_claim(const claim_token& x);
+  void on_give(give_call& x);
+  void on_drop(const drop_token& x);
+  void end_when_heard();
   void on_load(host_load& x);
   void on_ask_status();
   void on_begin_drain();
@@ -149,6 +151,9 @@ struct cluster_gate_state {
   std::size_t hosted = 0;                 ///< calls that it runs
   std::uint64_t late = 0;                 ///< answers of fenced epochs, dropped
   bool draining = false;
+  /// Drained: peers whose pong, and so all that was said before, is waited for.
+  std::map<link_number, std::uint64_t> last_words;
+  bool drained = false;  ///< nothing runs; once
 };
 
 caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,

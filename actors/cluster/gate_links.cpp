@@ -201,6 +201,11 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   auto& at = from->second;
   heard(at);
   at.watch.on_pong(x.number, now());
+  if (const auto last = last_words.find(from->first);
+      last != last_words.end() && x.number >= last->second) {
+    last_words.erase(last);
+    if (last_words.empty() && setup.on_drained) setup.on_drained();
+  }
   if (at.at == phase::fenced)
     return self->send(at.peer, cluster::fenced{at.who.epoch});
   at.loads = std::move(x.loads);
@@ -265,6 +270,8 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
   if (const auto plan = targets.find(x.address); plan != targets.end())
     plan->second.on_failed(now(), setup.random01());
   links.erase(found);
+  if (last_words.erase(number) > 0 && last_words.empty() && setup.on_drained)
+    setup.on_drained();
   tell_nodes();
 }
 

@@ -71,7 +71,8 @@ void cluster_gate_state::add_tool(link_number number, link& x,
 
 /// No call of ours goes there any more. `lost`: nor does any come back.
 void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
-  if (x.tools.empty()) return;
+  const bool waits = lost && !x.tokens.empty();  // what a drained one still has
+  if (x.tools.empty() && !waits) return;
   setup.board->remove(x.who.name, why);
   const auto workers = std::exchange(x.tokens, {});
   for (auto& [tool, at] : std::exchange(x.tools, {})) {

@@ -10,9 +10,10 @@ namespace riffle {
 
 void remote_worker_state::on_assignment(work::assignment& x,
                                         work_listeners& who) {
-  auto work = setup.board->find(x.run);
   const auto id = x.call.id;
-  if (!lost.empty() || !work || !work->begin(x.epoch, id, x.attempt)) {
+  if (!lost.empty()) return give_back(id, x.attempt, who.dispatcher, lost);
+  auto work = setup.board->find(x.run);
+  if (!work || !work->begin(x.epoch, id, x.attempt)) {
     work::done done{id, x.attempt};
     done.result.how = outcome::cancelled;
     done.result.err = error{errc::cancelled, name,
@@ -24,10 +25,35 @@ void remote_worker_state::on_assignment(work::assignment& x,
   }
   auto token = setup.make_token();
   tokens.emplace(token, id);
-  self->send(setup.gate, claim_token{setup.link, token});
   calls.insert_or_assign(
       id, given{token, x.attempt, x.call.eff, std::move(who), std::move(work)});
-  say(token, std::move(x));
+  self->send(
+      setup.gate,
+      give_call{setup.link, {setup.epoch, std::move(token)}, std::move(x)});
+}
+
+/// It did not begin: it is placed anew.
+void remote_worker_state::give_back(const call_id& id, std::uint32_t attempt,
+                                    const work_listener& to,
+                                    const std::string& why) {
+  work::done back{id, attempt};
+  back.result.how = outcome::failed;
+  back.result.err = error{errc::tool_unavailable, name, why, true};
+  back.last_progress = 0;
+  back.moved = true;
+  self->send(to, std::move(back));
+  self->send(pool, work::freed{id});
+}
+
+void remote_worker_state::on_refused(const call_refused& x) {
+  const auto token = tokens.find(x.token);
+  if (token == tokens.end()) return;
+  const auto id = token->second;
+  const auto& call = calls.at(id);
+  const auto attempt = call.attempt;
+  const auto to = call.who.dispatcher;
+  forget(id);
+  give_back(id, attempt, to, x.reason);
 }
 
 void remote_worker_state::on_stop(const work::stop& x) {
@@ -54,7 +80,7 @@ void remote_worker_state::forget(const call_id& id) {
   auto& x = i.mapped();
   x.work->end(id, x.attempt);
   tokens.erase(x.token);
-  self->send(setup.gate, claim_token{setup.link, x.token, false});
+  self->send(setup.gate, drop_token{setup.link, x.token});
   if (orphan && calls.empty()) self->quit();
 }
 
@@ -182,6 +208,7 @@ caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
       [&st](const cluster::tag& tag, cluster::piece& x) {
         st.on_piece(tag, x);
       },
+      [&st](const call_refused& x) { st.on_refused(x); },
       [&st](const piece_kept& x) {
         st.say(x.token, cluster::piece_ack{!x.kept});
       },

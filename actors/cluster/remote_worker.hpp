@@ -43,6 +43,7 @@ struct remote_worker_state {
   };
 
   void on_assignment(work::assignment& x, work_listeners& who);
+  void on_refused(const call_refused& x);
   void on_stop(const work::stop& x);
   void on_ack(const work::ack& x);
   void on_started(const cluster::tag& tag, work::started& x);
@@ -57,6 +58,8 @@ struct remote_worker_state {
   /// The call of this answer, if it is the one that was given under its tag.
   given* find(const cluster::tag& tag, const call_id& id);
   void forget(const call_id& id);
+  void give_back(const call_id& id, std::uint32_t attempt,
+                 const work_listener& to, const std::string& why);
   template <class... Ts>
   void say(const std::string& token, Ts&&... xs) {
     self->send(

@@ -62,11 +62,23 @@ struct to_peer {
   caf::message content;
 };
 
-/// remote_worker -> gate: answers with this token are mine.
-struct claim_token {
+/// remote_worker -> gate: send this call; answers with its token are mine.
+struct give_call {
+  link_number link = 0;
+  cluster::tag tag;
+  work::assignment what;
+};
+
+/// The answer, if it was not sent: its node is not there any more.
+struct call_refused {
+  std::string token;
+  std::string reason;
+};
+
+/// remote_worker -> gate: no more answers with this token.
+struct drop_token {
   link_number link = 0;
   std::string token;
-  bool mine = true;  ///< false: no more
 };
 
 /// gate -> remote_worker: its node takes no more calls, and what it has is
@@ -101,6 +113,12 @@ struct host_load {
   std::size_t calls = 0;
 };
 
+/// call_host's own: the node's own time limit of a call is over.
+struct call_overdue {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
 /// call_host's own: a part of an output was read.
 struct piece_read {
   std::string token;
@@ -123,7 +141,10 @@ struct dialed {
 }  // namespace riffle
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::to_peer)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::claim_token)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::give_call)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_refused)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::drop_token)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::origin_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::from_origin)

@@ -108,6 +108,11 @@ void check_cluster(const config& x, const cluster_mistake& report) {
                                        duration_text(c.heartbeat) +
                                        "): what is silent for less is "
                                        "not lost");
+  if (c.orphan_after < c.timeout)
+    report({"cluster", "orphan_after"},
+           "must not be shorter than cluster.timeout (" +
+               duration_text(c.timeout) +
+               "): what a node runs would end while its origin still waits");
   check_tls(x, report);
   for (const auto& label : x.node.labels)
     if (!is_word(label, "._-"))

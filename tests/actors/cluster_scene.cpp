@@ -199,7 +199,7 @@ void cluster_scene::set_line(line_state x) {
 }
 
 std::string cluster_scene::give(const std::string& id, effect eff,
-                                std::uint32_t attempt) {
+                                std::uint32_t attempt, duration limit) {
   const auto where = board->choose("look", {"run_1"}, {"s"}, {id});
   if (!where) return "! " + where.error().message;
   const auto key = pool_key("look", *where);
@@ -210,6 +210,7 @@ std::string cluster_scene::give(const std::string& id, effect eff,
   x.call.id = call_id{id};
   x.call.tool = "look";
   x.call.eff = eff;
+  x.call.limits.timeout = limit;
   x.call.arguments = "{}";
   work->hand_over(x.epoch, x.call.id, attempt);
   caf::anon_send(pools.at(key), std::move(x),

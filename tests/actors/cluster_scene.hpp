@@ -37,7 +37,7 @@ struct cluster_scene {
 
   /// An attempt, given as a dispatcher would; the key of its pool.
   std::string give(const std::string& id, effect eff = effect::read_only,
-                   std::uint32_t attempt = 1);
+                   std::uint32_t attempt = 1, duration limit = {});
   void stop(const std::string& id);
   /// The worker of the node answers.
   void answer(const std::string& id, const std::string& output);

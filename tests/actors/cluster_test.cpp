@@ -150,6 +150,43 @@ TEST_CASE("a call that waits for a node that leaves is given back unharmed") {
   CHECK_FALSE(x.lost("a"));
 }
 
+TEST_CASE("a node that gave up on its origin sends its calls back") {
+  cluster_scene x;
+  // Only the node hears nothing; the origin thinks that all is well.
+  caf::anon_send(x.line_to_node, testing::set_line{line_state::cut});
+  for (int i = 0; i < 32; ++i) {
+    x.pass(100ms);
+    caf::send_as(x.line_to_node, x.origin, cluster::ping{});
+  }
+  caf::anon_send(x.line_to_node, testing::set_line{line_state::open});
+  x.settle();
+  REQUIRE(x.give("a") == "look@alpha");
+  if (x.at_node.contains("a")) x.answer("a", "seen");
+  REQUIRE(x.done("a"));
+  CHECK((x.done("a")->moved || x.done("a")->result.output == "seen"));
+  x.pass(1s);
+  REQUIRE(x.give("b") == "look@alpha");
+  x.answer("b", "seen");
+  CHECK(x.done("b"));
+}
+
+TEST_CASE("a node's own time limit ends a call") {
+  cluster_scene x;
+  x.give("a", effect::read_only, 1, 500ms);
+  caf::anon_send(x.at_node.at("a").who.dispatcher, work::started{{"a"}, 1});
+  x.settle();
+  x.pass(400ms);
+  CHECK(x.stopped.empty());
+  x.pass(200ms);
+  CHECK(x.stopped == std::vector<std::string>{"a"});
+  work::done ended{{"a"}, 1};
+  ended.result.how = outcome::cancelled;
+  caf::anon_send(x.at_node.at("a").who.dispatcher, ended);
+  x.settle();
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.how == outcome::timed_out);
+}
+
 TEST_CASE("a drained node finishes what it has and gets no more") {
   cluster_scene x;
   x.give("a");
@@ -161,6 +198,16 @@ TEST_CASE("a drained node finishes what it has and gets no more") {
   x.answer("a", "done");
   REQUIRE(x.done("a"));
   CHECK(x.drained);
+}
+
+TEST_CASE("a drained node that dies loses what it had") {
+  cluster_scene x;
+  x.give("a");
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  caf::anon_send_exit(x.line_to_node, caf::exit_reason::kill);
+  x.settle();
+  CHECK(x.lost("a"));
 }
 
 TEST_CASE("a node that refuses a call says why") {

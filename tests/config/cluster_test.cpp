@@ -48,6 +48,7 @@ TEST_CASE("clusters: each mistake says what to do") {
   check_one("[cluster]\nname = \"a b\"\n", "no name of a node");
   check_one("[cluster]\nname = \"local\"\n", "no name of a node");
   check_one("[cluster]\nheartbeat = \"3s\"\n", "longer than cluster.heartbeat");
+  check_one("[cluster]\norphan_after = \"2s\"\n", "than cluster.timeout");
   check_one("[node]\nlabels = [\"a b\"]\n", "no label");
   check_one("[node]\ntools = [\"reed\"]\n", "did you mean \"read\"");
   check_one("[tools]\nnodes = [\"a b\"]\n", "no node: give a name");
