@@ -180,7 +180,7 @@ Runs tools for other processes of the cluster: those that [node] tools names,
 with the limits, workspace and rules of its own configuration, which nobody can
 widen from outside. It listens at cluster.listen, dials cluster.join, or both.
 SIGTERM drains it: it takes no more calls, what runs may end within
-node.drain_timeout; a second SIGTERM or Ctrl-C ends it at once. Who may join
+node.drain_timeout; Ctrl-C after that ends it at once. Who may join
 proves it by a certificate ('riffle cluster init'); whoever has one may run
 what is offered. Exit status: 0 it ended when it was told to, 2 configuration.)";
 
