@@ -171,10 +171,11 @@ TEST_CASE("the table has every command that the program has") {
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
   // Tried by trust_test.cpp, approval_place_test.cpp, models_test.cpp,
-  // given_plan_test.cpp and completion_test.cpp.
+  // given_plan_test.cpp, completion_test.cpp and cluster_test.cpp.
   known.insert({"config trust", "proposals always", "models", "models list",
                 "models check", "models providers", "plan", "plan check",
-                "completion"});
+                "completion", "node", "nodes", "nodes list", "nodes drain",
+                "cluster", "cluster init", "cluster add"});
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {
