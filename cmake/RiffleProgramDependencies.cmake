@@ -3,6 +3,16 @@
 
 find_package(CLI11 REQUIRED)
 
+find_package(Boost 1.74 REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+
+find_path(SYSTEMD_INCLUDE systemd/sd-daemon.h REQUIRED)
+find_library(SYSTEMD_LIBRARY systemd REQUIRED)
+add_library(riffle_systemd UNKNOWN IMPORTED)
+set_target_properties(riffle_systemd PROPERTIES
+  IMPORTED_LOCATION "${SYSTEMD_LIBRARY}"
+  INTERFACE_INCLUDE_DIRECTORIES "${SYSTEMD_INCLUDE}")
+
 find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 add_library(riffle_utf8proc UNKNOWN IMPORTED)

@@ -14,13 +14,24 @@ std::shared_ptr<const registry> catalog::now() const {
   return now_;
 }
 
-void catalog::set_remote(const std::vector<tool_ptr>& all) {
-  auto made = std::make_shared<registry>();
-  for (const auto& name : own_->names())
-    static_cast<void>(made->add(*own_->find(name)));
-  for (const auto& tool : all) static_cast<void>(made->add(tool));
+void catalog::set_remote(std::vector<tool_ptr> all) {
+  set(&catalog::remote_, std::move(all));
+}
+
+void catalog::set_served(std::vector<tool_ptr> all) {
+  set(&catalog::served_, std::move(all));
+}
+
+void catalog::set(std::vector<tool_ptr> catalog::* which,
+                  std::vector<tool_ptr> all) {
   {
     const std::lock_guard lock{mutex_};
+    this->*which = std::move(all);
+    auto made = std::make_shared<registry>();
+    for (const auto& name : own_->names())
+      static_cast<void>(made->add(*own_->find(name)));
+    for (const auto& tool : served_) static_cast<void>(made->add(tool));
+    for (const auto& tool : remote_) static_cast<void>(made->add(tool));
     now_ = std::move(made);
   }
   changed_.notify_all();

@@ -12,9 +12,9 @@
 
 namespace riffle::tools {
 
-/// The tools of this process, and those that nodes offer just now: a registry
-/// that is replaced as a whole, so that who has one keeps it while nodes come
-/// and go. Thread-safe.
+/// The tools of this process, and those that nodes and servers have just now: a
+/// registry that is replaced as a whole, so that who has one keeps it while
+/// they come and go. Thread-safe.
 class catalog {
  public:
   explicit catalog(std::shared_ptr<const registry> own);
@@ -23,18 +23,23 @@ class catalog {
 
   /// All that nodes offer from now on. What this process has itself, and what
   /// is no tool, is left out.
-  void set_remote(const std::vector<tool_ptr>& all);
+  void set_remote(std::vector<tool_ptr> all);
+  /// The same of servers.
+  void set_served(std::vector<tool_ptr> all);
 
   /// Waits until there are tools with all these names, at most `limit`.
   bool wait_for(const std::vector<std::string>& names, duration limit) const;
 
  private:
+  void set(std::vector<tool_ptr> catalog::* which, std::vector<tool_ptr> all);
   [[nodiscard]] bool has(const std::vector<std::string>& names) const;
 
   const std::shared_ptr<const registry> own_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::shared_ptr<const registry> now_;
+  std::vector<tool_ptr> remote_;
+  std::vector<tool_ptr> served_;
 };
 
 }  // namespace riffle::tools

@@ -103,6 +103,9 @@ struct tool_output {
   bool moved = false;
   /// What the model is shown beside the text: what `tool_context::files` takes.
   std::vector<result_file> files = {};
+  /// With `err`: what ran the call broke, and whether it acted is not known:
+  /// it is tried again if it may be, else it is `interrupted`.
+  bool lost = false;
 };
 
 /// One tool. Stateless between calls or thread-safe: `run` is called from

@@ -52,13 +52,13 @@ command_inbox_actor spawn_command_inbox(caf::actor_system& system,
   return system.spawn(command_inbox, std::move(setup));
 }
 
-pool_spawner make_pool_spawner(caf::actor_system& system,
-                               std::shared_ptr<const tools::registry> registry,
-                               config::tools_config settings,
-                               config::supervision_config supervision,
-                               worker_setup setup, health_listener on_service) {
-  return [&system, registry = std::move(registry),
-          settings = std::move(settings), supervision, setup = std::move(setup),
+pool_spawner make_pool_spawner(
+    caf::actor_system& system,
+    std::function<tools::tool_ptr(const std::string&)> find,
+    config::tools_config settings, config::supervision_config supervision,
+    worker_setup setup, health_listener on_service) {
+  return [&system, find = std::move(find), settings = std::move(settings),
+          supervision, setup = std::move(setup),
           on_service = std::move(on_service)](const std::string& name) {
     const auto& set = settings.of(name);
     auto own = setup;
@@ -73,7 +73,7 @@ pool_spawner make_pool_spawner(caf::actor_system& system,
                       set.abandoned_limit};
     limits.on_service = on_service;
     limits.faults = setup.faults;
-    auto spawn_worker = [tool = *registry->find(name), setup = std::move(own)](
+    auto spawn_worker = [tool = find(name), setup = std::move(own)](
                             tool_pool_actor::pointer pool) {
       auto worker = pool->system().spawn(
           tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));

@@ -32,12 +32,12 @@ command_inbox_actor spawn_command_inbox(caf::actor_system& system,
 /// process ends, there is none.
 using pool_spawner = std::function<tool_pool_actor(const std::string& tool)>;
 
-pool_spawner make_pool_spawner(caf::actor_system& system,
-                               std::shared_ptr<const tools::registry> registry,
-                               config::tools_config settings,
-                               config::supervision_config supervision,
-                               worker_setup setup,
-                               health_listener on_service = {});
+/// `find`: the tool with a name, which is there.
+pool_spawner make_pool_spawner(
+    caf::actor_system& system,
+    std::function<tools::tool_ptr(const std::string&)> find,
+    config::tools_config settings, config::supervision_config supervision,
+    worker_setup setup, health_listener on_service = {});
 
 /// One pool for each tool that is no control tool.
 std::map<std::string, tool_pool_actor> spawn_pools(

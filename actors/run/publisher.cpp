@@ -69,7 +69,7 @@ void publisher_state::on_entry(run_entry& x) {
   if (!x.events.empty()) flush_text();
   for (auto& body : x.events) {
     fill_in(body);
-    log_event(spec->run, body);
+    log_event(spec->run, spec->session, body);
     // A status has its own pace.
     if (!std::holds_alternative<events::status>(body)) emit(body);
     status.on(body, self->clock().now());

@@ -126,10 +126,25 @@ run_log_line log_line_of(const events::body& x) {
   return std::visit([](const auto& body) { return say(body); }, x);
 }
 
-void log_event(const run_id& run, const events::body& x) {
+void log_event(const run_id& run, const session_id& session,
+               const events::body& x) {
   if (!log_enabled(log_level::info)) return;
   const auto line = log_line_of(x);
-  if (!line.text.empty()) log_run(line.level, run, line.text);
+  if (line.text.empty() || !log_enabled(line.level)) return;
+  std::string_view call;
+  std::string_view tool;
+  if (const auto* begun = std::get_if<events::tool_call>(&x)) {
+    call = begun->id.value;
+    tool = begun->tool;
+  } else if (const auto* ended = std::get_if<events::tool_result>(&x)) {
+    call = ended->id.value;
+    tool = ended->tool;
+  }
+  log_about(line.level, op, run.value + " " + line.text,
+            {{"run_id", run.value},
+             {"session_id", session.value},
+             {"call_id", call},
+             {"tool", tool}});
 }
 
 void log_run(log_level level, const run_id& run, std::string_view text) {

@@ -19,8 +19,10 @@ struct run_log_line {
 
 run_log_line log_line_of(const events::body& x);
 
-/// Writes that line, behind the run's id.
-void log_event(const run_id& run, const events::body& x);
+/// Writes that line, behind the run's id; a JSON line names run, session, call
+/// and tool too.
+void log_event(const run_id& run, const session_id& session,
+               const events::body& x);
 
 /// Writes a line of `op` "run", behind the run's id.
 void log_run(log_level level, const run_id& run, std::string_view text);

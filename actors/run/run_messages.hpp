@@ -208,9 +208,11 @@ struct blocking_progress {
   tool_progress_report report;
 };
 
-/// What the worker says of it: it has ended, or the tool threw.
+/// What the worker says of it: it has ended, or what ran it broke; `died`: the
+/// tool threw, and the worker goes with it.
 struct blocking_done {
   std::variant<work::done, work::lost> how;
+  bool died = false;
 };
 
 // -- publisher ----------------------------------------------------------------

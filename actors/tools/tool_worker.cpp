@@ -60,7 +60,8 @@ struct blocking_attempt {
   thread_worker_actor worker;
   std::shared_ptr<work_board> board;
   std::function<void(const std::function<void()>&)> run_inline;
-  std::shared_ptr<run_work> began{};  ///< null: it may not act
+  std::shared_ptr<run_work> began{};   ///< null: it may not act
+  std::optional<std::string> broke{};  ///< what ran the call did
 
   /// A call that was stopped while it waited for a thread never acts, nor one
   /// that its dispatcher took back.
@@ -91,7 +92,10 @@ struct blocking_attempt {
     if (began) began->end(what.call.id, what.attempt);
     done.last_progress = relay->close();
     if (died)
-      tell(worker, blocking_done{work::lost{done.id, done.attempt, *died}});
+      tell(worker,
+           blocking_done{work::lost{done.id, done.attempt, *died}, true});
+    else if (broke)
+      tell(worker, blocking_done{work::lost{done.id, done.attempt, *broke}});
     else
       tell(worker, blocking_done{std::move(done)});
   }
@@ -110,6 +114,7 @@ struct blocking_attempt {
     const auto arguments = nlohmann::json::parse(what.call.arguments);
     auto output = tool->run(arguments, context);
     done.moved = output.moved && output.err;
+    if (output.lost && output.err) broke = output.err->message;
     done.result = to_result(std::move(output));
     if (done.result.how == outcome::ok) done.state = context.state->changes();
   }
@@ -212,7 +217,13 @@ void tool_worker_state::on_done(blocking_done& x) {
   const auto dispatcher = std::move(current->who.dispatcher);
   current.reset();
   relay.reset();
-  if (auto* lost = std::get_if<work::lost>(&x.how)) {
+  auto* lost = std::get_if<work::lost>(&x.how);
+  if (lost && !x.died) {
+    self->send(dispatcher, std::move(*lost));
+    if (orphan) return self->quit();
+    return self->send(pool, work::freed{id});
+  }
+  if (lost) {
     const auto why = lost->reason;
     log_error("tool_worker", tool->spec().name + ": " + why);
     // Its pool, which would tell this, is gone.

@@ -87,11 +87,11 @@ bool tell_elsewhere(const log_line& line) {
   return true;
 }
 
-void write_line(log_level level, std::string_view op,
-                std::string_view message) {
+void write_line(log_level level, std::string_view op, std::string_view message,
+                std::span<const log_field> fields = {}) {
   if (!log_enabled(level)) return;
   const auto shown = redact(std::string{message});
-  const log_line line{system_wall_time(), level, op, shown};
+  const log_line line{system_wall_time(), level, op, shown, fields};
   if (tell_elsewhere(line)) return;
   sink().log(spdlog::level::info, spdlog::string_view_t{render(line)});
 }
@@ -131,7 +131,7 @@ std::string render_chain(const error& x) {
 
 std::string render(const log_line& x) {
   return render_log_line(form.load(std::memory_order_relaxed), x.at, x.level,
-                         x.op, x.message);
+                         x.op, x.message, x.fields);
 }
 
 void log_debug(std::string_view op, std::string_view message) {
@@ -150,14 +150,22 @@ void log_error(std::string_view op, std::string_view message) {
   write_line(log_level::error, op, message);
 }
 
+void log_about(log_level level, std::string_view op, std::string_view message,
+               std::initializer_list<log_field> fields) {
+  write_line(level, op, message, {fields.begin(), fields.size()});
+}
+
 std::string render_log_line(log_format format, wall_time now, log_level level,
-                            std::string_view op, std::string_view message) {
+                            std::string_view op, std::string_view message,
+                            std::span<const log_field> fields) {
   std::string line;
   if (format == log_format::json) {
     append_member(line, "timestamp", to_string(now));
     append_member(line, "level", to_string(level));
     append_member(line, "op", op);
     append_member(line, "message", message);
+    for (const auto& x : fields)
+      if (!x.value.empty()) append_member(line, x.key, x.value);
     line.push_back('}');
     return line;
   }

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,11 +38,18 @@ void init_log(std::string_view level, std::string_view format);
 /// Whether lines of this level are written: for what costs to be put together.
 bool log_enabled(log_level level) noexcept;
 
+/// What a line is about: "run_id", "run_…". No secrets.
+struct log_field {
+  std::string_view key;
+  std::string_view value;
+};
+
 struct log_line {
   wall_time at;
   log_level level = log_level::info;
   std::string_view op;
   std::string_view message;
+  std::span<const log_field> fields{};
 };
 
 /// Gets each line that is bad enough, on the thread that logs, one at a time.
@@ -62,10 +71,16 @@ void log_info(std::string_view op, std::string_view message);
 void log_warn(std::string_view op, std::string_view message);
 void log_error(std::string_view op, std::string_view message);
 
+/// With what it is about, for programs that look for all lines of a run: as
+/// members of a JSON line, unless they are empty. A text says it in its words.
+void log_about(log_level level, std::string_view op, std::string_view message,
+               std::initializer_list<log_field> fields);
+
 /// One line without its end. Text: `<timestamp> <level> <op>: <message>`,
 /// control characters replaced by blanks, so that a message is always one
 /// line. JSON: an object with `timestamp`, `level`, `op`, `message`.
 std::string render_log_line(log_format format, wall_time now, log_level level,
-                            std::string_view op, std::string_view message);
+                            std::string_view op, std::string_view message,
+                            std::span<const log_field> fields = {});
 
 }  // namespace riffle

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,13 @@ bool has_folder(console& io) {
 
 int run_command_line(int argc, char** argv, console& io) {
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  // Alone at a terminal it begins a conversation.
+  const bool alone =
+      arguments.empty() ||
+      (arguments.size() == 1 &&
+       (arguments.front() == "-c" || arguments.front() == "--continue"));
+  if (alone && ::isatty(0) == 1 && ::isatty(2) == 1)
+    arguments.emplace(arguments.begin(), "chat");
   const auto command = parse(std::move(arguments));
   const bool leaves = std::holds_alternative<leave_command>(command);
   if (!leaves && !has_folder(io)) return usage;

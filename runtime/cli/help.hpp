@@ -53,6 +53,18 @@ Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
 3 completed, but calls were denied since nobody could be asked (with an
 explicit --approve none: 0), 124 time limit, 130 interrupted.)";
 
+inline constexpr auto chat = R"(Examples:
+  riffle
+  riffle chat -c
+  riffle chat --session k3f9qz -m anthropic/claude-sonnet-4-5
+
+Type a task, Enter sends it; "\\" at the end of a line, or Alt-Enter, goes on
+in a new one; a paste is one text. "@PATH" attaches a file (Tab completes),
+"!COMMAND" runs a command and lets the model see its output, "/help" lists the
+other commands. What is typed while a run works waits for its end. Ctrl-C stops
+the run, not the conversation; Ctrl-D leaves. '-c' goes on where the newest
+session of this folder ended.)";
+
 inline constexpr auto plan = R"(Examples:
   riffle plan release.toml
   riffle plan check release.toml
@@ -171,6 +183,24 @@ inline constexpr auto events = R"(Examples:
   riffle events check run.jsonl
   riffle run --output jsonl "…" | riffle events check -)";
 
+inline constexpr auto serve = R"(Examples:
+  riffle serve
+  riffle serve --listen 127.0.0.1:8080
+  riffle serve --config server.toml
+  curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+    -H 'Accept: text/event-stream' -d '{"task": "What is in this folder?"}' \
+    -N http://127.0.0.1:7433/v1/runs
+  riffle serve token ci
+
+Serves runs over HTTP, in the folder where it was started: events as streams
+that any EventSource client follows and resumes, approvals from anywhere. A
+token is required: that of the variable server.token_env, else one that is made
+at the first start; its file is named then. What runs when it is told to end
+(SIGTERM, Ctrl-C) follows server.on_stop; what was cut off goes on at the next
+start. SIGHUP reads tokens, names and the log's level again. 'token NAME' makes
+a token and what the configuration holds of it. All routes: /openapi.json.
+Exit status: 0 it ended when it was told to, 1 it failed, 2 configuration.)";
+
 inline constexpr auto node = R"(Examples:
   riffle node --config node.toml
   riffle node --insecure --set cluster.listen=127.0.0.1:7434 \
@@ -203,6 +233,28 @@ inline constexpr auto cluster = R"(Examples:
 for each process; copy to a machine NAME.pem, NAME.key and ca.pem, never ca.key,
 which signs more. Whoever has a certificate is trusted with all that nodes offer.
 Certificates of your own authority do as well.)";
+
+inline constexpr auto mcp = R"(Examples:
+  riffle mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  riffle mcp add docs --url https://example.com/mcp
+  riffle mcp list
+  riffle mcp tools files
+  riffle mcp call files read_text_file '{"path": "README.md"}'
+  riffle mcp approve files
+  riffle mcp import .mcp.json
+  riffle mcp read file:///a.txt --server files
+  riffle mcp remove files
+  riffle mcp serve --config riffle.toml
+
+A server's tools are the agent's, as NAME__TOOL, with time limits, progress and
+approvals like any tool. 'add' writes [mcp.NAME] into the configuration that
+is in use (else your own one); an agent that is not named there names
+"mcp:NAME", or single tools, in its list of tools. Each tool counts as one that changes things
+unless [mcp.NAME] trust = "annotations" or its own table says otherwise. What
+'approve' has shown is remembered: a tool that is another one later is not used
+before you have looked again. 'serve' is the other side: a client starts it and
+gives tasks to Riffle (run_task). Exit status: 0 done, 1 the server or the call
+failed, 2 usage or configuration.)";
 
 inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml

@@ -7,6 +7,7 @@
 #include <utf8proc.h>
 
 #include "runtime/api/version.hpp"
+#include "runtime/cli/cli.hpp"
 #include "runtime/cli/command_tree.hpp"
 
 namespace riffle::cli {

@@ -50,12 +50,18 @@ struct run_command {
   show_options show;
   std::string task;  ///< "-": standard input
   std::optional<std::string> session;
+  bool goes_on = false;  ///< with the newest session of this folder
   std::string agent = "default";
   std::string context;  ///< said to the model behind the task
   std::string phase;    ///< that the session enters; empty: none
   std::optional<std::filesystem::path> context_file;
   std::optional<std::filesystem::path> schema_file;  ///< of the answer
   std::vector<std::filesystem::path> attachments{};  ///< shown to the model
+};
+
+/// A conversation at the terminal; `each` has no task.
+struct chat_command {
+  run_command each;
 };
 
 /// `run` with several tasks.
@@ -116,6 +122,12 @@ struct tools_command {
   std::string arguments = "{}";  ///< of call; "-": standard input
 };
 
+struct serve_command {
+  common_options common;
+  bool no_token = false;
+  std::string token_for;  ///< `serve token NAME`; empty: it serves
+};
+
 struct node_command {
   common_options common;
 };
@@ -133,6 +145,34 @@ struct cluster_command {
   what action = what::init;
   std::filesystem::path folder = "cluster";
   std::vector<std::string> names;  ///< of processes; of init: may be empty
+};
+
+struct mcp_command {
+  enum class what : std::uint8_t {
+    add,
+    list,
+    tools,
+    call,
+    approve,
+    remove,
+    import,
+    read,
+    serve,
+  };
+  common_options common;
+  what action = what::list;
+  std::string name;                  ///< of a server; of tools, read: may be ""
+  std::string tool;                  ///< of call
+  std::string arguments = "{}";      ///< of call; "-": standard input
+  std::vector<std::string> words;    ///< of add: the program
+  std::string url;                   ///< of add
+  std::vector<std::string> env;      ///< of add
+  std::vector<std::string> agents;   ///< of add
+  bool trusts = false;               ///< of add
+  bool yes = false;                  ///< of approve
+  std::string file;                  ///< of import
+  std::string uri;                   ///< of read; "": all
+  approve approval = approve::none;  ///< of serve
 };
 
 struct models_command {
@@ -172,11 +212,10 @@ struct leave_command {
   std::string err;  ///< for standard error
 };
 
-using command =
-    std::variant<leave_command, run_command, volley_command, resume_command,
-                 sessions_command, proposals_command, tools_command,
-                 models_command, events_check_command, config_command,
-                 completion_command, plan_command, node_command, nodes_command,
-                 cluster_command>;
+using command = std::variant<
+    leave_command, run_command, chat_command, volley_command, resume_command,
+    sessions_command, proposals_command, tools_command, models_command,
+    events_check_command, config_command, completion_command, plan_command,
+    serve_command, node_command, nodes_command, cluster_command, mcp_command>;
 
 }  // namespace riffle::cli

@@ -23,10 +23,6 @@ namespace {
 
 constexpr int usage_error = 2;
 
-/// In the contract, but not built.
-constexpr std::array<std::string_view, 1> later_options = {"--no-token"};
-constexpr std::array<std::string_view, 1> later_commands = {"serve"};
-
 /// How to see it work without a key: where it is installed, or built, there is
 /// a configuration for that.
 std::string demo_text() {
@@ -76,6 +72,7 @@ parser::parser() {
   app.require_subcommand(1);
   app.footer(std::string{help::main} + demo_text() + "\n\n" + help::main_end);
   add_run();
+  add_chat();
   add_plan();
   add_sessions();
   add_proposals();
@@ -83,9 +80,11 @@ parser::parser() {
   add_models();
   add_events();
   add_config();
+  add_serve();
   add_node();
   add_nodes();
   add_cluster();
+  add_mcp();
   add_completion();
 }
 
@@ -139,17 +138,6 @@ std::string help_of(const CLI::App& app) {
 template <class Names>
 bool is_in(const Names& names, const std::string& x) {
   return std::ranges::find(names, x) != names.end();
-}
-
-/// Something of the contract that this version does not have; else empty.
-std::string later_word(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return {};
-  if (is_in(later_commands, arguments.front())) return arguments.front();
-  for (const auto& x : arguments) {
-    if (x == "--") break;
-    if (is_in(later_options, x.substr(0, x.find('=')))) return x;
-  }
-  return {};
 }
 
 const CLI::App& reached(const CLI::App& app) {
@@ -258,12 +246,8 @@ leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
   out.status = usage_error;
-  const auto later = later_word(arguments);
-  out.err = "riffle: " +
-            (later.empty() ? mistake_text(p.app, e, arguments) +
-                                 suggestion(p.app, arguments)
-                           : later + " is not supported by this version") +
-            "\nSee: " + help_of(p.app) + "\n";
+  out.err = "riffle: " + mistake_text(p.app, e, arguments) +
+            suggestion(p.app, arguments) + "\nSee: " + help_of(p.app) + "\n";
   return out;
 }
 

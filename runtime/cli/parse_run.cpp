@@ -43,13 +43,7 @@ void parser::add_run() {
       ->check(CLI::Range(0u, 100u));
   x->add_flag("--fail-fast", volley.fail_fast,
               "Of several tasks: the first that fails ends the others");
-  x->add_option("--session", raw.session,
-                "Go on with a session, or name a new one")
-      ->type_name("ID")
-      ->check(not_empty());
-  x->add_option("--agent", run.agent, "An agent of the configuration")
-      ->type_name("NAME")
-      ->check(not_empty());
+  add_conversation(*x);
   auto* context = x->add_option("--context", run.context,
                                 "What the model is told beside the task")
                       ->type_name("TEXT");
@@ -75,6 +69,41 @@ void parser::add_run() {
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
+}
+
+/// Which conversation, and with whom.
+void parser::add_conversation(CLI::App& x) {
+  auto* session =
+      x.add_option("--session", raw.session,
+                   "Go on with a session (the end of its id is enough), or "
+                   "name a new one")
+          ->type_name("ID")
+          ->check(not_empty());
+  x.add_flag("-c,--continue", run.goes_on,
+             "Go on with the newest session of this folder")
+      ->excludes(session);
+  x.add_option("--agent", run.agent, "An agent of the configuration")
+      ->type_name("NAME")
+      ->check(not_empty());
+}
+
+void parser::add_chat() {
+  auto* x = app.add_subcommand(
+      "chat", "A conversation at the terminal; 'riffle' alone begins one too");
+  x->footer(help::chat);
+  add_conversation(*x);
+  add_choices(*x);
+  add_common(*x);
+  x->final_callback([this] {
+    run.common = finish_common();
+    if (!raw.session.empty()) run.session = raw.session;
+    run.choices = finish_choices();
+    run.show = finish_show();
+    if (run.common.output != output_kind::text)
+      throw CLI::ValidationError{
+          "--output", "a conversation is text; 'riffle run -c' has the others"};
+    result = chat_command{run};
+  });
 }
 
 void parser::add_choices(CLI::App& x) {
@@ -165,6 +194,9 @@ void parser::finish_run() {
 }
 
 void parser::finish_volley() {
+  if (run.goes_on)
+    throw CLI::ValidationError{
+        "--continue", "goes on with one session, and this is several tasks"};
   if (raw.tasks.size() > 1 && !tasks_are_several) check_words(raw.tasks);
   const auto from_stdin =
       std::ranges::count(raw.tasks, "-") + (raw.tasks_file == "-" ? 1 : 0);

@@ -36,6 +36,7 @@ struct raw_options {
   std::uint32_t max_steps = 0;
   std::vector<std::string> tasks;
   std::string tasks_file;
+  std::string listen;
 };
 
 /// Stands before a task such as "[a, b]", which the library would take for a
@@ -66,14 +67,18 @@ struct parser {
   events_check_command events;
   config_command config;
   completion_command completion;
+  serve_command serve;
   nodes_command nodes;
   cluster_command cluster;
+  mcp_command mcp;
   command result;
 
  private:
   void add_common(CLI::App& x);
   void add_choices(CLI::App& x);
   void add_run();
+  void add_chat();
+  void add_conversation(CLI::App& x);
   void add_plan();
   void finish_plan();
   void add_tools();
@@ -85,9 +90,12 @@ struct parser {
   void add_events();
   void add_config();
   void add_completion();
+  void add_serve();
   void add_node();
   void add_nodes();
   void add_cluster();
+  void add_mcp();
+  void add_mcp_add(CLI::App& sub);
   void add_insecure(CLI::App& x);
   common_options finish_common() const;
   resume_options finish_choices() const;

@@ -10,7 +10,9 @@
 #include "runtime/config/cluster_checks.hpp"
 #include "runtime/config/command_checks.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/config/model_checks.hpp"
+#include "runtime/config/server_checks.hpp"
 #include "tools/schema.hpp"
 
 namespace riffle::config {
@@ -29,11 +31,18 @@ class checker {
     for (const auto& [name, model] : x_.models) check_model(name, model);
     for (const auto& [name, agent] : x_.agents) check_agent(name, agent);
     for (const auto& [name, tool] : x_.tools.by_name) check_tool(name, tool);
-    only({"tools", "keys"}, x_.tools.defaults.keys.empty(), "[]");
+    if (!x_.tools.defaults.keys.empty())
+      add({"tools", "keys"},
+          "another value is not supported by this version; supported: []");
     check_order({"supervision", "backoff"}, x_.supervision.backoff_base,
                 x_.supervision.backoff_cap);
-    check_unused();
+    check_server(x_, [this](const path& key, const std::string& message) {
+      add(key, message);
+    });
     check_cluster(x_, [this](const path& key, const std::string& message) {
+      add(key, message);
+    });
+    check_mcp(x_, [this](const path& key, const std::string& message) {
       add(key, message);
     });
     for (const auto& tool : x_.node.tools)
@@ -129,7 +138,8 @@ class checker {
                     add({"tools", name, key}, message);
                   });
     check_tool_env(name, t.program.env);
-    if (!is_set({"tools", name, "type"}) && !t.keys.empty()) {
+    if (!is_set({"tools", name, "type"}) && !t.keys.empty() &&
+        !server_of(x_, name)) {
       add({"tools", name, "keys"},
           "only a tool with type = \"command\" has keys that can be set");
     }
@@ -151,24 +161,8 @@ class checker {
                   "another variable");
   }
 
-  /// Keys of the contract that no code of this version obeys.
-  void check_unused() {
-    const server_config server;
-    only({"server", "listen"}, x_.server.listen == server.listen,
-         in_quotes(server.listen));
-    only({"server", "token_env"}, x_.server.token_env == server.token_env,
-         in_quotes(server.token_env));
-  }
-
-  /// A mistake unless the key has the one value that this version obeys.
-  void only(const path& at, bool holds, const std::string& supported) {
-    if (holds) return;
-    add(at, "another value is not supported by this version; supported: " +
-                supported);
-  }
-
   void check_tool_name(const path& at, const std::string& name) {
-    if (!request_.tools) return;
+    if (!request_.tools || server_of(x_, name)) return;
     // What other processes have is known when they are there.
     if (x_.cluster.used() && at.front() != "node") return;
     auto known = *request_.tools;

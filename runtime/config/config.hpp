@@ -16,6 +16,8 @@
 #include "messages/call.hpp"
 #include "messages/error.hpp"
 #include "messages/time.hpp"
+#include "runtime/config/mcp_config.hpp"
+#include "runtime/config/server_config.hpp"
 
 namespace riffle::config {
 
@@ -52,14 +54,6 @@ struct retry_config {
 struct price_config {
   double input = 0;  ///< USD per million tokens
   double output = 0;
-};
-
-/// A JSON object, as compact text; empty: not set. Written in TOML as a table,
-/// or as a text that holds JSON.
-struct json_object {
-  std::string text{};
-
-  bool operator==(const json_object&) const = default;
 };
 
 /// What a request asks for beside the conversation. What is not set is left to
@@ -253,11 +247,6 @@ struct attachments_config {
   std::uint64_t max_total_bytes = 20u << 20;
 };
 
-struct server_config {
-  std::string listen = "127.0.0.1:7433";
-  std::string token_env = "RIFFLE_TOKEN";
-};
-
 struct tls_config {
   std::string certificate{};
   std::string key{};
@@ -297,6 +286,7 @@ struct config {
   std::map<std::string, model_config> models = {{"default", {}}};
   std::map<std::string, agent_config> agents = {{"default", {}}};
   tools_config tools{};
+  std::map<std::string, mcp_config> mcp{};
   supervision_config supervision{};
   publish_config publish{};
   approvals_config approvals{};

@@ -260,9 +260,49 @@ void visit(visitor& v, attachments_config& x) {
   v.field("max_total_bytes", &x.max_total_bytes, from(1, 1u << 30));
 }
 
+void visit(visitor& v, server_limits_config& x) {
+  constexpr double most = 1u << 30;
+  v.field("header_bytes", &x.header_bytes, from(1024, most));
+  v.field("body_bytes", &x.body_bytes, from(1024, most));
+  v.field("attachment_bytes", &x.attachment_bytes, from(1024, most));
+  v.field("connections", &x.connections, from(1, 1e6));
+  v.field("streams", &x.streams, from(1, 1e6));
+  v.field("streams_per_token", &x.streams_per_token, from(1, 1e6));
+  v.field("runs", &x.runs);
+  v.field("requests_per_second", &x.requests_per_second);
+}
+
+void visit(visitor& v, server_tls_config& x) {
+  v.field("certificate", &x.certificate, shaped(form::path));
+  v.field("key", &x.key, shaped(form::path));
+}
+
+void visit(visitor& v, token_config& x) {
+  v.field("hash", &x.hash);
+  v.field("roles", &x.roles, one_of({"run", "decide", "read", "admin"}));
+  v.field("agents", &x.agents, shaped(form::any, false));
+  v.field("sessions", &x.sessions, one_of({"own", "all"}));
+}
+
 void visit(visitor& v, server_config& x) {
   v.field("listen", &x.listen, shaped(form::address, false));
   v.field("token_env", &x.token_env, shaped(form::identifier));
+  v.field("on_stop", &x.on_stop, one_of({"finish", "cancel", "leave"}));
+  v.field("stop_timeout", &x.stop_timeout, time_limit());
+  v.field("stall_timeout", &x.stall_timeout, from(1, seconds_of_a_year));
+  v.field("heartbeat", &x.heartbeat, from(1, seconds_of_a_year));
+  v.field("retry", &x.retry, from(0, 3600));
+  v.field("request_timeout", &x.request_timeout, from(1, seconds_of_a_year));
+  v.field("recover_at_once", &x.recover_at_once, from(1, 1024));
+  v.field("hosts", &x.hosts, shaped(form::any, false));
+  v.field("origins", &x.origins, shaped(form::url, false));
+  v.field("trusted_proxies", &x.trusted_proxies, shaped(form::endpoint, false));
+  v.table("limits", [&] { visit(v, x.limits); });
+  v.table("tls", [&] { visit(v, x.tls); });
+  v.table("tokens", [&] {
+    v.rest(names(x.tokens), false,
+           [&](const std::string& name) { visit(v, x.tokens[name]); });
+  });
 }
 
 void visit(visitor& v, tls_config& x) {
@@ -319,7 +359,10 @@ void visit(visitor& v, config& x) {
            [&](const std::string& name) { visit(v, x.agents[name]); });
   });
   v.table("tools", [&] { visit(v, x.tools); });
-  v.unsupported("mcp");
+  v.table("mcp", [&] {
+    v.rest(names(x.mcp), false,
+           [&](const std::string& name) { visit(v, x.mcp[name]); });
+  });
   v.table("supervision", [&] { visit(v, x.supervision); });
   v.table("publish", [&] { visit(v, x.publish); });
   v.table("approvals", [&] { visit(v, x.approvals); });

@@ -89,6 +89,9 @@ class visitor {
 /// brings are added with their defaults.
 void visit(visitor& v, config& x);
 
+/// The keys of a table [mcp.NAME] (mcp_schema.cpp).
+void visit(visitor& v, mcp_config& x);
+
 struct provider;
 /// The keys of a table of `providers.toml`.
 void visit(visitor& v, provider& x);

@@ -5,6 +5,7 @@
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/config/mcp_checks.hpp"
 #include "runtime/config/model_checks.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
@@ -20,7 +21,7 @@ expected<void> check_agents(const config::config& config,
                             const tools::registry& registry) {
   for (const auto& [name, agent] : config.agents)
     for (const auto& tool : agent.tools)
-      if (registry.find(tool) == nullptr)
+      if (registry.find(tool) == nullptr && !config::server_of(config, tool))
         return unexpected{error{
             errc::invalid_config, "node",
             "agents." + name + ".tools: there is no tool `" + tool + "`"}};

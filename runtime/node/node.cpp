@@ -10,7 +10,6 @@
 
 #include "actors/end_reason.hpp"
 #include "messages/type_ids.hpp"
-#include "runtime/base/file_limit.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
@@ -19,11 +18,11 @@
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
 #include "runtime/node/hosted_calls.hpp"
+#include "runtime/node/mcp_part.hpp"
 #include "runtime/node/worker_tool.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/storage/owner.hpp"
 #include "tools/process/guard.hpp"
-#include "tools/process/orphans.hpp"
 
 namespace riffle {
 
@@ -81,15 +80,6 @@ guard_waiter make_guard_waiter(const std::filesystem::path& dir,
 
 }  // namespace
 
-void own_process(const config::config& config) {
-  tools::adopt_orphans();
-  for (const auto& [name, model] : config.models)
-    for (const auto& variable : config::key_variables(model))
-      take_key(variable);
-  refuse_tracing();
-  outlive_file_limit();
-}
-
 struct node::system {
   system(const config::runtime_config& runtime,
          const std::optional<cluster::net_options>& net)
@@ -113,6 +103,7 @@ namespace {
 std::shared_ptr<const config::config> finish_config(config::config x) {
   for (auto& [name, tool] : x.tools.by_name)
     tool.workspace = x.tools.defaults.workspace;
+  add_mcp_limits(x);
   return std::make_shared<const config::config>(std::move(x));
 }
 
@@ -132,6 +123,7 @@ node::~node() {
   if (vitals_) vitals_->stop_watching();
   end_actors(caf::exit_reason::user_shutdown);
   cluster_.reset();
+  end_servers();
   const bool looks_ended = look_executor_->close(std::chrono::seconds{5});
   const bool tools_ended =
       blocking_->close(std::chrono::seconds{5}) && looks_ended;
@@ -261,12 +253,12 @@ expected<void> node::compose(node_parts parts) {
     nodes_ = std::make_shared<node_board>();
     set_rules(*nodes_, *config_, *registry_);
   }
+  if (auto ok = open_servers(guard_dir); !ok) return ok;
   connect(std::move(parts.scripts));
   system_ = std::make_unique<system>(config_->runtime, net);
   if (config_->runtime.scheduler == "lifo_slot")
     inline_run_->open(system_->actors);
-  journal_->complete_within(
-      [inlined = inline_run_](const auto& work) { inlined->run(work); });
+  on_commit([] {});
   spawn_actors(guard_dir, output_dir);
   return net ? join_cluster(parts, *net) : expected<void>{};
 }
@@ -303,6 +295,7 @@ void node::connect(std::map<std::string, std::string> scripts) {
   x.journal = journal_;
   x.tools = tools_;
   x.nodes = nodes_;
+  x.servers = servers_;
   x.ids = std::make_shared<id_source>();
   x.looks = look_executor_;
   x.clock = timer_;
@@ -345,14 +338,14 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   registry_setup front;
   front.on_service = health_listener_for();
   front.spawn_pool = [this, spawn = make_pool_spawner(
-                                actors, registry_, config_->tools,
+                                actors, tool_finder(), config_->tools,
                                 config_->supervision, setup, front.on_service)](
                          const std::string& tool) -> tool_pool_actor {
     const std::lock_guard lock{pools_mutex_};
     if (closing_) return {};
     return pools_[tool] = spawn(tool);
   };
-  spawn_pools(*registry_, front.spawn_pool);
+  spawn_pools(*registry_, spawn_pool_ = front.spawn_pool);
   front.store = store_;
   front.board = setup.board;
   front.inbox = inbox_;
@@ -386,6 +379,14 @@ node::use_cases node::serve(std::shared_ptr<executor> where) const {
           service::proposals{journal_},
           {{journal_, registry_, config_, door_}, runs, where},
           {aside, journal_, door_, side_executor_, volley_locks_}};
+}
+
+void node::on_commit(std::function<void()> f) {
+  journal_->complete_within(
+      [inlined = inline_run_, f = std::move(f)](const auto& work) {
+        inlined->run(work);
+        f();
+      });
 }
 
 bool node::close(duration limit) { return !door_ || door_->close(limit); }

@@ -30,6 +30,7 @@
 #include "runtime/service/volleys.hpp"
 #include "runtime/storage/health_registry.hpp"
 #include "runtime/storage/journal.hpp"
+#include "tools/mcp/servers.hpp"
 #include "tools/tool.hpp"
 
 namespace riffle {
@@ -87,6 +88,19 @@ class node {
 
   /// Cancels all runs and waits up to `limit` for their end.
   bool close(duration limit);
+  /// From now on nothing is asked of the actors, and no run is cancelled at the
+  /// end: whoever opens the journal next finds them as after a crash.
+  void leave() { door_->cut(); }
+  /// Why nothing can go on in this process; nothing: it lives.
+  [[nodiscard]] std::optional<error> failure() const {
+    return door_->failure();
+  }
+  [[nodiscard]] std::shared_ptr<const tools::registry> tools() const {
+    return registry_;
+  }
+  [[nodiscard]] std::shared_ptr<timer> shared_timer() const { return timer_; }
+  /// Called on each commit of this process, on the writer's thread.
+  void on_commit(std::function<void()> f);
 
   /// Null: the configuration names no cluster.
   [[nodiscard]] cluster_part* cluster() const { return cluster_.get(); }
@@ -103,6 +117,12 @@ class node {
                            std::filesystem::path& output_dir);
   void connect(std::map<std::string, std::string> scripts);
   [[nodiscard]] health_listener health_listener_for() const;
+  /// Of the servers of the configuration (mcp_part.cpp).
+  expected<void> open_servers(const std::filesystem::path& guard_dir);
+  void on_served(const std::vector<tools::tool_ptr>& all);
+  void end_servers();
+  [[nodiscard]] std::function<tools::tool_ptr(const std::string&)> tool_finder()
+      const;
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
@@ -121,7 +141,8 @@ class node {
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<tools::registry> registry_;
   std::shared_ptr<tools::catalog> tools_;
-  std::shared_ptr<node_board> nodes_;  ///< null: no cluster
+  std::shared_ptr<node_board> nodes_;      ///< null: no cluster
+  std::shared_ptr<mcp::servers> servers_;  ///< null: there are none
   std::shared_ptr<work_board> works_ = std::make_shared<work_board>();
   std::shared_ptr<lease_board> leases_ = std::make_shared<lease_board>();
   std::unique_ptr<cluster_part> cluster_;
@@ -142,6 +163,7 @@ class node {
   command_inbox_actor inbox_;
   std::mutex pools_mutex_;
   std::map<std::string, tool_pool_actor> pools_;  ///< those that live now
+  std::function<tool_pool_actor(const std::string&)> spawn_pool_;
   bool closing_ = false;  ///< under the same mutex: none is made any more
   std::shared_ptr<service::vitals> vitals_;
   std::shared_ptr<service::front_door> door_;

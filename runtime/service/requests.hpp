@@ -26,6 +26,14 @@ struct attachment_source {
   std::string name{};            ///< for the model; empty: of the file
 };
 
+/// Who asked for a run, for adapters that serve others. Kept with it.
+struct request_origin {
+  std::string by{};      ///< "server:NAME" of a token; empty: this process
+  std::string digest{};  ///< of what was asked: the same request comes again
+
+  bool operator==(const request_origin&) const = default;
+};
+
 /// A task to run.
 struct run_request {
   std::string task{};
@@ -45,6 +53,9 @@ struct run_request {
   std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
   duration timeout{};                        ///< of the whole run; 0: none
   approve approval = approve::none;
+  /// Nothing: a new one. `invalid_request` if there is a run with it.
+  std::optional<run_id> id = {};
+  request_origin origin = {};
   /// Cancels the run when its source is asked to stop, also before the start.
   std::stop_token stop{};
 };
@@ -78,6 +89,7 @@ struct volley_request {
   /// Further runs of a task whose run failed by what may pass (`retryable`).
   std::uint32_t max_retries = 0;
   bool fail_fast = false;  ///< the first task that fails ends the others
+  std::string id = {};     ///< empty: a new one
 };
 
 enum class task_status : std::uint8_t {
@@ -125,6 +137,8 @@ struct session_summary {
   storage::run_record last{};  ///< the newest one
   /// It has not ended, and nobody works on it.
   bool interrupted = false;
+  /// What a person called it, else its first task on one line.
+  std::string title{};
 };
 
 /// What was deleted.
@@ -143,6 +157,9 @@ struct kept_output {
 /// The working directory of the process that started a run, where its tools'
 /// relative paths begin; empty if that is not on record.
 std::string folder_of(const storage::run_record& x);
+
+/// Who asked for it, see `run_request`.
+request_origin origin_of(const storage::run_record& x);
 
 /// The volley that a run is a task of; empty: none.
 std::string volley_of(const storage::run_record& x);

@@ -56,7 +56,8 @@ void runs::start(run_request x, std::optional<task_place> place,
           return unexpected{std::move(ok.error())};
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
-        return specs->make(ids.next<run_id>(), std::move(session), x.task,
+        return specs->make(x.id ? *x.id : ids.next<run_id>(),
+                           std::move(session), x.task,
                            {x, working_folder(), {}, place});
       },
       true, std::move(reader), to);
@@ -75,7 +76,8 @@ void runs::start_plan(plan_request x, reader_maker reader,
         stored.plan_session =
             x.with.session ? *x.with.session : ids.next<session_id>();
         stored.plan = std::move(*text);
-        return specs->make_plan(run_id{ids.make("plan_")}, stored);
+        return specs->make_plan(
+            x.with.id ? *x.with.id : run_id{ids.make("plan_")}, stored);
       },
       true, std::move(reader), to);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/sessions.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
+#include "messages/utf8.hpp"
+#include "runtime/service/match_id.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/session_state.hpp"
 
@@ -14,6 +17,35 @@ namespace {
 error unknown(const char* what, const std::string& id) {
   return {errc::not_found, "sessions",
           std::string{"there is no "} + what + " \"" + id + "\""};
+}
+
+constexpr const char* title_key = "session_title";
+constexpr std::size_t longest_title = 200;
+
+std::string on_one_line(std::string text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  auto end = std::min(out.size(), longest_title);
+  while (end < out.size() && continues_character(out[end])) --end;
+  out.resize(end);
+  if (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+/// What a person called it, else its first task.
+std::string title_of(storage::journal& journal,
+                     const storage::session_snapshot& x) {
+  if (const auto kept = journal.load_state(x.session)) {
+    if (const auto found = kept->find(title_key); found != kept->end()) {
+      const auto text = nlohmann::json::parse(found->second, nullptr, false);
+      if (text.is_string()) return text.get<std::string>();
+    }
+  }
+  return x.runs.empty() ? std::string{} : on_one_line(x.runs.front().task);
 }
 
 /// Runs that nobody works on, though they have not ended.
@@ -40,13 +72,51 @@ expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
   for (const auto& id : *ids) {
     auto whole = journal_->load_session(id);
     if (!whole) return unexpected{std::move(whole.error())};
-    session_summary x{id, whole->runs.size(), {}, false};
+    session_summary x{id, whole->runs.size(), {}, false, {}};
+    x.title = title_of(*journal_, *whole);
     if (x.runs > 0) x.last = std::move(whole->runs.back());
     x.interrupted =
         x.last.state == storage::run_state::active && gone->contains(x.last.id);
     out.push_back(std::move(x));
   }
   return out;
+}
+
+expected<session_id> sessions::find(const std::string& part) const {
+  constexpr std::size_t most = 10'000;
+  if (!journal_) return unexpected{unknown("session", part)};
+  const auto ids = journal_->list_sessions(most);
+  if (!ids) return unexpected{ids.error()};
+  auto found = match_id(part, *ids);
+  if (found) return found;
+  // Older than those, or with an id that lists leave out.
+  const auto exact = journal_->load_session(session_id{part});
+  if (exact && !exact->runs.empty()) return session_id{part};
+  return found;
+}
+
+expected<session_id> sessions::newest_in(const std::string& folder) const {
+  constexpr std::size_t most = 500;
+  const error none{errc::not_found, "sessions",
+                   "there is no session of this folder yet"};
+  if (!journal_) return unexpected{none};
+  storage::run_filter newest;
+  newest.limit = most;
+  const auto runs = journal_->list_runs(newest);
+  if (!runs) return unexpected{runs.error()};
+  const auto found = std::ranges::find_if(*runs, [&](const auto& x) {
+    return !is_of_plan(x) && volley_of(x).empty() &&
+           !x.id.value.starts_with("plan_") && folder_of(x) == folder;
+  });
+  if (found != runs->end()) return found->session;
+  return unexpected{none};
+}
+
+expected<void> sessions::set_title(const session_id& id,
+                                   const std::string& title) const {
+  const auto text = on_one_line(title);
+  return set_state(id, title_key,
+                   text.empty() ? nlohmann::json{} : nlohmann::json(text));
 }
 
 expected<storage::session_snapshot> sessions::show(const session_id& id) const {

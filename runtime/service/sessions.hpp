@@ -35,6 +35,20 @@ class sessions {
   /// Newest first, at most `limit`.
   expected<std::vector<session_summary>> list(std::size_t limit) const;
 
+  /// The session, or the record of a volley or plan, whose id this is, or whose
+  /// id alone begins or ends with it (at least `shortest_part` characters).
+  /// Fails with `not_found`, and with `invalid_request`, naming some, if
+  /// several do. Looks at the newest 10,000.
+  expected<session_id> find(const std::string& part) const;
+
+  /// The newest conversation whose last run worked in this folder; no task of
+  /// a volley and no step of a plan. Looks at the newest 500 runs. `not_found`.
+  expected<session_id> newest_in(const std::string& folder) const;
+
+  /// What lists call it; empty: its first task again. Fails as `set_state`.
+  expected<void> set_title(const session_id& id,
+                           const std::string& title) const;
+
   /// All that is known of it. Fails with `not_found`.
   expected<storage::session_snapshot> show(const session_id& id) const;
 

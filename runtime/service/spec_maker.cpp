@@ -11,6 +11,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/service/agent_tools.hpp"
 #include "runtime/service/answer_form.hpp"
 #include "runtime/service/attachments.hpp"
 #include "runtime/service/model_request.hpp"
@@ -127,7 +128,8 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
 
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    const std::vector<std::string>& names) const {
+    std::vector<std::string>& names) const {
+  names = expand_tools(*config_, parts_.servers.get(), names);
   if (parts_.nodes &&
       !parts_.tools->wait_for(names, config_->cluster.join_timeout))
     log_warn(op,
@@ -173,11 +175,12 @@ expected<void> spec_maker::describe(run_spec& spec,
   if (!model)
     return unexpected{error{errc::not_found, op,
                             config::unknown_model(*config_, model_name)}};
-  spec.registry = tools_for(agent->second.tools);
-  if (auto ok = check_guard(*spec.registry, asked.agent, agent->second); !ok)
-    return ok;
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
+  spec.agent.tools = tools_of_agent(*config_, asked.agent);
+  spec.registry = tools_for(spec.agent.tools);
+  if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
+    return ok;
   spec.agent.model = model_name;
   if (!asked.phase.empty())
     if (const auto why = core::phase_problem(asked.phase); !why.empty())

@@ -16,6 +16,7 @@
 #include "runtime/service/model_window.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "tools/catalog.hpp"
+#include "tools/mcp/servers.hpp"
 
 namespace riffle::service {
 
@@ -40,7 +41,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   struct parts {
     std::shared_ptr<storage::journal> journal;
     std::shared_ptr<const tools::catalog> tools;
-    std::shared_ptr<node_board> nodes;  ///< see `run_spec`
+    std::shared_ptr<node_board> nodes;      ///< see `run_spec`
+    std::shared_ptr<mcp::servers> servers;  ///< null: there are none
     std::shared_ptr<id_source> ids;
     std::shared_ptr<executor> looks;  ///< see `run_spec`
     std::shared_ptr<timer> clock;
@@ -87,8 +89,9 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
  private:
   void share(run_spec& spec) const;
+  /// `names`: what stands for all tools of a server becomes these.
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
-      const std::vector<std::string>& names) const;
+      std::vector<std::string>& names) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;

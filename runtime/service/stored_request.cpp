@@ -77,6 +77,8 @@ std::string to_json(const stored_request& x) {
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
   if (!x.folder.empty()) out["folder"] = x.folder;
   if (x.cause) out["cause"] = x.cause->value;
+  if (!asked.origin.by.empty()) out["asked_by"] = asked.origin.by;
+  if (!asked.origin.digest.empty()) out["asked"] = asked.origin.digest;
   if (x.place) {
     out["volley"] = x.place->volley;
     out["task"] = x.place->task;
@@ -98,6 +100,7 @@ stored_request request_from_json(const std::string& text) {
   if (from.contains("model")) asked.model = from["model"].get<std::string>();
   asked.context = from.value("context", "");
   asked.phase = from.value("phase", "");
+  asked.origin = {from.value("asked_by", ""), from.value("asked", "")};
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
   x.plan_session = session_id{from.value("plan_session", "")};
@@ -131,6 +134,10 @@ std::string_view to_string(task_status x) noexcept {
 
 std::string folder_of(const storage::run_record& x) {
   return service::request_from_json(x.settings).folder;
+}
+
+request_origin origin_of(const storage::run_record& x) {
+  return service::request_from_json(x.settings).request.origin;
 }
 
 std::string volley_of(const storage::run_record& x) {

@@ -93,11 +93,25 @@ std::string state_of(const session_summary& x) {
 
 json to_json(const session_summary& x) {
   json out = {{"session_id", x.id.value}, {"runs", x.runs}};
+  if (!x.title.empty()) out["title"] = x.title;
   if (x.runs == 0) return out;
   out["last_run"] = run_json(x.last);
   out["last_run"]["status"] = state_of(x);
   if (auto volley = volley_of(x.last); !volley.empty())
     out["volley_id"] = std::move(volley);
+  return out;
+}
+
+json to_json(const storage::run_record& x, bool interrupted) {
+  auto out = run_json(x);
+  if (interrupted && x.state == storage::run_state::active)
+    out["status"] = "interrupted";
+  out["session_id"] = x.session.value;
+  out["steps"] = x.step;
+  out["usage"] = {{"input_tokens", x.usage.input_tokens},
+                  {"output_tokens", x.usage.output_tokens}};
+  if (!x.phase.empty()) out["phase"] = x.phase;
+  if (!x.cause.empty()) out["cause"] = {{"proposal_id", x.cause.value}};
   return out;
 }
 
@@ -121,6 +135,8 @@ json to_json(const storage::session_snapshot& x,
   out["messages"] = json::array();
   for (const auto& m : x.messages)
     out["messages"].push_back(message_json(all, m));
+  if (!x.runs.empty() && !x.runs.back().plan.empty())
+    out["plan"] = value_of(x.runs.back().plan);
   return out;
 }
 

@@ -14,6 +14,8 @@
 namespace riffle::service {
 
 nlohmann::ordered_json to_json(const session_summary& x);
+/// A run, without what it said.
+nlohmann::ordered_json to_json(const storage::run_record& x, bool interrupted);
 /// Its runs and its conversation.
 /// `interrupted`: of its unfinished runs those that nobody works on.
 nlohmann::ordered_json to_json(

@@ -121,7 +121,7 @@ expected<opened_volley> volleys::open(
     volley_request x, id_source& ids,
     std::shared_ptr<volley_listener> who) const {
   if (auto ok = check_tasks(x); !ok) return unexpected{std::move(ok.error())};
-  auto id = ids.make(volley_prefix);
+  auto id = x.id.empty() ? ids.make(volley_prefix) : x.id;
   std::vector<volley_entry> entries;
   for (auto& task : x.tasks) {
     task.stop = {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/block_rows.hpp"
 
+#include <utility>
+
 #include "runtime/storage/crc32c.hpp"
 #include "runtime/storage/varint.hpp"
 
@@ -51,10 +53,21 @@ std::vector<commit_share> shares_of(std::int64_t key, std::string_view text,
   return all;
 }
 
+std::uint32_t crc_of_feed(std::uint64_t last, std::int64_t key) {
+  return row_crc{}
+      .add("feed")
+      .add(last)
+      .add(static_cast<std::uint64_t>(key))
+      .value();
+}
+
 block_writer::block_writer(sqlite::database& db)
     : insert_{db,
               "INSERT INTO blocks(key, last_seq, crc, lines, commits) "
               "VALUES(?, ?, ?, ?, ?)"},
+      add_to_feed_{db, "INSERT INTO feed(last, key, crc) VALUES(?, ?, ?)"},
+      commits_{db, "SELECT key, commits FROM blocks WHERE key BETWEEN ? AND ?"},
+      delete_from_feed_{db, "DELETE FROM feed WHERE last = ? AND key = ?"},
       put_head_{db,
                 "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
                 "VALUES(?, ?, ?, ?, ?)"},
@@ -68,6 +81,9 @@ void block_writer::add(const block_row& x) {
   const auto commits = to_text(key, x.commits);
   insert_.run(key, x.last_seq, crc, sqlite::blob{x.lines},
               sqlite::blob{commits});
+  if (x.commits.empty()) return;
+  const auto last = x.commits.back().commit;
+  add_to_feed_.run(last, key, crc_of_feed(last, key));
 }
 
 void block_writer::put_head(std::int64_t run, const head_row& x) {
@@ -75,6 +91,17 @@ void block_writer::put_head(std::int64_t run, const head_row& x) {
 }
 
 void block_writer::remove(std::int64_t run) {
+  std::vector<std::pair<std::uint64_t, std::int64_t>> gone;
+  {
+    auto found = commits_.query(block_key(run, 0), block_key(run + 1, 0) - 1);
+    while (found.next()) {
+      const auto shares =
+          shares_of(found.integer(0), found.bytes(1), "the database");
+      if (!shares.empty())
+        gone.emplace_back(shares.back().commit, found.integer(0));
+    }
+  }
+  for (const auto& [last, key] : gone) delete_from_feed_.run(last, key);
   delete_.run(block_key(run, 0), block_key(run + 1, 0) - 1);
   delete_head_.run(run);
 }

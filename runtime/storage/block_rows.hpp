@@ -38,7 +38,10 @@ struct block_row {
   bool is_damaged = false;
 };
 
-/// Writes rows of `blocks` and `heads` over one connection. Throws
+/// Of a row of `feed`: which commit brought the last events of a block.
+std::uint32_t crc_of_feed(std::uint64_t last, std::int64_t key);
+
+/// Writes rows of `blocks`, `feed` and `heads` over one connection. Throws
 /// `sqlite::failure`.
 class block_writer {
  public:
@@ -51,6 +54,9 @@ class block_writer {
 
  private:
   sqlite::statement insert_;
+  sqlite::statement add_to_feed_;
+  sqlite::statement commits_;
+  sqlite::statement delete_from_feed_;
   sqlite::statement put_head_;
   sqlite::statement delete_;
   sqlite::statement delete_head_;

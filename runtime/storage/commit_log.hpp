@@ -68,6 +68,15 @@ class log_reader {
   [[nodiscard]] const head_row* head(std::int64_t run) const;
   /// Where event `seq` of a run is; null: not in the log. As of `refresh`.
   [[nodiscard]] const part* find(std::int64_t run, std::uint64_t seq) const;
+  /// Calls `f(run, part)` for what commits brought from `commit` on, in no
+  /// order. As of `refresh`.
+  template <class F>
+  void for_each_part(std::uint64_t commit, F f) const {
+    for (const auto& [number, run] : runs_)
+      for (auto i = run.parts.rbegin();
+           i != run.parts.rend() && i->commit >= commit; ++i)
+        f(number, *i);
+  }
   /// The lines of a part, checked.
   std::string lines(std::int64_t run, const part& x, const std::string& whose);
 

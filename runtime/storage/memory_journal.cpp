@@ -69,10 +69,32 @@ class memory_journal final : public journal {
     return store_.list_sessions(limit);
   }
 
+  expected<std::vector<run_record>> list_runs(
+      const run_filter& filter) override {
+    std::lock_guard lock{mutex_};
+    return store_.list_runs(filter);
+  }
+
   expected<std::vector<unfinished_run>> unfinished_runs(
       std::size_t limit) override {
     std::lock_guard lock{mutex_};
     return store_.unfinished_runs(limit);
+  }
+
+  expected<feed_page> read_feed(const feed_place& after,
+                                std::size_t max_bytes) override {
+    std::lock_guard lock{mutex_};
+    return store_.read_feed(after, max_bytes);
+  }
+
+  expected<feed_place> end_of_feed() override {
+    std::lock_guard lock{mutex_};
+    return store_.end_of_feed();
+  }
+
+  expected<feed_place> start_in_feed(const run_id& run) override {
+    std::lock_guard lock{mutex_};
+    return store_.start_in_feed(run);
   }
 
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,

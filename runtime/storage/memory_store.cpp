@@ -35,7 +35,10 @@ std::optional<error> memory_store::apply(commit_unit&& unit) {
   if (const auto fault = find_fault(
           unit, {record.session.value, record.ordinal, run.last_seq()}))
     return fail(errc::storage_corrupt, "append", *fault);
-  if (unit.block) run.blocks.push_back(std::move(*unit.block));
+  if (unit.block) {
+    run.blocks.push_back(std::move(*unit.block));
+    run.commits.push_back(++commits_);
+  }
   for (auto& change_of : unit.changes)
     std::visit([&](auto& x) { change(run, std::move(x)); }, change_of);
   return std::nullopt;
@@ -143,6 +146,7 @@ void memory_store::drop_old_logs() {
     for (auto& block : run.blocks) block.lines = nullptr;
     run.blocks.erase(run.blocks.begin(),
                      run.blocks.end() - (run.blocks.empty() ? 0 : 1));
+    run.commits.clear();  // nothing of it is read in order any more
     for (const auto& id : std::exchange(run.outputs, {})) outputs_.erase(id);
     run.log_dropped = true;
   }
@@ -194,7 +198,9 @@ expected<run_snapshot> memory_store::open_run(
   const auto id = run.id;
   auto& kept = runs_[id];
   kept.record = std::move(run);
+  kept.number = ++last_number_;
   active_.push_back(id);
+  run_order_.push_back(id);
   return snapshot_of(kept);
 }
 
@@ -237,6 +243,27 @@ std::vector<session_id> memory_store::list_sessions(std::size_t limit) const {
   const auto n = std::min(limit, session_order_.size());
   return {session_order_.rbegin(),
           session_order_.rbegin() + static_cast<std::ptrdiff_t>(n)};
+}
+
+expected<std::vector<run_record>> memory_store::list_runs(
+    const run_filter& filter) const {
+  std::vector<run_record> all;
+  auto i = run_order_.rbegin();
+  if (filter.before) {
+    i = std::find(run_order_.rbegin(), run_order_.rend(), *filter.before);
+    if (i == run_order_.rend())
+      return missing("list_runs", "run " + filter.before->value);
+    ++i;
+  }
+  for (; i != run_order_.rend() && all.size() < filter.limit; ++i) {
+    const auto found = runs_.find(*i);
+    if (found == runs_.end()) continue;
+    const auto& x = found->second.record;
+    if ((!filter.state || x.state == *filter.state) &&
+        (!filter.session || x.session == *filter.session))
+      all.push_back(x);
+  }
+  return all;
 }
 
 std::vector<unfinished_run> memory_store::unfinished_runs(
@@ -351,6 +378,7 @@ expected<void> memory_store::delete_session(const session_id& id) {
   proposal_places_.clear();
   for (std::size_t i = 0; i < proposals_.size(); ++i)
     proposal_places_.emplace(proposals_[i].what.id, i);
+  std::erase_if(run_order_, [&](const auto& x) { return !runs_.contains(x); });
   std::erase(session_order_, id);
   sessions_.erase(session);
   return {};

@@ -34,7 +34,12 @@ class memory_store {
   expected<session_snapshot> load_session(const session_id& id) const;
   expected<run_record> load_run(const run_id& id) const;
   std::vector<session_id> list_sessions(std::size_t limit) const;
+  expected<std::vector<run_record>> list_runs(const run_filter& filter) const;
   std::vector<unfinished_run> unfinished_runs(std::size_t limit) const;
+  [[nodiscard]] feed_page read_feed(const feed_place& after,
+                                    std::size_t max_bytes) const;
+  [[nodiscard]] feed_place end_of_feed() const;
+  [[nodiscard]] expected<feed_place> start_in_feed(const run_id& id) const;
   expected<event_page> read_events(const run_id& id, std::uint64_t after_seq,
                                    std::size_t max_bytes) const;
   expected<std::string> load_output(const call_id& id) const;
@@ -57,6 +62,8 @@ class memory_store {
   struct kept_run {
     run_record record;
     std::vector<event_block> blocks;
+    std::vector<std::uint64_t> commits;  ///< of the blocks, in their order
+    std::uint64_t number = 0;
     std::vector<message_record> messages;
     std::vector<call_record> calls;
     std::unordered_map<std::string, std::size_t> call_places;
@@ -87,9 +94,12 @@ class memory_store {
   void drop_old_logs();
 
   std::size_t keep_finished_;
+  std::uint64_t commits_ = 0;  ///< units that brought events
+  std::uint64_t last_number_ = 0;
   std::unordered_map<run_id, kept_run> runs_;
   std::unordered_map<session_id, std::vector<run_id>> sessions_;
   std::vector<session_id> session_order_;
+  std::vector<run_id> run_order_;
   std::unordered_map<session_id, std::map<std::string, std::string>> state_;
   std::unordered_map<session_id, kept_files> files_;
   std::vector<run_id> active_;  ///< runs that have not ended, oldest first

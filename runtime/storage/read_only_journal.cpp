@@ -104,6 +104,17 @@ class read_only_journal final : public journal {
     tell(left_out, "sessions are left out of the list");
     return all;
   }
+  expected<std::vector<run_record>> list_runs(
+      const run_filter& filter) override {
+    std::size_t left_out = 0;
+    const auto rows = read("list_runs", [&](row_reader& from) {
+      return list_runs_of(from, filter, left_out);
+    });
+    if (!rows) return unexpected{rows.error()};
+    tell(left_out, "runs are left out of the list");
+    if (!*rows) return missing("list_runs", "run " + filter.before->value);
+    return std::move(**rows);
+  }
   expected<std::vector<unfinished_run>> unfinished_runs(
       std::size_t limit) override {
     std::size_t left_out = 0;
@@ -120,6 +131,25 @@ class read_only_journal final : public journal {
           {record_of(row), owner, describe_owner(owners_, row.owner), {}});
     }
     return all;
+  }
+  expected<feed_page> read_feed(const feed_place& after,
+                                std::size_t max_bytes) override {
+    return read("read_feed", [&](row_reader& rows) {
+      return rows.read_feed(after, max_bytes);
+    });
+  }
+  expected<feed_place> end_of_feed() override {
+    return read("end_of_feed",
+                [](row_reader& rows) { return rows.end_of_feed(); });
+  }
+  expected<feed_place> start_in_feed(const run_id& run) override {
+    const auto at = read("start_in_feed", [&](row_reader& rows) {
+      const auto row = rows.find_run(run);
+      return row ? rows.start_in_feed(*row) : std::nullopt;
+    });
+    if (!at) return unexpected{at.error()};
+    if (!*at) return missing("start_in_feed", "run " + run.value);
+    return **at;
   }
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override {

@@ -20,11 +20,6 @@ std::string select_run(std::string_view rest) {
 
 constexpr std::string_view bad_checksum = " fails its checksum";
 
-std::int64_t limit_of(std::size_t limit) {
-  return static_cast<std::int64_t>(
-      std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs)));
-}
-
 [[noreturn]] void lost(const run_row& run, std::uint64_t seq) {
   throw damaged{"run " + run.id,
                 "its event " + std::to_string(seq) + " is lost"};
@@ -89,6 +84,7 @@ row_reader::row_reader(sqlite::database& db)
                                  "WHERE session = ? AND state = 0")},
       active_runs_{db, select_run("INDEXED BY runs_active WHERE state = 0 "
                                   "ORDER BY n DESC LIMIT ?")},
+      runs_before_{db, select_run("WHERE n < ? ORDER BY n DESC")},
       sessions_{db, select_run("INDEXED BY runs_first WHERE ordinal = 1 "
                                "ORDER BY n DESC LIMIT ?")},
       head_{db, "SELECT last_seq, messages, calls, crc FROM heads WHERE n = ?"},
@@ -104,6 +100,12 @@ row_reader::row_reader(sqlite::database& db)
       blocks_after_{db,
                     "SELECT key, last_seq, crc, lines FROM blocks WHERE "
                     "key > ? AND key < ? ORDER BY key"},
+      run_by_number_{db, select_run("WHERE n = ?")},
+      feed_rows_{db,
+                 "SELECT feed.last, feed.key, feed.crc, blocks.last_seq,"
+                 " blocks.commits FROM feed LEFT JOIN blocks ON blocks.key ="
+                 " feed.key WHERE feed.last BETWEEN ? AND ?"},
+      first_commits_{db, "SELECT commits FROM blocks WHERE key = ?"},
       output_by_id_{db,
                     "SELECT crc, text FROM outputs INDEXED BY "
                     "outputs_by_id WHERE id = ?"},
@@ -247,36 +249,6 @@ session_snapshot row_reader::read_session(const session_id& id) {
   x.proposals = proposals_.of_session(id.value);
   x.state = state_.of_session(id);
   return x;
-}
-
-std::vector<session_id> row_reader::list_sessions(std::size_t limit,
-                                                  std::size_t& left_out) {
-  std::vector<session_id> all;
-  left_out = 0;
-  auto found = sessions_.query(limit_of(limit));
-  while (found.next()) {
-    try {
-      all.push_back({read_run(found, "a session").session});
-    } catch (const damaged&) {
-      ++left_out;
-    }
-  }
-  return all;
-}
-
-std::vector<run_row> row_reader::active_runs(std::size_t limit,
-                                             std::size_t& left_out) {
-  std::vector<run_row> all;
-  left_out = 0;
-  auto found = active_runs_.query(limit_of(limit));
-  while (found.next()) {
-    try {
-      all.push_back(read_run(found, "a run"));
-    } catch (const damaged&) {
-      ++left_out;
-    }
-  }
-  return all;
 }
 
 event_block row_reader::read_block(const sqlite::rows& from, const run_row& run,

@@ -46,8 +46,19 @@ class row_reader {
   std::vector<session_id> list_sessions(std::size_t limit,
                                         std::size_t& left_out);
 
+  /// Newest first. Damaged rows as above; `before` is the number of a run.
+  std::vector<run_row> list_runs(const run_filter& filter,
+                                 std::optional<std::int64_t> before,
+                                 std::size_t& left_out);
+
   /// Runs that have not ended, newest first. Damaged rows as above.
   std::vector<run_row> active_runs(std::size_t limit, std::size_t& left_out);
+
+  /// See `event_log::read_feed`.
+  feed_page read_feed(const feed_place& after, std::size_t max_bytes);
+  feed_place end_of_feed();
+  /// Nothing: no event of it is in the order.
+  std::optional<feed_place> start_in_feed(const run_row& run);
 
   event_page read_events(const run_row& run, std::uint64_t after_seq,
                          std::size_t max_bytes);
@@ -60,6 +71,16 @@ class row_reader {
   file_reader& files() noexcept { return files_; }
 
  private:
+  /// Which events a commit brought, of which run.
+  struct feed_item {
+    feed_place first;
+    std::uint64_t last_seq = 0;
+
+    auto operator<=>(const feed_item&) const = default;
+  };
+  std::vector<feed_item> feed_items(const feed_place& after,
+                                    std::uint64_t last);
+  run_row run_of_number(std::uint64_t n);
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);
   template <class F>
@@ -82,14 +103,23 @@ class row_reader {
   sqlite::statement runs_by_session_again_;
   sqlite::statement active_run_;
   sqlite::statement active_runs_;
+  sqlite::statement runs_before_;
   sqlite::statement sessions_;
   sqlite::statement head_;
   sqlite::statement messages_;
   sqlite::statement calls_;
   sqlite::statement block_at_;
   sqlite::statement blocks_after_;
+  sqlite::statement run_by_number_;
+  sqlite::statement feed_rows_;
+  sqlite::statement first_commits_;
   sqlite::statement output_by_id_;
   sqlite::statement output_by_id_again_;
 };
+
+/// Nothing: there is no run `filter.before`.
+std::optional<std::vector<run_record>> list_runs_of(row_reader& rows,
+                                                    const run_filter& filter,
+                                                    std::size_t& left_out);
 
 }  // namespace riffle::storage

@@ -12,7 +12,7 @@ namespace {
 
 // The texts are compared with what the file holds, so they stand exactly as
 // SQLite stores them. Why some indexes exist twice: see README.md.
-constexpr std::array<std::string_view, 33> tables{
+constexpr std::array<std::string_view, 34> tables{
     "CREATE TABLE runs(n INTEGER PRIMARY KEY, id TEXT, session TEXT,"
     " ordinal INTEGER, state INTEGER, owner TEXT, crc INTEGER, data TEXT)",
     "CREATE UNIQUE INDEX runs_by_id ON runs(id)",
@@ -63,6 +63,9 @@ constexpr std::array<std::string_view, 33> tables{
     "CREATE TABLE files(n INTEGER PRIMARY KEY, session TEXT, digest TEXT,"
     " crc INTEGER, data BLOB)",
     "CREATE UNIQUE INDEX files_by_digest ON files(session, digest)",
+    // Version 7:
+    "CREATE TABLE feed(last INTEGER, key INTEGER, crc INTEGER,"
+    " PRIMARY KEY(last, key)) WITHOUT ROWID",
 };
 
 /// What the table had before version 5, which adds a column at its end.
@@ -73,7 +76,7 @@ constexpr std::string_view blocks = tables[8];
 static_assert(blocks.starts_with("CREATE TABLE blocks("));
 
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 6> tables_of{14, 21, 26, 29, 31, 33};
+constexpr std::array<std::size_t, 7> tables_of{14, 21, 26, 29, 31, 33, 34};
 constexpr std::size_t tables_of_4 = tables_of[3];
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());

@@ -262,6 +262,21 @@ expected<std::vector<session_id>> sqlite_journal::list_sessions(
   });
 }
 
+expected<std::vector<run_record>> sqlite_journal::list_runs(
+    const run_filter& filter) {
+  using list = std::vector<run_record>;
+  return guarded("list_runs", [&]() -> expected<list> {
+    std::size_t left_out = 0;
+    auto all = readers_.read(
+        [&](row_reader& from) { return list_runs_of(from, filter, left_out); });
+    if (!all) return missing("list_runs", "run " + filter.before->value);
+    if (left_out != 0)
+      note(file_.string() + ": " + std::to_string(left_out) +
+           " damaged runs are left out of the list");
+    return std::move(*all);
+  });
+}
+
 expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
     std::size_t limit) {
   using list = std::vector<unfinished_run>;

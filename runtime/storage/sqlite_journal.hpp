@@ -64,8 +64,14 @@ class sqlite_journal final : public journal {
   expected<session_snapshot> load_session(const session_id& id) override;
   expected<run_record> load_run(const run_id& id) override;
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
+  expected<std::vector<run_record>> list_runs(
+      const run_filter& filter) override;
   expected<std::vector<unfinished_run>> unfinished_runs(
       std::size_t limit) override;
+  expected<feed_page> read_feed(const feed_place& after,
+                                std::size_t max_bytes) override;
+  expected<feed_place> end_of_feed() override;
+  expected<feed_place> start_in_feed(const run_id& run) override;
   expected<event_page> read_events(const run_id& run, std::uint64_t after_seq,
                                    std::size_t max_bytes) override;
   expected<std::string> load_output(const call_id& id) override;

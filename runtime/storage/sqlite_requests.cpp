@@ -97,4 +97,29 @@ expected<std::vector<cancel_request>> sqlite_journal::cancels() {
   });
 }
 
+expected<feed_page> sqlite_journal::read_feed(const feed_place& after,
+                                              std::size_t max_bytes) {
+  return guarded("read_feed", [&]() -> expected<feed_page> {
+    return readers_.read(
+        [&](row_reader& rows) { return rows.read_feed(after, max_bytes); });
+  });
+}
+
+expected<feed_place> sqlite_journal::end_of_feed() {
+  return guarded("end_of_feed", [&]() -> expected<feed_place> {
+    return readers_.read([&](row_reader& rows) { return rows.end_of_feed(); });
+  });
+}
+
+expected<feed_place> sqlite_journal::start_in_feed(const run_id& run) {
+  return guarded("start_in_feed", [&]() -> expected<feed_place> {
+    return readers_.read([&](row_reader& rows) -> expected<feed_place> {
+      const auto row = rows.find_run(run);
+      const auto at = row ? rows.start_in_feed(*row) : std::nullopt;
+      if (!at) return missing("start_in_feed", "run " + run.value);
+      return *at;
+    });
+  });
+}
+
 }  // namespace riffle::storage

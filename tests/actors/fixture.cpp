@@ -184,8 +184,9 @@ void actor_fixture::begin() {
                                  const std::string& why) {
     service.push_back(why.empty() ? tool + " is back" : tool + " is out");
   };
-  auto spawn = make_pool_spawner(*system, tools, settings, supervision, setup,
-                                 on_service);
+  auto spawn = make_pool_spawner(
+      *system, [all = tools](const std::string& x) { return *all->find(x); },
+      settings, supervision, setup, on_service);
   registry_setup front;
   front.spawn_pool = [this, spawn](const std::string& tool) {
     return pools[tool] = spawn(tool);

@@ -103,12 +103,17 @@ TEST_CASE("mistakes in options name the option and what is allowed") {
   CHECK(has(refused({"sessions"}), "See: riffle sessions --help"));
 }
 
-TEST_CASE("what this version does not have is said by name") {
-  CHECK(has(refused({"run", "t", "--no-token"}),
-            "--no-token is not supported by this version"));
-  CHECK(has(refused({"run", "t", "--no-token=4"}),
-            "--no-token=4 is not supported by this version"));
-  CHECK(has(refused({"serve"}), "serve is not supported by this version"));
+TEST_CASE("serve listens where it is told to, and makes tokens") {
+  const auto x =
+      parsed<serve_command>({"serve", "--listen", "127.0.0.1:8", "--no-token"});
+  CHECK(x.no_token);
+  CHECK(x.token_for.empty());
+  CHECK(x.common.sets ==
+        std::vector<std::string>{"server.listen=\"127.0.0.1:8\""});
+  CHECK_FALSE(parsed<serve_command>({"serve"}).no_token);
+  CHECK(parsed<serve_command>({"serve", "token", "ci"}).token_for == "ci");
+  CHECK(has(refused({"serve", "token"}), "NAME"));
+  CHECK(has(refused({"serve", "--listen="}), "--listen"));
 }
 
 TEST_CASE("sessions has list, show, events, resume and cancel") {

@@ -113,8 +113,9 @@ TEST_CASE("sessions are listed with their last task") {
     test_console c;
     CHECK(execute(x, c.io) == 0);
     const auto text = c.out.text();
-    CHECK(text.find("Z, completed: second line\n") != std::string::npos);
-    CHECK(text.find("s2  1 run, 1970-01-01T00:00:00Z, completed: other\n") !=
+    CHECK(text.find("s1      1970-01-01  completed    2 runs   first\n") !=
+          std::string::npos);
+    CHECK(text.find("s2      1970-01-01  completed    1 run    other\n") !=
           std::string::npos);
   }
   x.limit = 1;
@@ -141,9 +142,9 @@ TEST_CASE("a run that nobody works on is listed as interrupted") {
     record.session = {"s1"};
     record.task = "begun";
     REQUIRE((*journal)->open_run(record));
-    CHECK(listed().find(", active: begun\n") != std::string::npos);
+    CHECK(listed().find("active       1 run    begun\n") != std::string::npos);
   }
-  CHECK(listed().find(", interrupted: begun\n") != std::string::npos);
+  CHECK(listed().find("interrupted  1 run    begun\n") != std::string::npos);
   auto one = command_for(folder, what::show, "s1");
   const auto shown = [&] {
     test_console c;

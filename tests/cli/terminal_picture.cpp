@@ -30,6 +30,7 @@ void terminal_picture::put(std::string_view character, std::size_t width) {
 
 void terminal_picture::control(std::string_view sequence) {
   if (sequence.ends_with('m')) return;
+  if (sequence.starts_with("\x1b[?2004")) return;  // pastes are marked
   INFO("ESC " << sequence.substr(1));
   if (sequence.ends_with('A')) {
     const auto up = std::stoul(std::string{sequence.substr(2)});

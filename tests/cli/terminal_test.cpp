@@ -73,6 +73,7 @@ I look at 日本語.txt first.
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\… (2 lines, 17 B) — TIME
 All is seen: 2 lines.
+Go on: riffle run -c "…", or riffle -c
 )");
   // While it worked, the status line showed what runs, and its progress.
   CHECK(has_text(riffle.written(), " Running: echo one; sleep 0.5;"));
@@ -95,6 +96,7 @@ I look at 日本語.txt first.
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\n'; sleep 0.5 # and a comment that makes the line long (2 lines, 17 B) — TIME
 All is seen: 2 lines.
+Go on: riffle run -c "…", or riffle -c
 )");
 }
 

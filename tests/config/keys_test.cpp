@@ -122,8 +122,28 @@ const std::map<std::string, std::string> others = {
     {"approvals.expire_after", R"("1h")"},
     {"attachments.max_file_bytes", "1000"},
     {"attachments.max_total_bytes", "2000"},
-    {"server.listen", ""},
-    {"server.token_env", ""},
+    {"server.listen", R"("127.0.0.1:1")"},
+    {"server.token_env", R"("TOKEN")"},
+    {"server.on_stop", R"("leave")"},
+    {"server.stop_timeout", R"("11s")"},
+    {"server.stall_timeout", R"("61s")"},
+    {"server.heartbeat", R"("5s")"},
+    {"server.retry", R"("2s")"},
+    {"server.request_timeout", R"("31s")"},
+    {"server.recover_at_once", "5"},
+    {"server.hosts", R"(["riffle.example"])"},
+    {"server.origins", R"(["https://app.example"])"},
+    {"server.trusted_proxies", R"(["10.0.0.0/8"])"},
+    {"server.limits.header_bytes", "8192"},
+    {"server.limits.body_bytes", "4096"},
+    {"server.limits.attachment_bytes", "2048"},
+    {"server.limits.connections", "11"},
+    {"server.limits.streams", "12"},
+    {"server.limits.streams_per_token", "13"},
+    {"server.limits.runs", "14"},
+    {"server.limits.requests_per_second", "15"},
+    {"server.tls.certificate", ""},
+    {"server.tls.key", ""},
     {"cluster.listen", ""},
     {"cluster.join", ""},
     {"cluster.name", R"("alpha")"},
@@ -301,9 +321,10 @@ const std::map<std::string, std::string> without_trust = {
     {"publish.flush_delay", R"("50ms")"},
 };
 
-/// Of a tool that is a command, too.
+/// Of a tool that is a command and of a server, too.
 std::vector<config::setting> all_keys() {
   config::config x;
+  x.mcp["files"].tools["read"] = {};
   x.tools.by_name["own"].type = "command";
   return config::settings(x);
 }

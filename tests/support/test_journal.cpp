@@ -208,6 +208,28 @@ expected<std::vector<session_id>> test_journal::list_sessions(
   return store_.list_sessions(limit);
 }
 
+expected<storage::feed_page> test_journal::read_feed(
+    const storage::feed_place& after, std::size_t max_bytes) {
+  std::lock_guard lock{mutex_};
+  return store_.read_feed(after, max_bytes);
+}
+
+expected<storage::feed_place> test_journal::end_of_feed() {
+  std::lock_guard lock{mutex_};
+  return store_.end_of_feed();
+}
+
+expected<storage::feed_place> test_journal::start_in_feed(const run_id& run) {
+  std::lock_guard lock{mutex_};
+  return store_.start_in_feed(run);
+}
+
+expected<std::vector<storage::run_record>> test_journal::list_runs(
+    const storage::run_filter& filter) {
+  std::lock_guard lock{mutex_};
+  return store_.list_runs(filter);
+}
+
 expected<std::vector<storage::unfinished_run>> test_journal::unfinished_runs(
     std::size_t limit) {
   std::lock_guard lock{mutex_};

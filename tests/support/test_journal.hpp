@@ -54,6 +54,12 @@ class test_journal : public storage::journal,
       const session_id& id) override;
   expected<storage::run_record> load_run(const run_id& id) override;
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override;
+  expected<storage::feed_page> read_feed(const storage::feed_place& after,
+                                         std::size_t max_bytes) override;
+  expected<storage::feed_place> end_of_feed() override;
+  expected<storage::feed_place> start_in_feed(const run_id& run) override;
+  expected<std::vector<storage::run_record>> list_runs(
+      const storage::run_filter& filter) override;
   expected<std::vector<storage::unfinished_run>> unfinished_runs(
       std::size_t limit) override;
   expected<storage::event_page> read_events(const run_id& run,

@@ -31,6 +31,7 @@ struct console {
 
 int execute(const leave_command& x, console& io);
 int execute(const run_command& x, console& io);
+int execute(const chat_command& x, console& io);
 int execute(const volley_command& x, console& io);
 int execute(const plan_command& x, console& io);
 int execute(const resume_command& x, console& io);
@@ -41,9 +42,11 @@ int execute(const models_command& x, console& io);
 int execute(const events_check_command& x, console& io);
 int execute(const config_command& x, console& io);
 int execute(const completion_command& x, console& io);
+int execute(const serve_command& x, console& io);
 int execute(const node_command& x, console& io);
 int execute(const nodes_command& x, console& io);
 int execute(const cluster_command& x, console& io);
+int execute(const mcp_command& x, console& io);
 int execute_trust(const config_command& x, console& io);
 
 /// What a command does with its configuration.

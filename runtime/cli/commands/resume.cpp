@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
@@ -88,11 +89,16 @@ int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
 
 }  // namespace
 
-int execute(const resume_command& x, console& io) {
+int execute(const resume_command& given, console& io) {
+  auto x = given;
   auto settings = load_config(x.common, config_use::acts, false, io);
   if (!settings) return usage;
   const auto known = choose_model(x.choices.model, *settings);
   if (!known) return report(known.error(), io);
+  const auto named = known_session(*settings, x.session);
+  if (!named && named.error().code != errc::not_found)
+    return report(named.error(), io);
+  if (named) x.session = named->value;
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -10,6 +11,7 @@
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/limits_text.hpp"
+#include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
 
@@ -41,6 +43,16 @@ std::optional<unique_fd> keyboard_for(const run_command& x) {
   return open_keyboard(x.task == "-");
 }
 
+/// For a person only, where the screen has just shown what came of it.
+void tell_way_on(const common_options& options, console& io) {
+  const bool person = options.output == output_kind::text &&
+                      options.level != verbosity::quiet && io.err.is_terminal();
+  if (!person) return;
+  const std::string text = "Go on: riffle run -c \"…\", or riffle -c";
+  io.err.write(use_color(options, io.err) ? "\x1b[2m" + text + "\x1b[0m\n"
+                                          : text + "\n");
+}
+
 }  // namespace
 
 int execute(const run_command& x, console& io) {
@@ -52,6 +64,9 @@ int execute(const run_command& x, console& io) {
   }
   auto request = request_for(x);
   if (!request) return report(request.error(), io);
+  auto session = session_for_task(*settings, x.session, x.goes_on);
+  if (!session) return report(session.error(), io);
+  request->session = std::move(*session);
   if (auto ok = check_attachments(*request, *settings); !ok)
     return report(ok.error(), io);
   auto keyboard = keyboard_for(x);
@@ -77,8 +92,10 @@ int execute(const run_command& x, console& io) {
   const auto started = with_room(room, [&] { return rt->start(*request); });
   if (room.status()) return *room.status();
   if (!started) return report(started.error(), io);
-  return watch({*rt, *started, std::move(keyboard)}, x.common, x.show, signals,
-               room, io);
+  const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
+                           x.show, signals, room, io);
+  tell_way_on(x.common, io);
+  return status;
 }
 
 }  // namespace riffle::cli

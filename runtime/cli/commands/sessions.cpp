@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
@@ -34,7 +35,9 @@ int list(const sessions_command& x, const service::sessions& all, console& io) {
   if (!found) return report(found.error(), io);
   return write_list(
       *found, x.common, "no sessions yet: 'riffle run TASK' begins one",
-      summary_text, [](const auto& one) { return service::to_json(one); }, io);
+      [&, now = system_wall_time(), columns = io.out.columns()](
+          const auto& one) { return summary_text(one, now, columns); },
+      [](const auto& one) { return service::to_json(one); }, io);
 }
 
 int show(const sessions_command& x, const storage::session_snapshot& session,
@@ -135,8 +138,9 @@ expected<void> print_events(const service::sessions& all, const run_id& run,
   return {};
 }
 
-int execute(const sessions_command& x, console& io) {
+int execute(const sessions_command& given, console& io) {
   using what = sessions_command::what;
+  auto x = given;
   const bool changes = x.action == what::remove || x.action == what::cancel;
   const auto settings = load_config(
       x.common, changes ? config_use::acts : config_use::looks, false, io);
@@ -149,6 +153,10 @@ int execute(const sessions_command& x, console& io) {
                               data_place(*settings, "volleys")};
   if (x.action == what::list) return list(x, all, io);
   if (x.action == what::output) return output(x, all, io);
+  const auto named = all.find(x.id);
+  if (!named && named.error().code != errc::not_found)
+    return report(named.error(), io);
+  if (named) x.id = named->value;
   if (x.action == what::remove) return remove(x, all, io);
   if (service::is_volley(x.id)) {
     const volley_store store{*settings, *journal,

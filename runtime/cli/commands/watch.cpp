@@ -160,6 +160,7 @@ class shown_run {
             options, signals, io)},
         nobody_{io},
         watching_{x.of, signals, io},
+        typing_{x.typing},
         stream_{x.of.events()} {
     output_.listen(
         [this](const event& e) { prompt_ ? prompt_->on(e) : nobody_.on(e); });
@@ -203,6 +204,7 @@ class shown_run {
   void look_once() {
     if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
     const bool asks = prompt_ && prompt_->busy() && !signals_.asked_to_stop();
+    if (typing_) asks ? typing_->pause() : typing_->go_on();
     if (asks) prompt_->look(look);
     const auto batch =
         asks && prompt_->busy() ? std::nullopt : stream_.next(look);
@@ -216,6 +218,10 @@ class shown_run {
     if (signals_.asked_to_stop()) output_.cancelling();
     if (prompt_ && prompt_->busy()) return;
     show_log();
+    if (typing_) {
+      typing_->look();
+      output_.typing(typing_->draft());
+    }
     output_.tick(now);
   }
 
@@ -227,6 +233,7 @@ class shown_run {
   std::optional<approval_prompt> prompt_;
   hints nobody_;
   watcher watching_;
+  chat_prompt* typing_;
   event_stream stream_;
   std::uint64_t last_seq_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 
 namespace riffle::cli {
@@ -17,6 +18,8 @@ struct watched_run {
   const run& of;
   /// The terminal that questions are read from; nothing: nobody is asked.
   std::optional<unique_fd> keyboard;
+  /// Takes what is typed while no question stands there; null: nobody does.
+  chat_prompt* typing = nullptr;
 };
 
 /// Shows a run from its first event to its end; asks about calls that need

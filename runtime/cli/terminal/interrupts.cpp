@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 
 namespace riffle::cli {
@@ -18,6 +19,7 @@ namespace {
 // What a signal handler may touch: lock-free atomics and a pipe.
 std::atomic<int> first_signal{0};
 std::atomic<int> wake_fd{-1};
+std::atomic<bool> hangup_reloads{false};
 std::array<int, 2> wake_pipe{-1, -1};
 constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 std::array<struct sigaction, signals.size()> old_actions{};
@@ -42,10 +44,12 @@ const char* name_of(int signal) {
 
 extern "C" void riffle_on_signal(int signal) {
   if (signal == SIGPIPE) return;
+  if (signal == SIGHUP && hangup_reloads) return wake('h');
   int none = 0;
   if (first_signal.compare_exchange_strong(none, signal)) {
     wake('s');
   } else if (signal == SIGINT) {
+    leave_terminal();
     ::_exit(interrupted_by_user);
   }
 }
@@ -54,6 +58,7 @@ extern "C" void riffle_on_signal(int signal) {
 
 interrupts::interrupts() {
   first_signal = 0;
+  hangup_reloads = false;
   if (::pipe2(wake_pipe.data(), O_CLOEXEC) != 0) wake_pipe = {-1, -1};
   wake_fd = wake_pipe[1];
   struct sigaction action{};
@@ -84,7 +89,10 @@ void interrupts::listen() {
     const auto n = ::read(wake_pipe[0], &what, 1);
     if (n < 0 && errno == EINTR) continue;
     if (n != 1 || what == 'q') return;
-    tell();
+    if (what == 'h')
+      reload();
+    else
+      tell();
   }
 }
 
@@ -93,6 +101,17 @@ void interrupts::tell() {
   if (told_ || !on_stop_) return;
   told_ = true;
   on_stop_(name_of(first_signal));
+}
+
+void interrupts::reload() {
+  const std::lock_guard lock{mutex_};
+  if (on_reload_) on_reload_();
+}
+
+void interrupts::on_reload(std::function<void()> f) {
+  const std::lock_guard lock{mutex_};
+  hangup_reloads = static_cast<bool>(f);
+  on_reload_ = std::move(f);
 }
 
 void interrupts::on_stop(std::function<void(const char*)> f) {

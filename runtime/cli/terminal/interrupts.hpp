@@ -25,14 +25,20 @@ class interrupts {
   /// After a call with nothing the old one is not called any more.
   void on_stop(std::function<void(const char*)> f);
 
+  /// From now on a SIGHUP calls `f`, each time, and asks for no end: as people
+  /// tell servers to read their configuration again.
+  void on_reload(std::function<void()> f);
+
   [[nodiscard]] bool asked_to_stop() const noexcept;
 
  private:
   void listen();
   void tell();
+  void reload();
 
   std::mutex mutex_;
   std::function<void(const char*)> on_stop_;
+  std::function<void()> on_reload_;
   bool told_ = false;
   std::thread listener_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 
 namespace riffle::cli {
 
@@ -103,8 +104,9 @@ screen_writes live_view::tick(time_point now, std::size_t columns) {
   if (!began_) began_ = now;
   if (columns < narrowest || !screen_.due(activity_.busy(), now)) return {};
   // The last column stays free: a full line makes some terminals wrap.
-  return screen_.draw(activity_.line(now - *began_, columns - 1),
-                      activity_.busy(), now);
+  auto status = activity_.line(now - *began_, columns - 1);
+  if (!typing_.empty()) status += "\n" + fit(typing_, columns - 1);
+  return screen_.draw(status, activity_.busy(), now);
 }
 
 screen_writes live_view::finish(const std::optional<std::string>& answer) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "messages/event.hpp"
 #include "runtime/cli/options.hpp"
@@ -48,6 +49,9 @@ class live_view {
 
   screen_writes hide_status() { return screen_.clear(); }
 
+  /// What a person types meanwhile, shown below the status line; may be empty.
+  void typing(std::string line) { typing_ = std::move(line); }
+
   /// The user asked for the end.
   void cancelling() { activity_.cancelling(); }
 
@@ -68,6 +72,7 @@ class live_view {
   run_stats stats_;
   screen screen_;
   std::optional<time_point> began_;
+  std::string typing_;
   std::string shown_;      ///< of this step's text
   bool half_end_ = false;  ///< a '\r' came, and what follows is not known
   std::string thought_;    ///< the line of reasoning that has not ended

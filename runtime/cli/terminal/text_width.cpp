@@ -33,11 +33,7 @@ std::size_t columns_of_code(utf8proc_int32_t code) {
   return width > 0 ? static_cast<std::size_t>(width) : 0;
 }
 
-/// What a person sees as one character (an extended grapheme cluster).
-struct cluster {
-  std::size_t size = 0;
-  std::size_t columns = 0;
-};
+using cluster = shown_character;
 
 cluster first_cluster(std::string_view text) {
   auto last = first_of(text);
@@ -64,6 +60,10 @@ cluster next_cluster(std::string_view text) {
 }
 
 }  // namespace
+
+shown_character first_shown(std::string_view text) {
+  return next_cluster(text);
+}
 
 std::size_t columns_of(std::string_view line) {
   std::size_t out = 0;

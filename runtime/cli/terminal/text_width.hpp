@@ -14,6 +14,15 @@ namespace riffle::cli {
 /// beside the other. `line` holds no control characters (see safe_text).
 std::size_t columns_of(std::string_view line);
 
+/// What a person sees as one character (an extended grapheme cluster).
+struct shown_character {
+  std::size_t size = 0;  ///< bytes
+  std::size_t columns = 0;
+};
+
+/// The first of a text that is not empty; a control character is one.
+shown_character first_shown(std::string_view text);
+
 /// `line` if it takes at most `columns`, else its beginning and "…", cut
 /// between what a person sees as characters. Empty for 0 columns.
 std::string fit(std::string_view line, std::size_t columns);

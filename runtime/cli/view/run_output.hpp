@@ -34,6 +34,9 @@ class run_output {
   /// Text for the person between what is shown; the last line may be open.
   void interject(const std::string& text) { write(view_.interject(text)); }
 
+  /// What a person types meanwhile.
+  void typing(std::string line) { view_.typing(std::move(line)); }
+
   /// Somebody else writes to standard error now.
   void hide_status() { write(view_.hide_status()); }
 

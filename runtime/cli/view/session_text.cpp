@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/session_text.hpp"
 
+#include <algorithm>
+#include <array>
+#include <ctime>
 #include <unordered_map>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/service/views.hpp"
 
 namespace riffle::cli {
@@ -12,6 +16,12 @@ namespace {
 
 std::string runs_text(std::size_t n) {
   return std::to_string(n) + (n == 1 ? " run" : " runs");
+}
+
+std::string padded(std::string text, std::size_t columns) {
+  const auto used = columns_of(text);
+  if (used < columns) text.append(columns - used, ' ');
+  return text;
 }
 
 using known_calls = std::unordered_map<call_id, const storage::call_record*>;
@@ -56,14 +66,41 @@ void append_message(std::string& out, const known_calls& all,
 
 }  // namespace
 
-std::string summary_text(const session_summary& x) {
-  auto out = safe_line(x.id.value, 128) + "  " + runs_text(x.runs);
-  if (x.runs > 0)
-    out += ", " + to_string(x.last.started).substr(0, 19) + "Z, " +
-           service::state_of(x) + ": " + safe_line(x.last.task, 60);
-  if (const auto volley = volley_of(x.last); x.runs > 0 && !volley.empty())
+std::string short_id(const std::string& id) {
+  constexpr std::size_t shown = 6;
+  constexpr std::size_t least = 20;
+  const bool made = id.starts_with("ses_") && id.size() > least;
+  return made ? id.substr(id.size() - shown) : id;
+}
+
+std::string ago(wall_time then, wall_time now) {
+  constexpr std::int64_t minute = 60;
+  constexpr std::int64_t hour = 60 * minute;
+  constexpr std::int64_t day = 24 * hour;
+  const auto passed = std::max<std::int64_t>(0, now.us - then.us) / 1'000'000;
+  if (passed < minute) return "just now";
+  if (passed < hour) return std::to_string(passed / minute) + " min ago";
+  if (passed < day) return std::to_string(passed / hour) + " h ago";
+  const auto seconds = static_cast<std::time_t>(then.us / 1'000'000);
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  std::array<char, 16> text{};
+  return {text.data(),
+          std::strftime(text.data(), text.size(), "%Y-%m-%d", &local)};
+}
+
+std::string summary_text(const session_summary& x, wall_time now,
+                         std::size_t columns) {
+  constexpr std::size_t longest_title = 60;
+  auto out = padded(safe_line(short_id(x.id.value), 128), 6) + "  ";
+  if (x.runs == 0) return out + "no runs\n";
+  out += padded(ago(x.last.started, now), 10) + "  " +
+         padded(service::state_of(x), 11) + "  " +
+         padded(runs_text(x.runs), 7) + "  " +
+         safe_line(x.title.empty() ? x.last.task : x.title, longest_title);
+  if (const auto volley = volley_of(x.last); !volley.empty())
     out += " [" + safe_line(volley, 64) + "]";
-  return out + "\n";
+  return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
 }
 
 std::string conversation_text(const storage::session_snapshot& x,

@@ -8,8 +8,18 @@
 
 namespace riffle::cli {
 
-/// "ses_…  2 runs, completed: the last task", one line.
-std::string summary_text(const session_summary& x);
+/// How a session is named in the shortest way: the last characters of an id
+/// that Riffle made, else the whole.
+std::string short_id(const std::string& id);
+
+/// "3 min ago", "yesterday", "2026-11-21": local time.
+std::string ago(wall_time then, wall_time now);
+
+/// "k3f9qz  3 min ago   completed    2 runs  its title", one line in columns,
+/// cut to the width of the terminal (0: none). The ending of an id that Riffle
+/// made is enough to name it.
+std::string summary_text(const session_summary& x, wall_time now,
+                         std::size_t columns);
 
 /// The conversation: each run's task, what the model said, which calls it
 /// made, and how the run ended.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// riffle chat, and riffle alone at a terminal
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/unfinished.hpp"
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/run_output.hpp"
+#include "runtime/config/home.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// What was typed in other conversations: a JSON text a line, the user's own.
+class history_file {
+ public:
+  explicit history_file(const config::config& settings) {
+    if (const auto folder = config::data_folder(settings.runtime))
+      file_ = *folder / "history";
+  }
+
+  void load(line_editor& editor) const {
+    std::ifstream in{file_};
+    for (std::string line; std::getline(in, line);) {
+      const auto x = nlohmann::json::parse(line, nullptr, false);
+      if (x.is_string()) editor.remember(x.get<std::string>());
+    }
+  }
+
+  void store(const line_editor& editor) const {
+    std::error_code problem;
+    if (!std::filesystem::exists(file_.parent_path(), problem)) return;
+    using enum std::filesystem::perms;
+    const auto fresh = file_.string() + ".new";
+    {
+      std::ofstream out{fresh, std::ios::trunc};
+      std::filesystem::permissions(fresh, owner_read | owner_write, problem);
+      using json = nlohmann::json;
+      for (const auto& x : editor.history())
+        out << json(x).dump(-1, ' ', false, json::error_handler_t::replace)
+            << '\n';
+      if (!out.flush()) return;
+    }
+    std::filesystem::rename(fresh, file_, problem);
+  }
+
+ private:
+  std::filesystem::path file_;
+};
+
+int no_terminal(console& io) {
+  io.complain(
+      "a conversation needs a terminal for standard input and standard error; "
+      "without one: riffle run TASK, and riffle run -c TASK goes on");
+  return usage;
+}
+
+}  // namespace
+
+int execute(const chat_command& x, console& io) {
+  auto keyboard = open_keyboard(false);
+  if (!keyboard) return no_terminal(io);
+  auto options = x.each;
+  auto settings = load_config(options.common, config_use::acts, false, io);
+  if (!settings) return usage;
+  for (const auto& known : {check_agent(options.agent, *settings),
+                            choose_model(options.choices.model, *settings)})
+    if (!known) return report(known.error(), io);
+  const auto session =
+      session_for_task(*settings, options.session, options.goes_on);
+  if (!session) return report(session.error(), io);
+  if (*session) options.session = (*session)->value;
+  choose_log_level(options.common.level, *settings);
+
+  const auto view = view_of(options.common, options.show, io.out, io.err);
+  const history_file history{*settings};
+  chat_prompt prompt{std::move(*keyboard), io.err, !view.status, view.color};
+  history.load(prompt.editor());
+  conversation talk{options, std::move(*settings), prompt, io};
+  {
+    interrupts signals;
+    if (const auto status = talk.begin(signals)) return *status;
+  }
+  for (;;) {
+    // Each turn has a Ctrl-C of its own.
+    interrupts signals;
+    const auto text = prompt.next(signals, [&](std::string_view before) {
+      return complete_chat(before, io.err.columns());
+    });
+    if (!text || !talk.on(*text, signals)) break;
+    // Before the next turn's signals: a late Ctrl-C ends no conversation.
+    prompt.hold();
+    if (!io.out.good() || !io.err.good()) break;
+  }
+  history.store(prompt.editor());
+  const auto how = talk.farewell();
+  if (!how.empty() && options.common.level != verbosity::quiet)
+    io.err.write(view.color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
+  return completed;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/chat_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/media.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/chat_line.hpp"
+
+extern char** environ;
+
+namespace riffle::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_entries = 10'000;
+
+/// Entries of the path's folder that begin as it does; folders end with '/'.
+std::vector<std::string> paths_like(const std::string& part) {
+  const auto slash = part.rfind('/');
+  const auto folder =
+      slash == std::string::npos ? "" : part.substr(0, slash + 1);
+  const auto name = part.substr(folder.size());
+  std::vector<std::string> out;
+  std::error_code problem;
+  fs::directory_iterator at{folder.empty() ? "." : folder, problem};
+  for (std::size_t n = 0;
+       !problem && at != fs::directory_iterator{} && n < most_entries;
+       at.increment(problem), ++n) {
+    auto found = at->path().filename().string();
+    const bool hidden = found.starts_with('.') && !name.starts_with('.');
+    if (hidden || !found.starts_with(name)) continue;
+    std::error_code ignored;
+    if (at->is_directory(ignored)) found += '/';
+    out.push_back(folder + found);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+std::string choices_text(const std::vector<std::string>& all,
+                         std::size_t columns) {
+  constexpr std::size_t most = 40;
+  std::string out;
+  for (std::size_t i = 0; i < all.size() && i < most; ++i)
+    out += "  " + fit(safe_line(all[i], 200), columns > 4 ? columns - 3 : 1) +
+           "\n";
+  if (all.size() > most)
+    out += "  … " + std::to_string(all.size() - most) + " more\n";
+  return out;
+}
+
+chat_prompt::completion complete_command(std::string_view word) {
+  std::vector<std::string> all;
+  for (const auto& x : chat_commands()) {
+    auto name = "/" + std::string{x.word};
+    if (name.starts_with(word)) all.push_back(std::move(name));
+  }
+  if (all.empty()) return {};
+  auto by = common_beginning(all);
+  if (all.size() == 1) return {word.size(), by + " ", {}};
+  const bool longer = by.size() > word.size();
+  return {word.size(), longer ? by : "", longer ? "" : choices_text(all, 80)};
+}
+
+bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
+
+/// The name as it was written, or without the punctuation behind it.
+std::string existing(std::string name) {
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) return name;
+  while (!name.empty() && std::string_view{".,;:!?)"}.find(name.back()) !=
+                              std::string_view::npos)
+    name.pop_back();
+  return fs::is_regular_file(name, ignored) ? name : std::string{};
+}
+
+error too_large(const std::string& name, const char* limit) {
+  return {errc::invalid_request, "chat",
+          name + " is larger than " + limit +
+              ": name it without '@' and let the model read parts of it"};
+}
+
+}  // namespace
+
+chat_prompt::completion complete_chat(std::string_view before_cursor,
+                                      std::size_t columns) {
+  if (before_cursor.starts_with('/') &&
+      before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
+    return complete_command(before_cursor);
+  const auto begun = path_before(before_cursor);
+  if (!begun.found) return {};
+  const auto all = paths_like(begun.path);
+  if (all.empty()) return {};
+  const auto by = common_beginning(all);
+  const bool whole = all.size() == 1 && !by.ends_with('/');
+  if (!whole && by.size() <= begun.path.size())
+    return {0, {}, choices_text(all, columns)};
+  const bool was_quoted = before_cursor.ends_with("@\"" + begun.path);
+  const bool quoted = was_quoted || by.find(' ') != std::string::npos;
+  const auto replaced = begun.path.size() + (was_quoted ? 2 : 1);
+  return {replaced,
+          (quoted ? "@\"" : "@") + by + (whole ? (quoted ? "\" " : " ") : ""),
+          {}};
+}
+
+expected<std::string> attach_mentioned(run_request& x) {
+  constexpr std::size_t most_each = 256u << 10;
+  constexpr std::size_t most_all = 1u << 20;
+  std::string names;
+  std::size_t used = 0;
+  for (const auto& word : mentioned_files(x.task)) {
+    const auto name = existing(word);
+    if (name.empty()) continue;
+    names += (names.empty() ? "" : ", ") + safe_line(name, 100);
+    auto text = read_file(name, "attached file");
+    const bool shown = text && !media_type_of(*text).empty();
+    if (shown) {
+      x.attachments.push_back({name});
+      continue;
+    }
+    if (!text) return unexpected{std::move(text.error())};
+    if (text->size() > most_each) return unexpected{too_large(name, "256 KiB")};
+    used += text->size();
+    if (used > most_all)
+      return unexpected{too_large("what is attached", "1 MiB together")};
+    if (!is_text(*text))
+      return unexpected{error{errc::invalid_request, "chat",
+                              name + " is neither a text, nor a picture, nor "
+                                     "a PDF"}};
+    x.context += (x.context.empty() ? "" : "\n\n") + std::string{"File "} +
+                 name + ":\n" + *text;
+  }
+  return names;
+}
+
+namespace {
+
+/// Reads all that comes, shows it, and keeps both ends of what is long.
+std::string follow(int fd, const std::function<void(std::string_view)>& show) {
+  constexpr std::size_t half = longest_kept / 2;
+  std::string head;
+  std::string tail;
+  std::size_t left_out = 0;
+  std::array<char, 16384> piece{};
+  for (;;) {
+    const auto n = ::read(fd, piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    const std::string_view x{piece.data(), static_cast<std::size_t>(n)};
+    show(x);
+    const auto first = std::min(x.size(), half - head.size());
+    head += x.substr(0, first);
+    tail += x.substr(first);
+    if (tail.size() > 2 * half) {
+      left_out += tail.size() - half;
+      tail.erase(0, tail.size() - half);
+    }
+  }
+  if (tail.size() > half) {
+    left_out += tail.size() - half;
+    tail.erase(0, tail.size() - half);
+  }
+  if (left_out > 0)
+    head += "\n… " + std::to_string(left_out) + " bytes left out …\n";
+  return head + tail;
+}
+
+int status_of_process(pid_t pid) {
+  constexpr int by_signal = 128;
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : by_signal + WTERMSIG(status);
+}
+
+}  // namespace
+
+expected<shell_result> run_shell(
+    const std::string& command,
+    const std::function<void(std::string_view)>& show) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return unexpected{error{errc::internal, "chat", "no pipe can be made"}};
+  const unique_fd read_end{ends[0]};
+  unique_fd write_end{ends[1]};
+  posix_spawn_file_actions_t actions{};
+  ::posix_spawn_file_actions_init(&actions);
+  for (const int fd : {1, 2})
+    ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), fd);
+  std::array<std::string, 3> words = {"sh", "-c", command};
+  std::array<char*, 4> arguments{words[0].data(), words[1].data(),
+                                 words[2].data(), nullptr};
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr,
+                                   arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  write_end = unique_fd{};
+  if (failed != 0)
+    return unexpected{error{errc::internal, "chat",
+                            "the command cannot be started: " +
+                                std::generic_category().message(failed)}};
+  shell_result out;
+  out.output = follow(read_end.get(), show);
+  out.status = status_of_process(pid);
+  return out;
+}
+
+}  // namespace riffle::cli

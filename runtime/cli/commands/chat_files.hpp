@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The files and commands of a conversation: what the disk and a shell say.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/service/requests.hpp"
+
+namespace riffle::cli {
+
+/// Completes "/wo" to a command and "@pa" to a path.
+chat_prompt::completion complete_chat(std::string_view before_cursor,
+                                      std::size_t columns);
+
+/// Gives the model the files that the task names by "@": pictures and PDF as
+/// attachments, texts in the context (at most 256 KiB each, 1 MiB together).
+/// A name that is no file stays a word. What was attached, for the person; a
+/// file that cannot be told is an error.
+expected<std::string> attach_mentioned(run_request& x);
+
+/// Runs a command in a shell, at the terminal; its output is shown and comes
+/// back, at most `longest_kept` bytes of it with a note of what is left out.
+struct shell_result {
+  int status = 0;  ///< 128 + N: ended by signal N
+  std::string output{};
+};
+inline constexpr std::size_t longest_kept = 64u << 10;
+expected<shell_result> run_shell(
+    const std::string& command,
+    const std::function<void(std::string_view)>& show);
+
+}  // namespace riffle::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A conversation at the terminal: its session, its model, what was typed.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/api/riffle.hpp"
+#include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/cli/view/chat_line.hpp"
+
+namespace riffle::cli {
+
+class conversation {
+ public:
+  /// All that is referred to outlives it.
+  conversation(run_command options, config::config settings,
+               chat_prompt& prompt, console& io);
+
+  /// Starts the runtime; an exit status if that failed.
+  std::optional<int> begin(interrupts& signals);
+
+  /// What was typed. False: the person leaves.
+  bool on(const std::string& text, interrupts& signals);
+
+  /// What to say at the end: how to go on.
+  [[nodiscard]] std::string farewell() const;
+
+ private:
+  bool command(const chat_line& x, interrupts& signals);
+  void run_task(run_request request, interrupts& signals);
+  void shell(const std::string& command);
+  void fresh();
+  void resume(const std::string& part);
+  void set_title(const std::string& title);
+  void choose_model(const std::string& name, interrupts& signals);
+  void choose_agent(const std::string& name);
+  void plan();
+  void context();
+  void cost();
+  void compact(interrupts& signals);
+  void save(const std::string& file);
+  [[nodiscard]] std::optional<session_snapshot> snapshot();
+  [[nodiscard]] run_request request(std::string task) const;
+  /// For the person, dim where there are colours.
+  void note(std::string_view text);
+  void complain(const error& x);
+
+  run_command options_;
+  config::config settings_;
+  chat_prompt& prompt_;
+  console& io_;
+  bool color_;
+  std::optional<runtime> rt_;
+  std::optional<session_id> session_;
+  std::string told_;   ///< output of commands, for the next task
+  std::string title_;  ///< for a session that has not begun
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// What begins with '/' in a conversation.
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/conversation.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/view/plan_text.hpp"
+#include "runtime/cli/view/session_text.hpp"
+#include "runtime/service/match_id.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t listed = 20;
+constexpr std::size_t looked_through = 500;
+
+std::string counted(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+bool conversation::command(const chat_line& x, interrupts& signals) {
+  const auto& word = x.word;
+  if (word == "quit") return false;
+  if (word == "help") {
+    io_.err.write(chat_help());
+  } else if (word == "new") {
+    fresh();
+  } else if (word == "sessions") {
+    const auto all = rt_->sessions(listed);
+    if (!all) complain(all.error());
+    for (std::size_t i = 0; all && i < all->size(); ++i)
+      io_.err.write(
+          summary_text((*all)[i], system_wall_time(), io_.err.columns()));
+  } else if (word == "resume") {
+    resume(x.rest);
+  } else if (word == "title") {
+    set_title(x.rest);
+  } else if (word == "model") {
+    choose_model(x.rest, signals);
+  } else if (word == "agent") {
+    choose_agent(x.rest);
+  } else if (word == "tools") {
+    execute(tools_command{options_.common, tools_command::what::list, {}, {}},
+            io_);
+  } else if (word == "plan") {
+    plan();
+  } else if (word == "context") {
+    context();
+  } else if (word == "cost") {
+    cost();
+  } else if (word == "compact") {
+    compact(signals);
+  } else if (word == "save") {
+    save(x.rest);
+  } else {
+    note(no_such_command(word));
+  }
+  return true;
+}
+
+void conversation::fresh() {
+  session_.reset();
+  title_.clear();
+  told_.clear();
+  note("A new session.");
+}
+
+void conversation::resume(const std::string& part) {
+  if (part.empty()) return note("/resume ID: /sessions shows them");
+  const auto all = rt_->sessions(looked_through);
+  if (!all) return complain(all.error());
+  std::vector<session_id> ids;
+  for (const auto& x : *all) ids.push_back(x.id);
+  const auto found = service::match_id(part, ids);
+  if (!found) return complain(found.error());
+  session_ = *found;
+  title_.clear();
+  const auto whole = snapshot();
+  if (whole) io_.err.write(conversation_text(*whole));
+  note("Session " + short_id(session_->value) + ".");
+}
+
+void conversation::set_title(const std::string& title) {
+  if (title.empty()) return note("/title TEXT");
+  if (!session_) {
+    title_ = title;
+    return;
+  }
+  const auto done = rt_->set_state(*session_, "session_title", title);
+  if (!done) complain(done.error());
+}
+
+/// One that the runtime does not know yet needs a runtime that does.
+void conversation::choose_model(const std::string& name, interrupts& signals) {
+  if (name.empty()) {
+    const auto agent = settings_.agents.find(options_.agent);
+    return note("model " +
+                options_.choices.model.value_or(agent == settings_.agents.end()
+                                                    ? std::string{}
+                                                    : agent->second.model));
+  }
+  const bool known = settings_.models.contains(name);
+  auto wanted = settings_;
+  if (const auto ok = cli::choose_model(name, wanted); !ok)
+    return complain(ok.error());
+  options_.choices.model = name;
+  if (known) return note("model " + name);
+  auto before = std::exchange(settings_, std::move(wanted));
+  rt_.reset();
+  if (!begin(signals)) return;
+  settings_ = std::move(before);
+  options_.choices.model.reset();
+  begin(signals);
+}
+
+void conversation::choose_agent(const std::string& name) {
+  if (name.empty()) return note("agent " + options_.agent);
+  if (const auto ok = check_agent(name, settings_); !ok)
+    return complain(ok.error());
+  options_.agent = name;
+  note("agent " + name);
+}
+
+void conversation::plan() {
+  const auto whole = snapshot();
+  if (!whole || whole->runs.empty() || whole->runs.back().plan.empty())
+    return note("There is no plan in this session.");
+  const auto lines = plan_text(whole->runs.back().plan);
+  io_.err.write(lines.summary + "\n");
+  for (const auto& x : lines.steps) io_.err.write("  " + x + "\n");
+}
+
+void conversation::context() {
+  const auto whole = snapshot();
+  if (!whole) return note("Nothing yet: the session begins with your task.");
+  std::uint64_t bytes = 0;
+  for (const auto& x : whole->messages) bytes += x.text.size();
+  auto text = counted(whole->runs.size(), "run") + ", " +
+              counted(whole->messages.size(), "message") + ", " +
+              counted(whole->calls.size(), "tool call") + ", " +
+              counted(bytes, "byte") + " of text";
+  if (!told_.empty())
+    text += "; with your next words: output of commands, " +
+            counted(told_.size(), "byte");
+  note(text);
+}
+
+void conversation::cost() {
+  const auto whole = snapshot();
+  if (!whole) return note("Nothing yet.");
+  token_usage sum;
+  double cost = 0;
+  bool priced = false;
+  for (const auto& x : whole->runs) {
+    sum.input_tokens += x.usage.input_tokens;
+    sum.output_tokens += x.usage.output_tokens;
+    priced = priced || x.usage.cost_usd.has_value();
+    cost += x.usage.cost_usd.value_or(0);
+  }
+  auto text = counted(sum.input_tokens, "token") + " in, " +
+              counted(sum.output_tokens, "token") + " out";
+  if (priced) text += ", $" + std::to_string(cost);
+  note(text);
+}
+
+void conversation::compact(interrupts& signals) {
+  if (!snapshot()) return note("There is nothing to sum up yet.");
+  const auto before = *session_;
+  auto asked = request(
+      "Sum up this conversation for somebody who goes on with it and sees "
+      "nothing else: what was asked, what was decided and why, which files "
+      "were changed and how, what is open. Call no tools.");
+  asked.approval = approve::none;
+  run_task(std::move(asked), signals);
+  const auto whole = snapshot();
+  const bool done = whole &&
+                    whole->runs.back().state == storage::run_state::completed &&
+                    !whole->messages.empty();
+  if (!done) return note("There is no summary; the session stays as it is.");
+  told_ = "What came before, summed up:\n" + whole->messages.back().text;
+  session_.reset();
+  note(
+      "The next task begins a new session with this summary. The old one: "
+      "/resume " +
+      short_id(before.value));
+}
+
+void conversation::save(const std::string& file) {
+  if (file.empty()) return note("/save FILE");
+  const auto whole = snapshot();
+  if (!whole) return note("There is nothing to save yet.");
+  std::ofstream out{file, std::ios::binary | std::ios::trunc};
+  out << conversation_text(*whole);
+  out.close();
+  note(out ? "saved: " + file : file + " cannot be written");
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// riffle mcp add|remove|import: the tables [mcp.NAME] of a configuration.
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/cli/commands/mcp_commands.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/mcp_text.hpp"
+#include "runtime/config/assign.hpp"
+#include "runtime/config/home.hpp"
+#include "runtime/config/trust.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The configuration in use, or the person's own one, which may not be there.
+struct edited_file {
+  config::source from;
+  bool trusted = false;  ///< as it was before
+};
+
+std::optional<edited_file> open_file(const mcp_command& x, console& io) {
+  config::load_request request;
+  request.file = x.common.config;
+  auto found = config::find_source(request).and_then(config::read_source);
+  if (!found) {
+    report({found.error()}, io);
+    return std::nullopt;
+  }
+  const auto judged = config::judge_trust(*found);
+  edited_file out{std::move(*found), judged && judged->trusted};
+  if (!out.from.file.empty()) return out;
+  const auto folder = config::user_folder("XDG_CONFIG_HOME", "~/.config");
+  if (!folder) {
+    report(folder.error(), io);
+    return std::nullopt;
+  }
+  out.from.file = *folder / "riffle" / "riffle.toml";
+  out.from.text.clear();
+  return out;
+}
+
+int write_failed(const fs::path& file, console& io) {
+  io.complain("cannot write " + file.string() + ": " + std::strerror(errno));
+  return usage;
+}
+
+/// Whole or not at all; what links to the file stays a link.
+bool write_file(const fs::path& file, const std::string& text) {
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  auto real = fs::weakly_canonical(file, ignored);
+  if (ignored) real = file;
+  struct stat about{};
+  const mode_t mode =
+      ::stat(real.c_str(), &about) == 0 ? about.st_mode & 0777U : 0600U;
+  const auto fresh = real.string() + "." + std::to_string(::getpid());
+  const unique_fd fd{
+      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)};
+  std::string_view rest = text;
+  while (fd && !rest.empty()) {
+    const auto n = ::write(fd.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return fd && ::rename(fresh.c_str(), real.c_str()) == 0;
+}
+
+/// Only what is valid is written; a file that was trusted stays so.
+int save(const mcp_command& x, const edited_file& file, std::string text,
+         const std::string& said, console& io) {
+  auto changed = file.from;
+  changed.text = std::move(text);
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  if (const auto made = load(request, changed); !made)
+    return report(made.error(), io);
+  if (!write_file(changed.file, changed.text))
+    return write_failed(changed.file, io);
+  if (file.trusted && changed.found_in_folder)
+    if (const auto store = config::trust_store::of_user())
+      static_cast<void>(store->trust(config::trust_name(changed.file),
+                                     changed.text, system_wall_time()));
+  if (x.common.output != output_kind::text)
+    io.out.write(nlohmann::json{{"file", changed.file.string()}}.dump() + "\n");
+  else if (x.common.level != verbosity::quiet)
+    io.complain(said + " " + changed.file.string());
+  return io.out.good() ? completed : failed;
+}
+
+std::string appended(std::string text, const std::string& table) {
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!text.empty()) text += '\n';
+  return text + table;
+}
+
+config::mcp_config server_of(const mcp_command& x) {
+  config::mcp_config out;
+  out.command = x.words;
+  out.url = x.url;
+  out.agents =
+      x.agents.empty() ? std::vector<std::string>{"default"} : x.agents;
+  if (x.trusts) out.trust = "annotations";
+  auto values = nlohmann::json::object();
+  for (const auto& one : x.env) {
+    const auto sign = one.find('=');
+    if (sign == one.npos)
+      out.env.push_back(one);
+    else
+      values[one.substr(0, sign)] = one.substr(sign + 1);
+  }
+  if (!values.empty()) out.variables.text = values.dump();
+  return out;
+}
+
+bool has_server(const edited_file& file, const std::string& name) {
+  return without_mcp_table(file.from.text, name).has_value();
+}
+
+}  // namespace
+
+int mcp_add(const mcp_command& x, console& io) {
+  auto file = open_file(x, io);
+  if (!file) return usage;
+  if (has_server(*file, x.name)) {
+    io.complain("there is a server " + config::in_quotes(x.name) + " in " +
+                file->from.file.string() + ": 'riffle mcp remove " +
+                safe_line(x.name, 64) + "' takes it out");
+    return usage;
+  }
+  return save(x, *file,
+              appended(file->from.text, mcp_table(x.name, server_of(x))),
+              "the server " + x.name + " stands in", io);
+}
+
+int mcp_remove(const mcp_command& x, console& io) {
+  auto file = open_file(x, io);
+  if (!file) return usage;
+  auto text = without_mcp_table(file->from.text, x.name);
+  if (!text) {
+    io.complain("there is no server " + config::in_quotes(x.name) + " in " +
+                file->from.file.string());
+    return usage;
+  }
+  return save(x, *file, *std::move(text),
+              "the server " + x.name + " was taken out of", io);
+}
+
+int mcp_import(const mcp_command& x, console& io) {
+  const auto text = read_file(x.file, "servers");
+  if (!text) return report(text.error(), io);
+  const auto json = parse_strict(*text);
+  if (!json) {
+    io.complain(x.file + " is no JSON");
+    return usage;
+  }
+  auto file = open_file(x, io);
+  if (!file) return usage;
+  auto found = read_mcp_servers(*json);
+  auto out = file->from.text;
+  std::string names;
+  for (const auto& [name, server] : found.all) {
+    if (has_server(*file, name)) {
+      found.problems.push_back(name + ": there is a server with this name");
+      continue;
+    }
+    out = appended(std::move(out), mcp_table(name, server));
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  for (const auto& problem : found.problems)
+    io.complain("left out: " + safe_line(problem, 1000));
+  if (names.empty()) return usage;
+  return save(x, *file, std::move(out), names + ": now in", io);
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// riffle mcp serve: runs, sessions and outputs for clients of the protocol.
+#include <array>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/version.hpp"
+#include "runtime/base/read_within.hpp"
+#include "runtime/cli/commands/mcp_commands.hpp"
+#include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/view/exit_status.hpp"
+#include "runtime/service/views.hpp"
+#include "tools/mcp/line_reader.hpp"
+#include "tools/mcp/serving.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t listed_sessions = 50;
+constexpr std::string_view session_prefix = "riffle://sessions/";
+constexpr std::string_view output_prefix = "riffle://outputs/";
+
+mcp::json run_task_tool() {
+  return mcp::json::parse(R"({
+    "name": "run_task",
+    "title": "Run a task",
+    "description": "Gives a task to an agent of Riffle, which works on it with its own tools until there is an answer. Name a session to go on with a conversation.",
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "task": {"type": "string", "description": "What is to be done"},
+        "session_id": {"type": "string", "description": "A session to go on with"},
+        "agent": {"type": "string", "description": "Who works on it"},
+        "context": {"type": "string", "description": "What else is to be known"},
+        "max_steps": {"type": "integer", "minimum": 1}
+      },
+      "required": ["task"]
+    },
+    "outputSchema": {
+      "type": "object",
+      "properties": {
+        "status": {"type": "string", "enum": ["completed", "failed", "cancelled"]},
+        "answer": {"type": "string"},
+        "run_id": {"type": "string"},
+        "session_id": {"type": "string"},
+        "steps": {"type": "integer"},
+        "tool_calls": {"type": "integer"}
+      },
+      "required": ["status", "answer"]
+    },
+    "annotations": {"readOnlyHint": false, "openWorldHint": true}
+  })");
+}
+
+mcp::json failure_result(const std::string& why) {
+  return {{"content", {{{"type", "text"}, {"text", why}}}},
+          {"structuredContent", {{"status", "failed"}, {"answer", why}}},
+          {"isError", true}};
+}
+
+mcp::json result_of(const run_outcome& x) {
+  const bool good = x.status == events::run_status::completed;
+  const auto text = good || !x.failure ? x.answer : x.failure->message;
+  const char* status = good                                        ? "completed"
+                       : x.status == events::run_status::cancelled ? "cancelled"
+                                                                   : "failed";
+  return {{"content", {{{"type", "text"}, {"text", text}}}},
+          {"structuredContent",
+           {{"status", status},
+            {"answer", text},
+            {"run_id", x.run.value},
+            {"session_id", x.session.value},
+            {"steps", x.steps},
+            {"tool_calls", x.tool_calls}}},
+          {"isError", !good}};
+}
+
+class mcp_service {
+ public:
+  mcp_service(runtime& rt, const mcp_command& x, console& io)
+      : rt_{rt}, asked_{x}, io_{io}, core_{options()} {}
+
+  /// Until the client closes our input.
+  int run() {
+    mcp::line_reader lines;
+    std::array<char, 64u << 10> buffer{};
+    for (bool open = true; open;) {
+      const auto n = ::read(0, buffer.data(), buffer.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      open =
+          lines.feed({buffer.data(), static_cast<std::size_t>(n)},
+                     [this](std::string_view line) {
+                       with_core([&](auto& out) { core_.on_text(line, out); });
+                     });
+    }
+    with_core([&](auto& out) { core_.on_closed(out); });
+    threads_.clear();  // each waits for the end of its run
+    return io_.out.good() ? completed : failed;
+  }
+
+ private:
+  mcp::serving_options options() {
+    mcp::serving_options out;
+    out.version = RIFFLE_VERSION;
+    out.tools.push_back(run_task_tool());
+    out.list = [this] { return list(); };
+    out.read = [this](const std::string& uri) { return read(uri); };
+    return out;
+  }
+
+  template <class F>
+  void with_core(F f) {
+    mcp::serving_effects out;
+    const std::lock_guard lock{mutex_};
+    f(out);
+    for (auto& x : out) {
+      if (auto* text = std::get_if<mcp::send_text>(&x))
+        io_.out.write(text->text + "\n");
+      else if (auto* call = std::get_if<mcp::begin_call>(&x))
+        begin(std::move(*call));
+      else if (const auto* stop = std::get_if<mcp::stop_call>(&x))
+        stops_[stop->key].request_stop();
+    }
+  }
+
+  /// Under the lock.
+  void begin(mcp::begin_call call) {
+    auto stop = stops_[call.key].get_token();
+    for (const auto key : finished_) threads_.erase(key);
+    finished_.clear();
+    const auto key = call.key;
+    threads_[key] =
+        std::jthread{[this, call = std::move(call), stop = std::move(stop)] {
+          auto result = work(call, stop);
+          with_core([&](auto& out) {
+            stops_.erase(call.key);
+            finished_.push_back(call.key);
+            core_.on_done(call.key, std::move(result), out);
+          });
+        }};
+  }
+
+  mcp::json work(const mcp::begin_call& call, const std::stop_token& stop) {
+    run_request request;
+    const auto text = [&](const char* key) {
+      const auto x = call.arguments.find(key);
+      return x != call.arguments.end() && x->is_string() ? x->get<std::string>()
+                                                         : std::string{};
+    };
+    request.task = text("task");
+    if (request.task.empty()) return failure_result("there is no task");
+    if (auto id = text("session_id"); !id.empty())
+      request.session = session_id{std::move(id)};
+    if (auto agent = text("agent"); !agent.empty())
+      request.agent = std::move(agent);
+    request.context = text("context");
+    if (const auto x = call.arguments.find("max_steps");
+        x != call.arguments.end() && x->is_number_unsigned())
+      request.max_steps = x->get<std::uint32_t>();
+    request.approval = asked_.approval;
+    request.stop = stop;
+    const auto outcome = rt_.execute(
+        request,
+        [this, key = call.key, count = 0.0](const event_batch& batch) mutable {
+          batch.for_each([&](const event_view& x) { tell(key, count, x); });
+        });
+    return outcome ? result_of(*outcome)
+                   : failure_result(outcome.error().message);
+  }
+
+  /// Steps, calls and their progress are what a client is told.
+  void tell(std::uint64_t key, double& count, const event_view& x) {
+    const auto type = x.type();
+    std::string message;
+    if (type == "step_start" || type == "tool_call" ||
+        type == "tool_progress" || type == "tool_result") {
+      const auto line = mcp::json::parse(x.line(), nullptr, false);
+      const auto data = line.value("data", mcp::json::object());
+      if (type == "step_start")
+        message = "step " + data.value("step", mcp::json(0)).dump();
+      else if (type == "tool_call")
+        message = data.value("title", "");
+      else if (type == "tool_progress")
+        message = data.value("tool", "") + ": " + data.value("message", "");
+      else
+        message = data.value("tool", "") + ": " + data.value("outcome", "");
+    }
+    if (message.empty()) return;
+    with_core(
+        [&](auto& out) { core_.on_progress(key, ++count, message, out); });
+  }
+
+  mcp::json list() {
+    auto out = mcp::json::array();
+    const auto all = rt_.sessions(listed_sessions);
+    if (!all) return out;
+    for (const auto& x : *all)
+      out.push_back({{"uri", std::string{session_prefix} + x.id.value},
+                     {"name", x.id.value},
+                     {"mimeType", "application/json"}});
+    return out;
+  }
+
+  std::optional<std::string> read(const std::string& uri) {
+    if (uri.starts_with(session_prefix)) {
+      const auto found =
+          rt_.session(session_id{uri.substr(session_prefix.size())});
+      if (!found) return std::nullopt;
+      return service::dump(service::to_json(*found));
+    }
+    if (!uri.starts_with(output_prefix)) return std::nullopt;
+    auto found = rt_.output(call_id{uri.substr(output_prefix.size())});
+    if (!found) return std::nullopt;
+    return text_of(*found);
+  }
+
+  static std::optional<std::string> text_of(const kept_output& x) {
+    if (x.file.empty()) return x.text;
+    auto text = read_within(x.file, {.bytes = std::size_t{4} << 20});
+    if (!text) return std::nullopt;
+    return std::move(*text);
+  }
+
+  runtime& rt_;
+  const mcp_command& asked_;
+  console& io_;
+  std::mutex mutex_;
+  mcp::serving_core core_;
+  std::map<std::uint64_t, std::stop_source> stops_;
+  std::map<std::uint64_t, std::jthread> threads_;
+  std::vector<std::uint64_t> finished_;  ///< of `threads_`
+};
+
+}  // namespace
+
+int mcp_serve(const mcp_command& x, console& io) {
+  auto settings = load_config(x.common, config_use::acts, true, io);
+  if (!settings) return usage;
+  choose_log_level(x.common.level, *settings);
+  auto rt = runtime::create(*settings, {.owns_process = true});
+  if (!rt) return report(rt.error(), io);
+  return mcp_service{*rt, x, io}.run();
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/commands/serving.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <systemd/sd-daemon.h>
+
+#include "runtime/base/log.hpp"
+#include "runtime/cli/cli.hpp"
+#include "runtime/config/home.hpp"
+#include "runtime/http/exporter.hpp"
+#include "runtime/http/recovery.hpp"
+#include "runtime/http/site.hpp"
+#include "runtime/node/node.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr const char* op = "server";
+
+/// Threads that read pages for streams: as many as the journal has readers.
+constexpr std::size_t read_threads = 4;
+/// And those of requests that block on the journal, or wait for a use case;
+/// what use cases block on has threads of its own, or all might wait for one
+/// that is none's.
+constexpr std::size_t work_threads = 8;
+constexpr std::size_t case_threads = 4;
+
+/// How often it is looked whether the process can go on, and whether what ran
+/// has ended.
+constexpr auto look = std::chrono::milliseconds{500};
+constexpr auto look_at_end = std::chrono::milliseconds{50};
+
+/// For streams to end at their border once nothing runs.
+constexpr auto close_limit = std::chrono::seconds{2};
+
+std::shared_ptr<http::gate> make_gate(const config::config& x, bool no_token,
+                                      const serving_secrets& secrets) {
+  http::gate_rules rules;
+  rules.hosts = x.server.hosts;
+  if (const auto at = http::parse_listen(x.server.listen))
+    rules.hosts.push_back(at->host);
+  rules.origins = x.server.origins;
+  for (const auto& one : x.server.trusted_proxies)
+    if (const auto network = parse_network(one))
+      rules.proxies.push_back(*network);
+  rules.tokens_required = !no_token;
+  return std::make_shared<http::gate>(
+      std::move(rules),
+      std::make_shared<http::token_book>(secrets.token, x.server.tokens,
+                                         secrets.cookie_key));
+}
+
+http::server_options options_of(const config::config& x, int listening) {
+  const auto at = http::parse_listen(x.server.listen);
+  const auto file = [&](const std::string& name) {
+    if (name.empty()) return name;
+    const auto whole = config::named_path(x, name);
+    return whole ? whole->string() : name;
+  };
+  http::server_options out;
+  out.address = at->host;
+  out.port = at->port;
+  out.listening = listening;
+  out.certificate = file(x.server.tls.certificate);
+  out.key = file(x.server.tls.key);
+  out.header_bytes = x.server.limits.header_bytes;
+  out.connections = x.server.limits.connections;
+  out.request_timeout = x.server.request_timeout;
+  out.stall_timeout = x.server.stall_timeout;
+  out.heartbeat = x.server.heartbeat;
+  return out;
+}
+
+}  // namespace
+
+struct serving::impl {
+  config::config settings;
+  bool no_token = false;
+  // In the opposite of the order in which they end.
+  std::shared_ptr<blocking_executor> reads =
+      std::make_shared<blocking_executor>(read_threads);
+  std::shared_ptr<blocking_executor> works =
+      std::make_shared<blocking_executor>(work_threads);
+  std::shared_ptr<blocking_executor> cases =
+      std::make_shared<blocking_executor>(case_threads);
+  std::shared_ptr<http::exporter> metrics;
+  std::unique_ptr<node> runtime;
+  std::unique_ptr<http::site> site;
+  std::unique_ptr<http::server> transport;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool asked = false;
+  bool stopped = false;
+
+  http::site_parts parts();
+  [[nodiscard]] std::vector<http::gauge> gauges();
+  void begin(const serving_secrets& secrets);
+  void go_on();
+  [[nodiscard]] std::size_t running() const;
+  void let_finish(std::chrono::steady_clock::time_point until);
+};
+
+std::vector<http::gauge> serving::impl::gauges() {
+  const auto count = [this](auto member) {
+    return [this, member] {
+      return static_cast<double>(transport->counts().*member);
+    };
+  };
+  using http::server_counts;
+  return {{"riffle_connections", "Clients that are connected.",
+           count(&server_counts::connections)},
+          {"riffle_streams", "Streams of events that are open.",
+           count(&server_counts::streams)},
+          {"riffle_streams_stalled",
+           "Clients that were cut off since they took no byte.",
+           count(&server_counts::stalled)},
+          {"riffle_runs_active", "Runs that this process works on.",
+           [this] { return static_cast<double>(running()); }}};
+}
+
+http::site_parts serving::impl::parts() {
+  auto served = runtime->serve(cases);
+  return {std::make_shared<const config::config>(settings),
+          served.runs,
+          served.sessions,
+          served.proposals,
+          served.decisions,
+          served.volleys,
+          runtime->tools(),
+          runtime->shared_journal(),
+          reads,
+          works,
+          runtime->shared_timer(),
+          &runtime->ids(),
+          [this] { return runtime->failure(); },
+          [this] { return metrics->text(); },
+          std::string{version}};
+}
+
+void serving::impl::begin(const serving_secrets& secrets) {
+  metrics = std::make_shared<http::exporter>(gauges());
+  read_metrics(metrics);
+  site = std::make_unique<http::site>(
+      parts(), make_gate(settings, no_token, secrets),
+      [this](std::function<void()> job) { transport->post(std::move(job)); });
+  runtime->on_commit([hub = std::weak_ptr{site->hub()}] {
+    if (const auto there = hub.lock()) there->nudge();
+  });
+  transport->start(*site);
+  go_on();
+}
+
+/// Runs that were cut off.
+void serving::impl::go_on() {
+  auto work = http::find_unfinished(site->parts().sessions);
+  if (!work) {
+    log_error(op, "what was cut off cannot be listed: " + render(work.error()));
+    return;
+  }
+  if (work->elsewhere > 0)
+    log_warn(op, std::to_string(work->elsewhere) +
+                     " unfinished runs are another folder's: a server that is "
+                     "started there goes on with them");
+  http::recover(site->parts(), std::move(*work));
+}
+
+std::size_t serving::impl::running() const {
+  constexpr std::size_t most = 100'000;
+  const auto all = runtime->shared_journal()->unfinished_runs(most);
+  if (!all) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
+}
+
+void serving::impl::let_finish(std::chrono::steady_clock::time_point until) {
+  while (running() > 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(look_at_end);
+}
+
+serving::serving(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
+
+serving::~serving() { stop(); }
+
+expected<std::unique_ptr<serving>> serving::start(
+    const serving_options& x, const serving_secrets& secrets) {
+  auto made = std::make_unique<impl>();
+  made->settings = x.settings;
+  made->no_token = x.no_token;
+  // First: a port that is taken costs nobody a run.
+  auto opened = http::server::open(options_of(x.settings, x.listening));
+  if (!opened) return unexpected{opened.error()};
+  made->transport = std::move(*opened);
+  node_parts parts;
+  parts.owns_process = true;
+  parts.program = version;
+  auto runtime = node::create(x.settings, std::move(parts));
+  if (!runtime) return unexpected{runtime.error()};
+  made->runtime = std::move(*runtime);
+  made->begin(secrets);
+  return std::unique_ptr<serving>{new serving{std::move(made)}};
+}
+
+std::uint16_t serving::port() const { return impl_->transport->port(); }
+
+void serving::reload(const config::config& fresh,
+                     const serving_secrets& secrets) {
+  init_log(fresh.origins.contains("runtime.log.level")
+               ? fresh.runtime.log.level
+               : impl_->settings.runtime.log.level,
+           fresh.runtime.log.format);
+  impl_->site->replace_gate(make_gate(fresh, impl_->no_token, secrets));
+  const auto reloads = [](const std::string& section) {
+    return section.starts_with("server.tokens") || section == "runtime.log";
+  };
+  std::vector<std::string> later;
+  const auto before = config::settings(impl_->settings);
+  for (const auto& now : config::settings(fresh)) {
+    const auto key = now.section + "." + now.key;
+    if (reloads(now.section) || key == "server.hosts" ||
+        key == "server.origins" || key == "server.trusted_proxies" ||
+        std::ranges::find(before, now) != before.end())
+      continue;
+    later.push_back(key);
+  }
+  log_info(op, "read again: tokens, hosts, origins, proxies, log");
+  for (const auto& key : later)
+    log_warn(op, key + " has changed, which counts after a restart");
+}
+
+void serving::ask_to_stop() {
+  const std::lock_guard lock{impl_->mutex};
+  impl_->asked = true;
+  impl_->changed.notify_all();
+}
+
+std::optional<error> serving::wait() {
+  std::unique_lock lock{impl_->mutex};
+  while (!impl_->asked) {
+    impl_->changed.wait_for(lock, look);
+    if (auto why = impl_->runtime->failure()) return why;
+    ::sd_notify(0, "WATCHDOG=1");
+  }
+  return {};
+}
+
+void serving::stop() {
+  if (std::exchange(impl_->stopped, true)) return;
+  const auto& how = impl_->settings.server;
+  const auto until = std::chrono::steady_clock::now() + how.stop_timeout;
+  impl_->site->stop_starting();
+  impl_->transport->stop_listening();
+  if (how.on_stop == "cancel") impl_->runtime->close(how.stop_timeout);
+  if (how.on_stop == "finish") impl_->let_finish(until);
+  if (const auto left = impl_->running(); left > 0)
+    log_warn(op, std::to_string(left) +
+                     " runs are left as they are: the next start goes on "
+                     "with them");
+  impl_->runtime->leave();
+  impl_->transport->close(close_limit);
+  read_metrics(nullptr);
+  impl_->runtime->on_commit([] {});
+  impl_->cases->close(close_limit);
+  impl_->works->close(close_limit);
+  impl_->reads->close(close_limit);
+  impl_->runtime.reset();
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// riffle mcp
+#include "runtime/cli/help.hpp"
+#include "runtime/cli/parser.hpp"
+
+namespace riffle::cli {
+
+void parser::add_mcp() {
+  auto* x = app.add_subcommand(
+      "mcp", "Servers of the Model Context Protocol, and their tools");
+  x->require_subcommand(1);
+  x->footer(help::mcp);
+  using what = mcp_command::what;
+  const auto add = [&](const char* name, const char* about, what action) {
+    auto* sub = x->add_subcommand(name, about);
+    sub->footer(help::mcp);
+    add_common(*sub);
+    sub->final_callback([this, action] {
+      mcp.common = finish_common();
+      mcp.action = action;
+      mcp.approval = finish_choices().approval.value_or(approve::none);
+      result = mcp;
+    });
+    return sub;
+  };
+  const auto name = [&](CLI::App* sub, const char* about) {
+    return sub->add_option("NAME", mcp.name, about)->check(not_empty());
+  };
+  add_mcp_add(*add("add", "Write a server into the configuration", what::add));
+  add("list", "Every server: its state, version and tools", what::list);
+  name(add("tools", "The tools of one server, or of all", what::tools),
+       "The server");
+  auto* call = add("call", "Run one tool of a server by hand", what::call);
+  name(call, "The server")->required();
+  call->add_option("TOOL", mcp.tool, "The tool, as its server names it")
+      ->required();
+  call->add_option("JSON", mcp.arguments,
+                   "Its arguments, an object; '-' reads standard input");
+  auto* approve = add("approve", "Look at a server's tools, and let them count",
+                      what::approve);
+  name(approve, "The server")->required();
+  approve->add_flag("--yes", mcp.yes, "Approve them without being asked");
+  name(add("remove", "Take a server out of the configuration", what::remove),
+       "The server")
+      ->required();
+  add("import", "Take servers over from another client's file", what::import)
+      ->add_option("FILE", mcp.file,
+                   "Its JSON: .mcp.json, .vscode/mcp.json, "
+                   "claude_desktop_config.json")
+      ->required()
+      ->check(not_empty());
+  add("serve", "Be such a server: runs, sessions and outputs, over stdin",
+      what::serve)
+      ->add_option("--approve", raw.approval,
+                   "What its runs do where a person would be asked (default: "
+                   "none, calls that need approval are denied)")
+      ->type_name("ask|all|none")
+      ->check(CLI::IsMember({"ask", "all", "none"}));
+  auto* read = add("read", "Print a resource of a server", what::read);
+  read->add_option("URI", mcp.uri, "The resource; without it: what there is");
+  read->add_option("--server", mcp.name, "Of this server only")
+      ->type_name("NAME")
+      ->check(not_empty());
+}
+
+void parser::add_mcp_add(CLI::App& sub) {
+  sub.add_option("NAME", mcp.name, "What its tools begin with")
+      ->required()
+      ->check(not_empty());
+  auto* words = sub.add_option("COMMAND", mcp.words,
+                               "The program and its arguments, behind \"--\"");
+  sub.add_option("--url", mcp.url, "Where it is reached, instead of a command")
+      ->type_name("URL")
+      ->excludes(words);
+  sub.add_option("--env", mcp.env, "A variable that it sees; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  sub.add_option("--agent", mcp.agents,
+                 "An agent that gets its tools (default: default)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  sub.add_flag("--trust", mcp.trusts,
+               "What its tools say of their effects counts");
+}
+
+}  // namespace riffle::cli

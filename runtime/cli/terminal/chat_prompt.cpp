@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/chat_prompt.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::string_view prompt = "> ";
+constexpr std::string_view paste_on = "\x1b[?2004h";
+constexpr std::string_view paste_off = "\x1b[?2004l";
+constexpr int look_ms = 100;
+
+}  // namespace
+
+chat_prompt::chat_prompt(unique_fd keyboard, fd_writer& screen, bool plain,
+                         bool color)
+    : keyboard_{std::move(keyboard)},
+      screen_{screen},
+      plain_{plain},
+      color_{color},
+      mode_{keyboard_.get()} {}
+
+chat_prompt::~chat_prompt() {
+  if (!plain_) screen_.write(paste_off);
+}
+
+bool chat_prompt::read_some(std::string& out, int wait_ms) {
+  pollfd ready{keyboard_.get(), POLLIN, 0};
+  if (::poll(&ready, 1, wait_ms) <= 0) return false;
+  std::array<char, 16384> piece{};
+  const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+  if (n <= 0) {
+    closed_ = true;
+    return false;
+  }
+  out.assign(piece.data(), static_cast<std::size_t>(n));
+  return true;
+}
+
+/// Up to the row where the prompt begins; a terminal that became narrower has
+/// wrapped more of them.
+void chat_prompt::erase() {
+  std::string bytes = "\r";
+  if (shown_row_ > 0) bytes += "\x1b[" + std::to_string(shown_row_) + "A";
+  screen_.write(bytes + "\x1b[J");
+  shown_row_ = 0;
+}
+
+void chat_prompt::show() {
+  const auto columns = std::max<std::size_t>(screen_.columns(), 2);
+  const auto rows = std::max<std::size_t>(screen_.rows(), 4);
+  if (shown_columns_ > columns && shown_columns_ > 0)
+    shown_row_ =
+        (shown_row_ + 1) * ((shown_columns_ + columns - 1) / columns) - 1;
+  shown_columns_ = columns;
+  const auto x = editor_.draw(prompt, columns - 1, rows - 1);
+  std::string bytes = "\r";
+  if (shown_row_ > 0) bytes += "\x1b[" + std::to_string(shown_row_) + "A";
+  bytes += "\x1b[J";
+  for (std::size_t i = 0; i < x.rows.size(); ++i)
+    bytes.append(i == 0 ? "" : "\r\n").append(x.rows[i]);
+  const auto below = x.rows.size() - 1 - x.cursor_row;
+  if (below > 0) bytes += "\x1b[" + std::to_string(below) + "A";
+  screen_.write(bytes + "\r" + x.before_cursor);
+  shown_row_ = x.cursor_row;
+}
+
+/// The text stays on the screen, the cursor goes below it.
+void chat_prompt::end_line() {
+  while (editor_.cursor() < editor_.text().size()) {
+    const auto before = editor_.cursor();
+    editor_.on({key_kind::end, {}});
+    if (editor_.cursor() == before) editor_.on({key_kind::right, {}});
+  }
+  show();
+  screen_.write("\n");
+  shown_row_ = 0;
+}
+
+void chat_prompt::begin_raw() {
+  mode_.set(typing_mode::raw);
+  screen_.write(paste_on);
+  shown_row_ = 0;
+  show();
+}
+
+chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
+  const bool was_leaving = std::exchange(leaving_, false);
+  switch (editor_.on(x)) {
+    case editor_event::submitted: end_line(); return said::text;
+    case editor_event::end_of_input: end_line(); return said::leave;
+    case editor_event::interrupted:
+      if (editor_.text().empty() && was_leaving) {
+        end_line();
+        return said::leave;
+      }
+      leaving_ = editor_.text().empty();
+      end_line();
+      editor_.clear();
+      if (leaving_)
+        screen_.write(color_
+                          ? "\x1b[2mCtrl-C again, or Ctrl-D, leaves.\x1b[0m\n"
+                          : "Ctrl-C again, or Ctrl-D, leaves.\n");
+      return said::nothing;
+    case editor_event::complete: {
+      if (!complete) return said::nothing;
+      const auto found = complete(
+          std::string_view{editor_.text()}.substr(0, editor_.cursor()));
+      if (!found.choices.empty()) {
+        erase();
+        screen_.write(found.choices);
+      }
+      if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
+      return said::nothing;
+    }
+    default: return said::nothing;
+  }
+}
+
+std::optional<std::string> chat_prompt::next(const interrupts& signals,
+                                             const completer& complete) {
+  if (!queue_.empty()) {
+    auto out = std::move(queue_.front());
+    queue_.pop_front();
+    screen_.write(std::string{prompt} + out + "\n");
+    return out;
+  }
+  if (leaves_later_) return std::nullopt;
+  if (plain_) return next_plain(signals);
+  begin_raw();
+  std::string bytes;
+  while (!closed_ && !signals.asked_to_stop()) {
+    while (!pressed_.empty()) {
+      const auto x = std::move(pressed_.front());
+      pressed_.pop_front();
+      const auto what = on(x, complete);
+      if (what == said::leave) return std::nullopt;
+      if (what == said::text) return editor_.take();
+      if (pressed_.empty()) show();
+    }
+    if (screen_.columns() != shown_columns_) show();
+    if (!read_some(bytes, look_ms)) continue;
+    for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+  }
+  screen_.write("\n");
+  return std::nullopt;
+}
+
+std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
+  mode_.set(typing_mode::lines);
+  screen_.write(prompt);
+  std::string bytes;
+  std::string out;
+  while (!signals.asked_to_stop()) {
+    const auto end = line_.find('\n');
+    if (end != std::string::npos) {
+      out += line_.substr(0, end);
+      line_.erase(0, end + 1);
+      if (!out.ends_with('\\')) return safe_text(out);
+      out.back() = '\n';
+      continue;
+    }
+    if (closed_) break;
+    if (read_some(bytes, look_ms)) line_ += bytes;
+  }
+  screen_.write("\n");
+  return std::nullopt;
+}
+
+void chat_prompt::hold() {
+  if (!plain_) mode_.set(typing_mode::raw);
+}
+
+void chat_prompt::go_on() {
+  if (!plain_) mode_.set(typing_mode::keys);
+}
+
+void chat_prompt::look() {
+  if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
+  std::string bytes;
+  if (read_some(bytes, 0))
+    for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+  while (!pressed_.empty()) {
+    const auto x = std::move(pressed_.front());
+    pressed_.pop_front();
+    const auto what = editor_.on(x);
+    leaves_later_ = leaves_later_ || what == editor_event::end_of_input;
+    if (what != editor_event::submitted) continue;
+    if (queue_.size() >= most_queued) {
+      screen_.write("\a");
+      continue;
+    }
+    auto text = editor_.take();
+    const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
+    if (!blank) queue_.push_back(std::move(text));
+  }
+}
+
+std::string chat_prompt::draft() const {
+  constexpr std::size_t most = 1000;
+  std::string out;
+  if (!queue_.empty()) out = "(" + std::to_string(queue_.size()) + " queued) ";
+  if (out.empty() && editor_.text().empty()) return {};
+  const auto& text = editor_.text();
+  const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+  return out + std::string{prompt} + safe_line(line, most);
+}
+
+}  // namespace riffle::cli

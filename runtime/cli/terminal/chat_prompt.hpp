@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The prompt of a conversation on a terminal: the editor's keys and picture,
+// and what is typed while a run works.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "runtime/base/unique_fd.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
+#include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/cli/terminal/line_editor.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
+
+namespace riffle::cli {
+
+class chat_prompt {
+ public:
+  /// Texts that wait for their turn; more are refused with a bell.
+  static constexpr std::size_t most_queued = 100;
+
+  /// What stands behind a word that Tab was pressed at: what to put in its
+  /// place, and what to choose from (empty: nothing to choose).
+  struct completion {
+    std::size_t replaces = 0;  ///< bytes before the cursor
+    std::string by;
+    std::string choices;  ///< whole lines for the person
+  };
+  using completer = std::function<completion(std::string_view before_cursor)>;
+
+  /// `plain`: a terminal that can only write from left to right; it edits the
+  /// lines itself.
+  chat_prompt(unique_fd keyboard, fd_writer& screen, bool plain, bool color);
+  ~chat_prompt();
+  chat_prompt(const chat_prompt&) = delete;
+  chat_prompt& operator=(const chat_prompt&) = delete;
+
+  /// The next text; nothing: the person leaves (Ctrl-D, Ctrl-C twice, a
+  /// closed terminal, a signal). Blocks.
+  std::optional<std::string> next(const interrupts& signals,
+                                  const completer& complete);
+
+  /// Takes what was typed meanwhile; never blocks.
+  void look();
+  /// Somebody else reads the keyboard, in lines.
+  void pause() { mode_.set(typing_mode::lines); }
+  /// Behind a turn: keys are kept for `next`, and Ctrl-C is one of them.
+  void hold();
+  /// Keys are taken by `look`, Ctrl-C is a signal.
+  void go_on();
+  /// What is typed and what waits, as one line at most; may be empty.
+  [[nodiscard]] std::string draft() const;
+
+  [[nodiscard]] int keyboard() const { return keyboard_.get(); }
+  [[nodiscard]] line_editor& editor() noexcept { return editor_; }
+
+ private:
+  enum class said : std::uint8_t { nothing, text, leave };
+
+  std::optional<std::string> next_plain(const interrupts& signals);
+  said on(const key& x, const completer& complete);
+  void erase();
+  void show();
+  void begin_raw();
+  void end_line();
+  bool read_some(std::string& out, int wait_ms);
+
+  unique_fd keyboard_;
+  fd_writer& screen_;
+  bool plain_;
+  bool color_;
+  terminal_mode mode_;
+  key_reader keys_;
+  line_editor editor_;
+  std::deque<key> pressed_;  ///< not looked at yet
+  std::deque<std::string> queue_;
+  std::string line_;  ///< of a plain terminal, not ended
+  std::size_t shown_row_ = 0;
+  std::size_t shown_columns_ = 0;
+  bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
+  bool closed_ = false;
+  bool leaves_later_ = false;  ///< Ctrl-D while a run worked
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What was pressed, from the bytes that a terminal sends. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace riffle::cli {
+
+enum class key_kind : std::uint8_t {
+  text,   ///< typed or pasted: several characters may come as one
+  enter,  ///< Alt-Enter is `line`
+  line,   ///< a further line, without an end of the text
+  left,
+  right,
+  up,
+  down,
+  home,
+  end,
+  word_left,
+  word_right,
+  backspace,
+  erase,       ///< the character at the cursor
+  kill_word,   ///< the word before the cursor
+  kill_end,    ///< up to the end of the line
+  kill_start,  ///< up to the beginning of the line
+  tab,
+  interrupt,  ///< Ctrl-C
+  end_of_input,
+  redraw,
+};
+
+struct key {
+  key_kind what = key_kind::text;
+  std::string text{};
+
+  bool operator==(const key&) const = default;
+};
+
+/// Keeps what is not whole yet: a character of UTF-8, a sequence, a paste.
+class key_reader {
+ public:
+  /// Of one paste; the rest of it is dropped.
+  static constexpr std::size_t longest_paste = 4u << 20;
+
+  /// Sequences that mean nothing here are dropped.
+  std::vector<key> feed(std::string_view bytes);
+
+  /// A paste has begun whose end has not come.
+  [[nodiscard]] bool pasting() const noexcept { return pasting_; }
+
+ private:
+  bool take(std::vector<key>& out);
+  bool take_paste(std::vector<key>& out);
+  bool take_sequence(std::vector<key>& out);
+
+  std::string rest_;
+  std::string pasted_;
+  bool pasting_ = false;
+};
+
+}  // namespace riffle::cli

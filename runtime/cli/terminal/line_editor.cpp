@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/line_editor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/utf8.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
+
+/// A terminal sends the line ends of a paste as '\r'.
+std::string with_line_ends(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool both = text.substr(i).starts_with("\r\n");
+    if (!both) out += text[i] == '\r' ? '\n' : text[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t line_editor::behind(std::size_t at) const {
+  if (at >= text_.size()) return text_.size();
+  return at + first_shown(std::string_view{text_}.substr(at)).size;
+}
+
+/// Clusters are only found from the front: from the line's beginning.
+std::size_t line_editor::before(std::size_t at) const {
+  if (at == 0) return 0;
+  if (text_[at - 1] == '\n') return at - 1;
+  const auto end = text_.rfind('\n', at - 1);
+  auto x = end == std::string::npos ? 0 : end + 1;
+  // In a very long line it is enough to begin behind a blank.
+  constexpr std::size_t far = 256;
+  if (at - x > far)
+    if (const auto blank = text_.find(' ', at - far); blank + 1 < at)
+      x = blank + 1;
+  auto last = x;
+  for (; x < at; x = behind(x)) last = x;
+  return last;
+}
+
+std::size_t line_editor::line_start() const {
+  if (cursor_ == 0) return 0;
+  const auto end = text_.rfind('\n', cursor_ - 1);
+  return end == std::string::npos ? 0 : end + 1;
+}
+
+std::size_t line_editor::line_end() const {
+  return std::min(text_.find('\n', cursor_), text_.size());
+}
+
+std::size_t line_editor::word_before() const {
+  auto x = cursor_;
+  while (x > 0 && is_blank(text_[x - 1])) --x;
+  while (x > 0 && !is_blank(text_[x - 1])) --x;
+  return x;
+}
+
+std::size_t line_editor::word_behind() const {
+  auto x = cursor_;
+  while (x < text_.size() && is_blank(text_[x])) ++x;
+  while (x < text_.size() && !is_blank(text_[x])) ++x;
+  return x;
+}
+
+void line_editor::insert(std::string_view text) {
+  const auto safe = safe_text(text);
+  const auto room = longest_text - std::min(text_.size(), longest_text);
+  const auto piece = cut_utf8(safe, room);
+  text_.insert(cursor_, piece);
+  cursor_ += piece.size();
+}
+
+void line_editor::replace_before(std::size_t size, std::string_view text) {
+  erase(cursor_ - std::min(size, cursor_), cursor_);
+  insert(text);
+}
+
+void line_editor::erase(std::size_t from, std::size_t to) {
+  text_.erase(from, to - from);
+  cursor_ = from;
+}
+
+void line_editor::clear() {
+  text_.clear();
+  cursor_ = 0;
+  entry_ = history_.size();
+  draft_.clear();
+}
+
+std::string line_editor::take() {
+  auto out = std::exchange(text_, {});
+  remember(out);
+  clear();
+  return out;
+}
+
+void line_editor::remember(const std::string& text) {
+  constexpr std::size_t longest_entry = 16u << 10;
+  const bool blank = std::ranges::all_of(text, is_blank);
+  const bool again = !history_.empty() && history_.back() == text;
+  if (!blank && !again && text.size() <= longest_entry)
+    history_.push_back(text);
+  if (history_.size() > most_entries) history_.pop_front();
+  entry_ = history_.size();
+}
+
+void line_editor::recall(std::size_t entry) {
+  if (entry_ == history_.size()) draft_ = text_;
+  entry_ = entry;
+  text_ = entry == history_.size() ? draft_ : history_[entry];
+  cursor_ = text_.size();
+}
+
+/// To the line above or below; at the first and last one through the history.
+void line_editor::vertical(bool up) {
+  const auto start = line_start();
+  const auto wanted =
+      columns_of(std::string_view{text_}.substr(start, cursor_ - start));
+  if (up && start == 0) {
+    if (entry_ > 0) recall(entry_ - 1);
+    return;
+  }
+  if (!up && line_end() == text_.size()) {
+    if (entry_ < history_.size()) recall(entry_ + 1);
+    return;
+  }
+  cursor_ = up ? start - 1 : line_end() + 1;
+  if (up) cursor_ = line_start();
+  const auto end = line_end();
+  for (std::size_t used = 0; cursor_ < end && used < wanted;
+       cursor_ = behind(cursor_))
+    used += first_shown(std::string_view{text_}.substr(cursor_)).columns;
+}
+
+editor_event line_editor::enter() {
+  if (cursor_ == text_.size() && text_.ends_with('\\')) {
+    text_.back() = '\n';
+    return editor_event::none;
+  }
+  return editor_event::submitted;
+}
+
+bool line_editor::move(key_kind x) {
+  switch (x) {
+    case key_kind::left: cursor_ = before(cursor_); return true;
+    case key_kind::right: cursor_ = behind(cursor_); return true;
+    case key_kind::home: cursor_ = line_start(); return true;
+    case key_kind::end: cursor_ = line_end(); return true;
+    case key_kind::word_left: cursor_ = word_before(); return true;
+    case key_kind::word_right: cursor_ = word_behind(); return true;
+    case key_kind::up: vertical(true); return true;
+    case key_kind::down: vertical(false); return true;
+    default: return false;
+  }
+}
+
+bool line_editor::change(key_kind x) {
+  switch (x) {
+    case key_kind::backspace: erase(before(cursor_), cursor_); return true;
+    case key_kind::erase: {
+      const auto at = cursor_;
+      erase(at, behind(at));
+      return true;
+    }
+    case key_kind::kill_word: erase(word_before(), cursor_); return true;
+    case key_kind::kill_start: erase(line_start(), cursor_); return true;
+    case key_kind::kill_end: {
+      const auto at = cursor_;
+      erase(at, line_end());
+      return true;
+    }
+    case key_kind::line: insert("\n"); return true;
+    default: return false;
+  }
+}
+
+editor_event line_editor::on(const key& x) {
+  if (move(x.what) || change(x.what)) return editor_event::none;
+  switch (x.what) {
+    case key_kind::text: {
+      insert(with_line_ends(x.text));
+      return editor_event::none;
+    }
+    case key_kind::enter: return enter();
+    case key_kind::tab: return editor_event::complete;
+    case key_kind::interrupt: return editor_event::interrupted;
+    case key_kind::redraw: return editor_event::redraw;
+    case key_kind::end_of_input:
+      if (text_.empty()) return editor_event::end_of_input;
+      change(key_kind::erase);
+      return editor_event::none;
+    default: return editor_event::none;
+  }
+}
+
+editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,
+                                 std::size_t rows) const {
+  constexpr std::size_t narrowest = 8;
+  const auto width = std::max(columns, narrowest);
+  editor_picture out;
+  std::string row{prompt};
+  const auto indent = columns_of(prompt);
+  auto used = indent;
+  const auto next = [&](bool wrapped) {
+    out.rows.push_back(
+        std::exchange(row, wrapped ? "" : std::string(indent, ' ')));
+    used = wrapped ? 0 : indent;
+  };
+  for (std::size_t at = 0;;) {
+    if (at == cursor_) {
+      if (used >= width) next(true);
+      out.cursor_row = out.rows.size();
+      out.before_cursor = row;
+    }
+    if (at >= text_.size()) break;
+    const auto x = first_shown(std::string_view{text_}.substr(at));
+    const auto piece = std::string_view{text_}.substr(at, x.size);
+    at += x.size;
+    if (piece == "\n") {
+      next(false);
+      continue;
+    }
+    const bool tab = piece == "\t";
+    const auto wide = tab ? 2 : x.columns;
+    if (used + wide > width) next(true);
+    row += tab ? "  " : piece;
+    used += wide;
+  }
+  out.rows.push_back(row);
+  // What does not fit stands above and below, unseen.
+  const auto most = std::max<std::size_t>(rows, 1);
+  if (out.rows.size() > most) {
+    const auto first =
+        std::min(out.cursor_row < most ? 0 : out.cursor_row - most + 1,
+                 out.rows.size() - most);
+    const auto from = out.rows.begin() + static_cast<std::ptrdiff_t>(first);
+    out.rows = {from, from + static_cast<std::ptrdiff_t>(most)};
+    out.cursor_row -= first;
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A text that a person writes at a prompt: editing by what people see as
+// characters, several lines, history. Pure: keys in, a picture out.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cli/terminal/keys.hpp"
+
+namespace riffle::cli {
+
+/// What a key came to beside the text.
+enum class editor_event : std::uint8_t {
+  none,
+  submitted,  ///< `take` has the text
+  interrupted,
+  end_of_input,  ///< Ctrl-D in an empty text
+  complete,      ///< Tab: the word before the cursor
+  redraw,
+};
+
+/// Rows to be written from the first column, and where the cursor belongs.
+struct editor_picture {
+  std::vector<std::string> rows;
+  std::size_t cursor_row = 0;
+  std::string before_cursor;  ///< of its row
+
+  bool operator==(const editor_picture&) const = default;
+};
+
+class line_editor {
+ public:
+  static constexpr std::size_t longest_text = 4u << 20;
+  static constexpr std::size_t most_entries = 1000;
+
+  editor_event on(const key& x);
+
+  /// Puts harmless text (see safe_text) at the cursor; what is too much is
+  /// left out.
+  void insert(std::string_view text);
+  /// In the place of the last `size` bytes before the cursor.
+  void replace_before(std::size_t size, std::string_view text);
+
+  /// The whole text; the editor is empty then, and its history knows it.
+  std::string take();
+  void clear();
+
+  /// Oldest first; repeats of the last are left out.
+  void remember(const std::string& text);
+  [[nodiscard]] const std::deque<std::string>& history() const noexcept {
+    return history_;
+  }
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
+
+  /// At most `rows` rows of at most `columns` columns, around the cursor.
+  /// `prompt` stands before the first line, blanks before the others.
+  [[nodiscard]] editor_picture draw(std::string_view prompt,
+                                    std::size_t columns,
+                                    std::size_t rows) const;
+
+ private:
+  [[nodiscard]] std::size_t before(std::size_t at) const;
+  [[nodiscard]] std::size_t behind(std::size_t at) const;
+  [[nodiscard]] std::size_t line_start() const;
+  [[nodiscard]] std::size_t line_end() const;
+  [[nodiscard]] std::size_t word_before() const;
+  [[nodiscard]] std::size_t word_behind() const;
+  void erase(std::size_t from, std::size_t to);
+  editor_event enter();
+  void vertical(bool up);
+  void recall(std::size_t entry);
+  bool move(key_kind x);
+  bool change(key_kind x);
+
+  std::string text_;
+  std::size_t cursor_ = 0;
+  std::deque<std::string> history_;
+  std::size_t entry_ = 0;  ///< shown; the size of the history: none
+  std::string draft_;      ///< what stood there before the history
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How the terminal hands over what is typed.
+
+#include <cstdint>
+#include <termios.h>
+
+namespace riffle::cli {
+
+enum class typing_mode : std::uint8_t {
+  lines,  ///< as it was found: whole lines, echoed, Ctrl-C is a signal
+  keys,   ///< key by key, without echo; Ctrl-C is a signal
+  raw,    ///< and Ctrl-C is a key
+};
+
+/// At most one object at a time. The terminal is as it was found once the
+/// object is gone, also after a second Ctrl-C (see interrupts.hpp).
+class terminal_mode {
+ public:
+  /// Does not own `fd`.
+  explicit terminal_mode(int fd);
+  ~terminal_mode();
+  terminal_mode(const terminal_mode&) = delete;
+  terminal_mode& operator=(const terminal_mode&) = delete;
+
+  void set(typing_mode x);
+  [[nodiscard]] typing_mode now() const noexcept { return now_; }
+
+ private:
+  int fd_;
+  bool known_ = false;
+  termios found_{};
+  typing_mode now_ = typing_mode::lines;
+};
+
+/// For a signal handler that ends the process: the terminal as it was found,
+/// the cursor on an empty line. Nothing if there is no `terminal_mode`.
+void leave_terminal() noexcept;
+
+}  // namespace riffle::cli

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/chat_line.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view trim(std::string_view x) {
+  const auto from = x.find_first_not_of(blanks);
+  if (from == std::string_view::npos) return {};
+  return x.substr(from, x.find_last_not_of(blanks) - from + 1);
+}
+
+constexpr std::array all_commands{
+    chat_command_help{"help", "", "what can be typed here"},
+    chat_command_help{"new", "", "a new session"},
+    chat_command_help{"sessions", "", "the newest sessions"},
+    chat_command_help{"resume", "ID", "go on with a session"},
+    chat_command_help{"title", "TEXT", "what lists call this session"},
+    chat_command_help{"model", "[NAME]", "which model answers"},
+    chat_command_help{"agent", "[NAME]", "which agent works"},
+    chat_command_help{"tools", "", "what the agent may use"},
+    chat_command_help{"plan", "", "the plan of this session"},
+    chat_command_help{"context", "", "what the model has been told"},
+    chat_command_help{"cost", "", "tokens of this session"},
+    chat_command_help{"compact", "", "go on with a summary of this session"},
+    chat_command_help{"save", "FILE", "write the conversation to a file"},
+    chat_command_help{"quit", "", "leave; Ctrl-D does as well"}};
+
+bool is_word(std::string_view x) {
+  return !x.empty() && std::ranges::all_of(x, [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '-';
+  });
+}
+
+}  // namespace
+
+std::span<const chat_command_help> chat_commands() { return all_commands; }
+
+chat_line parse_chat_line(std::string_view text) {
+  const auto x = trim(text);
+  if (x.empty()) return {};
+  if (x.front() == '!') {
+    const auto command = trim(x.substr(1));
+    if (command.empty()) return {};
+    return {chat_act::shell, {}, std::string{command}};
+  }
+  if (x.front() == '/') {
+    const auto end = std::min(x.find_first_of(blanks), x.size());
+    const auto word = x.substr(1, end - 1);
+    if (word == "exit") return {chat_act::command, "quit", {}};
+    if (is_word(word))
+      return {chat_act::command, std::string{word},
+              std::string{trim(x.substr(end))}};
+  }
+  return {chat_act::task, {}, std::string{x}};
+}
+
+std::string chat_help() {
+  constexpr std::size_t width = 18;
+  std::string out;
+  for (const auto& x : all_commands) {
+    auto left = "/" + std::string{x.word};
+    if (!x.arguments.empty()) left.append(" ").append(x.arguments);
+    left.resize(std::max(width, left.size() + 1), ' ');
+    out.append("  ").append(left).append(x.about).append("\n");
+  }
+  return out +
+         "  @PATH             attach a file; Tab completes\n"
+         "  !COMMAND          run it; the model sees its output with your next "
+         "words\n"
+         "  \\ at the end      go on in a new line (Alt-Enter does as well)\n"
+         "While a run works you can type on; Ctrl-C stops the run.\n";
+}
+
+std::string no_such_command(std::string_view word) {
+  std::string out = "there is no /" + std::string{word};
+  const auto near = std::ranges::find_if(all_commands, [&](const auto& x) {
+    return !word.empty() && x.word.starts_with(word.substr(0, 2));
+  });
+  if (near != all_commands.end())
+    out += "; did you mean /" + std::string{near->word} + "?";
+  return out + (near != all_commands.end() ? " " : ": ") + "/help lists all";
+}
+
+std::vector<std::string> mentioned_files(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins =
+        text[i] == '@' &&
+        (i == 0 || blanks.find(text[i - 1]) != std::string_view::npos);
+    if (!begins || i + 1 >= text.size()) continue;
+    const bool quoted = text[i + 1] == '"';
+    const auto from = i + (quoted ? 2 : 1);
+    const auto end = std::min(
+        quoted ? text.find('"', from) : text.find_first_of(blanks, from),
+        text.size());
+    const auto name = std::string{text.substr(from, end - from)};
+    if (!name.empty() && std::ranges::find(out, name) == out.end())
+      out.push_back(name);
+    i = end;
+  }
+  return out;
+}
+
+begun_path path_before(std::string_view before_cursor) {
+  const auto quote = before_cursor.rfind("@\"");
+  if (quote != std::string_view::npos &&
+      before_cursor.find('"', quote + 2) == std::string_view::npos)
+    return {true, std::string{before_cursor.substr(quote + 2)}};
+  const auto blank = before_cursor.find_last_of(blanks);
+  const auto word = blank == std::string_view::npos
+                        ? before_cursor
+                        : before_cursor.substr(blank + 1);
+  if (!word.starts_with('@')) return {};
+  return {true, std::string{word.substr(1)}};
+}
+
+std::string common_beginning(std::span<const std::string> all) {
+  if (all.empty()) return {};
+  std::string_view out = all.front();
+  for (const auto& x : all) {
+    const auto n = static_cast<std::size_t>(std::ranges::mismatch(out, x).in1 -
+                                            out.begin());
+    out = out.substr(0, n);
+  }
+  return std::string{cut_utf8(all.front(), out.size())};
+}
+
+}  // namespace riffle::cli

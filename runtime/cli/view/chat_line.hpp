@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a line at the prompt of a conversation means. Pure.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace riffle::cli {
+
+enum class chat_act : std::uint8_t {
+  nothing,
+  task,     ///< `rest` is for the model
+  shell,    ///< "!make": `rest` is for a shell
+  command,  ///< "/model x": `word` is "model", `rest` is "x"
+};
+
+struct chat_line {
+  chat_act what = chat_act::nothing;
+  std::string word{};
+  std::string rest{};
+
+  bool operator==(const chat_line&) const = default;
+};
+
+/// A path such as "/usr/bin is full" is a task, "/hepl" a command.
+chat_line parse_chat_line(std::string_view text);
+
+struct chat_command_help {
+  std::string_view word;
+  std::string_view arguments;
+  std::string_view about;
+};
+
+/// All of them, as /help shows them.
+std::span<const chat_command_help> chat_commands();
+std::string chat_help();
+/// "there is no /hepl; did you mean /help?"
+std::string no_such_command(std::string_view word);
+
+/// The files that a text names: words behind an '@' at the beginning of a
+/// word; @"with blanks" too. In order, each once.
+std::vector<std::string> mentioned_files(std::string_view text);
+
+/// The part of a path that is being written: the word before the cursor, if it
+/// begins with '@'. Without the '@'; `found` says whether there is one.
+struct begun_path {
+  bool found = false;
+  std::string path{};
+};
+begun_path path_before(std::string_view before_cursor);
+
+/// What all of them begin with; cut between characters.
+std::string common_beginning(std::span<const std::string> all);
+
+}  // namespace riffle::cli

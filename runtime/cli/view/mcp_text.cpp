@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/mcp_text.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/config/assign.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+std::string list_of(const std::vector<std::string>& all) {
+  std::string out = "[";
+  for (const auto& x : all)
+    out += (out.size() > 1 ? ", " : "") + config::in_quotes(x);
+  return out + "]";
+}
+
+std::string table_of(const std::string& object) {
+  std::string out;
+  const auto x = mcp::json::parse(object, nullptr, false);
+  if (!x.is_object()) return "{}";
+  for (const auto& [key, value] : x.items())
+    if (value.is_string())
+      out += (out.empty() ? "" : ", ") + config::in_quotes(key) + " = " +
+             config::in_quotes(value.get<std::string>());
+  return "{ " + out + " }";
+}
+
+std::string text_at(const mcp::json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_string()) return {};
+  return found->get<std::string>();
+}
+
+/// "${env:NAME}" of editors is "${NAME}".
+std::string with_plain_variables(std::string text) {
+  constexpr std::string_view marked = "${env:";
+  for (auto at = text.find(marked); at != text.npos; at = text.find(marked))
+    text.erase(at + 2, marked.size() - 2);
+  return text;
+}
+
+bool is_variable(const std::string& text) {
+  return text.find("${") != text.npos && text.find("${input:") == text.npos;
+}
+
+/// NAME of "${NAME}", and nothing else around it.
+std::string only_variable(const std::string& text) {
+  if (!text.starts_with("${") || !text.ends_with('}')) return {};
+  return text.substr(2, text.size() - 3);
+}
+
+void read_env(const std::string& name, const mcp::json& x,
+              config::mcp_config& out, std::vector<std::string>& problems) {
+  auto values = mcp::json::object();
+  for (const auto& [key, value] : x.items()) {
+    const auto text = with_plain_variables(
+        value.is_string() ? value.get<std::string>() : value.dump());
+    if (only_variable(text) == key)
+      out.env.push_back(key);
+    else if (text.find("${") != text.npos)
+      problems.push_back(name + ": the variable " + key +
+                         " is made from others; set it yourself");
+    else
+      values[key] = text;
+  }
+  if (!values.empty()) out.variables.text = values.dump();
+}
+
+void read_headers(const std::string& name, const mcp::json& x,
+                  config::mcp_config& out, std::vector<std::string>& problems) {
+  auto values = mcp::json::object();
+  for (const auto& [key, value] : x.items()) {
+    const auto text = with_plain_variables(
+        value.is_string() ? value.get<std::string>() : value.dump());
+    if (is_variable(text))
+      values[key] = text;
+    else
+      problems.push_back(name + ": the header " + key +
+                         " is left out, as keys never stand in files: put it "
+                         "into a variable and write \"${NAME}\"");
+  }
+  if (!values.empty()) out.headers.text = values.dump();
+}
+
+std::string as_name(std::string name) {
+  for (auto& c : name) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      (c >= '0' && c <= '9') || c == '-';
+    if (!fits) c = '_';
+  }
+  for (auto at = name.find("__"); at != name.npos; at = name.find("__"))
+    name.erase(at, 1);
+  return name.substr(0, 32);
+}
+
+bool names_table(std::string_view line, const std::string& name) {
+  line = trimmed(line);
+  while (line.starts_with('[')) line.remove_prefix(1);
+  line = trimmed(line);
+  for (const auto& head : {"mcp." + name, "mcp.\"" + name + "\""})
+    if (line.starts_with(head) && line.size() > head.size() &&
+        (line[head.size()] == ']' || line[head.size()] == '.'))
+      return true;
+  return false;
+}
+
+void add_lines(std::string& out, char mark, const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    out += std::string{"    "} + mark + " " +
+           safe_line(rest.substr(0, end), 1000) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+}  // namespace
+
+std::string mcp_table(const std::string& name, const config::mcp_config& x) {
+  std::string out = "[mcp." + name + "]\n";
+  if (!x.command.empty()) out += "command = " + list_of(x.command) + "\n";
+  if (!x.url.empty()) out += "url = " + config::in_quotes(x.url) + "\n";
+  if (!x.agents.empty()) out += "agents = " + list_of(x.agents) + "\n";
+  if (!x.env.empty()) out += "env = " + list_of(x.env) + "\n";
+  if (x.variables.text != "{}")
+    out += "variables = " + table_of(x.variables.text) + "\n";
+  if (!x.cwd.empty()) out += "cwd = " + config::in_quotes(x.cwd) + "\n";
+  if (x.headers.text != "{}")
+    out += "headers = " + table_of(x.headers.text) + "\n";
+  if (x.trust != "none") out += "trust = " + config::in_quotes(x.trust) + "\n";
+  return out;
+}
+
+std::optional<std::string> without_mcp_table(const std::string& text,
+                                             const std::string& name) {
+  std::string out;
+  bool found = false;
+  bool inside = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line{text.data() + at, end - at};
+    const auto plain = trimmed(line);
+    if (plain.starts_with('[') && plain.find(']') != plain.npos &&
+        plain.find("[\"") == plain.npos)
+      inside = names_table(plain, name);
+    found = found || inside;
+    if (!inside) out += line;
+    at = end;
+  }
+  if (!found) return std::nullopt;
+  return out;
+}
+
+imported_servers read_mcp_servers(const mcp::json& x) {
+  imported_servers out;
+  const mcp::json* all = nullptr;
+  for (const auto* key : {"mcpServers", "servers"})
+    if (x.is_object() && x.contains(key) && x.at(key).is_object())
+      all = &x.at(key);
+  if (all == nullptr) {
+    out.problems.emplace_back("there is no object \"mcpServers\" in it");
+    return out;
+  }
+  for (const auto& [name, server] : all->items()) {
+    config::mcp_config one;
+    if (!server.is_object()) continue;
+    if (const auto program = text_at(server, "command"); !program.empty()) {
+      one.command.push_back(program);
+      for (const auto& word : server.value("args", mcp::json::array()))
+        if (word.is_string()) one.command.push_back(word);
+    }
+    one.url = text_at(server, "url");
+    one.cwd = text_at(server, "cwd");
+    if (server.value("env", mcp::json()).is_object() && !one.command.empty())
+      read_env(name, server.at("env"), one, out.problems);
+    if (server.value("headers", mcp::json()).is_object() && one.command.empty())
+      read_headers(name, server.at("headers"), one, out.problems);
+    one.agents = {"default"};
+    if (one.command.empty() && one.url.empty())
+      out.problems.push_back(name + ": it has neither a command nor a url");
+    else
+      out.all.emplace_back(as_name(name), std::move(one));
+  }
+  return out;
+}
+
+std::string mcp_line(const std::string& name, const mcp::server_status& x) {
+  std::string out = name;
+  out.resize(std::max<std::size_t>(out.size() + 1, 16), ' ');
+  auto state = std::string{to_string(x.state)};
+  state.resize(std::max<std::size_t>(state.size() + 1, 15), ' ');
+  out += state;
+  if (x.has) {
+    out += std::string{to_string(x.has->about.speaks)} + " " +
+           x.has->about.version + "  " + std::to_string(x.has->tools.size()) +
+           " tools";
+    if (!x.has->about.name.empty())
+      out += "  " + safe_line(x.has->about.name, 60) + " " +
+             safe_line(x.has->about.server_version, 40);
+  }
+  if (x.restarts > 0) out += "  " + std::to_string(x.restarts) + " restarts";
+  if (!x.last_error.empty()) out += "\n  ✗ " + safe_line(x.last_error, 400);
+  return out + "\n";
+}
+
+nlohmann::ordered_json mcp_facts(const std::string& name,
+                                 const mcp::server_status& x) {
+  nlohmann::ordered_json out = {{"name", name}, {"state", to_string(x.state)}};
+  if (x.has) {
+    out["era"] = to_string(x.has->about.speaks);
+    out["version"] = x.has->about.version;
+    out["server"] = x.has->about.name;
+    out["server_version"] = x.has->about.server_version;
+    out["tools"] = x.has->tools.size();
+  }
+  out["restarts"] = x.restarts;
+  if (!x.last_error.empty()) out["last_error"] = x.last_error;
+  return out;
+}
+
+std::string mcp_changes_text(const std::vector<mcp::change>& all) {
+  std::string out;
+  for (const auto& x : all) {
+    const auto name = safe_line(x.tool, 200);
+    switch (x.kind) {
+      case mcp::change::what::added:
+        out += "+ " + name + "\n";
+        add_lines(out, '+', x.now.description);
+        break;
+      case mcp::change::what::removed: out += "- " + name + "\n"; break;
+      case mcp::change::what::changed:
+        out += "~ " + name + "\n";
+        if (x.before.description != x.now.description) {
+          add_lines(out, '-', x.before.description);
+          add_lines(out, '+', x.now.description);
+        }
+        if (x.before.input_schema != x.now.input_schema) {
+          add_lines(out, '-', x.before.input_schema);
+          add_lines(out, '+', x.now.input_schema);
+        }
+        break;
+    }
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The tables [mcp.NAME] as text, and what 'riffle mcp' prints.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/config/config.hpp"
+#include "tools/mcp/memory.hpp"
+#include "tools/mcp/server.hpp"
+
+namespace riffle::cli {
+
+/// A table of TOML with what differs from the defaults.
+std::string mcp_table(const std::string& name, const config::mcp_config& x);
+
+/// A configuration's text without the tables of a server; nothing: it has none.
+std::optional<std::string> without_mcp_table(const std::string& text,
+                                             const std::string& name);
+
+struct imported_servers {
+  std::vector<std::pair<std::string, config::mcp_config>> all{};
+  std::vector<std::string> problems{};  ///< what was left out, and why
+};
+
+/// Of the JSON that other clients use: `mcpServers`, or `servers`. Values that
+/// are no variables are not taken over where a key would stand in a file.
+imported_servers read_mcp_servers(const nlohmann::json& x);
+
+std::string mcp_line(const std::string& name, const mcp::server_status& x);
+nlohmann::ordered_json mcp_facts(const std::string& name,
+                                 const mcp::server_status& x);
+
+/// What is new in a server's tools, for a person, with the lines that differ.
+std::string mcp_changes_text(const std::vector<mcp::change>& all);
+
+}  // namespace riffle::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/config/mcp_checks.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/text.hpp"
+#include "runtime/config/assign.hpp"
+#include "runtime/config/model_checks.hpp"
+
+namespace riffle::config {
+
+namespace {
+
+constexpr std::size_t longest_server = 32;
+
+using reporter = std::function<void(const std::string&, const std::string&)>;
+
+void check_connection(const mcp_config& x, const reporter& report) {
+  const bool runs = !x.command.empty();
+  if (runs && !x.url.empty())
+    return report("url", "give either command or url");
+  if (!runs && x.url.empty())
+    return report("command",
+                  "is missing: the program and its arguments, such as "
+                  "[\"npx\", \"-y\", \"…\"], or url instead");
+  if (runs && x.command.front().empty())
+    report("command", "the first text is the program and cannot be empty");
+  if (runs) {
+    if (x.headers.text != "{}") report("headers", "only a url has headers");
+    if (!x.token_env.empty()) report("token_env", "only a url has a token");
+    return;
+  }
+  if (!x.env.empty()) report("env", "only a command sees variables");
+  if (x.variables.text != "{}")
+    report("variables", "only a command sees variables");
+  if (!x.cwd.empty()) report("cwd", "only a command runs in a folder");
+}
+
+void check_keys(const config& x, const mcp_config& server,
+                const reporter& report) {
+  for (const auto& [model, m] : x.models)
+    for (const auto& key : key_variables(m))
+      if (std::ranges::find(server.env, key) != server.env.end())
+        report("env", in_quotes(key) + " is the key of models." + model +
+                          ", which no tool gets; give the server a key of "
+                          "its own in another variable");
+}
+
+}  // namespace
+
+void check_mcp(const config& x,
+               const std::function<void(const std::vector<std::string>& key,
+                                        const std::string& message)>& report) {
+  for (const auto& [name, server] : x.mcp) {
+    const reporter mine = [&, name = name](const std::string& key,
+                                           const std::string& message) {
+      if (key.empty())
+        report({"mcp", name}, message);
+      else
+        report({"mcp", name, key}, message);
+    };
+    if (name.size() > longest_server || name.find("__") != name.npos)
+      mine("", "the name of a server has at most 32 letters and no \"__\"");
+    check_connection(server, mine);
+    check_keys(x, server, mine);
+    for (const auto& agent : server.agents)
+      if (!x.agents.contains(agent))
+        mine("agents", "there is no agent " + in_quotes(agent));
+  }
+}
+
+std::optional<std::string> server_of(const config& x, const std::string& tool) {
+  constexpr std::string_view prefix = "mcp:";
+  const auto name = tool.starts_with(prefix) ? tool.substr(prefix.size())
+                                             : tool.substr(0, tool.find("__"));
+  if (name.size() == tool.size() || !x.mcp.contains(name)) return {};
+  return name;
+}
+
+}  // namespace riffle::config

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// `[mcp.NAME]`: a server of the Model Context Protocol whose tools are
+// Riffle's. Part of config.hpp.
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "messages/time.hpp"
+
+namespace riffle::config {
+
+/// A JSON object, as compact text; empty: not set. Written in TOML as a table,
+/// or as a text that holds JSON.
+struct json_object {
+  std::string text{};
+
+  bool operator==(const json_object&) const = default;
+};
+
+/// `[mcp.NAME.tools.TOOL]`: what is known of a tool, whatever its server says.
+struct mcp_tool_config {
+  std::string effect{};             ///< read_only mutating; "": see `trust`
+  std::vector<std::string> keys{};  ///< JSON pointers into the arguments
+  duration timeout{};               ///< 0: as [tools] says
+  /// Arguments that make a call a preview of itself: { dryRun = true }.
+  json_object preview{"{}"};
+};
+
+struct mcp_config {
+  /// A program that speaks on its standard input and output; or `url`.
+  std::vector<std::string> command{};
+  std::string url{};                  ///< http:// or https://
+  std::vector<std::string> agents{};  ///< that get all of its tools
+  /// Names of variables that it sees beside PATH, HOME and LANG.
+  std::vector<std::string> env{};
+  json_object variables{"{}"};  ///< variables and their values
+  std::string cwd{};            ///< where it runs; "": the working directory
+  json_object headers{"{}"};    ///< texts; "${NAME}": a variable, kept secret
+  std::string token_env{};      ///< variable that holds a bearer token
+  /// none: each tool may change anything; annotations: what it says of itself.
+  std::string trust = "none";
+  /// Longest wait of a run for a server that is not there yet.
+  duration startup_timeout = std::chrono::seconds{30};
+  std::vector<std::string> roots{};     ///< folders that it is told of
+  std::string elicitation = "decline";  ///< decline defaults
+  std::map<std::string, mcp_tool_config> tools{};
+};
+
+}  // namespace riffle::config

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The keys of [mcp.NAME].
+#include "runtime/config/schema.hpp"
+
+namespace riffle::config {
+
+namespace {
+
+constexpr double seconds_of_a_year = 366.0 * 24 * 3600;
+constexpr double millisecond = 0.001;
+
+void visit_tool(visitor& v, mcp_tool_config& x) {
+  v.field("effect", &x.effect, one_of({"read_only", "mutating"}));
+  v.field("keys", &x.keys, shaped(form::pointer));
+  v.field("timeout", &x.timeout, from(0, seconds_of_a_year));
+  v.field("preview", &x.preview);
+}
+
+}  // namespace
+
+void visit(visitor& v, mcp_config& x) {
+  v.field("command", &x.command);
+  v.field("url", &x.url, shaped(form::url));
+  v.field("agents", &x.agents);
+  v.field("env", &x.env, shaped(form::identifier, false));
+  v.field("variables", &x.variables, shaped(form::texts));
+  v.field("cwd", &x.cwd, shaped(form::path));
+  v.field("headers", &x.headers, shaped(form::texts));
+  v.field("token_env", &x.token_env, shaped(form::identifier));
+  v.field("trust", &x.trust, one_of({"none", "annotations"}));
+  v.field("startup_timeout", &x.startup_timeout,
+          from(millisecond, seconds_of_a_year));
+  v.field("roots", &x.roots, shaped(form::any, false));
+  v.field("elicitation", &x.elicitation, one_of({"decline", "defaults"}));
+  v.table("tools", [&] {
+    std::vector<std::string> known;
+    for (const auto& [name, ignored] : x.tools) known.push_back(name);
+    v.rest(known, true,
+           [&](const std::string& name) { visit_tool(v, x.tools[name]); });
+  });
+}
+
+}  // namespace riffle::config

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Calls of a run: cancelled, and what they put out.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "runtime/http/run_routes.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+/// A call that belongs to the run of the path.
+expected<storage::call_record> named_call(const call& c) {
+  const auto run = visible_run(c, run_id{c.names.at(0)});
+  if (!run) return unexpected{run.error()};
+  const auto session = c.at->parts().sessions.show(run->session);
+  if (!session) return unexpected{session.error()};
+  for (const auto& one : session->calls)
+    if (one.call.id.value == c.names.at(1) && one.run == run->id) return one;
+  return unexpected{error{errc::not_found, "server",
+                          "the run has no call \"" + c.names.at(1) + "\""}};
+}
+
+struct byte_range {
+  std::uint64_t from = 0;
+  std::uint64_t size = 0;
+};
+
+/// RFC 9110, 14.2, of one range; others are left out, as it allows. Nothing:
+/// not satisfiable.
+std::optional<byte_range> range_of(std::string_view header,
+                                   std::uint64_t size) {
+  const byte_range all{0, size};
+  constexpr std::string_view unit = "bytes=";
+  if (!header.starts_with(unit)) return all;
+  header.remove_prefix(unit.size());
+  const auto dash = header.find('-');
+  if (dash == std::string_view::npos) return all;
+  const auto first = parse_seq(header.substr(0, dash));
+  const auto last = parse_seq(header.substr(dash + 1));
+  if (!first && !last) return all;
+  if (!first)
+    return *last == 0 ? std::nullopt
+                      : std::optional{byte_range{size - std::min(*last, size),
+                                                 std::min(*last, size)}};
+  if (*first >= size) return {};
+  const auto end = last ? std::min(*last, size - 1) : size - 1;
+  if (end < *first) return all;
+  return byte_range{*first, end - *first + 1};
+}
+
+}  // namespace
+
+void cancel_call(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto one = named_call(x);
+    if (!one) return problem(one.error());
+    const bool over = one->stage == storage::call_stage::settled;
+    if (!over) x.at->parts().runs.cancel_call(one->run, one->call.id);
+    return json_reply(
+        over ? 200 : 202,
+        {{"id", one->call.id.value}, {"cancel", over ? "finished" : "asked"}});
+  });
+}
+
+void call_output(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto one = named_call(x);
+    if (!one) return problem(one.error());
+    auto kept = x.at->parts().sessions.output(one->call.id);
+    if (!kept) return problem(kept.error());
+    std::error_code failed;
+    const auto size = kept->file.empty()
+                          ? kept->text.size()
+                          : std::filesystem::file_size(kept->file, failed);
+    const auto range = range_of(x.in.header("range"), size);
+    if (!range)
+      return std::move(
+          problem(416, "invalid_request", "the output is shorter")
+              .with("Content-Range", "bytes */" + std::to_string(size)));
+    reply out;
+    out.type = "text/plain; charset=utf-8";
+    out.with("Accept-Ranges", "bytes");
+    if (range->size != size) {
+      out.status = 206;
+      out.with("Content-Range",
+               "bytes " + std::to_string(range->from) + "-" +
+                   std::to_string(range->from + range->size - 1) + "/" +
+                   std::to_string(size));
+    }
+    if (kept->file.empty()) {
+      out.body = kept->text.substr(range->from, range->size);
+    } else {
+      out.length = range->size;
+      out.source = std::make_shared<file_source>(
+          x.at->hub()->parts(), kept->file.string(), range->from, range->size);
+    }
+    return out;
+  });
+}
+
+}  // namespace riffle::http

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What there is, who one is, and how the server is.
+#include "runtime/http/other_routes.hpp"
+
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/service/tools.hpp"
+#include "runtime/service/views.hpp"
+
+namespace riffle::embedded {
+extern const std::string_view openapi_json;
+}  // namespace riffle::embedded
+
+namespace riffle::http {
+
+namespace {
+
+constexpr std::int64_t cookie_seconds = 30LL * 24 * 3600;
+
+reply word(unsigned status, std::string text) {
+  reply out;
+  out.status = status;
+  out.type = "text/plain; charset=utf-8";
+  out.body = std::move(text) + "\n";
+  return out;
+}
+
+std::string cookie(const request& x, const std::string& value,
+                   std::int64_t seconds) {
+  return std::string{cookie_name} + "=" + value +
+         "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
+         std::to_string(seconds) + (x.secure ? "; Secure" : "");
+}
+
+}  // namespace
+
+void list_tools(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    json list = json::array();
+    for (const auto& one :
+         service::list_tools(*x.at->parts().tools, *x.at->parts().config))
+      list.push_back(service::to_json(one));
+    return json_reply(200, {{"tools", std::move(list)}});
+  });
+}
+
+void list_agents(call c) {
+  json list = json::array();
+  for (const auto& [name, x] : c.at->parts().config->agents)
+    if (c.who->may_use(name))
+      list.push_back({{"name", name},
+                      {"model", x.model},
+                      {"tools", x.tools},
+                      {"max_steps", x.max_steps},
+                      {"phase", x.phase},
+                      {"completion", x.completion}});
+  c.out(json_reply(200, {{"agents", std::move(list)}}));
+}
+
+void log_in(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  const auto at = body->find("token");
+  if (at == body->end() || !at->is_string())
+    return c.out(problem(400, "invalid_request",
+                         "token is missing: {\"token\": \"…\"}"));
+  const auto rules = c.at->current_gate();
+  const auto who = rules->tokens().find(at->get<std::string>());
+  if (!who) return c.out(problem(401, "invalid_request", "this token is none"));
+  const wall_time until{system_wall_time().us + cookie_seconds * 1'000'000};
+  reply out;
+  out.status = 204;
+  out.with("Set-Cookie", cookie(c.in, rules->tokens().cookie_for(*who, until),
+                                cookie_seconds));
+  c.out(std::move(out));
+}
+
+void log_out(call c) {
+  reply out;
+  out.status = 204;
+  out.with("Set-Cookie", cookie(c.in, "", 0));
+  c.out(std::move(out));
+}
+
+void health(call c) {
+  const auto why =
+      c.at->parts().failure ? c.at->parts().failure() : std::optional<error>{};
+  c.out(why ? word(503, "failed") : word(200, "ok"));
+}
+
+/// Whether a run could begin: the journal takes a write, a model is named.
+void ready(call c) {
+  if (c.at->is_stopping()) return c.out(word(503, "stopping"));
+  work(std::move(c), [](call& x) -> reply {
+    const auto& parts = x.at->parts();
+    if (parts.failure && parts.failure()) return word(503, "failed");
+    if (parts.config->models.empty()) return word(503, "unconfigured");
+    // Of no session that anybody names.
+    const auto stored =
+        parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});
+    return stored ? word(200, "ready") : word(503, "unwritable");
+  });
+}
+
+void metrics(call c) {
+  if (!c.at->parts().metrics)
+    return c.out(problem(404, "not_found", "there are no metrics"));
+  work(std::move(c), [](call& x) {
+    reply out;
+    out.type = "text/plain; version=0.0.4; charset=utf-8";
+    out.body = x.at->parts().metrics();
+    return out;
+  });
+}
+
+void openapi(call c) {
+  reply out;
+  out.body = embedded::openapi_json;
+  out.with("Cache-Control", "max-age=60");
+  c.out(std::move(out));
+}
+
+}  // namespace riffle::http

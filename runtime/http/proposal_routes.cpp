@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Proposals: what waits for a person, and what was decided.
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/http/other_routes.hpp"
+#include "runtime/service/views.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+bool may_see_proposal(const call& c, const service::proposal_view& x) {
+  if (c.who->sees_all) return true;
+  const auto run = c.at->parts().sessions.find_run(x.it.what.run);
+  return run && may_see(*c.who, *run);
+}
+
+expected<decision> read_decision(const json& body, const caller& who) {
+  const auto wrong = [](const std::string& what) {
+    return unexpected{error{errc::invalid_request, "server", what}};
+  };
+  decision out;
+  out.by = "http:" + who.name;
+  for (const auto& [key, value] : body.items()) {
+    const bool is_text = value.is_string();
+    if (key == "decision" && is_text && (value == "approve" || value == "deny"))
+      out.approved = value == "approve";
+    else if (key == "decision")
+      return wrong("decision must be \"approve\" or \"deny\"");
+    else if (key == "arguments" && value.is_object())
+      out.arguments = value.dump();
+    else if (key == "arguments" && !value.is_null())
+      return wrong("arguments must be an object");
+    else if (key == "reason" && is_text)
+      out.reason = value.get<std::string>();
+    else if (key == "digest" && is_text)
+      out.digest = value.get<std::string>();
+    else if (key != "arguments")
+      return wrong("there is no member \"" + key +
+                   "\" of this type; known: decision, arguments, reason, "
+                   "digest");
+  }
+  if (!body.contains("decision"))
+    return wrong("decision is missing: \"approve\" or \"deny\"");
+  if (out.arguments && !out.approved)
+    return wrong("arguments belong to an approval");
+  return out;
+}
+
+reply decided(call& c, const proposal_id& id, decision x) {
+  const auto known = c.at->parts().proposals.show(id);
+  if (!known) return problem(known.error());
+  if (!may_see_proposal(c, *known))
+    return problem(404, "not_found",
+                   "there is no proposal \"" + id.value + "\"");
+  auto done = service::wait_for<service::decision_result>([&](const auto& to) {
+    c.at->parts().decisions.decide(id, std::move(x), !c.at->is_stopping(), {},
+                                   to);
+  });
+  if (!done) return problem(done.error());
+  if (done->verdict == decision_verdict::unknown)
+    return problem(404, "not_found",
+                   "there is no proposal \"" + id.value + "\"");
+  if (done->verdict == decision_verdict::stale)
+    return problem(409, "invalid_request",
+                   "the proposal is no longer what the digest was made of: "
+                   "look at it again");
+  const auto now = c.at->parts().proposals.show(id);
+  if (!now) return problem(now.error());
+  auto out = service::to_json(*now, system_wall_time());
+  if (done->verdict == decision_verdict::too_late) {
+    auto late = problem(409, "invalid_request",
+                        "the proposal was decided before: " +
+                            service::status_of(*now, system_wall_time()));
+    return late;
+  }
+  if (done->started)
+    out["started"] = {{"run_id", done->started->run.value},
+                      {"session_id", done->started->session.value}};
+  if (done->queued) out["queued"] = true;
+  return json_reply(200, out);
+}
+
+}  // namespace
+
+void list_proposals(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto limit = limit_of(x.in, 100);
+    if (!limit)
+      return problem(400, "invalid_request", "limit must be 1 to 1000");
+    storage::proposal_filter of;
+    const auto status = x.in.query.find("status");
+    const auto word =
+        status == x.in.query.end() ? std::string{"pending"} : status->second;
+    if (word != "pending" && word != "all")
+      return problem(400, "invalid_request", "status must be pending or all");
+    of.undecided = word == "pending";
+    if (const auto at = x.in.query.find("session"); at != x.in.query.end())
+      of.session = session_id{at->second};
+    const auto all = x.at->parts().proposals.list(of);
+    if (!all) return problem(all.error());
+    const auto now = system_wall_time();
+    json list = json::array();
+    for (const auto& one : *all) {
+      if (list.size() == *limit) break;
+      if (of.undecided && service::status_of(one, now) != "open") continue;
+      if (may_see_proposal(x, one)) list.push_back(service::to_json(one, now));
+    }
+    return json_reply(200, {{"proposals", std::move(list)}});
+  });
+}
+
+void decide(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  auto x = read_decision(*body, *c.who);
+  if (!x) return c.out(problem(x.error()));
+  const proposal_id id{c.names.at(0)};
+  work(std::move(c),
+       [id, x = std::move(*x)](call& later) { return decided(later, id, x); });
+}
+
+}  // namespace riffle::http

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/run_routes.hpp"
+
+#include <utility>
+
+#include "runtime/http/run_request_json.hpp"
+#include "runtime/service/run_end.hpp"
+#include "runtime/service/views.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+constexpr std::size_t page_bytes = 256u << 10;
+
+reply accepted(const run_id& run, const session_id& session) {
+  const bool plan = run.value.starts_with("plan_");
+  auto out = json_reply(202, {{plan ? "plan_id" : "run_id", run.value},
+                              {"session_id", session.value}});
+  out.with("Location", (plan ? "/v1/plans/" : "/v1/runs/") + run.value);
+  return out;
+}
+
+/// As the client accepts it: the events, or that they come.
+reply opened(const call& c, const run_id& run, const session_id& session,
+             std::uint64_t after = 0) {
+  const auto format = wanted_format(c.in, false);
+  auto out =
+      format ? run_stream(c, run, after, *format) : accepted(run, session);
+  out.with("Riffle-Run-Id", run.value);
+  return out;
+}
+
+/// A run with this id was there before: the same request, or a mistake.
+std::optional<reply> known_before(const call& c, const run_id& id,
+                                  const std::string& digest) {
+  const auto run = c.at->parts().sessions.find_run(id);
+  if (!run) return {};
+  if (origin_of(*run).digest != digest)
+    return problem(422, "invalid_request",
+                   "this Idempotency-Key was used for another request; a new "
+                   "request needs a new key");
+  return opened(c, run->id, run->session);
+}
+
+std::optional<reply> cannot_start(const call& c) {
+  if (c.at->is_stopping())
+    return std::move(problem(503, "cancelled", "the server is about to stop")
+                         .with("Retry-After", "1"));
+  const auto most = c.at->parts().config->server.limits.runs;
+  if (most == 0 || c.at->runs_under_way() < most) return {};
+  return std::move(problem(429, "session_busy",
+                           "as many runs as server.limits.runs are under way; "
+                           "try again when one has ended")
+                       .with("Retry-After", "5"));
+}
+
+service::reply<run_opened> answer_with(const std::shared_ptr<call>& c) {
+  return service::reply<run_opened>{[c](expected<run_opened> x) {
+    c->out(x ? opened(*c, x->run, x->session) : problem(x.error()));
+  }};
+}
+
+/// What is not the caller's session it may not add to.
+std::optional<reply> foreign_session(const call& c, const run_request& x) {
+  if (!x.session) return {};
+  const auto ok = check_may_add(c, *x.session);
+  return ok ? std::nullopt : std::optional{problem(ok.error())};
+}
+
+/// One request at a time for each id: the others find its run.
+void in_turn(const std::shared_ptr<call>& c, const std::optional<run_id>& id,
+             const std::function<void()>& f) {
+  if (!id) return f();
+  c->out = [to = c->out, at = c->at, id = *id](reply x) {
+    to(std::move(x));
+    at->end_turn(id);
+  };
+  c->at->take_turn(*id, f);
+}
+
+/// `Begin`: starts it, with an id and an origin.
+template <class Request, class Begin>
+void start(call c, expected<Request> x, run_request& (*of)(Request&),
+           std::string_view prefix, Begin begin) {
+  if (!x) return c.out(problem(x.error()));
+  auto key = id_of_key(c.in, *c.who, prefix);
+  if (!key) return c.out(problem(key.error()));
+  auto& run = of(*x);
+  run.origin.digest = digest_of(c.in);
+  if (*key) run.id = run_id{**key};
+  auto kept = std::make_shared<call>(std::move(c));
+  auto body = std::make_shared<Request>(std::move(*x));
+  auto begun = [kept, body, of, begin]() -> std::optional<reply> {
+    const auto& asked = of(*body);
+    if (asked.id)
+      if (auto there = known_before(*kept, *asked.id, asked.origin.digest))
+        return there;
+    if (auto refused = cannot_start(*kept)) return refused;
+    if (auto refused = foreign_session(*kept, asked)) return refused;
+    begin(*kept, *body, answer_with(kept));
+    return {};
+  };
+  in_turn(kept, of(*body).id, [kept, begun] {
+    kept->at->parts().works->submit([kept, begun] {
+      if (auto refused = begun()) kept->out(std::move(*refused));
+    });
+  });
+}
+
+void begin_run(call c, const json& body) {
+  start<run_request>(
+      std::move(c), read_run(body, *c.who),
+      [](run_request& x) -> run_request& { return x; }, "run_",
+      [](call& later, run_request& x, const auto& to) {
+        later.at->parts().runs.start(std::move(x), {}, to);
+      });
+}
+
+std::optional<storage::run_state> state_named(std::string_view word) {
+  using storage::run_state;
+  for (const auto x : {run_state::active, run_state::completed,
+                       run_state::failed, run_state::cancelled})
+    if (to_string(x) == word) return x;
+  return {};
+}
+
+/// The end of a run's log: what it answered, or why it failed.
+void add_end(const call& c, const storage::run_record& run, json& out) {
+  if (run.state == storage::run_state::active) return;
+  storage::event_block last;
+  for (std::uint64_t at = 0;;) {
+    auto page = c.at->parts().sessions.read_events(run.id, at, page_bytes);
+    if (!page || page->blocks.empty()) break;
+    last = page->blocks.back();
+    at = last.last_seq;
+    if (page->end) break;
+  }
+  if (!last.lines || !service::is_last(last)) return;
+  const auto end = service::read_end(*last.lines);
+  if (!end) return;
+  if (!end->answer.empty()) out["answer"] = end->answer;
+  if (end->truncated) out["truncated"] = true;
+  out["duration_ms"] = end->finished.duration_ms;
+  if (end->finished.err)
+    out["error"] = {{"code", to_string(end->finished.err->code)},
+                    {"message", end->finished.err->message}};
+}
+
+reply shown(call& c) {
+  const auto run = visible_run(c, run_id{c.names.at(0)});
+  if (!run) return problem(run.error());
+  const auto gone = c.at->parts().sessions.interrupted();
+  auto out = service::to_json(*run, gone && gone->contains(run->id));
+  add_end(c, *run, out);
+  return json_reply(200, out);
+}
+
+/// Where a stream begins: `Last-Event-ID` before `?after=`. Nothing: it is
+/// ill-formed.
+std::optional<std::uint64_t> asked_place(const request& x) {
+  if (const auto id = x.header("last-event-id"); !id.empty())
+    return parse_seq(id);
+  const auto at = x.query.find("after");
+  return at == x.query.end() ? std::optional<std::uint64_t>{0}
+                             : parse_seq(at->second);
+}
+
+/// Where the stream of a run cannot begin.
+std::optional<reply> check_place(const call& c, const storage::run_record& run,
+                                 std::uint64_t after) {
+  if (after == 0) return {};
+  const auto& sessions = c.at->parts().sessions;
+  const auto there = sessions.read_events(run.id, after - 1, 1);
+  if (!there) return problem(there.error());
+  if (there->blocks.empty())
+    return problem(410, "not_found",
+                   "the run has no event " + std::to_string(after) +
+                       " (yet); begin with an earlier one, or with none");
+  const auto behind = sessions.read_events(run.id, after, 1);
+  if (!behind) return problem(behind.error());
+  if (!behind->blocks.empty() || run.state == storage::run_state::active)
+    return {};
+  reply over;
+  over.status = 204;
+  return over;
+}
+
+}  // namespace
+
+reply run_stream(const call& c, const run_id& run, std::uint64_t after,
+                 event_format format) {
+  reply out;
+  out.ticket = c.at->stream_ticket(*c.who);
+  if (!out.ticket)
+    return std::move(
+        problem(429, "invalid_request",
+                "as many streams are open as server.limits allows; close one")
+            .with("Retry-After", "5"));
+  out.type = format == event_format::sse      ? "text/event-stream"
+             : format == event_format::ndjson ? "application/x-ndjson"
+                                              : "application/json";
+  out.with("Cache-Control", "no-store").with("X-Accel-Buffering", "no");
+  stream_request how;
+  how.format = format;
+  how.follows = format != event_format::array;
+  out.source = std::make_shared<run_source>(c.at->hub(), run, after, how);
+  return out;
+}
+
+void start_run(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  begin_run(std::move(c), *body);
+}
+
+void start_session_run(call c) {
+  auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  if (body->contains("session_id"))
+    return c.out(problem(400, "invalid_request",
+                         "session_id stands in the path already"));
+  (*body)["session_id"] = c.names.at(0);
+  begin_run(std::move(c), *body);
+}
+
+void start_plan(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  auto x = read_plan_request(*body, *c.who);
+  start<plan_request>(
+      std::move(c), std::move(x),
+      [](plan_request& y) -> run_request& { return y.with; }, "plan_",
+      [](call& later, plan_request& y, const auto& to) {
+        later.at->parts().runs.start_plan(std::move(y), {}, to);
+      });
+}
+
+void list_runs(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    storage::run_filter of;
+    const auto limit = limit_of(x.in, of.limit);
+    if (!limit)
+      return problem(400, "invalid_request", "limit must be 1 to 1000");
+    const auto find = [&](const char* key) {
+      const auto at = x.in.query.find(key);
+      return at == x.in.query.end() ? std::string{} : at->second;
+    };
+    if (const auto word = find("state"); !word.empty()) {
+      of.state = state_named(word);
+      if (!of.state)
+        return problem(400, "invalid_request",
+                       "state must be active, completed, failed or cancelled");
+    }
+    if (auto id = find("session"); !id.empty()) of.session = session_id{id};
+    if (auto id = find("before"); !id.empty()) of.before = run_id{id};
+    const auto gone = x.at->parts().sessions.interrupted();
+    if (!gone) return problem(gone.error());
+    // Those of others are passed over, page by page.
+    json list = json::array();
+    while (list.size() < *limit) {
+      of.limit = *limit;
+      const auto runs = x.at->parts().journal->list_runs(of);
+      if (!runs) return problem(runs.error());
+      for (const auto& run : *runs)
+        if (list.size() < *limit && may_see(*x.who, run))
+          list.push_back(service::to_json(run, gone->contains(run.id)));
+      if (runs->size() < of.limit || x.who->sees_all) break;
+      of.before = runs->back().id;
+    }
+    return json_reply(200, {{"runs", std::move(list)}});
+  });
+}
+
+void show_run(call c) { work(std::move(c), shown); }
+
+void show_plan(call c) { work(std::move(c), shown); }
+
+void run_events(call c) {
+  const auto format = wanted_format(c.in, true);
+  if (!format && c.in.has_header("accept") &&
+      c.in.header("accept").find("*/*") == std::string_view::npos)
+    return c.out(problem(406, "invalid_request",
+                         "events come as text/event-stream, "
+                         "application/x-ndjson or application/json"));
+  work(std::move(c), [format](call& x) -> reply {
+    const auto after = asked_place(x.in);
+    if (!after)
+      return problem(400, "invalid_request",
+                     "Last-Event-ID (or ?after=) must be the number of an "
+                     "event of this run");
+    const auto run = visible_run(x, run_id{x.names.at(0)});
+    if (!run) return problem(run.error());
+    if (auto refused = check_place(x, *run, *after)) return std::move(*refused);
+    return run_stream(x, run->id, *after, format.value_or(event_format::sse));
+  });
+}
+
+void resume_run(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto run = visible_run(x, run_id{x.names.at(0)});
+    if (!run) return problem(run.error());
+    if (run->state != storage::run_state::active)
+      return problem(
+          409, "invalid_request",
+          "the run has ended (" + std::string{to_string(run->state)} + ")");
+    if (auto refused = cannot_start(x)) return std::move(*refused);
+    auto opened_run = service::wait_for<run_opened>([&](const auto& to) {
+      x.at->parts().runs.resume(run->id, {}, {}, to);
+    });
+    if (!opened_run) return problem(opened_run.error());
+    return opened(x, run->id, run->session);
+  });
+}
+
+void cancel_run(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const run_id id{x.names.at(0)};
+    const auto run = visible_run(x, id);
+    if (!run) return problem(run.error());
+    const auto verdict =
+        service::wait_for<storage::cancel_verdict>([&](const auto& to) {
+          x.at->parts().runs.cancel(id, "cancelled over HTTP", true, to);
+        });
+    if (!verdict) return problem(verdict.error());
+    const bool over = *verdict == storage::cancel_verdict::finished;
+    return json_reply(
+        over ? 200 : 202,
+        {{"run_id", id.value}, {"cancel", over ? "finished" : "asked"}});
+  });
+}
+
+}  // namespace riffle::http

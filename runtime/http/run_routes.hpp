@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "runtime/http/site.hpp"
+
+namespace riffle::http {
+
+void start_run(call c);
+void start_session_run(call c);
+void list_runs(call c);
+void show_run(call c);
+void run_events(call c);
+void resume_run(call c);
+void cancel_run(call c);
+void cancel_call(call c);
+void call_output(call c);
+void start_plan(call c);
+
+/// The same over plans, which are runs with an id of their own.
+void show_plan(call c);
+
+}  // namespace riffle::http

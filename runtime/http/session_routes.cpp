@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Sessions: what was said in them, their events, their values.
+#include <utility>
+
+#include "runtime/http/other_routes.hpp"
+#include "runtime/service/views.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+/// How many of the newest are looked through for those of a caller.
+constexpr std::size_t most_sessions = 100'000;
+
+std::optional<session_place> asked_session_place(const request& x) {
+  auto text = x.header("last-event-id");
+  if (text.empty()) {
+    const auto at = x.query.find("after");
+    if (at == x.query.end()) return session_place{1, 0};
+    text = at->second;
+  }
+  return parse_session_place(text);
+}
+
+/// Where the stream of a session cannot begin.
+std::optional<reply> check_session_place(const call& c, const session_id& id,
+                                         const session_place& at) {
+  if (at.seq == 0 && at.ordinal == 1) return {};
+  storage::run_filter of;
+  of.session = id;
+  of.limit = static_cast<std::size_t>(-1);
+  const auto runs = c.at->parts().journal->list_runs(of);
+  if (!runs) return problem(runs.error());
+  for (const auto& run : *runs) {
+    if (run.ordinal != at.ordinal) continue;
+    if (at.seq == 0) return {};
+    const auto page = c.at->parts().sessions.read_events(run.id, at.seq - 1, 1);
+    if (!page) return problem(page.error());
+    if (!page->blocks.empty()) return {};
+  }
+  return problem(410, "not_found",
+                 "the session has no such event (yet); begin with an earlier "
+                 "one, or with none");
+}
+
+}  // namespace
+
+void list_sessions(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto limit = limit_of(x.in, 100);
+    if (!limit)
+      return problem(400, "invalid_request", "limit must be 1 to 1000");
+    json list = json::array();
+    if (x.who->sees_all) {
+      const auto all = x.at->parts().sessions.list(*limit);
+      if (!all) return problem(all.error());
+      for (const auto& one : *all) list.push_back(service::to_json(one));
+      return json_reply(200, {{"sessions", std::move(list)}});
+    }
+    const auto ids = x.at->parts().journal->list_sessions(most_sessions);
+    if (!ids) return problem(ids.error());
+    for (const auto& id : *ids) {
+      if (list.size() == *limit) break;
+      storage::run_filter of;
+      of.session = id;
+      of.limit = static_cast<std::size_t>(-1);
+      const auto runs = x.at->parts().journal->list_runs(of);
+      if (!runs || runs->empty() || !may_see(*x.who, runs->front())) continue;
+      list.push_back(
+          service::to_json({id, runs->size(), runs->front(), false}));
+    }
+    return json_reply(200, {{"sessions", std::move(list)}});
+  });
+}
+
+void show_session(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const session_id id{x.names.at(0)};
+    if (auto ok = check_session(x, id); !ok) return problem(ok.error());
+    const auto whole = x.at->parts().sessions.show(id);
+    if (!whole) return problem(whole.error());
+    const auto gone = x.at->parts().sessions.interrupted();
+    if (!gone) return problem(gone.error());
+    return json_reply(200, service::to_json(*whole, *gone));
+  });
+}
+
+void delete_session(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const session_id id{x.names.at(0)};
+    if (auto ok = check_session(x, id); !ok) return problem(ok.error());
+    const auto gone = x.at->parts().sessions.remove(id);
+    if (!gone) return problem(gone.error());
+    return json_reply(200, {{"session_id", id.value},
+                            {"sessions", gone->sessions},
+                            {"runs", gone->runs}});
+  });
+}
+
+void session_events(call c) {
+  const auto format = wanted_format(c.in, true).value_or(event_format::sse);
+  work(std::move(c), [format](call& x) -> reply {
+    const session_id id{x.names.at(0)};
+    const auto place = asked_session_place(x.in);
+    if (!place)
+      return problem(400, "invalid_request",
+                     "Last-Event-ID (or ?after=) must be of this stream: "
+                     "RUN-EVENT, such as 2-17");
+    if (auto ok = check_session(x, id); !ok) return problem(ok.error());
+    if (const auto known = x.at->parts().sessions.show(id); !known)
+      return problem(known.error());
+    if (auto refused = check_session_place(x, id, *place))
+      return std::move(*refused);
+    auto out = run_stream(x, {}, 0, format);
+    if (out.status != 200) return out;
+    out.source = std::make_shared<session_source>(
+        x.at->hub(), id, *place, format, format != event_format::array);
+    return out;
+  });
+}
+
+void get_state(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const session_id id{x.names.at(0)};
+    if (auto ok = check_session(x, id); !ok) return problem(ok.error());
+    const auto all = x.at->parts().sessions.state(id);
+    if (!all) return problem(all.error());
+    const auto at = all->find(x.names.at(1));
+    if (at == all->end())
+      return problem(404, "not_found",
+                     "the session has no value \"" + x.names.at(1) + "\"");
+    return json_reply(200, json(at->second));
+  });
+}
+
+void put_state(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const session_id id{x.names.at(0)};
+    if (auto ok = check_session(x, id); !ok) return problem(ok.error());
+    if (nests_too_deep(x.in.body))
+      return problem(400, "invalid_request",
+                     "the value nests deeper than 100 levels");
+    auto value = nlohmann::json::parse(x.in.body, nullptr, false);
+    if (value.is_discarded())
+      return problem(400, "invalid_request",
+                     "the body must be the value, as JSON; null removes it");
+    if (auto ok = x.at->parts().sessions.set_state(id, x.names.at(1), value);
+        !ok)
+      return problem(ok.error());
+    reply out;
+    out.status = 204;
+    return out;
+  });
+}
+
+}  // namespace riffle::http

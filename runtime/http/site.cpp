@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/site.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <exception>
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/base/log.hpp"
+
+namespace riffle::http {
+
+/// What was found out about a request before its body came.
+struct passport {
+  route_match where;
+  caller_ptr who;
+};
+
+namespace {
+
+/// Logins that are tried, of each address.
+const std::string login_bucket = "\nlogin ";
+
+bool is_json(const request& x) {
+  const auto type = x.header("content-type");
+  return lower(type.substr(0, type.find(';'))) == "application/json";
+}
+
+std::string_view word_of(role x) {
+  constexpr std::array<std::string_view, 4> words{"run", "decide", "read",
+                                                  "admin"};
+  return words[static_cast<std::size_t>(x)];
+}
+
+/// "/v1/runs/{id}" takes "/v1/runs/x"; what stands in the braces is added.
+bool fits(std::string_view pattern, std::string_view path,
+          std::vector<std::string>& names) {
+  while (!pattern.empty() && !path.empty()) {
+    const auto end = std::min(pattern.find('/', 1), pattern.size());
+    const auto wanted = pattern.substr(0, end);
+    const auto stop = std::min(path.find('/', 1), path.size());
+    const auto there = path.substr(0, stop);
+    if (wanted.starts_with("/{")) {
+      auto name = percent_decoded(there.substr(1));
+      if (!name || name->empty()) return false;
+      names.push_back(std::move(*name));
+    } else if (wanted != there) {
+      return false;
+    }
+    pattern.remove_prefix(end);
+    path.remove_prefix(stop);
+  }
+  return pattern.empty() && path.empty();
+}
+
+}  // namespace
+
+route_match find_route(std::string_view method, std::string_view path) {
+  route_match out;
+  if (method == "HEAD") method = "GET";
+  for (const auto& x : routes()) {
+    std::vector<std::string> names;
+    if (!fits(x.path, path, names)) continue;
+    if (x.method == method) return {&x, std::move(names), {}};
+    out.allowed += (out.allowed.empty() ? "" : ", ") + std::string{x.method};
+    if (x.method == "GET") out.allowed += ", HEAD";
+  }
+  return out;
+}
+
+site::site(site_parts parts, std::shared_ptr<gate> gate, poster post)
+    : parts_{std::move(parts)},
+      gate_{std::move(gate)},
+      limiter_{parts_.config->server.limits.requests_per_second} {
+  auto x = std::make_shared<stream_parts>();
+  x->post = std::move(post);
+  x->journal = parts_.journal;
+  x->reads = parts_.reads;
+  x->clock = parts_.clock;
+  x->attach = [runs = parts_.runs](const run_id& run, subscriber_ptr who) {
+    runs.follow(run, std::move(who));
+  };
+  x->retry_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          parts_.config->server.retry)
+          .count());
+  hub_ = std::make_shared<event_hub>(std::move(x));
+}
+
+std::shared_ptr<gate> site::current_gate() const {
+  const std::lock_guard lock{mutex_};
+  return gate_;
+}
+
+void site::replace_gate(std::shared_ptr<gate> x) {
+  const std::lock_guard lock{mutex_};
+  gate_ = std::move(x);
+}
+
+std::optional<reply> site::check_request(
+    const request& x, const std::shared_ptr<passport>& pass) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto rules = current_gate();
+  if (auto refused = rules->check_place(x)) return refused;
+  if (x.method == "OPTIONS") return rules->preflight(x);
+  auto& where = pass->where;
+  where = find_route(x.method, x.path);
+  const bool open = where.found && !where.found->needs;
+  if (!open) {
+    pass->who = rules->recognise(x, system_wall_time());
+    if (!pass->who)
+      return std::move(
+          problem(401, "invalid_request",
+                  "a token is required: send the header \"Authorization: "
+                  "Bearer TOKEN\"; `riffle serve` says where it stands")
+              .with("WWW-Authenticate", "Bearer"));
+  }
+  const bool of_health = open && !where.found->has_body;
+  const auto bucket = open ? login_bucket + x.peer : pass->who->name;
+  if (!of_health && !limiter_.admit(bucket, now))
+    return std::move(problem(429, "invalid_request",
+                             "more requests than server.limits."
+                             "requests_per_second; try again in a second")
+                         .with("Retry-After", "1"));
+  if (!where.found && where.allowed.empty())
+    return problem(404, "not_found",
+                   "there is no " + x.path + "; /openapi.json lists what is");
+  if (!where.found)
+    return std::move(
+        problem(405, "invalid_request",
+                x.path + " takes " + where.allowed + ", not " + x.method)
+            .with("Allow", where.allowed));
+  const auto& needs = where.found->needs;
+  if (needs && !pass->who->may(*needs))
+    return problem(403, "invalid_request",
+                   "the token \"" + pass->who->name + "\" has not the role \"" +
+                       std::string{word_of(*needs)} + "\"");
+  const bool sends =
+      x.has_header("content-length") || x.has_header("transfer-encoding");
+  if (where.found->has_body && x.header("content-length") != "0" && sends &&
+      !is_json(x))
+    return problem(415, "invalid_request",
+                   "the body must be JSON: Content-Type: application/json");
+  return {};
+}
+
+admission site::admit(request& x) {
+  current_gate()->see_through_proxy(x);
+  auto pass = std::make_shared<passport>();
+  admission out;
+  out.refusal = check_request(x, pass);
+  if (!out.refusal) {
+    const auto& limits = parts_.config->server.limits;
+    const auto& to = *pass->where.found;
+    out.body_limit = to.may_attach
+                         ? std::max(limits.body_bytes, limits.attachment_bytes)
+                     : to.has_body ? limits.body_bytes
+                                   : 0;
+  }
+  out.ticket = std::move(pass);
+  return out;
+}
+
+void site::handle(request x, std::shared_ptr<void> ticket, responder to) {
+  const auto pass = std::static_pointer_cast<passport>(ticket);
+  call c{this, std::move(x), pass->who, std::move(pass->where.names), to, {}};
+  try {
+    pass->where.found->answer(std::move(c));
+  } catch (const std::exception& e) {
+    log_error("server", e.what());
+    to(problem(500, "internal", "the request failed; the log says why"));
+  }
+}
+
+void site::finish(const request& x, reply& to) {
+  to.with("X-Content-Type-Options", "nosniff");
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(to.fields,
+                               [&](const field& y) { return y.name == name; });
+  };
+  if (!has("Cache-Control")) to.with("Cache-Control", "no-store");
+  current_gate()->allow_origin(x, to);
+  if (!log_enabled(log_level::debug)) return;
+  log_debug("server", x.peer + " " + x.method + " " + x.path + " " +
+                          std::to_string(to.status));
+}
+
+std::size_t site::runs_under_way() {
+  constexpr auto fresh = std::chrono::milliseconds{200};
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock{mutex_};
+    if (now - counted_at_ < fresh) return ++under_way_ - 1;
+    counted_at_ = now;
+  }
+  const auto most = parts_.config->server.limits.runs;
+  const auto all = parts_.journal->unfinished_runs(std::size_t{most} + 1);
+  std::size_t count = 0;
+  if (all)
+    count = static_cast<std::size_t>(std::ranges::count_if(
+        *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
+  const std::lock_guard lock{mutex_};
+  under_way_ = count + 1;
+  return count;
+}
+
+void site::remember(const std::string& id,
+                    std::weak_ptr<service::volley_run> x) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(volleys_, [](const auto& y) { return y.second.expired(); });
+  volleys_[id] = std::move(x);
+}
+
+std::shared_ptr<service::volley_run> site::find_volley(const std::string& id) {
+  const std::lock_guard lock{mutex_};
+  const auto found = volleys_.find(id);
+  return found == volleys_.end() ? nullptr : found->second.lock();
+}
+
+void site::take_turn(const run_id& id, std::function<void()> f) {
+  {
+    const std::lock_guard lock{mutex_};
+    const auto [at, first] = turns_.try_emplace(id);
+    if (!first) return at->second.push_back(std::move(f));
+  }
+  f();
+}
+
+void site::end_turn(const run_id& id) {
+  std::function<void()> next;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto at = turns_.find(id);
+    if (at == turns_.end()) return;
+    if (at->second.empty()) {
+      turns_.erase(at);
+      return;
+    }
+    next = std::move(at->second.front());
+    at->second.pop_front();
+  }
+  next();
+}
+
+std::shared_ptr<void> site::stream_ticket(const caller& who) {
+  const auto& limits = parts_.config->server.limits;
+  std::shared_ptr<std::atomic<std::uint32_t>> mine;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& place = streams_[who.name];
+    if (!place) place = std::make_shared<std::atomic<std::uint32_t>>(0);
+    mine = place;
+    if (*mine >= limits.streams_per_token || all_streams_ >= limits.streams)
+      return nullptr;
+    ++*mine;
+    ++all_streams_;
+  }
+  return {static_cast<void*>(mine.get()), [this, mine](void*) {
+            --*mine;
+            --all_streams_;
+          }};
+}
+
+// -- what handlers share ------------------------------------------------------
+
+void work(call c, std::function<reply(call&)> f) {
+  auto* const where = c.at->parts().works.get();
+  const auto to = c.out;
+  try {
+    auto kept = std::make_shared<call>(std::move(c));
+    where->submit([kept, f = std::move(f)] {
+      try {
+        kept->out(f(*kept));
+      } catch (const std::exception& e) {
+        log_error("server", e.what());
+        kept->out(
+            problem(500, "internal", "the request failed; the log says why"));
+      }
+    });
+  } catch (const std::exception& e) {
+    log_error("server", e.what());
+    to(problem(503, "internal", "no thread is to be had; try again"));
+  }
+}
+
+bool nests_too_deep(std::string_view text) noexcept {
+  constexpr int most = 100;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+expected<json> read_object(const call& c) {
+  const auto wrong = [](const std::string& what) {
+    return unexpected{error{errc::invalid_request, "server", what}};
+  };
+  if (c.in.body.empty()) return json::object();
+  if (nests_too_deep(c.in.body))
+    return wrong("the body nests deeper than 100 levels");
+  auto x = json::parse(c.in.body, nullptr, false);
+  if (x.is_object()) return x;
+  return wrong("the body must be a JSON object");
+}
+
+bool may_see(const caller& who, const storage::run_record& x) {
+  return who.sees_all || origin_of(x).by == who.origin();
+}
+
+expected<storage::run_record> visible_run(const call& c, const run_id& id) {
+  auto x = c.at->parts().sessions.find_run(id);
+  if (x && may_see(*c.who, *x)) return x;
+  if (!x && x.error().code != errc::not_found) return x;
+  return unexpected{
+      error{errc::not_found, "server", "there is no run \"" + id.value + "\""}};
+}
+
+namespace {
+
+/// Whose a session is says its first run. Nothing: it has none yet.
+expected<std::optional<bool>> is_own(const call& c, const session_id& id) {
+  using answer = std::optional<bool>;
+  if (c.who->sees_all) return answer{true};
+  storage::run_filter of;
+  of.session = id;
+  of.limit = static_cast<std::size_t>(-1);
+  const auto runs = c.at->parts().journal->list_runs(of);
+  if (!runs) return unexpected{runs.error()};
+  if (runs->empty()) return answer{};
+  return answer{may_see(*c.who, runs->back())};
+}
+
+unexpected no_session(const session_id& id) {
+  return unexpected{error{errc::not_found, "server",
+                          "there is no session \"" + id.value + "\""}};
+}
+
+}  // namespace
+
+expected<void> check_session(const call& c, const session_id& id) {
+  const auto own = is_own(c, id);
+  if (!own) return unexpected{own.error()};
+  if (own->value_or(false)) return {};
+  return no_session(id);
+}
+
+expected<void> check_may_add(const call& c, const session_id& id) {
+  const auto own = is_own(c, id);
+  if (!own) return unexpected{own.error()};
+  if (own->value_or(true)) return {};
+  return no_session(id);
+}
+
+std::optional<event_format> wanted_format(const request& x,
+                                          bool json_is_array) {
+  const auto accept = lower(x.header("accept"));
+  const auto has = [&](std::string_view type) {
+    return accept.find(type) != std::string::npos;
+  };
+  if (has("text/event-stream")) return event_format::sse;
+  if (has("application/x-ndjson")) return event_format::ndjson;
+  if (json_is_array && has("application/json")) return event_format::array;
+  return {};
+}
+
+std::optional<std::size_t> limit_of(const request& x, std::size_t usual) {
+  constexpr std::size_t most = 1000;
+  const auto at = x.query.find("limit");
+  if (at == x.query.end()) return usual;
+  const auto n = parse_seq(at->second);
+  if (!n || *n == 0) return {};
+  return std::min<std::size_t>(*n, most);
+}
+
+}  // namespace riffle::http

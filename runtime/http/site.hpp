@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What is answered: requests to use cases, and back. An adapter over
+// runtime/service; the routes stand in routes.cpp.
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/config/config.hpp"
+#include "runtime/http/event_hub.hpp"
+#include "runtime/http/event_sources.hpp"
+#include "runtime/http/gate.hpp"
+#include "runtime/http/server.hpp"
+#include "runtime/service/proposals.hpp"
+#include "runtime/service/runs.hpp"
+#include "runtime/service/sessions.hpp"
+#include "runtime/service/volleys.hpp"
+#include "tools/registry.hpp"
+
+namespace riffle::http {
+
+/// The process's use cases, as the server needs them.
+struct site_parts {
+  std::shared_ptr<const config::config> config;
+  service::runs runs;
+  service::sessions sessions;
+  service::proposals proposals;
+  service::decisions decisions;
+  service::volleys volleys;
+  std::shared_ptr<const tools::registry> tools;
+  std::shared_ptr<storage::journal> journal;
+  std::shared_ptr<executor> reads;  ///< pages of the journal
+  std::shared_ptr<executor> works;  ///< all else that blocks
+  std::shared_ptr<timer> clock;
+  id_source* ids = nullptr;
+  std::function<std::optional<error>()> failure;  ///< of the process
+  std::function<std::string()> metrics;  ///< Prometheus' text; empty: none
+  std::string program;                   ///< version, for people
+};
+
+class site;
+
+/// A request under way. A value: handlers hand it on to whoever answers.
+struct call {
+  site* at = nullptr;
+  request in;
+  caller_ptr who;                  ///< null where no token is needed
+  std::vector<std::string> names;  ///< what stands in the path's {}, decoded
+  responder out;
+  std::shared_ptr<void> ticket;
+};
+
+using handler = void (*)(call);
+
+struct route {
+  std::string_view method;
+  std::string_view path;      ///< "/v1/runs/{id}"
+  std::optional<role> needs;  ///< nothing: no token
+  handler answer;
+  bool has_body = false;
+  bool may_attach = false;  ///< its body may be as large as attachments
+};
+
+/// All that there is.
+std::span<const route> routes() noexcept;
+
+/// A route, or which methods its path has: then none of these fits.
+struct route_match {
+  const route* found = nullptr;
+  std::vector<std::string> names;
+  std::string allowed;  ///< "GET, POST"; empty: no such path
+};
+route_match find_route(std::string_view method, std::string_view path);
+
+class site final : public application {
+ public:
+  site(site_parts parts, std::shared_ptr<gate> gate, poster post);
+
+  admission admit(request& x) override;
+  void handle(request x, std::shared_ptr<void> ticket, responder to) override;
+  void finish(const request& x, reply& to) override;
+  void tick() override { hub_->tick(); }
+
+  /// Takes the place of tokens, names and origins; from any thread.
+  void replace_gate(std::shared_ptr<gate> x);
+
+  /// Nothing begins any more: 503. From any thread.
+  void stop_starting() noexcept { stopping_ = true; }
+  [[nodiscard]] bool is_stopping() const noexcept { return stopping_; }
+
+  [[nodiscard]] const site_parts& parts() const noexcept { return parts_; }
+  [[nodiscard]] const std::shared_ptr<event_hub>& hub() const noexcept {
+    return hub_;
+  }
+  [[nodiscard]] std::shared_ptr<gate> current_gate() const;
+
+  /// Runs that are under way, as of a moment ago. Blocks.
+  std::size_t runs_under_way();
+  /// A volley of this process, as long as it runs.
+  void remember(const std::string& id, std::weak_ptr<service::volley_run> x);
+  std::shared_ptr<service::volley_run> find_volley(const std::string& id);
+
+  /// Calls `f` now, or when those that came with the same id before were
+  /// answered (`end_turn`). Any thread.
+  void take_turn(const run_id& id, std::function<void()> f);
+  void end_turn(const run_id& id);
+
+  /// Streams that a token has, counted while the ticket lives. Null: it has
+  /// as many as it may.
+  std::shared_ptr<void> stream_ticket(const caller& who);
+
+ private:
+  std::optional<reply> check_request(const request& x,
+                                     const std::shared_ptr<struct passport>&);
+
+  site_parts parts_;
+  std::shared_ptr<event_hub> hub_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<gate> gate_;
+  std::map<std::string, std::weak_ptr<service::volley_run>> volleys_;
+  std::map<std::string, std::shared_ptr<std::atomic<std::uint32_t>>> streams_;
+  std::atomic<std::uint32_t> all_streams_ = 0;
+  /// By the id that is being started: who waits for that.
+  std::map<run_id, std::deque<std::function<void()>>> turns_;
+  std::size_t under_way_ = 0;
+  time_point counted_at_{};
+  rate_limiter limiter_;  ///< on the I/O thread
+  std::atomic<bool> stopping_ = false;
+};
+
+// -- what handlers share ------------------------------------------------------
+
+/// Answers on a thread that may block.
+void work(call c, std::function<reply(call&)> f);
+
+/// The body as a JSON object; else the answer to that.
+expected<json> read_object(const call& c);
+
+/// What the caller may not see is not there.
+expected<storage::run_record> visible_run(const call& c, const run_id& id);
+expected<void> check_session(const call& c, const session_id& id);
+/// A session that is new, or the caller's: `not_found` else.
+expected<void> check_may_add(const call& c, const session_id& id);
+/// Deeper than any honest body: what walks over JSON does so on the stack.
+bool nests_too_deep(std::string_view text) noexcept;
+bool may_see(const caller& who, const storage::run_record& x);
+
+/// A stream of a run's events in the format that is asked for, behind `after`.
+/// Fails with 429 if the caller has too many.
+reply run_stream(const call& c, const run_id& run, std::uint64_t after,
+                 event_format format);
+
+/// By `Accept`: nothing if it wants none of these.
+std::optional<event_format> wanted_format(const request& x, bool json_is_array);
+
+/// `?limit=`, else `usual`; at most 1000. Nothing: it is ill-formed.
+std::optional<std::size_t> limit_of(const request& x, std::size_t usual);
+
+}  // namespace riffle::http

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/tokens.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fcntl.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <openssl/crypto.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include "runtime/base/digest.hpp"
+#include "runtime/base/unique_fd.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+constexpr const char* op = "server";
+constexpr std::size_t secret_bytes = 32;
+
+std::string to_hex(const unsigned char* bytes, std::size_t count) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) {
+    out += digits[bytes[i] >> 4];
+    out += digits[bytes[i] & 0xF];
+  }
+  return out;
+}
+
+role parse_role(std::string_view word) {
+  if (word == "run") return role::run;
+  if (word == "decide") return role::decide;
+  return word == "admin" ? role::admin : role::read;
+}
+
+caller_ptr make_caller(const std::string& name, const config::token_config& x) {
+  auto out = std::make_shared<caller>();
+  out->name = name;
+  for (const auto& word : x.roles) out->roles.push_back(parse_role(word));
+  out->agents = x.agents;
+  out->sees_all = x.sessions == "all" || out->may(role::admin);
+  return out;
+}
+
+unexpected file_error(const std::filesystem::path& file,
+                      const std::string& what) {
+  return unexpected{
+      error{errc::invalid_config, op, file.string() + ": " + what}};
+}
+
+expected<std::string> read_secret(const std::filesystem::path& file, int fd) {
+  struct ::stat about{};
+  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+    return file_error(file, "is no file");
+  if (about.st_uid != ::geteuid() || (about.st_mode & 077U) != 0)
+    return file_error(file,
+                      "holds a secret that others can read; take that away "
+                      "(chmod 600), or remove it and a new one is made");
+  std::array<char, 256> bytes{};
+  const auto count = ::read(fd, bytes.data(), bytes.size());
+  std::string text{bytes.data(),
+                   count > 0 ? static_cast<std::size_t>(count) : 0};
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.size() < secret_bytes)
+    return file_error(file, "holds no secret; remove it and a new one is made");
+  return text;
+}
+
+expected<std::string> write_secret(const std::filesystem::path& file, int fd) {
+  const auto text = make_secret();
+  const auto line = text + "\n";
+  if (::write(fd, line.data(), line.size()) !=
+          static_cast<ssize_t>(line.size()) ||
+      ::fsync(fd) != 0)
+    return file_error(
+        file, "cannot be written: " + std::generic_category().message(errno));
+  return text;
+}
+
+}  // namespace
+
+bool caller::may(role x) const noexcept {
+  return std::ranges::any_of(
+      roles, [&](role y) { return y == x || y == role::admin; });
+}
+
+bool caller::may_use(std::string_view agent) const noexcept {
+  return agents.empty() || std::ranges::find(agents, agent) != agents.end();
+}
+
+token_book::token_book(
+    std::string_view main,
+    const std::map<std::string, config::token_config>& others,
+    std::string cookie_key)
+    : cookie_key_{std::move(cookie_key)} {
+  if (!main.empty()) {
+    config::token_config all;
+    all.roles = {"admin"};
+    all_.push_back({sha256(main), make_caller(main_token, all)});
+  }
+  for (const auto& [name, x] : others)
+    all_.push_back({x.hash, make_caller(name, x)});
+}
+
+/// All are compared, whichever fits: time tells nothing.
+caller_ptr token_book::find(std::string_view token) const {
+  const auto hash = sha256(token);
+  caller_ptr found;
+  for (const auto& x : all_)
+    if (same_secret(x.hash, hash)) found = x.who;
+  return found;
+}
+
+std::string token_book::sign(std::string_view text,
+                             std::string_view hash) const {
+  const auto key = cookie_key_ + std::string{hash};
+  std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
+  unsigned size = 0;
+  ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()),
+         reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+         out.data(), &size);
+  return to_hex(out.data(), size);
+}
+
+std::string token_book::cookie_for(const caller& x, wall_time until) const {
+  for (const auto& one : all_) {
+    if (one.who->name != x.name) continue;
+    const auto text = std::to_string(until.us) + "." + x.name;
+    return text + "." + sign(text, one.hash);
+  }
+  return {};
+}
+
+caller_ptr token_book::find_cookie(std::string_view value,
+                                   wall_time now) const {
+  const auto last = value.rfind('.');
+  const auto first = value.find('.');
+  if (last == std::string_view::npos || first == last) return nullptr;
+  const auto text = value.substr(0, last);
+  const auto name = text.substr(first + 1);
+  std::int64_t until = 0;
+  const auto end = text.data() + first;
+  if (std::from_chars(text.data(), end, until).ptr != end) return nullptr;
+  if (until < now.us) return nullptr;
+  for (const auto& x : all_)
+    if (x.who->name == name &&
+        same_secret(sign(text, x.hash), value.substr(last + 1)))
+      return x.who;
+  return nullptr;
+}
+
+bool same_secret(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() &&
+         ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string make_secret() {
+  std::array<unsigned char, secret_bytes> bytes{};
+  if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
+    throw std::runtime_error{"the system gives no random numbers"};
+  return to_hex(bytes.data(), bytes.size());
+}
+
+expected<std::string> secret_file(const std::filesystem::path& file) {
+  std::error_code failed;
+  std::filesystem::create_directories(file.parent_path(), failed);
+  const unique_fd fresh{
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  if (fresh) return write_secret(file, fresh.get());
+  const unique_fd there{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!there)
+    return file_error(
+        file, "cannot be read: " + std::generic_category().message(errno));
+  return read_secret(file, there.get());
+}
+
+bool rate_limiter::admit(const std::string& who, time_point now) {
+  if (most_ == 0) return true;
+  constexpr std::size_t most_buckets = 10'000;
+  if (buckets_.size() > most_buckets) buckets_.clear();
+  const double full = most_;
+  auto [at, added] = buckets_.try_emplace(who, bucket{full, now});
+  auto& x = at->second;
+  const std::chrono::duration<double> passed = now - x.at;
+  x.left = std::min(full, x.left + passed.count() * full);
+  x.at = now;
+  if (x.left < 1) return false;
+  x.left -= 1;
+  return true;
+}
+
+}  // namespace riffle::http

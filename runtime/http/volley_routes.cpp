@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Volleys: many tasks at once.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/http/feed_source.hpp"
+#include "runtime/http/other_routes.hpp"
+#include "runtime/http/run_request_json.hpp"
+#include "runtime/service/views.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+/// What comes of a volley is read from the journal.
+class quiet_listener final : public service::volley_listener {
+ public:
+  void begun(std::size_t, const run_opened&) override {}
+  void over(const task_result&) override {}
+  void all_over(const std::optional<error>&) override {}
+};
+
+error no_volley(const std::string& id) {
+  return {errc::not_found, "server", "there is no volley \"" + id + "\""};
+}
+
+/// With its record, if the caller may see it.
+expected<service::volley_record> visible_volley(const call& c,
+                                                const std::string& id) {
+  if (!service::is_volley(id)) return unexpected{no_volley(id)};
+  auto x = service::load_volley(*c.at->parts().journal, id);
+  if (!x) return x;
+  const bool own = !x->request.tasks.empty() &&
+                   x->request.tasks.front().origin.by == c.who->origin();
+  if (own || c.who->sees_all) return x;
+  return unexpected{no_volley(id)};
+}
+
+json tasks_json(const volley_request& x) {
+  json out = json::array();
+  for (const auto& task : x.tasks)
+    out.push_back({{"task", task.task},
+                   {"session_id", task.session ? task.session->value : ""}});
+  return out;
+}
+
+reply accepted_volley(const std::string& id, const volley_request& x) {
+  auto out = json_reply(202, {{"volley_id", id}, {"tasks", tasks_json(x)}});
+  out.with("Location", "/v1/volleys/" + id);
+  return out;
+}
+
+reply begin_volley(call& c, volley_request x) {
+  for (const auto& task : x.tasks)
+    if (task.session)
+      if (auto ok = check_may_add(c, *task.session); !ok)
+        return problem(ok.error());
+  if (!x.id.empty()) {
+    const auto there = service::load_volley(*c.at->parts().journal, x.id);
+    if (there && there->request.tasks.front().origin.digest ==
+                     x.tasks.front().origin.digest)
+      return accepted_volley(x.id, there->request);
+    if (there)
+      return problem(422, "invalid_request",
+                     "this Idempotency-Key was used for another request; a "
+                     "new request needs a new key");
+  }
+  if (c.at->is_stopping())
+    return problem(503, "cancelled", "the server is about to stop");
+  auto made = c.at->parts().volleys.open(std::move(x), *c.at->parts().ids,
+                                         std::make_shared<quiet_listener>());
+  if (!made) return problem(made.error());
+  const auto record = service::load_volley(*c.at->parts().journal, made->id);
+  if (!record) return problem(record.error());
+  c.at->remember(made->id, made->run);
+  made->begin();
+  return accepted_volley(made->id, record->request);
+}
+
+}  // namespace
+
+void start_volley(call c) {
+  const auto body = read_object(c);
+  if (!body) return c.out(problem(body.error()));
+  auto x = read_volley(*body, *c.who);
+  if (!x) return c.out(problem(x.error()));
+  auto key = id_of_key(c.in, *c.who, service::volley_prefix);
+  if (!key) return c.out(problem(key.error()));
+  x->id = key->value_or("");
+  const auto digest = digest_of(c.in);
+  for (auto& task : x->tasks) task.origin.digest = digest;
+  work(std::move(c),
+       [x = std::move(*x)](call& later) { return begin_volley(later, x); });
+}
+
+void show_volley(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto& id = x.names.at(0);
+    const auto record = visible_volley(x, id);
+    if (!record) return problem(record.error());
+    const auto runs =
+        service::runs_of_volley(*x.at->parts().journal, id, *record);
+    if (!runs) return problem(runs.error());
+    const auto gone = x.at->parts().sessions.interrupted();
+    if (!gone) return problem(gone.error());
+    json list = json::array();
+    for (const auto& run : *runs)
+      list.push_back(service::to_json(run, gone->contains(run.id)));
+    return json_reply(200, {{"volley_id", id},
+                            {"active", x.at->find_volley(id) != nullptr},
+                            {"tasks", tasks_json(record->request)},
+                            {"runs", std::move(list)}});
+  });
+}
+
+namespace {
+
+/// Where a stream over many runs begins; nothing: ill-formed.
+std::optional<std::optional<storage::feed_place>> asked_feed_place(
+    const request& x) {
+  using place = std::optional<storage::feed_place>;
+  auto text = x.header("last-event-id");
+  if (text.empty()) {
+    const auto at = x.query.find("after");
+    if (at == x.query.end()) return place{};
+    text = at->second;
+  }
+  const auto read = parse_feed_place(text);
+  if (!read) return {};
+  return place{*read};
+}
+
+/// `start`: where it begins unless the client says so.
+reply feed_stream(call& c, event_format format,
+                  const std::function<expected<storage::feed_place>()>& start,
+                  feed_request how) {
+  const auto asked = asked_feed_place(c.in);
+  if (!asked)
+    return problem(400, "invalid_request",
+                   "Last-Event-ID (or ?after=) must be an id of this stream: "
+                   "COMMIT.RUN-EVENT, such as 12.3-17");
+  const auto end = c.at->parts().journal->end_of_feed();
+  if (!end) return problem(end.error());
+  if (*asked && **asked > *end)
+    return problem(410, "not_found",
+                   "there is no such event (yet); begin with an earlier one, "
+                   "or with none");
+  const auto from = *asked ? expected<storage::feed_place>{**asked} : start();
+  if (!from) return problem(from.error());
+  auto out = run_stream(c, {}, 0, format);
+  if (out.status != 200) return out;
+  how.format = format;
+  out.source =
+      std::make_shared<feed_source>(c.at->hub(), *from, std::move(how));
+  return out;
+}
+
+event_format feed_format(const call& c) {
+  return wanted_format(c.in, false).value_or(event_format::sse);
+}
+
+/// The earliest of its runs in the order.
+expected<storage::feed_place> start_of_volley(storage::journal& journal,
+                                              const std::string& id,
+                                              const service::volley_record& x) {
+  const auto runs = service::runs_of_volley(journal, id, x);
+  if (!runs) return unexpected{runs.error()};
+  auto first = journal.end_of_feed();
+  for (const auto& run : *runs)
+    if (const auto at = journal.start_in_feed(run.id); at && first)
+      first = std::min(*first, *at);
+  return first;
+}
+
+}  // namespace
+
+void volley_events(call c) {
+  const auto format = feed_format(c);
+  work(std::move(c), [format](call& x) -> reply {
+    const auto id = x.names.at(0);
+    const auto record = visible_volley(x, id);
+    if (!record) return problem(record.error());
+    feed_request how;
+    how.has = [id](const auto& run) { return volley_of(run) == id; };
+    how.over = [at = x.at, id, record = *record] {
+      if (at->find_volley(id)) return false;
+      const auto runs =
+          service::runs_of_volley(*at->parts().journal, id, record);
+      return runs && std::ranges::none_of(*runs, [](const auto& run) {
+               return run.state == storage::run_state::active;
+             });
+    };
+    return feed_stream(
+        x, format,
+        [&] { return start_of_volley(*x.at->parts().journal, id, *record); },
+        std::move(how));
+  });
+}
+
+void all_events(call c) {
+  const auto format = feed_format(c);
+  work(std::move(c), [format](call& x) {
+    feed_request how;
+    how.has = [who = x.who](const auto& run) { return may_see(*who, run); };
+    return feed_stream(
+        x, format, [&] { return x.at->parts().journal->end_of_feed(); },
+        std::move(how));
+  });
+}
+
+void cancel_volley(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const auto& id = x.names.at(0);
+    const auto record = visible_volley(x, id);
+    if (!record) return problem(record.error());
+    const std::string reason = "cancelled over HTTP";
+    if (const auto here = x.at->find_volley(id)) {
+      here->cancel(reason);
+      return json_reply(202, {{"volley_id", id}, {"cancel", "asked"}});
+    }
+    auto& journal = *x.at->parts().journal;
+    if (auto ok = service::ask_volley_end(journal, id, reason); !ok)
+      return problem(ok.error());
+    const auto runs = service::runs_of_volley(journal, id, *record);
+    if (!runs) return problem(runs.error());
+    bool active = false;
+    for (const auto& run : *runs) {
+      if (run.state != storage::run_state::active) continue;
+      active = true;
+      static_cast<void>(
+          service::wait_for<storage::cancel_verdict>([&](const auto& to) {
+            x.at->parts().runs.cancel(run.id, reason, true, to);
+          }));
+    }
+    return json_reply(
+        active ? 202 : 200,
+        {{"volley_id", id}, {"cancel", active ? "asked" : "finished"}});
+  });
+}
+
+}  // namespace riffle::http

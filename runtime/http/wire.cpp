@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/wire.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/status.hpp>
+
+namespace riffle::http {
+
+namespace {
+
+constexpr unsigned dead_after_ms = 40'000;
+
+}  // namespace
+
+std::string head_of(const reply& x, bool fixed, bool chunked, bool keep_alive) {
+  namespace beast_http = boost::beast::http;
+  const auto reason =
+      beast_http::obsolete_reason(static_cast<beast_http::status>(x.status));
+  std::string out = "HTTP/1.1 " + std::to_string(x.status) + " ";
+  out.append(reason.data(), reason.size()).append("\r\n");
+  const bool bare = x.status == 204 || x.status == 304;
+  if (!bare) out += "Content-Type: " + x.type + "\r\n";
+  for (const auto& one : x.fields) out += one.name + ": " + one.value + "\r\n";
+  if (fixed && !bare)
+    out +=
+        "Content-Length: " + std::to_string(x.length.value_or(x.body.size())) +
+        "\r\n";
+  if (!fixed && chunked) out += "Transfer-Encoding: chunked\r\n";
+  if (!keep_alive) out += "Connection: close\r\n";
+  return out += "\r\n";
+}
+
+std::string chunk_head(std::size_t size) {
+  constexpr int base = 16;
+  char digits[2 * sizeof size];
+  const auto end =
+      std::to_chars(std::begin(digits), std::end(digits), size, base).ptr;
+  return std::string{digits, end} + "\r\n";
+}
+
+void add_field(request& x, std::string_view name, std::string_view value) {
+  x.fields.push_back({lower(name), std::string{value}});
+}
+
+std::string find_framing_fault(const request& x, unsigned version) {
+  constexpr unsigned http_1_1 = 11;
+  const auto count = [&](std::string_view name) {
+    return std::ranges::count(x.fields, name, &field::name);
+  };
+  if (count("host") > 1) return "there is more than one Host";
+  if (count("content-length") > 1)
+    return "there is more than one Content-Length";
+  if (count("transfer-encoding") == 0) return {};
+  if (version < http_1_1) return "HTTP/1.0 has no Transfer-Encoding";
+  if (count("transfer-encoding") > 1 ||
+      lower(x.header("transfer-encoding")) != "chunked")
+    return "the only Transfer-Encoding that is understood is chunked";
+  if (count("content-length") > 0)
+    return "Transfer-Encoding and Content-Length exclude each other";
+  return {};
+}
+
+reply problem_of(const boost::system::error_code& failed) {
+  using wrong = boost::beast::http::error;
+  if (failed == wrong::header_limit)
+    return problem(431, "invalid_request",
+                   "the header is larger than server.limits.header_bytes");
+  if (failed == wrong::body_limit)
+    return problem(413, "invalid_request", "the body is larger than allowed");
+  return problem(400, "invalid_request",
+                 "this is no HTTP/1.1 request: " + failed.message());
+}
+
+reply too_large(std::uint64_t size, std::uint64_t limit) {
+  return problem(413, "invalid_request",
+                 "the body has " + std::to_string(size) +
+                     " bytes, more than the " + std::to_string(limit) +
+                     " that server.limits allows here");
+}
+
+void limit_patience(int socket, duration stall_timeout) {
+  using std::chrono::milliseconds;
+  const int ms = static_cast<int>(
+      std::chrono::duration_cast<milliseconds>(stall_timeout).count() + 1000);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
+bool is_dead(int socket) {
+  ::tcp_info about{};
+  ::socklen_t size = sizeof about;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &about, &size) != 0)
+    return false;
+  return about.tcpi_unacked > 0 && about.tcpi_last_ack_recv > dead_after_ms;
+}
+
+}  // namespace riffle::http

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a connection writes and sets, apart from how it is sent.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <boost/system/error_code.hpp>
+
+#include "messages/time.hpp"
+#include "runtime/http/message.hpp"
+
+namespace riffle::http {
+
+/// Status line and header. `fixed`: the length is known; else the body comes
+/// in chunks, or ends with the connection.
+std::string head_of(const reply& x, bool fixed, bool chunked, bool keep_alive);
+
+/// What stands before a chunk (RFC 9112, 7.1).
+std::string chunk_head(std::size_t size);
+
+void add_field(request& x, std::string_view name, std::string_view value);
+
+/// Why nobody can be sure where the request ends, or for whom it is (RFC 9112,
+/// 3.2 and 6.1): a proxy may have read it in another way. Empty: it is plain.
+std::string find_framing_fault(const request& x, unsigned version);
+
+/// Why a request could not be read.
+reply problem_of(const boost::system::error_code& failed);
+reply too_large(std::uint64_t size, std::uint64_t limit);
+
+/// What was sent and is not acknowledged for so long ends the connection
+/// (RFC 5482).
+void limit_patience(int socket, duration stall_timeout);
+
+/// The peer has said nothing for 40 s, though something waits for its word. A
+/// heartbeat goes out before.
+bool is_dead(int socket);
+
+}  // namespace riffle::http

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/node/mcp_part.hpp"
+
+#include <atomic>
+#include <unistd.h>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/api/version.hpp"
+#include "runtime/base/secrets.hpp"
+#include "runtime/config/home.hpp"
+#include "runtime/config/json_text.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/service/provider_key.hpp"
+#include "tools/mcp/http_link.hpp"
+#include "tools/mcp/names.hpp"
+#include "tools/mcp/stdio_link.hpp"
+
+namespace riffle {
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> environment_of(const config::mcp_config& x) {
+  std::vector<std::string> out;
+  const auto set = config::texts_of(x.variables.text);
+  const auto all = environment_without_keys();
+  const auto add = [&](const std::string& name) {
+    for (const auto& [other, ignored] : set)
+      if (other == name) return;
+    for (const auto& entry : all)
+      if (entry.starts_with(name + "=")) out.push_back(entry);
+  };
+  for (const auto* name : {"PATH", "HOME", "LANG"}) add(name);
+  for (const auto& name : x.env)
+    if (name != "PATH" && name != "HOME" && name != "LANG") add(name);
+  for (const auto& [name, value] : set) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::filesystem::path folder_of(const config::mcp_config& x) {
+  std::error_code ignored;
+  if (x.cwd.empty()) return std::filesystem::current_path(ignored);
+  return std::filesystem::absolute(config::resolve_home(x.cwd).value_or(x.cwd),
+                                   ignored);
+}
+
+mcp::identity identity_of(const config::mcp_config& x) {
+  mcp::identity me;
+  me.version = RIFFLE_VERSION;
+  me.fills_forms = x.elicitation == "defaults";
+  std::error_code ignored;
+  for (const auto& root : x.roots)
+    me.roots.push_back(std::filesystem::weakly_canonical(
+                           config::resolve_home(root).value_or(root), ignored)
+                           .string());
+  return me;
+}
+
+std::filesystem::path lock_of(const std::filesystem::path& guard_dir,
+                              const std::string& name) {
+  static std::atomic<unsigned> count{0};
+  if (guard_dir.empty()) return {};
+  return guard_dir / ("mcp-" + name + "-" + std::to_string(::getpid()) + "-" +
+                      std::to_string(++count) + ".lock");
+}
+
+std::function<mcp::link_ptr(mcp::link_events)> stdio_to(
+    const std::string& name, const config::mcp_config& x,
+    const std::filesystem::path& lock) {
+  mcp::stdio_options how;
+  how.name = name;
+  how.command = x.command;
+  how.folder = folder_of(x);
+  how.environment = environment_of(x);
+  how.lock = lock;
+  how.me = identity_of(x);
+  return [how](mcp::link_events events) {
+    return mcp::open_stdio(how, std::move(events));
+  };
+}
+
+expected<std::function<mcp::link_ptr(mcp::link_events)>> http_to(
+    const std::string& name, const config::mcp_config& x) {
+  mcp::http_link_options how;
+  how.name = name;
+  how.url = x.url;
+  how.me = identity_of(x);
+  add_secrets_of_url(x.url);
+  for (const auto& [header, text] : config::texts_of(x.headers.text)) {
+    auto value = service::expand(
+        text, "the header " + header + " of the server " + name, true);
+    if (!value) return unexpected{std::move(value.error())};
+    how.headers.push_back(header + ": " + *value);
+  }
+  if (!x.token_env.empty()) {
+    const auto token = read_key(x.token_env);
+    if (!token)
+      return unexpected{error{errc::invalid_config, "mcp",
+                              "mcp." + name + ".token_env: the variable " +
+                                  x.token_env + " is not set"}};
+    how.headers.push_back("Authorization: Bearer " + *token);
+  }
+  return [how](mcp::link_events events) {
+    return mcp::open_http(how, std::move(events));
+  };
+}
+
+std::function<mcp::tool_rules(const std::string&)> rules_of(
+    const config::mcp_config& x) {
+  return [x](const std::string& tool) {
+    mcp::tool_rules out;
+    out.trusts = x.trust == "annotations";
+    const auto found = x.tools.find(tool);
+    if (found == x.tools.end()) return out;
+    out.eff = parse_effect(found->second.effect);
+    out.keys = found->second.keys;
+    out.preview = json::parse(found->second.preview.text, nullptr, false);
+    return out;
+  };
+}
+
+core::circuit_breaker::limits supervision_of(
+    const config::supervision_config& x) {
+  core::circuit_breaker::limits out;
+  out.intensity = x.intensity;
+  out.period = x.period;
+  out.backoff = {x.backoff_base, x.backoff_cap};
+  out.cool_down = x.cool_down;
+  return out;
+}
+
+}  // namespace
+
+std::string mcp_identity(const config::mcp_config& x) {
+  return json{{"command", x.command}, {"url", x.url}, {"cwd", x.cwd}}.dump();
+}
+
+expected<std::shared_ptr<mcp::servers>> make_servers(
+    const config::config& config, const mcp_places& places,
+    std::function<void(const std::vector<tools::tool_ptr>&)> on_tools,
+    bool shows_all) {
+  if (config.mcp.empty()) return std::shared_ptr<mcp::servers>{};
+  mcp::servers_options out;
+  out.memory = places.memory;
+  out.on_tools = std::move(on_tools);
+  out.shows_all = shows_all;
+  for (const auto& [name, x] : config.mcp) {
+    mcp::server_setup one;
+    one.guarded = !x.command.empty();
+    one.identity = mcp_identity(x);
+    one.rules = rules_of(x);
+    one.how.name = name;
+    one.how.me = identity_of(x);
+    one.how.startup_timeout = x.startup_timeout;
+    one.how.supervision = supervision_of(config.supervision);
+    if (one.guarded) one.how.lock = lock_of(places.guard_dir, name);
+    if (one.guarded) {
+      one.how.connect = stdio_to(name, x, one.how.lock);
+    } else {
+      auto connect = http_to(name, x);
+      if (!connect) return unexpected{std::move(connect.error())};
+      one.how.connect = *std::move(connect);
+    }
+    out.all.push_back(std::move(one));
+  }
+  return std::make_shared<mcp::servers>(std::move(out));
+}
+
+expected<void> node::open_servers(const std::filesystem::path& guard_dir) {
+  auto made = make_servers(*config_, {guard_dir, mcp_memory(*config_)},
+                           [this](const auto& all) { on_served(all); });
+  if (!made) return unexpected{std::move(made.error())};
+  servers_ = std::move(*made);
+  return {};
+}
+
+/// Their tools get pools before a run can name them.
+void node::on_served(const std::vector<tools::tool_ptr>& all) {
+  std::vector<std::string> fresh;
+  {
+    const std::lock_guard lock{pools_mutex_};
+    if (closing_) return;
+    for (const auto& x : all)
+      if (!pools_.contains(x->spec().name)) fresh.push_back(x->spec().name);
+  }
+  tools_->set_served(all);
+  const auto now = tools_->now();
+  for (const auto& name : fresh) {
+    if (now->find(name) == nullptr) continue;
+    const auto& x = config_->tools.of(name);
+    if (nodes_)
+      nodes_->set_rule(name,
+                       {x.nodes, x.sticky == "session", true, x.concurrency});
+    if (auto pool = spawn_pool_(name))
+      caf::anon_send(registry_actor_, pool_of_node{name, std::move(pool)});
+  }
+}
+
+/// When nobody calls them any more.
+void node::end_servers() {
+  if (!servers_) return;
+  for (const auto& name : servers_->names()) servers_->find(name)->close();
+  for (const auto& name : servers_->names()) servers_->find(name)->join();
+}
+
+std::function<tools::tool_ptr(const std::string&)> node::tool_finder() const {
+  return [all = tools_](const std::string& tool) {
+    return *all->now()->find(tool);
+  };
+}
+
+std::filesystem::path mcp_memory(const config::config& config) {
+  const auto data = config::data_folder(config.runtime);
+  return data ? *data / "mcp" : std::filesystem::path{};
+}
+
+void add_mcp_limits(config::config& config) {
+  for (const auto& [name, server] : config.mcp)
+    for (const auto& [tool, x] : server.tools) {
+      if (x.timeout <= duration{}) continue;
+      const auto as = mcp::tool_name(name, tool);
+      const bool own = config.origins.contains("tools." + as + ".timeout");
+      auto& limits = config.tools.by_name
+                         .try_emplace(as, config::with_tool_defaults(
+                                              as, config.tools.defaults))
+                         .first->second;
+      if (!own) limits.timeout = x.timeout;
+    }
+}
+
+}  // namespace riffle

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The servers of the configuration's [mcp] tables.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/config/config.hpp"
+#include "tools/mcp/servers.hpp"
+
+namespace riffle {
+
+struct mcp_places {
+  std::filesystem::path guard_dir{};  ///< of lock files; empty: none
+  std::filesystem::path memory{};     ///< see `mcp::servers_options`
+};
+
+/// Null: the configuration names no server. Nothing is started. Fails if a
+/// variable that a header needs is not set.
+expected<std::shared_ptr<mcp::servers>> make_servers(
+    const config::config& config, const mcp_places& places,
+    std::function<void(const std::vector<tools::tool_ptr>&)> on_tools,
+    bool shows_all = false);
+
+/// What a server is, as text: another one under its name is remembered as
+/// nothing.
+std::string mcp_identity(const config::mcp_config& x);
+
+/// Where servers are remembered: in the data folder.
+std::filesystem::path mcp_memory(const config::config& config);
+
+/// The limits of single tools of servers, as `[tools.NAME__TOOL]` has them.
+void add_mcp_limits(config::config& config);
+
+}  // namespace riffle

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What a process of the runtime's own does before anything else.
+#include "runtime/base/file_limit.hpp"
+#include "runtime/base/secrets.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "runtime/node/node.hpp"
+#include "tools/process/orphans.hpp"
+
+namespace riffle {
+
+void own_process(const config::config& config) {
+  tools::adopt_orphans();
+  for (const auto& [name, model] : config.models)
+    for (const auto& variable : config::key_variables(model))
+      take_key(variable);
+  for (const auto& [name, server] : config.mcp)
+    if (!server.token_env.empty()) take_key(server.token_env);
+  refuse_tracing();
+  outlive_file_limit();
+}
+
+}  // namespace riffle

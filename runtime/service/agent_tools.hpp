@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/config/config.hpp"
+#include "tools/mcp/servers.hpp"
+
+namespace riffle::service {
+
+/// The tools of an agent by the configuration: those that it names, and the
+/// servers that name it, as "mcp:NAME".
+std::vector<std::string> tools_of_agent(const config::config& config,
+                                        const std::string& agent);
+
+/// What stands for a server becomes the tools that it has. Starts the servers
+/// that are named and waits for them, each at most its `startup_timeout`; what
+/// is not there then is logged and left out. `servers` may be null: there are
+/// none. Blocks.
+std::vector<std::string> expand_tools(const config::config& config,
+                                      mcp::servers* servers,
+                                      const std::vector<std::string>& names);
+
+}  // namespace riffle::service

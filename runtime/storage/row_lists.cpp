@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Lists of sessions and runs: what is damaged is left out, and counted.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/storage/row_reader.hpp"
+#include "runtime/storage/unit_check.hpp"
+
+namespace riffle::storage {
+
+namespace {
+
+std::int64_t limit_of(std::size_t limit) {
+  return static_cast<std::int64_t>(
+      std::min<std::size_t>(limit, static_cast<std::size_t>(max_runs)));
+}
+
+}  // namespace
+
+std::vector<session_id> row_reader::list_sessions(std::size_t limit,
+                                                  std::size_t& left_out) {
+  std::vector<session_id> all;
+  left_out = 0;
+  auto found = sessions_.query(limit_of(limit));
+  while (found.next()) {
+    try {
+      all.push_back({read_run(found, "a session").session});
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  }
+  return all;
+}
+
+std::vector<run_row> row_reader::list_runs(const run_filter& filter,
+                                           std::optional<std::int64_t> before,
+                                           std::size_t& left_out) {
+  std::vector<run_row> all;
+  left_out = 0;
+  const auto fits = [&](const run_row& x) {
+    return (!filter.state || x.state == *filter.state) &&
+           (!filter.session || x.session == filter.session->value);
+  };
+  const auto take = [&](const sqlite::rows& from) {
+    try {
+      auto x = read_run(from, "a run");
+      if (fits(x) && (!before || x.n < *before)) all.push_back(std::move(x));
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  };
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  if (filter.session) {
+    auto found = runs_by_session_.query(filter.session->value);
+    while (found.next()) take(found);
+    std::ranges::reverse(all);
+    if (all.size() > filter.limit)
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(filter.limit),
+                all.end());
+    return all;
+  }
+  const bool active = filter.state == run_state::active;
+  auto found = active ? active_runs_.query(most)
+                      : runs_before_.query(before.value_or(most));
+  while (all.size() < filter.limit && found.next()) take(found);
+  return all;
+}
+
+std::vector<run_row> row_reader::active_runs(std::size_t limit,
+                                             std::size_t& left_out) {
+  std::vector<run_row> all;
+  left_out = 0;
+  auto found = active_runs_.query(limit_of(limit));
+  while (found.next()) {
+    try {
+      all.push_back(read_run(found, "a run"));
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  }
+  return all;
+}
+
+std::optional<std::vector<run_record>> list_runs_of(row_reader& rows,
+                                                    const run_filter& filter,
+                                                    std::size_t& left_out) {
+  std::optional<std::int64_t> before;
+  if (filter.before) {
+    const auto row = rows.find_run(*filter.before);
+    if (!row) return {};
+    before = row->n;
+  }
+  std::vector<run_record> all;
+  for (const auto& row : rows.list_runs(filter, before, left_out))
+    all.push_back(record_of(row));
+  return all;
+}
+
+}  // namespace riffle::storage

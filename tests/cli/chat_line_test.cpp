@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/chat_line.hpp"
+
+#include <array>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+using names = std::vector<std::string>;
+
+TEST_CASE("a line is a task, a command, or one for the shell") {
+  CHECK(parse_chat_line("  ") == chat_line{});
+  CHECK(parse_chat_line(" what is here? ") ==
+        chat_line{chat_act::task, "", "what is here?"});
+  CHECK(parse_chat_line("!make -j2") ==
+        chat_line{chat_act::shell, "", "make -j2"});
+  CHECK(parse_chat_line("! ") == chat_line{});
+  CHECK(parse_chat_line("/model  a/b") ==
+        chat_line{chat_act::command, "model", "a/b"});
+  CHECK(parse_chat_line("/exit").word == "quit");
+  CHECK(parse_chat_line("/usr/bin is full").what == chat_act::task);
+  CHECK(parse_chat_line("/").what == chat_act::task);
+  CHECK(parse_chat_line("/hepl").what == chat_act::command);
+  CHECK(no_such_command("hepl") ==
+        "there is no /hepl; did you mean /help? /help lists all");
+  CHECK(no_such_command("xyz") == "there is no /xyz: /help lists all");
+}
+
+TEST_CASE("help names every command") {
+  const auto text = chat_help();
+  for (const auto& x : chat_commands()) {
+    CAPTURE(x.word);
+    CHECK(text.find("  /" + std::string{x.word} + " ") != std::string::npos);
+  }
+}
+
+TEST_CASE("files are named by an @ at the beginning of a word") {
+  CHECK(mentioned_files("look at @a.cpp and @\"b c.md\", me@home @a.cpp") ==
+        names{"a.cpp", "b c.md"});
+  CHECK(mentioned_files("@ @\"\" @").empty());
+  CHECK(mentioned_files("@\"open end") == names{"open end"});
+  CHECK(path_before("see @src/m").path == "src/m");
+  CHECK(path_before("see @\"a b").path == "a b");
+  CHECK(path_before("@").found);
+  CHECK_FALSE(path_before("me@home").found);
+  CHECK_FALSE(path_before("@a b").found);
+}
+
+TEST_CASE("a common beginning never cuts a character") {
+  const std::array a{std::string{"日本"}, std::string{"日曜"}};
+  CHECK(common_beginning(a) == "日");
+  const std::array b{std::string{"é"}, std::string{"è"}};
+  CHECK(common_beginning(b).empty());
+  CHECK(common_beginning({}).empty());
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// Conversations of the real program on a pseudo-terminal.
+#include <fstream>
+#include <regex>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_picture;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto script = R"toml(
+[[steps]]
+text = "You said: {{task}}"
+)toml";
+
+constexpr auto slow_script = R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
+[[steps]]
+text = "You said: {{task}}"
+)toml";
+
+void prepare(const temp_folder& folder, const std::string& steps = script) {
+  folder.write("s.toml", steps);
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n"
+               "[tools.bash]\napproval = \"allow\"\n");
+}
+
+std::string picture_of(const terminal_program& x, std::size_t columns) {
+  terminal_picture out{columns};
+  out.feed(x.written());
+  return out.text();
+}
+
+bool has_text(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a conversation: tasks of one session, and the way back") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  for (const unsigned short columns : {60, 80, 110, 200}) {
+    CAPTURE(columns);
+    terminal_program riffle{folder.path(), {"chat", "--no-color"}, columns};
+    REQUIRE(riffle.read_next("/help shows what can be typed."));
+    riffle.type("one\r");
+    REQUIRE(riffle.read_next("You said: one"));
+    riffle.type("tw\x7fwo\x1b[Dx\x7f\r");
+    REQUIRE(riffle.read_next("You said: two"));
+    // Typed ahead, the end too.
+    riffle.type("/cost\r");
+    REQUIRE(riffle.read_next("tokens in"));
+    riffle.type("\x04");
+    CHECK(riffle.finish() == 0);
+    CHECK(has_text(picture_of(riffle, columns),
+                   "Go on: riffle -c, or riffle chat --session "));
+  }
+  terminal_program list{folder.path(), {"sessions", "list"}, 110};
+  CHECK(list.finish() == 0);
+  CHECK(has_text(list.written(), "2 runs"));
+  CHECK(has_text(list.written(), "just now"));
+}
+
+TEST_CASE("riffle alone goes on with -c where the last one ended") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  {
+    terminal_program riffle{folder.path(), {}, 80};
+    REQUIRE(riffle.read_next("/help shows"));
+    riffle.type("/title The work\rfirst\r");
+    REQUIRE(riffle.read_next("You said: first"));
+    riffle.type("/quit\r");
+    CHECK(riffle.finish() == 0);
+  }
+  terminal_program riffle{folder.path(), {"-c"}, 80};
+  REQUIRE(riffle.read_next("1 runs so far"));
+  // The history is that of the last conversation.
+  riffle.type("\x1b[A\x1b[A\r");
+  REQUIRE(riffle.read_next("You said: first"));
+  riffle.type("/sessions\r");
+  REQUIRE(riffle.read_next("2 runs   The work"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("what is typed while a run works waits for its end") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, slow_script);
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("Running: touch a"));
+  riffle.type("two\rthr");
+  REQUIRE(riffle.read_next("(1 queued) > thr"));
+  riffle.resize(60);
+  std::filesystem::remove(folder.path() / "a");
+  REQUIRE(riffle.read_next("You said: one"));
+  REQUIRE(riffle.read_next("> two"));
+  REQUIRE(riffle.read_next("Running: touch a"));
+  std::filesystem::remove(folder.path() / "a");
+  REQUIRE(riffle.read_next("You said: two"));
+  REQUIRE(riffle.read_next("> thr"));
+  riffle.type("\x03\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("Ctrl-C stops the run and not the conversation") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, slow_script);
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("Running: touch a"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("The run was stopped"));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("!echo still $((40+2))\r");
+  REQUIRE(riffle.read_next("still 42\r\n"));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("Ctrl-C again, or Ctrl-D, leaves."));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a second Ctrl-C leaves the terminal as it was") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "trap '' INT TERM; touch a; sleep 60" }
+)toml");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("Running: trap"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("ancelling"));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  CHECK(riffle.written().ends_with("\r\x1b[J\x1b[?2004l"));
+}
+
+TEST_CASE("a command's output and a named file reach the model") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  folder.write("notes.md", "the secret of the notes\n");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("!echo output of mine\r");
+  REQUIRE(riffle.read_next("output of mine\r\n"));
+  riffle.type("look at @no\t\r");
+  REQUIRE(riffle.read_next("attached: notes.md"));
+  REQUIRE(riffle.read_next("You said: look"));
+  riffle.type("/save out.txt\r");
+  REQUIRE(riffle.read_next("saved: out.txt"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+  std::ifstream in{folder.path() / "out.txt"};
+  const std::string saved{std::istreambuf_iterator<char>{in}, {}};
+  INFO(saved);
+  CHECK(has_text(saved, "the secret of the notes"));
+  CHECK(has_text(saved, "output of mine"));
+}
+
+TEST_CASE("a paste of 10,000 lines is one text") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  std::string lines = "\x1b[200~";
+  for (int i = 0; i < 10'000; ++i) lines += "x" + std::to_string(i) + "\r";
+  lines += "\x1b[201~";
+  // A terminal takes no more than its buffer at once.
+  for (std::size_t at = 0; at < lines.size(); at += 1000)
+    riffle.type(lines.substr(at, 1000));
+  REQUIRE(riffle.read_next("x9999"));
+  riffle.type("/end\r");
+  REQUIRE(riffle.read_next("You said: x0"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a terminal that can do nothing has conversations too") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{folder.path(), {"chat"}, 80, "dumb"};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\\\ntwo\n");
+  REQUIRE(riffle.read_next("You said: one\r\ntwo"));
+  riffle.type("/quit\n");
+  CHECK(riffle.finish() == 0);
+  CHECK_FALSE(has_text(riffle.written(), "\x1b"));
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/keys.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+using keys = std::vector<key>;
+
+namespace {
+
+keys fed(const std::vector<std::string>& pieces) {
+  key_reader reader;
+  keys out;
+  for (const auto& piece : pieces)
+    for (auto& x : reader.feed(piece)) out.push_back(std::move(x));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("keys are text, controls and sequences") {
+  CHECK(fed({"hé\r"}) == keys{{key_kind::text, "hé"}, {key_kind::enter, ""}});
+  CHECK(fed({"\n"}) == keys{{key_kind::enter, ""}});
+  CHECK(fed({"\x1b[D\x1bOC\x1b[3~"}) == keys{{key_kind::left, ""},
+                                             {key_kind::right, ""},
+                                             {key_kind::erase, ""}});
+  CHECK(fed({"\x1b\r"}) == keys{{key_kind::line, ""}});
+  CHECK(fed({"\x03\x04"}) ==
+        keys{{key_kind::interrupt, ""}, {key_kind::end_of_input, ""}});
+  // What means nothing here is dropped, also an ESC alone.
+  CHECK(fed({"\x1b[99zx"}) == keys{{key_kind::text, "x"}});
+  CHECK(fed({"\x1b\x1b[A"}) == keys{{key_kind::up, ""}});
+}
+
+TEST_CASE("what is cut anywhere means the same") {
+  const std::string all = "a日\x1b[1;5D\x1b[200~x\ry\x1b[A\x1b[201~b\r";
+  const keys whole{{key_kind::text, "a日"},
+                   {key_kind::word_left, ""},
+                   {key_kind::text, "x\ry\x1b[A"},
+                   {key_kind::text, "b"},
+                   {key_kind::enter, ""}};
+  CHECK(fed({all}) == whole);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    CAPTURE(i);
+    std::string text;
+    std::string others;
+    keys joined;
+    for (const auto& x : fed({all.substr(0, i), all.substr(i)})) {
+      const bool goes_on = x.what == key_kind::text && !joined.empty() &&
+                           joined.back().what == key_kind::text;
+      if (goes_on)
+        joined.back().text += x.text;
+      else
+        joined.push_back(x);
+    }
+    keys expected;
+    for (const auto& x : whole) {
+      const bool goes_on = x.what == key_kind::text && !expected.empty() &&
+                           expected.back().what == key_kind::text;
+      if (goes_on)
+        expected.back().text += x.text;
+      else
+        expected.push_back(x);
+    }
+    CHECK(joined == expected);
+  }
+}
+
+TEST_CASE("no key of a paste sends it, and it has a bound") {
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += "line\r";
+  const auto all = fed({"\x1b[200~", lines, "\x1b[201~"});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0] == key{key_kind::text, lines});
+  const auto most =
+      fed({"\x1b[200~", std::string(key_reader::longest_paste + 5, 'x'),
+           "\x1b[201~y"});
+  REQUIRE(most.size() == 2);
+  CHECK(most[0].text.size() == key_reader::longest_paste);
+  CHECK(most[1].text == "y");
+}
+
+TEST_CASE("what is no UTF-8 does not stop the keys behind it") {
+  const auto all = fed({"\xff\x80z\r"});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].text.ends_with("z"));
+  CHECK(all[1].what == key_kind::enter);
+}

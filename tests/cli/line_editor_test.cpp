@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/line_editor.hpp"
+
+#include <chrono>
+
+#include "runtime/cli/terminal/text_width.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+
+namespace {
+
+void type(line_editor& x, const std::string& text) {
+  x.on({key_kind::text, text});
+}
+
+void press(line_editor& x, key_kind what, int times = 1) {
+  for (int i = 0; i < times; ++i) x.on({what, {}});
+}
+
+}  // namespace
+
+TEST_CASE("people edit what they see as characters") {
+  line_editor x;
+  type(x, "a👩‍👩‍👧e\u0301日");
+  press(x, key_kind::backspace);
+  CHECK(x.text() == "a👩‍👩‍👧e\u0301");
+  press(x, key_kind::left);
+  press(x, key_kind::backspace);
+  CHECK(x.text() == "ae\u0301");
+  CHECK(x.cursor() == 1);
+  press(x, key_kind::erase);
+  CHECK(x.text() == "a");
+  type(x, "b");
+  CHECK(x.text() == "ab");
+}
+
+TEST_CASE("words and lines are killed, and cursors move over them") {
+  line_editor x;
+  type(x, "one two  three");
+  press(x, key_kind::kill_word);
+  CHECK(x.text() == "one two  ");
+  press(x, key_kind::word_left);
+  CHECK(x.cursor() == 4);
+  press(x, key_kind::kill_end);
+  CHECK(x.text() == "one ");
+  type(x, "\nsecond");
+  press(x, key_kind::home);
+  CHECK(x.cursor() == 5);
+  press(x, key_kind::word_right);
+  CHECK(x.cursor() == x.text().size());
+  press(x, key_kind::kill_start);
+  CHECK(x.text() == "one \n");
+  press(x, key_kind::up);
+  CHECK(x.cursor() == 0);
+}
+
+TEST_CASE("a backslash at the end goes on in a new line") {
+  line_editor x;
+  type(x, "first\\");
+  CHECK(x.on({key_kind::enter, {}}) == editor_event::none);
+  type(x, "second");
+  CHECK(x.on({key_kind::enter, {}}) == editor_event::submitted);
+  CHECK(x.take() == "first\nsecond");
+  CHECK(x.text().empty());
+  type(x, "a");
+  press(x, key_kind::line);
+  type(x, "b");
+  CHECK(x.take() == "a\nb");
+}
+
+TEST_CASE("the history comes and goes, and what was begun stays") {
+  line_editor x;
+  for (const auto* text : {"one", "two", "two", " "}) {
+    type(x, text);
+    x.take();
+  }
+  CHECK(x.history() == std::deque<std::string>{"one", "two"});
+  type(x, "draft");
+  press(x, key_kind::up);
+  CHECK(x.text() == "two");
+  press(x, key_kind::up, 3);
+  CHECK(x.text() == "one");
+  press(x, key_kind::down, 2);
+  CHECK(x.text() == "draft");
+  for (int i = 0; i < 10'000; ++i) x.remember(std::to_string(i));
+  CHECK(x.history().size() == line_editor::most_entries);
+  CHECK(x.history().back() == "9999");
+}
+
+TEST_CASE("Ctrl-C and Ctrl-D are told, Ctrl-D in a text erases") {
+  line_editor x;
+  CHECK(x.on({key_kind::end_of_input, {}}) == editor_event::end_of_input);
+  type(x, "ab");
+  press(x, key_kind::home);
+  CHECK(x.on({key_kind::end_of_input, {}}) == editor_event::none);
+  CHECK(x.text() == "b");
+  CHECK(x.on({key_kind::interrupt, {}}) == editor_event::interrupted);
+}
+
+TEST_CASE("what is pasted cannot control the terminal") {
+  line_editor x;
+  type(x, "a\x1b[2J\r\nb\rc\u202e");
+  CHECK(x.text() == "a^[[2J\nb\nc\\u{202e}");
+}
+
+TEST_CASE("the picture wraps at any width and knows the cursor") {
+  line_editor x;
+  type(x, "abcdefgh日本\nz");
+  const auto wide = x.draw("> ", 80, 20);
+  CHECK(wide.rows == std::vector<std::string>{"> abcdefgh日本", "  z"});
+  CHECK(wide.cursor_row == 1);
+  CHECK(wide.before_cursor == "  z");
+  const auto narrow = x.draw("> ", 11, 20);
+  CHECK(narrow.rows == std::vector<std::string>{"> abcdefgh", "日本", "  z"});
+  press(x, key_kind::up);
+  press(x, key_kind::end);
+  CHECK(x.draw("> ", 11, 20).before_cursor == "日本");
+  // A full row: the cursor stands in the next.
+  x.clear();
+  type(x, "abcdefghi");
+  const auto full = x.draw("> ", 11, 20);
+  CHECK(full.cursor_row == 1);
+  CHECK(full.before_cursor.empty());
+  for (std::size_t columns = 8; columns < 60; ++columns)
+    for (const auto& row : x.draw("> ", columns, 20).rows)
+      CHECK(columns_of(row) <= columns);
+}
+
+TEST_CASE("a paste of 10,000 lines shows what fits, around the cursor") {
+  line_editor x;
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += "line " + std::to_string(i) + "\r";
+  const auto before = std::chrono::steady_clock::now();
+  type(x, lines);
+  const auto end = x.draw("> ", 80, 10);
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds{5});
+  REQUIRE(end.rows.size() == 10);
+  CHECK(end.cursor_row == 9);
+  CHECK(end.rows[8] == "  line 9999");
+  press(x, key_kind::up, 100);
+  const auto above = x.draw("> ", 80, 10);
+  CHECK(above.rows[above.cursor_row] == "  line 9900");
+  CHECK(x.text().size() == lines.size());
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Tables [mcp.NAME]: every key arrives, every mistake is told.
+#include <map>
+
+#include "runtime/config/config.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+
+namespace {
+
+std::string value_of(const config::config& x, const config::setting& wanted) {
+  for (const auto& s : config::settings(x))
+    if (s.section == wanted.section && s.key == wanted.key) return s.value;
+  return "missing";
+}
+
+}  // namespace
+
+TEST_CASE("every key of a server arrives in the configuration") {
+  const std::map<std::string, std::string> values = {
+      {"mcp.files.command", R"(["npx", "server"])"},
+      {"mcp.files.url", R"("https://example.com/mcp")"},
+      {"mcp.files.agents", R"(["default"])"},
+      {"mcp.files.env", R"(["TOKEN"])"},
+      {"mcp.files.variables", R"('{"A":"b"}')"},
+      {"mcp.files.cwd", R"("/tmp")"},
+      {"mcp.files.headers", R"('{"X":"y"}')"},
+      {"mcp.files.token_env", R"("TOKEN")"},
+      {"mcp.files.trust", R"("annotations")"},
+      {"mcp.files.startup_timeout", R"("5s")"},
+      {"mcp.files.roots", R"(["/tmp"])"},
+      {"mcp.files.elicitation", R"("defaults")"},
+      {"mcp.files.tools.read.effect", R"("read_only")"},
+      {"mcp.files.tools.read.keys", R"(["/path"])"},
+      {"mcp.files.tools.read.timeout", R"("3s")"},
+      {"mcp.files.tools.read.preview", R"('{"dryRun":true}')"},
+  };
+  const testing::temp_folder folder;
+  config::config with;
+  with.mcp["files"].tools["read"] = {};
+  std::size_t found = 0;
+  for (const auto& s : config::settings(with)) {
+    if (!s.section.starts_with("mcp.")) continue;
+    const auto key = s.section + "." + s.key;
+    CAPTURE(key);
+    REQUIRE(values.contains(key));
+    ++found;
+    const bool web = s.key == "headers" || s.key == "token_env";
+    auto text = "[" + s.section + "]\n" + s.key + " = " + values.at(key) + "\n";
+    if (s.key != "command" && s.key != "url")
+      text += std::string{"[mcp.files]\n"} +
+              (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n");
+    if (s.section == "mcp.files" && s.key != "command" && s.key != "url")
+      text = "[mcp.files]\n" + s.key + " = " + values.at(key) + "\n" +
+             (web ? "url = \"http://x\"\n" : "command = [\"x\"]\n");
+    const auto x = config::load({folder.write("x.toml", text), {}, {}});
+    REQUIRE(x);
+    CHECK(value_of(*x, s) == values.at(key));
+  }
+  CHECK(found == values.size());
+}
+
+TEST_CASE("mistakes of a server's table are told") {
+  const testing::temp_folder folder;
+  const auto mistakes_of = [&](const std::string& text) {
+    const auto x = config::load({folder.write("x.toml", text), {}, {}});
+    std::string out;
+    if (!x)
+      for (const auto& m : x.error()) out += m.message + "\n";
+    return out;
+  };
+  const std::vector<std::pair<std::string, std::string>> samples = {
+      {"[mcp.files]\n", "mcp.files.command: is missing"},
+      {"[mcp.files]\ncommand = [\"x\"]\nurl = \"http://x\"\n",
+       "mcp.files.url: give either command or url"},
+      {"[mcp.files]\ncommand = [\"\"]\n", "the first text is the program"},
+      {"[mcp.files]\ncommand = [\"x\"]\ntoken_env = \"A\"\n",
+       "only a url has a token"},
+      {"[mcp.files]\ncommand = [\"x\"]\nheaders = { A = \"b\" }\n",
+       "only a url has headers"},
+      {"[mcp.files]\nurl = \"http://x\"\nenv = [\"A\"]\n",
+       "only a command sees variables"},
+      {"[mcp.files]\nurl = \"http://x\"\nvariables = { A = \"b\" }\n",
+       "only a command sees variables"},
+      {"[mcp.files]\nurl = \"http://x\"\ncwd = \".\"\n",
+       "only a command runs in a folder"},
+      {"[mcp.files]\ncommand = [\"x\"]\nenv = [\"OPENAI_API_KEY\"]\n",
+       "is the key of models.default"},
+      {"[mcp.files]\ncommand = [\"x\"]\nagents = [\"nobody\"]\n",
+       "there is no agent \"nobody\""},
+      {"[mcp.a__b]\ncommand = [\"x\"]\n", "no \"__\""},
+      {"[mcp.files]\ncommand = [\"x\"]\ntrust = \"all\"\n", "trust"},
+  };
+  for (const auto& [text, message] : samples) {
+    CAPTURE(text);
+    CHECK(mistakes_of(text).find(message) != std::string::npos);
+  }
+  CHECK(mistakes_of("[mcp.files]\ncommand = [\"x\"]\n").empty());
+}
+
+TEST_CASE("tools of a server may be named by agents and have tables") {
+  const testing::temp_folder folder;
+  config::load_request request;
+  request.tools = config::builtin_tools();
+  const auto good = [&](const std::string& text) {
+    request.file = folder.write("x.toml", text);
+    return config::load(request).has_value();
+  };
+  const std::string server = "[mcp.files]\ncommand = [\"x\"]\n";
+  CHECK(good(server + "[agents.default]\ntools = [\"mcp:files\"]\n"));
+  CHECK(good(server + "[agents.default]\ntools = [\"files__read\"]\n"));
+  CHECK(good(server + "[tools.files__read]\napproval = \"allow\"\n"));
+  CHECK_FALSE(good(server + "[agents.default]\ntools = [\"mcp:other\"]\n"));
+  CHECK_FALSE(good(server + "[agents.default]\ntools = [\"other__read\"]\n"));
+  CHECK_FALSE(good("[agents.default]\ntools = [\"mcp:files\"]\n"));
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// riffle mcp: servers come into the configuration and go, are listed, looked
+// at and called by hand; and Riffle as such a server.
+#include <algorithm>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+
+using nlohmann::json;
+namespace rt = riffle::testing;
+
+namespace {
+
+constexpr const char* liar = RIFFLE_MCP_LIAR;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+rt::finished mcp(const rt::work_folder& folder,
+                 std::vector<std::string> words) {
+  words.insert(words.begin(), "mcp");
+  return rt::riffle(folder, std::move(words));
+}
+
+}  // namespace
+
+TEST_CASE("a server is added, listed, called and removed") {
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1", "[agents.default]\ntools = []\n");
+  const auto before = folder.read("riffle.toml");
+  const auto added =
+      mcp(folder, {"add", "liar", "--env", "SEEN", "--env", "SET=to this",
+                   "--agent", "default", "--trust", "--", liar, "modern"});
+  INFO(added.err);
+  REQUIRE(added.status == 0);
+  const auto text = folder.read("riffle.toml");
+  CHECK(has(text,
+            "agents = [\"default\"]\nenv = [\"SEEN\"]\n"
+            "variables = { \"SET\" = \"to this\" }\n"
+            "trust = \"annotations\"\n"));
+  CHECK(mcp(folder, {"add", "liar", "--", liar}).status == 2);
+  const auto list = mcp(folder, {"list"});
+  CHECK(list.status == 0);
+  CHECK(has(list.out, "ready          modern 2026-07-28  28 tools  liar 1"));
+  const auto tools = mcp(folder, {"tools", "liar", "--output", "json"});
+  const auto all = json::parse(tools.out);
+  CHECK(all.size() == 29);
+  CHECK(all.at(0).at("name") == "liar__echo");
+  CHECK(all.at(0).at("effect") == "mutating");
+  const auto reads = std::ranges::find(
+      all, json("liar__read_echo"), [](const json& x) { return x.at("name"); });
+  REQUIRE(reads != all.end());
+  CHECK(reads->at("effect") == "read_only");
+  const auto said = mcp(folder, {"call", "liar", "echo", R"({"text":"yo"})"});
+  CHECK(said.status == 0);
+  CHECK(said.out == "yo");
+  CHECK(mcp(folder, {"call", "liar", "is_error"}).status == 1);
+  CHECK(mcp(folder, {"call", "liar", "no_such"}).status == 2);
+  CHECK(mcp(folder, {"call", "other", "echo"}).status == 2);
+  CHECK(mcp(folder, {"read", "x:1", "--server", "liar"}).out == "content");
+  CHECK(has(mcp(folder, {"read"}).out, "x:1"));
+  CHECK(mcp(folder, {"remove", "liar"}).status == 0);
+  CHECK(mcp(folder, {"remove", "liar"}).status == 2);
+  CHECK(folder.read("riffle.toml") == before + "\n");
+  CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("a server with a mistake is not added") {
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1");
+  const auto before = folder.read("riffle.toml");
+  CHECK(mcp(folder, {"add", "liar"}).status == 2);
+  CHECK(mcp(folder, {"add", "a__b", "--", "x"}).status == 2);
+  CHECK(mcp(folder, {"add", "x", "--url", "ftp://x"}).status == 2);
+  CHECK(mcp(folder, {"add", "x", "--agent", "nobody", "--", "x"}).status == 2);
+  CHECK(folder.read("riffle.toml") == before);
+  CHECK(mcp(folder, {"add", "x", "--url", "http://127.0.0.1:1/mcp"}).status ==
+        0);
+  CHECK(has(folder.read("riffle.toml"), "url = \"http://127.0.0.1:1/mcp\""));
+}
+
+TEST_CASE("servers of other clients are taken over") {
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1");
+  folder.write(
+      ".mcp.json",
+      json{{"mcpServers",
+            {{"my files",
+              {{"command", liar},
+               {"args", {"legacy"}},
+               {"env", {{"A", "b"}, {"TOKEN", "${TOKEN}"}}}}},
+             {"web",
+              {{"url", "https://example.com/mcp"},
+               {"headers",
+                {{"Authorization", "Bearer s3cret"}, {"X", "${env:TEAM}"}}}}},
+             {"none", json::object()}}}}
+          .dump());
+  const auto out = mcp(folder, {"import", ".mcp.json"});
+  CHECK(out.status == 0);
+  CHECK(has(out.err, "the header Authorization is left out"));
+  CHECK(has(out.err, "none: it has neither a command nor a url"));
+  const auto text = folder.read("riffle.toml");
+  CHECK(has(text, "[mcp.my_files]"));
+  CHECK(has(text, "variables = { \"A\" = \"b\" }"));
+  CHECK(has(text, "env = [\"TOKEN\"]"));
+  CHECK(has(text, "headers = { \"X\" = \"${TEAM}\" }"));
+  CHECK_FALSE(has(text, "s3cret"));
+  folder.write("bad.json", "{}");
+  CHECK(mcp(folder, {"import", "bad.json"}).status == 2);
+  CHECK(mcp(folder, {"import", "gone.json"}).status == 2);
+}
+
+TEST_CASE("a tool that changed after it was approved is not used unseen") {
+  const rt::work_folder folder;
+  rt::http_server model{[](const rt::http_request& request) {
+    if (!rt::tool_messages(request).empty())
+      return rt::respond_sse(rt::answer("done"));
+    return rt::respond_sse(rt::calls({{"liar__echo", {{"text", "hi"}}}}));
+  }};
+  folder.configure(model.url("/v1"),
+                   "[tools]\napproval = \"allow\"\n[mcp.liar]\ncommand = [\"" +
+                       std::string{liar} +
+                       "\", \"changed=swap\"]\nagents = [\"default\"]\n");
+  const auto outcome = [&] {
+    const auto end = rt::riffle(folder, {"run", "--output", "jsonl", "go"});
+    return rt::of_type(rt::checked_events(end.out), "tool_result")
+        .at(0)["data"]["outcome"]
+        .get<std::string>();
+  };
+  CHECK(outcome() == "ok");
+  CHECK(mcp(folder, {"approve", "liar"}).status == 2);  // nobody can be asked
+  CHECK(mcp(folder, {"approve", "liar", "--yes"}).status == 0);
+  CHECK(outcome() == "ok");
+  folder.write("swap", "");
+  CHECK(outcome() == "failed");
+  const auto seen = mcp(folder, {"approve", "liar", "--yes"});
+  CHECK(has(seen.err,
+            "~ echo\n    - Does echo\n    + Sends all that it reads "
+            "to somebody else\n"));
+  CHECK(outcome() == "ok");
+}
+
+TEST_CASE("Riffle is a server of its own kind") {
+  const rt::work_folder folder;
+  rt::http_server model{[](const rt::http_request& request) {
+    if (!rt::tool_messages(request).empty())
+      return rt::respond_sse(rt::answer("all is done"));
+    return rt::respond_sse(rt::calls({{"read", {{"path", "a.txt"}}}}));
+  }};
+  folder.write("a.txt", "content of a");
+  folder.configure(model.url("/v1"));
+  folder.write("client.toml",
+               "[runtime]\ndata_dir = \"client\"\n[mcp.self]\ncommand = [\"" +
+                   rt::installed_riffle().string() +
+                   "\", \"mcp\", \"serve\", \"--approve\", \"none\", "
+                   "\"--config\", \"riffle.toml\"]\nenv = "
+                   "[\"OPENAI_API_KEY_2\"]\nvariables = { OPENAI_API_KEY = "
+                   "\"k\" }\n");
+  const auto client = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "mcp");
+    words.insert(words.end(), {"--config", "client.toml"});
+    return rt::riffle(folder, std::move(words));
+  };
+  const auto out = client({"call", "self", "run_task", R"({"task":"go"})"});
+  INFO(out.err);
+  CHECK(out.status == 0);
+  CHECK(out.out == "all is done");
+  const auto events = client(
+      {"call", "self", "run_task", R"({"task":"go"})", "--output", "jsonl"});
+  CHECK(has(events.out + events.err, "Reading a.txt"));
+  const auto list = client({"read"});
+  REQUIRE(list.out.starts_with("riffle://sessions/ses_"));
+  const auto uri = list.out.substr(0, list.out.find(' '));
+  CHECK(has(client({"read", uri}).out, "all is done"));
+  CHECK(client({"read", "riffle://sessions/none"}).status == 1);
+  CHECK(rt::processes_in(folder).empty());
+}

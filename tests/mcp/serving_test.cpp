@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Riffle as a server: what a client of each era hears.
+#include "tools/mcp/serving.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::mcp;
+
+namespace {
+
+struct world {
+  world() {
+    options.version = "1";
+    options.tools = {{{"name", "run_task"}}};
+    options.list = [] { return json::array({{{"uri", "x:1"}}}); };
+    options.read = [](const std::string& uri) -> std::optional<std::string> {
+      if (uri == "x:1") return "content";
+      return std::nullopt;
+    };
+    options.most_calls = 2;
+    core.emplace(options);
+  }
+
+  serving_effects say(const json& x) {
+    serving_effects out;
+    core->on_text(x.dump(), out);
+    return out;
+  }
+
+  json answer(const json& x) {
+    const auto out = say(x);
+    REQUIRE(out.size() == 1);
+    return json::parse(std::get<send_text>(out[0]).text);
+  }
+
+  serving_options options;
+  std::optional<serving_core> core;
+};
+
+json ask(const json& id, const std::string& method,
+         json params = json::object()) {
+  return {{"jsonrpc", "2.0"},
+          {"id", id},
+          {"method", method},
+          {"params", std::move(params)}};
+}
+
+json modern(json params = json::object()) {
+  params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+  params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+      json::object();
+  return params;
+}
+
+}  // namespace
+
+TEST_CASE("a legacy client begins with initialize, and gets its version") {
+  world w;
+  CHECK(w.answer(ask(1, "tools/list")).at("error").at("code") == -32602);
+  const auto begun =
+      w.answer(ask(2, "initialize", {{"protocolVersion", "2025-03-26"}}));
+  CHECK(begun.at("result").at("protocolVersion") == "2025-03-26");
+  CHECK(begun.at("id") == 2);
+  CHECK(w.say({{"method", "notifications/initialized"}}).empty());
+  const auto list = w.answer(ask("a", "tools/list")).at("result");
+  CHECK(list.at("tools").size() == 1);
+  CHECK_FALSE(list.contains("resultType"));
+  CHECK(w.answer(ask(3, "initialize", {{"protocolVersion", "2030-01-01"}}))
+            .at("result")
+            .at("protocolVersion") == "2025-11-25");
+}
+
+TEST_CASE("a modern client needs no beginning, and says its version") {
+  world w;
+  const auto found = w.answer(ask(1, "server/discover", modern())).at("result");
+  CHECK(found.at("supportedVersions") == json{"2026-07-28"});
+  CHECK(found.at("resultType") == "complete");
+  CHECK(
+      w.answer(ask(2, "tools/list", modern())).at("result").at("resultType") ==
+      "complete");
+  auto other = modern();
+  other["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2030-01-01";
+  const auto error = w.answer(ask(3, "tools/list", other)).at("error");
+  CHECK(error.at("code") == -32022);
+  CHECK(error.at("data").at("supported") == json{"2026-07-28"});
+}
+
+TEST_CASE("a call is begun, told of, and answered once") {
+  world w;
+  auto params = modern({{"name", "run_task"}, {"arguments", {{"task", "x"}}}});
+  params["_meta"]["progressToken"] = "t";
+  const auto begun = w.say(ask(7, "tools/call", params));
+  REQUIRE(begun.size() == 1);
+  const auto& call = std::get<begin_call>(begun[0]);
+  CHECK(call.arguments == json{{"task", "x"}});
+  serving_effects out;
+  w.core->on_progress(call.key, 1, "one", out);
+  w.core->on_progress(call.key, 1, "again", out);
+  w.core->on_done(call.key, {{"content", json::array()}}, out);
+  w.core->on_done(call.key, {{"content", json::array()}}, out);
+  w.core->on_progress(call.key, 9, "late", out);
+  REQUIRE(out.size() == 2);
+  CHECK(json::parse(std::get<send_text>(out[0]).text)
+            .at("params")
+            .at("progressToken") == "t");
+  const auto done = json::parse(std::get<send_text>(out[1]).text);
+  CHECK(done.at("id") == 7);
+  CHECK(done.at("result").at("resultType") == "complete");
+}
+
+TEST_CASE("a cancelled call is stopped, and not answered") {
+  world w;
+  const auto params = modern({{"name", "run_task"}});
+  const auto begun = w.say(ask("c1", "tools/call", params));
+  const auto key = std::get<begin_call>(begun.at(0)).key;
+  const auto out = w.say({{"method", "notifications/cancelled"},
+                          {"params", {{"requestId", "c1"}}}});
+  REQUIRE(out.size() == 1);
+  CHECK(std::get<stop_call>(out[0]).key == key);
+  serving_effects late;
+  w.core->on_done(key, json::object(), late);
+  CHECK(late.empty());
+  CHECK(w.say({{"method", "notifications/cancelled"},
+               {"params", {{"requestId", "c1"}}}})
+            .empty());
+}
+
+TEST_CASE("the end of the client stops all, and calls have a bound") {
+  world w;
+  const auto params = modern({{"name", "run_task"}});
+  for (int i = 0; i < 2; ++i)
+    CHECK(std::holds_alternative<begin_call>(
+        w.say(ask(i, "tools/call", params)).at(0)));
+  CHECK(w.answer(ask(9, "tools/call", params)).at("error").at("code") ==
+        -32603);
+  serving_effects out;
+  w.core->on_closed(out);
+  CHECK(out.size() == 2);
+  CHECK(w.core->calls() == 0);
+}
+
+TEST_CASE("resources are listed and read") {
+  world w;
+  CHECK(w.answer(ask(1, "resources/list", modern()))
+            .at("result")
+            .at("resources")
+            .size() == 1);
+  CHECK(w.answer(ask(2, "resources/read", modern({{"uri", "x:1"}})))
+            .at("result")
+            .at("contents")
+            .at(0)
+            .at("text") == "content");
+  CHECK(w.answer(ask(3, "resources/read", modern({{"uri", "x:2"}})))
+            .at("error")
+            .at("code") == -32602);
+}
+
+TEST_CASE("what is no request is refused in form") {
+  world w;
+  serving_effects out;
+  w.core->on_text("garbage", out);
+  w.core->on_text("[]", out);
+  w.core->on_text("{}", out);
+  w.core->on_text(R"({"id":1,"method":7})", out);
+  w.core->on_text(R"({"id":null,"method":"ping"})", out);
+  REQUIRE(out.size() == 5);
+  const auto code_of = [&](std::size_t i) {
+    return json::parse(std::get<send_text>(out[i]).text).at("error").at("code");
+  };
+  CHECK(code_of(0) == -32700);
+  for (std::size_t i = 1; i < 5; ++i) CHECK(code_of(i) == -32600);
+  CHECK(w.say({{"id", 1}, {"result", json::object()}}).empty());
+  CHECK(w.answer(ask(1, "ping")).at("result") == json::object());
+  CHECK(w.answer(ask(2, "nothing/known", modern())).at("error").at("code") ==
+        -32601);
+  CHECK(w.answer(ask(3, "tools/call", modern({{"name", "other"}})))
+            .at("error")
+            .at("code") == -32602);
+}

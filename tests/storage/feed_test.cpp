@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Lists of runs, and the order of all runs' events.
+#include <map>
+#include <random>
+
+#include "tests/storage/journal_kinds.hpp"
+#include "tests/storage/storage_fixture.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/seed.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace riffle::storage;
+
+namespace {
+
+std::vector<std::string> ids_of(const expected<std::vector<run_record>>& x) {
+  REQUIRE(x);
+  std::vector<std::string> out;
+  for (const auto& run : *x) out.push_back(run.id.value);
+  return out;
+}
+
+using names = std::vector<std::string>;
+
+/// All of it behind a place, in pages; each entry goes on where its run's last
+/// one ended.
+std::map<std::string, std::string> read_feed(journal& j, feed_place at,
+                                             std::size_t bytes) {
+  std::map<std::string, std::string> lines;
+  std::map<std::string, std::uint64_t> last;
+  feed_place before = at;
+  for (int pages = 0; pages < 10'000; ++pages) {
+    const auto page = j.read_feed(at, bytes);
+    REQUIRE(page);
+    for (const auto& x : page->entries) {
+      CHECK(before < x.first);
+      before = {x.first.commit, x.first.run, x.block.last_seq};
+      auto& seq = last[x.run.value];
+      if (seq != 0) CHECK(x.block.first_seq == seq + 1);
+      seq = x.block.last_seq;
+      lines[x.run.value] += *x.block.lines;
+    }
+    at = page->next;
+    if (page->end) return lines;
+  }
+  FAIL("the feed does not end");
+  return {};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE(
+    "runs are listed from the newest, by state, session and "
+    "place",
+    "", EVERY_JOURNAL) {
+  TestType kind;
+  CHECK(ids_of(kind.j->list_runs({})).empty());
+  for (const std::string name : {"1", "2", "3"})
+    REQUIRE(kind.j->open_run(make_run("ses_" + name, "run_" + name)));
+  auto run = kind.j->load_run({"run_2"}).value();
+  run.state = run_state::completed;
+  REQUIRE_FALSE(kind.put({run.id, {}, {run}}));
+  REQUIRE(kind.j->open_run(make_run("ses_2", "run_4")));
+  CHECK(ids_of(kind.j->list_runs({})) ==
+        names{"run_4", "run_3", "run_2", "run_1"});
+  run_filter of;
+  of.limit = 2;
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_4", "run_3"});
+  of.before = run_id{"run_3"};
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_2", "run_1"});
+  of.state = run_state::active;
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_1"});
+  of.state = run_state::completed;
+  of.before.reset();
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_2"});
+  of.state.reset();
+  of.session = session_id{"ses_2"};
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_4", "run_2"});
+  of.before = run_id{"run_4"};
+  CHECK(ids_of(kind.j->list_runs(of)) == names{"run_2"});
+  of.before = run_id{"none"};
+  CHECK(kind.j->list_runs(of).error().code == errc::not_found);
+}
+
+TEMPLATE_TEST_CASE("the order of all runs has each event once", "",
+                   EVERY_JOURNAL) {
+  TestType kind;
+  std::mt19937_64 random{fresh_seed()};
+  std::map<std::string, std::uint64_t> last;
+  std::vector<feed_place> ends{kind.j->end_of_feed().value()};
+  for (int n = 1; n <= 5; ++n) {
+    const auto name = "run_" + std::to_string(n);
+    REQUIRE(kind.j->open_run(make_run("ses_" + name, name)));
+    last[name] = 0;
+  }
+  for (int round = 0; round < 60; ++round) {
+    for (auto& [name, seq] : last) {
+      if (random() % 3 == 0) continue;
+      const auto count = random() % 40 == 0 ? 300 : 1 + random() % 4;
+      REQUIRE_FALSE(kind.put(log_unit(name, seq + 1, seq + count)));
+      seq += count;
+    }
+    ends.push_back(kind.j->end_of_feed().value());
+  }
+  for (const auto bytes : {1UL, 500UL, 1UL << 20}) {
+    const auto all = read_feed(*kind.j, {}, bytes);
+    for (const auto& [name, seq] : last)
+      CHECK(all.at(name) == make_lines(name, 1, seq));
+  }
+  // From any place on, nothing before it and all behind it.
+  for (std::size_t i = 0; i + 1 < ends.size(); i += 7) {
+    const auto rest = read_feed(*kind.j, ends[i], 1U << 16);
+    for (const auto& [name, lines] : rest)
+      CHECK(make_lines(name, 1, last[name]).ends_with(lines));
+  }
+  const auto none = kind.j->read_feed(ends.back(), 1000).value();
+  CHECK(none.entries.empty());
+  CHECK(none.end);
+  CHECK(kind.j->read_feed(kind.j->start_in_feed({"run_3"}).value(), 1)
+            ->entries.at(0)
+            .first.commit >= 1);
+  CHECK(kind.j->start_in_feed({"none"}).error().code == errc::not_found);
+}
+
+TEST_CASE("the order stays when the log is moved and runs are deleted") {
+  const scratch_folder folder;
+  feed_place middle;
+  {
+    const auto j = open_store(folder.path());
+    for (const std::string name : {"a", "b"})
+      REQUIRE(j->open_run(make_run("ses_" + name, name)));
+    for (std::uint64_t k = 1; k <= 50; ++k) {
+      for (const std::string name : {"a", "b"})
+        REQUIRE_FALSE(store(*j, log_unit(name, k, k)));
+      if (k == 25) middle = j->end_of_feed().value();
+    }
+  }  // closed: all of it is in rows of the runs
+  const auto j = open_store(folder.path());
+  REQUIRE(j->open_run(make_run("ses_c", "c")));
+  REQUIRE_FALSE(store(*j, log_unit("c", 1, 3)));
+  auto all = read_feed(*j, {}, 200);
+  CHECK(all.at("a") == make_lines("a", 1, 50));
+  CHECK(all.at("c") == make_lines("c", 1, 3));
+  auto rest = read_feed(*j, middle, 200);
+  CHECK(rest.at("a") == make_lines("a", 26, 50));
+  CHECK(rest.at("b") == make_lines("b", 26, 50));
+  REQUIRE(j->delete_session({"ses_a"}));
+  all = read_feed(*j, {}, 200);
+  CHECK_FALSE(all.contains("a"));
+  CHECK(all.at("b") == make_lines("b", 1, 50));
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/mcp_tool.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "tools/key_pointers.hpp"
+#include "tools/mcp/call.hpp"
+#include "tools/mcp/names.hpp"
+#include "tools/mcp/result.hpp"
+
+namespace riffle::mcp {
+
+namespace {
+
+constexpr auto preview_limit = std::chrono::seconds{15};
+
+bool is_idempotent(const tool_def& tool, const tool_rules& rules) {
+  return rules.trusts && tool.idempotent.value_or(false);
+}
+
+class mcp_tool final : public tools::tool {
+ public:
+  mcp_tool(std::shared_ptr<server> at, const tool_def& about, tool_rules rules,
+           bool guarded, std::string command)
+      : at_{std::move(at)},
+        tool_{about.name},
+        digest_{digest_of(about)},
+        rules_{std::move(rules)},
+        command_{std::move(command)},
+        spec_{.name = tool_name(at_->name(), about.name),
+              .description =
+                  about.description.empty() ? about.title : about.description,
+              .parameters = about.input_schema,
+              .eff = effect_of(about, rules_),
+              .idempotent = is_idempotent(about, rules_),
+              .guarded = guarded} {}
+
+  [[nodiscard]] const tools::tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& /*arguments*/) const override {
+    return title_of(at_->name(), tool_);
+  }
+
+  [[nodiscard]] std::vector<std::string> keys(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    auto out = tools::texts_at(rules_.keys, arguments);
+    for (auto& x : out) x.insert(0, at_->name() + ":");
+    return out;
+  }
+
+  [[nodiscard]] tools::call_preview preview(
+      const json& arguments,
+      const std::filesystem::path& /*workspace*/) const override {
+    if (!rules_.preview.is_object() || rules_.preview.empty()) return {};
+    auto looked = arguments;
+    looked.update(rules_.preview);
+    auto said = call_preview(*at_, tool_, looked,
+                             std::chrono::steady_clock::now() + preview_limit);
+    if (said) return *std::move(said);
+    return "The server cannot show what the call would do: " +
+           said.error().message;
+  }
+
+  [[nodiscard]] std::string definition() const override {
+    return tool::definition() + "\n" + command_ + "\n" + digest_;
+  }
+
+  tools::tool_output run(const json& arguments,
+                         tools::tool_context& context) override {
+    return call_tool(*at_, tool_, digest_, arguments, context);
+  }
+
+ private:
+  const std::shared_ptr<server> at_;
+  const std::string tool_;
+  const std::string digest_;
+  const tool_rules rules_;
+  const std::string command_;
+  const tools::tool_spec spec_;
+};
+
+class resource_tool final : public tools::tool {
+ public:
+  resource_tool(std::shared_ptr<server> at, bool guarded)
+      : at_{std::move(at)},
+        spec_{.name = tool_name(at_->name(), "read_resource"),
+              .description =
+                  "Reads a resource of the server " + at_->name() +
+                  " by its URI. Without a URI: lists the resources that it "
+                  "has.",
+              .parameters =
+                  R"({"type":"object","properties":{"uri":{"type":"string"}},)"
+                  R"("additionalProperties":false})",
+              .eff = effect::read_only,
+              .guarded = guarded} {}
+
+  [[nodiscard]] const tools::tool_spec& spec() const noexcept override {
+    return spec_;
+  }
+
+  [[nodiscard]] std::string title(const json& arguments) const override {
+    const auto uri = arguments.find("uri");
+    if (uri == arguments.end()) return "Listing resources of " + at_->name();
+    return "Reading " + uri->get<std::string>();
+  }
+
+  tools::tool_output run(const json& arguments,
+                         tools::tool_context& context) override {
+    request x;
+    x.stop = context.stop;
+    const auto uri = arguments.find("uri");
+    x.method = uri == arguments.end() ? "resources/list" : "resources/read";
+    if (uri != arguments.end()) x.params["uri"] = *uri;
+    auto said = at_->ask(std::move(x));
+    tools::tool_output out;
+    if (!said) {
+      out.err = said.error();
+    } else if (const auto* result = std::get_if<json>(&*said)) {
+      if (uri != arguments.end())
+        out.text = read_contents(result->value("contents", json()));
+      else
+        out.text = lines_of(result->value("resources", json::array()));
+      return out;
+    } else if (const auto* refused = std::get_if<rpc_error>(&*said)) {
+      out.err =
+          error{errc::tool_execution_error, at_->name(), render(*refused)};
+    } else {
+      out.err = error{errc::interrupted, at_->name(), "the server was lost"};
+      out.lost = true;
+    }
+    out.text = out.err->message;
+    return out;
+  }
+
+ private:
+  static std::string lines_of(const json& all) {
+    std::string out;
+    if (!all.is_array()) return out;
+    for (const auto& x : all)
+      if (x.is_object() && x.value("uri", json()).is_string())
+        out += x.at("uri").get<std::string>() + "\n";
+    return out.empty() ? "It has no resources." : out;
+  }
+
+  const std::shared_ptr<server> at_;
+  const tools::tool_spec spec_;
+};
+
+}  // namespace
+
+effect effect_of(const tool_def& tool, const tool_rules& rules) {
+  if (rules.eff) return *rules.eff;
+  const bool reads = rules.trusts && tool.read_only.value_or(false);
+  return reads ? effect::read_only : effect::mutating;
+}
+
+tools::tool_ptr make_tool(std::shared_ptr<server> at, const tool_def& tool,
+                          const tool_rules& rules, bool guarded,
+                          std::string command) {
+  return std::make_shared<mcp_tool>(std::move(at), tool, rules, guarded,
+                                    std::move(command));
+}
+
+tools::tool_ptr make_resource_tool(std::shared_ptr<server> at, bool guarded) {
+  return std::make_shared<resource_tool>(std::move(at), guarded);
+}
+
+}  // namespace riffle::mcp

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What is remembered of servers between processes: their era, and the tools
+// that a person has looked at. One small file for each server.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "tools/mcp/protocol.hpp"
+
+namespace riffle::mcp {
+
+struct approved_tool {
+  std::string digest{};
+  std::string description{};
+  std::string input_schema{};
+
+  bool operator==(const approved_tool&) const = default;
+};
+
+struct remembered {
+  std::optional<era> speaks{};
+  std::string identity{};  ///< of what it was remembered: its command or URL
+  bool approved = false;   ///< a person has looked at its tools
+  std::map<std::string, approved_tool> tools{};
+
+  bool operator==(const remembered&) const = default;
+};
+
+/// Nothing that can be read: as if nothing were there.
+remembered recall(const std::filesystem::path& folder,
+                  const std::string& server);
+
+/// Whole or not at all, mode 0600; the folder is made.
+expected<void> remember(const std::filesystem::path& folder,
+                        const std::string& server, const remembered& x);
+
+/// What a person must look at before a tool is used.
+struct change {
+  enum class what : std::uint8_t { added, changed, removed };
+  what kind = what::added;
+  std::string tool{};
+  tool_def now{};
+  approved_tool before{};
+};
+
+std::vector<change> changes(const remembered& before,
+                            const std::vector<tool_def>& now);
+
+approved_tool approval_of(const tool_def& x);
+
+}  // namespace riffle::mcp

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/protocol.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/base/digest.hpp"
+#include "runtime/base/text.hpp"
+
+namespace riffle::mcp {
+
+namespace {
+
+constexpr const char* op = "mcp";
+constexpr std::array<std::string_view, 4> legacy_versions = {
+    "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+
+std::string text_at(const json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_string()) return {};
+  return found->get<std::string>();
+}
+
+json object_at(const json& x, const char* key) {
+  const auto found = x.find(key);
+  return found != x.end() && found->is_object() ? *found : json::object();
+}
+
+unexpected failure(std::string message) {
+  return unexpected{error{
+      .code = errc::tool_unavailable, .op = op, .message = std::move(message)}};
+}
+
+bool has(const json& capabilities, const char* key) {
+  return capabilities.contains(key) && capabilities.at(key).is_object();
+}
+
+void read_capabilities(introduction& out, const json& x) {
+  out.has_tools = has(x, "tools");
+  out.has_resources = has(x, "resources");
+  out.has_prompts = has(x, "prompts");
+}
+
+/// The newest version of a list that this client speaks without `initialize`.
+bool offers_modern(const json& versions) {
+  return versions.is_array() &&
+         std::ranges::any_of(versions, [](const json& x) {
+           return x.is_string() &&
+                  x.get_ref<const std::string&>() == modern_version;
+         });
+}
+
+expected<introduction> read_discovery(const json& x) {
+  introduction out;
+  out.speaks = era::modern;
+  const auto versions = x.find("supportedVersions");
+  if (versions != x.end() && !offers_modern(*versions))
+    return failure("the server speaks none of the versions " +
+                   std::string{modern_version} +
+                   " and 2025-11-25 to 2024-11-05, but " + to_text(*versions));
+  out.version = modern_version;
+  out.instructions = text_at(x, "instructions");
+  const auto about =
+      object_at(object_at(x, "_meta"), "io.modelcontextprotocol/serverInfo");
+  out.name = text_at(about, "name");
+  out.server_version = text_at(about, "version");
+  read_capabilities(out, object_at(x, "capabilities"));
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(era x) noexcept {
+  return x == era::modern ? "modern" : "legacy";
+}
+
+std::optional<era> parse_era(std::string_view text) noexcept {
+  if (text == "modern") return era::modern;
+  if (text == "legacy") return era::legacy;
+  return {};
+}
+
+bool speaks(std::string_view version) noexcept {
+  return version == modern_version ||
+         std::ranges::find(legacy_versions, version) != legacy_versions.end();
+}
+
+bool has_version_header(std::string_view version) noexcept {
+  return version >= "2025-06-18";  // dates: their order is that of texts
+}
+
+json capabilities_of(const identity& me) {
+  auto out = json::object();
+  if (!me.roots.empty()) out["roots"] = json::object();
+  if (me.fills_forms) out["elicitation"] = json::object();
+  return out;
+}
+
+json initialize_params(const identity& me) {
+  return {{"protocolVersion", legacy_version},
+          {"capabilities", capabilities_of(me)},
+          {"clientInfo", {{"name", me.name}, {"version", me.version}}}};
+}
+
+json with_meta(json params, const identity& me, std::string_view version,
+               std::string_view trace) {
+  if (!params.is_object()) params = json::object();
+  auto& meta = params["_meta"];
+  if (!trace.empty()) meta["traceparent"] = trace;
+  if (version != modern_version) {
+    if (meta.is_null()) params.erase("_meta");
+    return params;
+  }
+  meta["io.modelcontextprotocol/protocolVersion"] = version;
+  meta["io.modelcontextprotocol/clientCapabilities"] = capabilities_of(me);
+  meta["io.modelcontextprotocol/clientInfo"] = {{"name", me.name},
+                                                {"version", me.version}};
+  return params;
+}
+
+json defaults_of_form(const json& schema) {
+  auto out = json::object();
+  const auto fields = object_at(schema, "properties");
+  for (const auto& [name, x] : fields.items())
+    if (x.is_object() && x.contains("default")) out[name] = x.at("default");
+  return out;
+}
+
+std::variant<json, rpc_error> respond(const identity& me,
+                                      const std::string& method,
+                                      const json& params) {
+  if (method == "ping") return json::object();
+  if (method == "roots/list" && !me.roots.empty()) {
+    auto roots = json::array();
+    for (const auto& folder : me.roots)
+      roots.push_back({{"uri", "file://" + folder}, {"name", folder}});
+    return json{{"roots", std::move(roots)}};
+  }
+  if (method == "elicitation/create") {
+    if (!me.fills_forms) return json{{"action", "decline"}};
+    return json{
+        {"action", "accept"},
+        {"content", defaults_of_form(object_at(params, "requestedSchema"))}};
+  }
+  return rpc_error{code::method_not_found,
+                   "this client does not answer " + with_dots(method, 100),
+                   {}};
+}
+
+std::optional<expected<introduction>> judge_discovery(const answer& x) {
+  if (const auto* gone = std::get_if<lost>(&x)) return failure(gone->why);
+  if (const auto* result = std::get_if<json>(&x)) {
+    // Some servers answer anything.
+    if (!result->value("supportedVersions", json()).is_array()) return {};
+    return read_discovery(*result);
+  }
+  const auto& error = std::get<rpc_error>(x);
+  if (error.number != code::unsupported_version) return {};
+  const auto data = error.data.is_object() ? error.data : json::object();
+  const auto offered = data.find("supported");
+  if (offered != data.end() && !offers_modern(*offered)) {
+    for (const auto version : legacy_versions)
+      if (std::ranges::find(*offered, json(version)) != offered->end())
+        return {};
+  }
+  return failure("the server refuses the version " +
+                 std::string{modern_version} + ": " + render(error));
+}
+
+expected<introduction> judge_initialize(const answer& x) {
+  if (const auto* gone = std::get_if<lost>(&x)) return failure(gone->why);
+  if (const auto* error = std::get_if<rpc_error>(&x))
+    return failure("it refuses to begin: " + render(*error));
+  const auto& result = std::get<json>(x);
+  introduction out;
+  out.version = text_at(result, "protocolVersion");
+  if (!speaks(out.version) || out.version == modern_version)
+    return failure("it speaks the version \"" + with_dots(out.version, 40) +
+                   "\" of the protocol, which this client does not know");
+  const auto about = object_at(result, "serverInfo");
+  out.name = text_at(about, "name");
+  out.server_version = text_at(about, "version");
+  out.instructions = text_at(result, "instructions");
+  read_capabilities(out, object_at(result, "capabilities"));
+  return out;
+}
+
+expected<std::optional<std::string>> page_reader::on_page(const json& result) {
+  const auto page = result.find(key_);
+  if (page == result.end() || !page->is_array())
+    return failure("a page without the list \"" + key_ + "\"");
+  for (const auto& x : *page) {
+    if (items_.size() >= most_items)
+      return failure("more than 5000 " + key_ + ", which nobody can use");
+    items_.push_back(x);
+  }
+  const auto next = result.find("nextCursor");
+  if (next == result.end() || next->is_null()) return std::nullopt;
+  if (!next->is_string()) return failure("a cursor that is no text");
+  auto cursor = next->get<std::string>();
+  if (!seen_.insert(cursor).second)
+    return failure("its list of " + key_ + " goes round in a circle");
+  if (++pages_ >= most_pages)
+    return failure("its list of " + key_ + " has more than 200 pages");
+  return cursor;
+}
+
+}  // namespace riffle::mcp

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/rpc.hpp"
+
+#include <utility>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/text.hpp"
+
+namespace riffle::mcp {
+
+namespace {
+
+constexpr std::size_t longest_quote = 200;
+constexpr std::size_t largest_batch = 1000;
+
+json message(std::string_view method, const json& params) {
+  json out = {{"jsonrpc", "2.0"}, {"method", method}};
+  if (!params.is_null()) out["params"] = params;
+  return out;
+}
+
+std::string text_at(const json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_string()) return {};
+  return found->get<std::string>();
+}
+
+const json& object_at(const json& x, const char* key) {
+  static const json none = json::object();
+  const auto found = x.find(key);
+  return found != x.end() && found->is_object() ? *found : none;
+}
+
+rpc_error error_of(const json& x) {
+  if (!x.is_object()) return {code::internal, "an error without a text", {}};
+  rpc_error out;
+  if (const auto n = x.find("code"); n != x.end() && n->is_number_integer())
+    out.number = n->get<int>();
+  out.message = text_at(x, "message");
+  if (out.message.empty()) out.message = "an error without a text";
+  if (const auto data = x.find("data"); data != x.end()) out.data = *data;
+  return out;
+}
+
+std::string short_text(std::string_view text) {
+  return with_dots(text, longest_quote);
+}
+
+}  // namespace
+
+std::string to_text(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string render(const rpc_error& x) {
+  return std::to_string(x.number) + ": " + x.message;
+}
+
+request_id rpc_core::request(std::string_view method, json params, bool reports,
+                             rpc_effects& out) {
+  const auto id = ++last_;
+  open_.emplace(id, entry{reports, {}});
+  if (closed_) {
+    settle(id, lost{*closed_}, out);
+    return id;
+  }
+  if (reports) {
+    if (!params.is_object()) params = json::object();
+    params["_meta"]["progressToken"] = id;
+  }
+  auto text = message(method, params);
+  text["id"] = id;
+  out.emplace_back(send_text{to_text(text)});
+  return id;
+}
+
+void rpc_core::notify(std::string_view method, const json& params,
+                      rpc_effects& out) const {
+  if (!closed_) out.emplace_back(send_text{to_text(message(method, params))});
+}
+
+void rpc_core::cancel(request_id id, std::string_view reason, bool tell,
+                      rpc_effects& out) {
+  if (open_.erase(id) == 0 || !tell) return;
+  notify("notifications/cancelled", {{"requestId", id}, {"reason", reason}},
+         out);
+}
+
+void rpc_core::on_text(std::string_view text, rpc_effects& out) {
+  if (closed_) return;
+  const auto x = parse_strict(text);
+  if (!x) {
+    out.emplace_back(odd{"this is no JSON: " + short_text(text)});
+    return;
+  }
+  if (!x->is_array()) return on_message(*x, out);
+  std::size_t count = 0;  // a batch, as versions before 2025-06-18 know it
+  for (const auto& one : *x) {
+    if (++count > largest_batch) {
+      out.emplace_back(odd{"a batch of more than 1000 messages"});
+      return;
+    }
+    on_message(one, out);
+  }
+}
+
+void rpc_core::on_message(const json& x, rpc_effects& out) {
+  if (!x.is_object()) {
+    out.emplace_back(odd{"a message is no object: " + short_text(to_text(x))});
+    return;
+  }
+  const auto method = x.find("method");
+  const bool asks = method != x.end() && method->is_string();
+  if (asks && x.contains("id")) return on_request(x, out);
+  if (asks) return on_notification(x, out);
+  on_response(x, out);
+}
+
+void rpc_core::on_response(const json& x, rpc_effects& out) {
+  const auto id = x.find("id");
+  const auto error = x.find("error");
+  const auto result = x.find("result");
+  const bool failed = error != x.end() && !error->is_null();
+  if (!failed && result == x.end()) {
+    out.emplace_back(odd{"a message that asks and answers nothing: " +
+                         short_text(to_text(x))});
+    return;
+  }
+  if (id == x.end() || !id->is_number_unsigned() ||
+      !open_.contains(id->get<request_id>())) {
+    out.emplace_back(
+        odd{"an answer to no open request: " + short_text(to_text(x))});
+    return;
+  }
+  const auto which = id->get<request_id>();
+  if (failed) return settle(which, error_of(*error), out);
+  if (!result->is_object())
+    return settle(which,
+                  rpc_error{code::internal, "the result is no object", *result},
+                  out);
+  settle(which, *result, out);
+}
+
+void rpc_core::on_request(const json& x, rpc_effects& out) const {
+  const auto& id = x.at("id");
+  if (!id.is_string() && !id.is_number_integer()) {
+    out.emplace_back(odd{"a request whose id is no text and no number: " +
+                         short_text(to_text(x))});
+    return;
+  }
+  const auto method = x.at("method").get<std::string>();
+  std::variant<json, rpc_error> said = json::object();
+  if (answers_ && method != "ping")
+    said = answers_(method, object_at(x, "params"));
+  else if (method != "ping")
+    said = rpc_error{code::method_not_found,
+                     "this client does not answer " + short_text(method),
+                     {}};
+  json reply = {{"jsonrpc", "2.0"}, {"id", id}};
+  if (const auto* error = std::get_if<rpc_error>(&said))
+    reply["error"] = {{"code", error->number}, {"message", error->message}};
+  else
+    reply["result"] = std::get<json>(std::move(said));
+  out.emplace_back(send_text{to_text(reply)});
+}
+
+void rpc_core::on_notification(const json& x, rpc_effects& out) {
+  const auto method = x.at("method").get<std::string>();
+  const auto& params = object_at(x, "params");
+  if (method == "notifications/progress") return on_progress(params, out);
+  out.emplace_back(notified{method, params});
+}
+
+/// What is late, unknown or goes back is passed over, as the protocol has it.
+void rpc_core::on_progress(const json& params, rpc_effects& out) {
+  const auto token = params.find("progressToken");
+  const auto value = params.find("progress");
+  if (token == params.end() || !token->is_number_unsigned()) return;
+  if (value == params.end() || !value->is_number()) return;
+  const auto found = open_.find(token->get<request_id>());
+  if (found == open_.end() || !found->second.reports) return;
+  const auto now = value->get<double>();
+  if (found->second.progress && now <= *found->second.progress) return;
+  found->second.progress = now;
+  progressed said{found->first, now, {}, text_at(params, "message")};
+  if (const auto total = params.find("total");
+      total != params.end() && total->is_number())
+    said.total = total->get<double>();
+  out.emplace_back(std::move(said));
+}
+
+void rpc_core::settle(request_id id, answer how, rpc_effects& out) {
+  open_.erase(id);
+  out.emplace_back(settled{id, std::move(how)});
+}
+
+void rpc_core::on_closed(const std::string& why, rpc_effects& out) {
+  if (closed_) return;
+  closed_ = why;
+  while (!open_.empty()) settle(open_.begin()->first, lost{why}, out);
+}
+
+}  // namespace riffle::mcp

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/servers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+#include "tools/mcp/names.hpp"
+
+namespace riffle::mcp {
+
+servers::servers(servers_options options) : options_{std::move(options)} {
+  for (const auto& x : options_.all) {
+    const auto& name = x.how.name;
+    entry one{x, {}, {}, {}, {}, {}};
+    if (!options_.memory.empty()) one.known = recall(options_.memory, name);
+    if (one.known.identity != x.identity) one.known = {.identity = x.identity};
+    auto how = x.how;
+    how.known_era = one.known.speaks;
+    how.on_listing = [this, name](const listing& has) {
+      on_listing(name, has);
+    };
+    const std::lock_guard lock{mutex_};
+    auto& kept = all_[name] = std::move(one);
+    kept.at = std::make_shared<server>(std::move(how));
+  }
+}
+
+/// All at once: each has a grace.
+servers::~servers() {
+  for (auto& [name, x] : all_) x.at->close();
+  for (auto& [name, x] : all_) x.at->join();
+}
+
+server* servers::find(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  return found == all_.end() ? nullptr : found->second.at.get();
+}
+
+std::vector<std::string> servers::names() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<std::string> out;
+  for (const auto& [name, x] : all_) out.push_back(name);
+  return out;
+}
+
+std::vector<std::string> servers::ready(const std::set<std::string>& names) {
+  const auto began = std::chrono::steady_clock::now();
+  for (const auto& name : names)
+    if (auto* x = find(name)) x->want();
+  std::vector<std::string> problems;
+  for (const auto& name : names) {
+    auto* x = find(name);
+    if (x == nullptr || x->wait_ready(began + x->options().startup_timeout))
+      continue;
+    const auto now = x->status();
+    problems.push_back("the server " + name + " is " +
+                       std::string{to_string(now.state)} +
+                       (now.last_error.empty() ? "" : ": " + now.last_error));
+  }
+  return problems;
+}
+
+std::vector<std::string> servers::tools_of(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  return found == all_.end() ? std::vector<std::string>{} : found->second.order;
+}
+
+tools::tool_ptr servers::find_tool(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  for (const auto& [ignored, x] : all_)
+    for (const auto& tool : x.tools)
+      if (tool->spec().name == name) return tool;
+  return {};
+}
+
+std::vector<change> servers::held_back(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  return found == all_.end() ? std::vector<change>{} : found->second.held;
+}
+
+/// A tool, once known, stays as it was: if its server changes it, calls are
+/// refused until a person has looked (see call_tool).
+void servers::on_listing(const std::string& name, const listing& has) {
+  std::vector<tools::tool_ptr> all;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& x = all_.at(name);
+    note(x, has);
+    for (const auto& [ignored, one] : all_)
+      all.insert(all.end(), one.tools.begin(), one.tools.end());
+  }
+  if (options_.on_tools) options_.on_tools(all);
+}
+
+void servers::note(entry& x, const listing& has) const {
+  const auto& name = x.setup.how.name;
+  x.held =
+      x.known.approved ? changes(x.known, has.tools) : std::vector<change>{};
+  const auto is_held = [&](const std::string& tool) {
+    return !options_.shows_all &&
+           std::ranges::any_of(x.held, [&](const change& c) {
+             return c.tool == tool && c.kind != change::what::removed;
+           });
+  };
+  const auto add = [&](const std::string& as, const auto& make) {
+    if (std::ranges::find(x.order, as) == x.order.end()) x.order.push_back(as);
+    if (std::ranges::any_of(
+            x.tools, [&](const auto& y) { return y->spec().name == as; }))
+      return;
+    x.tools.push_back(make());
+  };
+  for (const auto& tool : has.tools) {
+    if (is_held(tool.name)) {
+      log_warn("mcp." + name,
+               "its tool " + tool.name +
+                   " is not as it was approved and is not used: 'riffle mcp "
+                   "approve " +
+                   name + "' shows it");
+      continue;
+    }
+    add(tool_name(name, tool.name), [&] {
+      return make_tool(x.at, tool, x.setup.rules(tool.name), x.setup.guarded,
+                       x.setup.identity);
+    });
+  }
+  if (has.about.has_resources)
+    add(tool_name(name, "read_resource"),
+        [&] { return make_resource_tool(x.at, x.setup.guarded); });
+  if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
+  x.known.speaks = has.about.speaks;
+  if (auto done = remember(options_.memory, name, x.known); !done)
+    log_warn("mcp." + name, done.error().message);
+}
+
+}  // namespace riffle::mcp

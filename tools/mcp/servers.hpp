@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// All servers of a process, and the tools that they have.
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/mcp/mcp_tool.hpp"
+#include "tools/mcp/memory.hpp"
+#include "tools/mcp/server.hpp"
+
+namespace riffle::mcp {
+
+struct server_setup {
+  server_options how{};
+  /// Of a tool, by the server's name for it.
+  std::function<tool_rules(const std::string& tool)> rules{};
+  /// What it is: another command or URL is another server.
+  std::string identity{};
+  bool guarded = false;  ///< it runs processes
+};
+
+struct servers_options {
+  std::filesystem::path memory{};  ///< folder; empty: nothing is remembered
+  std::vector<server_setup> all{};
+  /// Told of all tools that there are now, on a thread of a server.
+  std::function<void(const std::vector<tools::tool_ptr>&)> on_tools{};
+  /// A tool is used as it is, whatever was approved: to look at it.
+  bool shows_all = false;
+};
+
+class servers {
+ public:
+  explicit servers(servers_options options);
+  ~servers();
+  servers(const servers&) = delete;
+  servers& operator=(const servers&) = delete;
+
+  /// Null: there is none with this name.
+  [[nodiscard]] server* find(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  /// Starts these, all at once, and waits for each up to its start-up timeout.
+  /// Why some are not ready, a line each.
+  std::vector<std::string> ready(const std::set<std::string>& names);
+
+  /// Tools of a server as they were listed, by Riffle's names, in the server's
+  /// order; also of one that is not there just now.
+  [[nodiscard]] std::vector<std::string> tools_of(
+      const std::string& name) const;
+  [[nodiscard]] tools::tool_ptr find_tool(const std::string& name) const;
+
+  /// What a person must look at before it is used.
+  [[nodiscard]] std::vector<change> held_back(const std::string& name) const;
+
+ private:
+  struct entry {
+    server_setup setup;
+    remembered known;
+    std::vector<tools::tool_ptr> tools;
+    std::vector<std::string> order;  ///< names of tools of the last list
+    std::vector<change> held;
+    std::shared_ptr<server> at;
+  };
+
+  void on_listing(const std::string& name, const listing& has);
+  void note(entry& x, const listing& has) const;
+
+  const servers_options options_;
+  mutable std::mutex mutex_;
+  std::map<std::string, entry> all_;
+};
+
+}  // namespace riffle::mcp

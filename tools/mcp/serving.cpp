@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/serving.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/text.hpp"
+
+namespace riffle::mcp {
+
+namespace {
+
+constexpr auto version_key = "io.modelcontextprotocol/protocolVersion";
+constexpr auto info_key = "io.modelcontextprotocol/serverInfo";
+
+const json& object_at(const json& x, const char* key) {
+  static const json none = json::object();
+  const auto found = x.find(key);
+  return found != x.end() && found->is_object() ? *found : none;
+}
+
+std::string text_at(const json& x, const char* key) {
+  const auto found = x.find(key);
+  if (found == x.end() || !found->is_string()) return {};
+  return found->get<std::string>();
+}
+
+send_text reply(const json& id, json result) {
+  return {
+      to_text({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}})};
+}
+
+send_text refusal(const json& id, const rpc_error& x) {
+  json error = {{"code", x.number}, {"message", x.message}};
+  if (!x.data.is_null()) error["data"] = x.data;
+  return {
+      to_text({{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(error)}})};
+}
+
+json complete(json result, bool modern) {
+  if (modern) result["resultType"] = "complete";
+  return result;
+}
+
+}  // namespace
+
+void serving_core::on_text(std::string_view text, serving_effects& out) {
+  const auto x = parse_strict(text);
+  if (!x)
+    return void(out.emplace_back(
+        refusal(nullptr, {code::parse_error, "this is no JSON", {}})));
+  if (!x->is_object() || !x->contains("method")) {
+    const bool answers =
+        x->is_object() && (x->contains("result") || x->contains("error"));
+    if (!answers)  // nobody was asked anything
+      out.emplace_back(
+          refusal(nullptr, {code::invalid_request, "this is no request", {}}));
+    return;
+  }
+  if (!x->at("method").is_string())
+    return void(out.emplace_back(refusal(
+        nullptr, {code::invalid_request, "the method is no text", {}})));
+  if (!x->contains("id")) return on_notification(*x, out);
+  const auto& id = x->at("id");
+  if (!id.is_string() && !id.is_number_integer())
+    return void(out.emplace_back(refusal(
+        nullptr,
+        {code::invalid_request, "an id is a text or a whole number", {}})));
+  on_request(*x, out);
+}
+
+void serving_core::on_request(const json& x, serving_effects& out) {
+  const auto method = text_at(x, "method");
+  const auto& params = object_at(x, "params");
+  const auto& id = x.at("id");
+  const auto version = text_at(object_at(params, "_meta"), version_key);
+  const bool modern = !version.empty();
+  if (modern && version != modern_version)
+    return void(out.emplace_back(refusal(
+        id, {code::unsupported_version,
+             "this server does not speak " + with_dots(version, 40),
+             {{"supported", {modern_version}}, {"requested", version}}})));
+  const bool first = method == "initialize" || method == "ping";
+  if (!modern && !began_ && !first)
+    return void(out.emplace_back(refusal(
+        id, {code::invalid_params,
+             "begin with initialize, or say the version of the protocol in "
+             "_meta",
+             {}})));
+  if (method == "tools/call") return begin(x, modern, out);
+  auto said = answer_to(method, params);
+  if (auto* error = std::get_if<rpc_error>(&said))
+    out.emplace_back(refusal(id, *error));
+  else
+    out.emplace_back(reply(id, complete(std::get<json>(said), modern)));
+}
+
+std::variant<json, rpc_error> serving_core::answer_to(const std::string& method,
+                                                      const json& params) {
+  if (method == "ping") return json::object();
+  if (method == "initialize") return initialize(params);
+  if (method == "server/discover") return discovery();
+  if (method == "tools/list") return json{{"tools", options_.tools}};
+  if (method == "resources/list" && options_.list)
+    return json{{"resources", options_.list()}};
+  if (method == "resources/templates/list" && options_.list)
+    return json{{"resourceTemplates", json::array()}};
+  if (method == "resources/read" && options_.read) return read(params);
+  return rpc_error{code::method_not_found,
+                   "there is no method " + with_dots(method, 100),
+                   {}};
+}
+
+std::variant<json, rpc_error> serving_core::read(const json& params) const {
+  const auto uri = text_at(params, "uri");
+  const auto text = options_.read(uri);
+  if (!text)
+    return rpc_error{code::invalid_params,
+                     "there is no resource " + with_dots(uri, 200),
+                     {}};
+  return json{{"contents", json::array({{{"uri", uri}, {"text", *text}}})}};
+}
+
+json serving_core::capabilities() const {
+  json out = {{"tools", json::object()}};
+  if (options_.list) out["resources"] = json::object();
+  return out;
+}
+
+json serving_core::initialize(const json& params) {
+  began_ = true;
+  auto version = text_at(params, "protocolVersion");
+  if (!speaks(version) || version == modern_version) version = legacy_version;
+  return {
+      {"protocolVersion", version},
+      {"capabilities", capabilities()},
+      {"serverInfo", {{"name", options_.name}, {"version", options_.version}}}};
+}
+
+json serving_core::discovery() const {
+  return {
+      {"supportedVersions", {modern_version}},
+      {"capabilities", capabilities()},
+      {"_meta",
+       {{info_key, {{"name", options_.name}, {"version", options_.version}}}}}};
+}
+
+void serving_core::begin(const json& x, bool modern, serving_effects& out) {
+  const auto& params = object_at(x, "params");
+  const auto name = text_at(params, "name");
+  const bool there = std::ranges::any_of(
+      options_.tools, [&](const json& y) { return y.at("name") == name; });
+  if (!there)
+    return void(out.emplace_back(
+        refusal(x.at("id"), {code::invalid_params,
+                             "there is no tool " + with_dots(name, 100),
+                             {}})));
+  if (calls_.size() >= options_.most_calls)
+    return void(out.emplace_back(
+        refusal(x.at("id"), {code::internal, "too many calls at once", {}})));
+  const auto key = ++last_;
+  const auto& meta = object_at(params, "_meta");
+  calls_[key] = {x.at("id"), meta.value("progressToken", json()), modern, -1};
+  out.emplace_back(begin_call{key, name, object_at(params, "arguments")});
+}
+
+void serving_core::on_notification(const json& x, serving_effects& out) {
+  if (text_at(x, "method") != "notifications/cancelled") return;
+  const auto& params = object_at(x, "params");
+  const auto id = params.find("requestId");
+  if (id == params.end()) return;
+  for (auto i = calls_.begin(); i != calls_.end(); ++i) {
+    if (i->second.id != *id) continue;
+    out.emplace_back(stop_call{i->first});
+    calls_.erase(i);
+    return;
+  }
+}
+
+void serving_core::on_progress(std::uint64_t key, double progress,
+                               const std::string& message,
+                               serving_effects& out) {
+  const auto found = calls_.find(key);
+  if (found == calls_.end() || found->second.token.is_null()) return;
+  if (progress <= found->second.progress) return;
+  found->second.progress = progress;
+  out.emplace_back(send_text{to_text({{"jsonrpc", "2.0"},
+                                      {"method", "notifications/progress"},
+                                      {"params",
+                                       {{"progressToken", found->second.token},
+                                        {"progress", progress},
+                                        {"message", message}}}})});
+}
+
+void serving_core::on_done(std::uint64_t key, json result,
+                           serving_effects& out) {
+  const auto found = calls_.find(key);
+  if (found == calls_.end()) return;
+  out.emplace_back(reply(found->second.id,
+                         complete(std::move(result), found->second.modern)));
+  calls_.erase(found);
+}
+
+void serving_core::on_closed(serving_effects& out) {
+  for (const auto& [key, ignored] : calls_) out.emplace_back(stop_call{key});
+  calls_.clear();
+}
+
+}  // namespace riffle::mcp
