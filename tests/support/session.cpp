@@ -57,6 +57,18 @@ struct counts : listener_base {
     running = info.name;
   }
 
+  /// Told again at the end, where a long log is looked at first.
+#if __has_include(<catch2/catch_all.hpp>)
+  void assertionEnded(const Catch::AssertionStats& stats) override {
+    tell(stats.assertionResult);
+  }
+#else
+  bool assertionEnded(const Catch::AssertionStats& stats) override {
+    tell(stats.assertionResult);
+    return false;
+  }
+#endif
+
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     if (skips_this_case && stats.totals.assertions.allOk()) ++skipped;
   }
@@ -69,6 +81,18 @@ struct counts : listener_base {
               << " passed, " << cases.failed << " failed, " << skipped + native
               << " skipped\n"
               << std::flush;
+  }
+
+  static void tell(const Catch::AssertionResult& result) {
+    if (result.isOk()) return;
+    const auto where = result.getSourceInfo();
+    std::string text = result.hasExpression() ? result.getExpandedExpression()
+                                              : std::string{};
+    if (result.hasMessage()) text += " " + std::string{result.getMessage()};
+    for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
+    reasons += "failed: " + std::string{where.file} + ":" +
+               std::to_string(where.line) + ": \"" + running +
+               "\": " + text.substr(0, 400) + "\n";
   }
 
   std::uint64_t skipped = 0;
