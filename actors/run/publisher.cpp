@@ -6,7 +6,7 @@
 
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
-#include "actors/run/run_metrics.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -92,7 +92,7 @@ void publisher_state::on_progress(published_progress& x) {
 }
 
 void publisher_state::emit(const events::body& body) {
-  measure_event(body);
+  meter.take(body, self->clock().now());
   writer->add(lines, ++last_seq, body);
 }
 
@@ -166,6 +166,7 @@ void publisher_state::submit() {
   }
   then.block = unit.block;
   then.last_seq = sent_seq;
+  then.since = self->clock().now();
   on_their_way.push_back(std::exchange(then, {}));
   append(std::move(unit));
 }
@@ -194,6 +195,11 @@ void publisher_state::on_commit(const commit_done& x) {
   auto done = std::move(on_their_way.front());
   on_their_way.erase(on_their_way.begin());
   acked_seq = done.last_seq;
+  if (metrics_are_read())
+    measure(metric::commit_duration,
+            std::chrono::duration<double>(self->clock().now() - done.since)
+                .count(),
+            {});
   if (done.block) pass_on(*done.block);
   for (auto& [id, worker] : done.reports)
     if (worker) self->send(worker, work::ack{id});
@@ -232,6 +238,7 @@ void publisher_state::fail(const error& why) {
   failed = true;
   log_run(log_level::info, spec->run, "cannot be stored: " + render_chain(why));
   for (auto& [id, who] : subscribers) who->closed(why);
+  count_subscribers(-static_cast<double>(subscribers.size()));
   subscribers.clear();
   self->send(peers.registry, run_broken{spec->run, why});
 }
@@ -247,7 +254,16 @@ void publisher_state::pass_on(const storage::event_block& block) {
     fan_out.on_refused(id);
     fan_out.detach(id);
     subscribers.erase(id);
+    count_subscribers(-1);
   }
+}
+
+void publisher_state::count_subscribers(double more) noexcept {
+  if (more != 0) measure(metric::subscribers, more, {});
+}
+
+publisher_state::~publisher_state() {
+  count_subscribers(-static_cast<double>(subscribers.size()));
 }
 
 void publisher_state::on_attach(const attach_subscriber& x) {
@@ -255,6 +271,7 @@ void publisher_state::on_attach(const attach_subscriber& x) {
   if (fan_out.attach(id, x.who->position(), acked_seq) ==
       core::reader_state::live) {
     subscribers.emplace(id, x.who);
+    count_subscribers(1);
     return;
   }
   fan_out.detach(id);

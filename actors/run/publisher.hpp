@@ -7,6 +7,7 @@
 #include "actors/core/run_status.hpp"
 #include "actors/core/text_batcher.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/run/run_metrics.hpp"
 #include "messages/event_line.hpp"
 
 namespace riffle {
@@ -17,6 +18,9 @@ namespace riffle {
 struct publisher_state {
   static inline const char* name = "publisher";
   explicit publisher_state(publisher_actor::pointer me);
+  ~publisher_state();
+  publisher_state(const publisher_state&) = delete;
+  publisher_state& operator=(const publisher_state&) = delete;
 
   void begin(run_spec_ptr run, std::uint64_t last_seq,
              std::uint64_t attempt_seq);
@@ -40,6 +44,7 @@ struct publisher_state {
   void pass_on(const storage::event_block& block);
   void notify(commit_notice& notice);
   void fail(const error& why);
+  static void count_subscribers(double more) noexcept;
 
   /// What follows from a commit.
   struct consequences {
@@ -49,6 +54,7 @@ struct publisher_state {
     std::vector<std::pair<call_id, tool_worker_actor>> reports;
     std::uint64_t credit = 0;
     stream_consumer_actor consumer;
+    time_point since{};  ///< when it was handed to the journal
   };
 
   publisher_actor::pointer self;
@@ -63,6 +69,7 @@ struct publisher_state {
   std::uint32_t text_step = 0;
   bool flush_scheduled = false;
   core::run_status status;
+  event_meter meter;
   bool status_scheduled = false;
   bool failed = false;
   bool ended = false;  ///< the run's last event is numbered

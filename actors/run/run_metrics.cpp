@@ -9,7 +9,6 @@ namespace riffle {
 
 namespace {
 
-constexpr std::string_view operation = "gen_ai.operation.name";
 constexpr std::string_view error_type = "error.type";
 
 double seconds(std::uint64_t ms) { return static_cast<double>(ms) / 1000; }
@@ -21,20 +20,18 @@ std::string_view code_of(const std::optional<error>& why) {
 
 void take(const events::tool_result& x) noexcept {
   measure(metric::tool_duration, seconds(x.duration_ms),
-          {{operation, "execute_tool"},
-           {"gen_ai.tool.name", x.tool},
-           {error_type, code_of(x.err)}});
+          {{"gen_ai.tool.name", x.tool}, {error_type, code_of(x.err)}});
 }
 
 void take(const events::run_finished& x) noexcept {
   measure(metric::run_duration, seconds(x.duration_ms),
-          {{operation, "invoke_agent"}, {error_type, code_of(x.err)}});
-  const auto tokens = [](std::uint64_t n, std::string_view type) {
-    measure(metric::run_tokens, static_cast<double>(n),
-            {{operation, "invoke_agent"}, {"gen_ai.token.type", type}});
-  };
-  tokens(x.usage.input_tokens, "input");
-  tokens(x.usage.output_tokens, "output");
+          {{error_type, code_of(x.err)}});
+}
+
+void take(const events::tool_progress& x) noexcept {
+  if (x.report.coalesced > 0)
+    measure(metric::coalesced, static_cast<double>(x.report.coalesced),
+            {{"gen_ai.tool.name", x.tool}});
 }
 
 void take(const events::plan_step_finished& x) noexcept {
@@ -56,8 +53,22 @@ void take(const T&) noexcept {}
 
 }  // namespace
 
-void measure_event(const events::body& x) noexcept {
-  if (metrics_are_read()) std::visit([](const auto& body) { take(body); }, x);
+void event_meter::take_question(const events::body& x, time_point now) {
+  if (const auto* asked = std::get_if<events::approval_required>(&x)) {
+    asked_.insert_or_assign(asked->proposal, now);
+  } else if (const auto* said = std::get_if<events::approval_resolved>(&x)) {
+    const auto at = asked_.extract(said->proposal);
+    if (at)
+      measure(metric::approval_wait,
+              std::chrono::duration<double>(now - at.mapped()).count(),
+              {{"riffle.approval.outcome", to_string(said->how)}});
+  }
+}
+
+void event_meter::take(const events::body& x, time_point now) {
+  if (!metrics_are_read()) return;
+  std::visit([](const auto& body) { riffle::take(body); }, x);
+  take_question(x, now);
 }
 
 }  // namespace riffle

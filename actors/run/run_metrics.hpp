@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
+
 #include "messages/event.hpp"
+#include "messages/time.hpp"
 
 namespace riffle {
 
-/// Measures what an event of a run or a plan says (runtime/base/metrics.hpp):
-/// the one place where events become metrics. Called once for each event, as
-/// it is written; costs a load of an atomic where nobody reads.
-void measure_event(const events::body& x) noexcept;
+/// Measures what the events of a run or a plan say (runtime/base/metrics.hpp):
+/// the one place where events become metrics. Costs a load of an atomic where
+/// nobody reads.
+class event_meter {
+ public:
+  /// Once for each event, as it is written.
+  void take(const events::body& x, time_point now);
+
+ private:
+  void take_question(const events::body& x, time_point now);
+
+  std::map<proposal_id, time_point> asked_;  ///< questions that are open
+};
 
 }  // namespace riffle

@@ -7,6 +7,7 @@
 #include "actors/core/short_names.hpp"
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
+#include "runtime/base/metrics.hpp"
 #include "runtime/base/secrets.hpp"
 
 namespace riffle {
@@ -53,6 +54,7 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
   request.url = spec->url;
   request.headers = spec->headers;
   request.body = std::move(body);
+  opened = self->clock().now();
   const auto& limits = spec->model.timeouts;
   request.timeouts = {limits.connect, limits.first_byte, limits.idle,
                       limits.total};
@@ -119,8 +121,10 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
   repetitions.apply(delta.pieces);
   message.add(delta);
   core::shorten_names(delta);
+  const bool first = !answered;
   answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
              delta.usage.has_value();
+  if (first && answered) meter_chunk();
   if (!delta.fragments.empty()) {
     call_fragments more{std::move(delta.fragments)};
     if (delta.pieces.empty() && bytes > 0) {
@@ -159,6 +163,7 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   if (const auto cost =
           core::cost_of({price.input, price.output}, summary.usage))
     summary.usage.cost_usd = cost;
+  meter_end(summary);
   self->send(parser, turn_over{std::move(summary)});
   // The body's own end follows the end mark at once; with it the connection
   // stays for the next request.
@@ -166,6 +171,45 @@ void stream_consumer_state::finish(std::optional<error> failure) {
     self->delayed_send(self, body_end_timeout, stop_asking{});
   else
     self->quit();
+}
+
+namespace {
+
+/// OpenTelemetry's name of it, or what it speaks.
+std::string_view provider_of(const run_spec& spec) {
+  return spec.model.provider.empty() ? spec.model.dialect : spec.model.provider;
+}
+
+}  // namespace
+
+void stream_consumer_state::meter_chunk() {
+  if (!spec->request.streaming || !metrics_are_read()) return;
+  measure(metric::chat_first_chunk,
+          std::chrono::duration<double>(self->clock().now() - opened).count(),
+          {{"gen_ai.operation.name", "chat"},
+           {"gen_ai.provider.name", provider_of(*spec)},
+           {"gen_ai.request.model", spec->model.model}});
+}
+
+void stream_consumer_state::meter_end(const core::turn_summary& x) {
+  if (!metrics_are_read()) return;
+  const auto provider = provider_of(*spec);
+  const std::string_view model = spec->model.model;
+  measure(metric::chat_duration,
+          std::chrono::duration<double>(self->clock().now() - opened).count(),
+          {{"gen_ai.operation.name", "chat"},
+           {"gen_ai.provider.name", provider},
+           {"gen_ai.request.model", model},
+           {"error.type", x.failure ? to_string(x.failure->code) : ""}});
+  const auto tokens = [&](std::uint64_t n, std::string_view type) {
+    measure(metric::chat_tokens, static_cast<double>(n),
+            {{"gen_ai.operation.name", "chat"},
+             {"gen_ai.provider.name", provider},
+             {"gen_ai.request.model", model},
+             {"gen_ai.token.type", type}});
+  };
+  tokens(x.usage.input_tokens, "input");
+  tokens(x.usage.output_tokens, "output");
 }
 
 stream_consumer_actor::behavior_type stream_consumer(

@@ -39,6 +39,10 @@ struct stream_consumer_state {
   bool shown = false;     ///< a part of the answer became events
   bool answered = false;  ///< a part of the answer came
   bool over = false;
+
+  void meter_chunk();
+  void meter_end(const core::turn_summary& x);
+  time_point opened{};  ///< when the transfer was asked for
 };
 
 /// Opens the transfer at once. `body`: the request.

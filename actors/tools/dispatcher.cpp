@@ -9,6 +9,7 @@
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_check.hpp"
 #include "actors/tools/call_records.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -85,6 +86,7 @@ void dispatcher_state::act(core::begin_call& x) {
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
   budget.on_begun(x.call.id);
+  meter_begin(x.call);
   run_entry entry;
   if (x.announce) entry.events.emplace_back(call_event(x.call, true));
   note_attempt(x.call.id, x.attempt);
@@ -176,6 +178,7 @@ void dispatcher_state::act(core::settle_call& x) {
                                 : std::vector<storage::attempt_record>{});
   std::ranges::move(values.changes, std::back_inserter(entry.changes));
   budget.on_settled(id);
+  clock.on_settled(id);
   basis_of.erase(id);
   if (auto extra = more.extract(id)) join(entry, std::move(extra.mapped()));
   self->send(peers.muxer,
@@ -256,6 +259,7 @@ bool dispatcher_state::work_on(parsed_calls& x) {
     asked.push_back({call.id, call.tool + " " + call.arguments});
     if (!call.rejection && !call.control && !budget.reserve(call.id))
       call.rejection = budget.refusal();
+    if (metrics_are_read()) clock.on_ready(call.id, now());
     apply(queue.on_call(std::move(call), now()));
   }
   return taken_in == x.calls.size();
@@ -270,6 +274,9 @@ bool dispatcher_state::work_on(malformed_call& x) {
 /// record, before the orchestrator hears of its end.
 bool dispatcher_state::work_on(turn_over& x) {
   x.turn.calls = std::exchange(asked, {});
+  for (const auto early : clock.on_turn_over(now()))
+    measure(metric::head_start, std::chrono::duration<double>(early).count(),
+            {});
   self->send(peers.orchestrator, std::move(x));
   return true;
 }
@@ -288,10 +295,12 @@ void dispatcher_state::on(drain_request& x) {
 
 void dispatcher_state::on(step_forgotten&) {
   asked.clear();
+  clock.on_next_turn();
   queue.on_next_step();
 }
 
 void dispatcher_state::on(approval_decision& x) {
+  if (metrics_are_read() && x.approved) clock.on_ready(x.id, now());
   if (!x.basis.empty()) basis_of.insert_or_assign(x.id, std::move(x.basis));
   if (x.edited)
     apply(queue.on_edited(std::move(*x.edited), now()));

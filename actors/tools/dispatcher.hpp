@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "actors/core/budget.hpp"
+#include "actors/core/call_clock.hpp"
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/interfaces.hpp"
 #include "tools/session_state.hpp"
@@ -105,6 +106,9 @@ struct dispatcher_state {
   void came_back(const call_id& id, std::uint32_t attempt);
   std::map<call_id, handed_over> at_pools;
   std::optional<time_point> next_tick;
+
+  void meter_begin(const tool_call& call);
+  core::call_clock clock;
 };
 
 dispatcher_actor::behavior_type dispatcher(

@@ -6,6 +6,7 @@
 #include "actors/cluster/node_board.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/dispatcher.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -126,6 +127,12 @@ void dispatcher_state::answer_unplaced(const call_id& id, std::uint32_t attempt,
   done.result.err = std::move(why);
   done.moved = again;
   self->send(self, std::move(done));
+}
+
+void dispatcher_state::meter_begin(const tool_call& call) {
+  if (const auto waited = clock.on_begun(call.id, now()))
+    measure(metric::queue_wait, std::chrono::duration<double>(*waited).count(),
+            {{"gen_ai.tool.name", call.tool}});
 }
 
 void dispatcher_state::on(work_returned& x) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace riffle {
@@ -20,14 +21,27 @@ enum class metric : std::uint8_t {
   run_duration,
   plan_duration,
   plan_step_duration,
-  run_tokens,
+  chat_duration,
+  chat_first_chunk,
+  chat_tokens,
   retries,
+  queue_wait,
+  head_start,
+  approval_wait,
+  coalesced,
+  restarts,
+  open_breakers,
+  subscribers,
+  commit_duration,
+  model_stalls,
+  http_duration,
 };
 
 inline constexpr std::size_t metric_count =
-    static_cast<std::size_t>(metric::retries) + 1;
+    static_cast<std::size_t>(metric::http_duration) + 1;
 
-enum class metric_kind : std::uint8_t { histogram, counter };
+/// An `up_down` is a sum whose parts may be negative.
+enum class metric_kind : std::uint8_t { histogram, counter, up_down };
 
 /// As OpenTelemetry describes an instrument. Where its conventions for
 /// generative AI have a name, it is theirs.
@@ -37,7 +51,8 @@ struct metric_about {
   metric_kind kind{};
   std::string_view unit;  ///< UCUM: "s", "{token}"
   std::string_view description;
-  std::string_view place;  ///< the event that it is taken from
+  std::string_view place;  ///< the event, or the part, that it is taken from
+  std::span<const double> buckets{};  ///< upper bounds, of a histogram
 };
 
 const std::array<metric_about, metric_count>& metrics_table() noexcept;

@@ -34,12 +34,16 @@ std::optional<byte_range> range_of(std::string_view header,
                                    std::uint64_t size) {
   const byte_range all{0, size};
   constexpr std::string_view unit = "bytes=";
-  if (!header.starts_with(unit)) return all;
+  if (lower(header.substr(0, unit.size())) != unit) return all;
   header.remove_prefix(unit.size());
   const auto dash = header.find('-');
   if (dash == std::string_view::npos) return all;
-  const auto first = parse_seq(header.substr(0, dash));
-  const auto last = parse_seq(header.substr(dash + 1));
+  const auto begin = header.substr(0, dash);
+  const auto stop = header.substr(dash + 1);
+  const auto first = parse_seq(begin);
+  const auto last = parse_seq(stop);
+  // What is ill-formed counts as if it were not there.
+  if ((!first && !begin.empty()) || (!last && !stop.empty())) return all;
   if (!first && !last) return all;
   if (!first)
     return *last == 0 ? std::nullopt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/http/connection.hpp"
 
-#include <cerrno>
 #include <limits>
 #include <sys/socket.h>
 #include <utility>
@@ -20,6 +19,8 @@ template <class Stream>
 constexpr bool is_tls = !std::is_same_v<Stream, tcp::socket>;
 
 time_point now() { return std::chrono::steady_clock::now(); }
+
+std::string_view as_view(beast::string_view x) { return {x.data(), x.size()}; }
 
 constexpr std::uint8_t sweeps_a_look = 8;
 
@@ -118,24 +119,16 @@ void connection<Stream>::on_header(beast::error_code failed, std::size_t) {
   request x;
   x.method = head.method_string().to_string();
   x.peer = peer_;
-  x.secure = is_tls<Stream>;
+  x.secure = is_tls<Stream>, x.since = since_;
   for (const auto& one : head)
-    add_field(x, {one.name_string().data(), one.name_string().size()},
-              {one.value().data(), one.value().size()});
-  if (const auto why = find_framing_fault(x, head.version()); !why.empty()) {
-    keep_alive_ = false;
-    request_ = std::move(x);
-    return answer(problem(400, "invalid_request", why));
-  }
+    add_field(x, as_view(one.name_string()), as_view(one.value()));
   keep_alive_ = head.keep_alive();
   chunked_ = head.version() >= 11;
   is_head_ = x.method == "HEAD";
-  const auto target = head.target();
-  if (!read_target({target.data(), target.size()}, x)) {
+  if (auto fault = read_head(x, as_view(head.target()), head.version())) {
     keep_alive_ = false;
     request_ = std::move(x);
-    return answer(problem(400, "invalid_request",
-                          "the target of the request is ill-formed"));
+    return answer(std::move(*fault));
   }
   auto judged = shared_->app->admit(x);
   request_ = std::move(x);
@@ -151,8 +144,7 @@ void connection<Stream>::on_header(beast::error_code failed, std::size_t) {
     keep_alive_ = false;
     return answer(too_large(*size, judged.body_limit));
   }
-  if (!parser_->is_done() &&
-      lower(request_->header("expect")) == "100-continue")
+  if (!parser_->is_done() && request_->has_header("expect"))
     return say_continue();
   read_body();
 }
@@ -231,7 +223,8 @@ void connection<Stream>::begin_stream() {
   watch_for_end();
 }
 
-/// A client that goes while nothing is sent to it is noticed at once.
+/// A client that goes while nothing is sent to it is noticed at once. What it
+/// sends meanwhile is its next request.
 template <class Stream>
 void connection<Stream>::watch_for_end() {
   if constexpr (is_tls<Stream>) return;
@@ -240,14 +233,16 @@ void connection<Stream>::watch_for_end() {
                         const auto it = me.lock();
                         if (!it || failed || it->state_ != state::streaming)
                           return;
-                        char peeked = 0;
-                        const auto got =
-                            ::recv(it->socket().native_handle(), &peeked, 1,
-                                   MSG_PEEK | MSG_DONTWAIT);
-                        if (got == 0 || (got < 0 && errno != EAGAIN))
-                          it->close();
+                        if (!it->buffer_)
+                          it->buffer_ = std::make_unique<beast::flat_buffer>();
+                        if (!receive_waiting(it->socket().native_handle(),
+                                             *it->buffer_,
+                                             it->shared_->options.header_bytes))
+                          return it->close();
+                        it->watch_for_end();
                       });
 }
+
 
 template <class Stream>
 void connection<Stream>::pump() {
@@ -333,9 +328,12 @@ void connection<Stream>::sweep(time_point at) {
       return;
     case state::answering:
     case state::closed: return;
-    case state::writing:
-    case state::streaming: break;
+    case state::streaming:
+      if (reply_.permit && reply_.permit->withdrawn) wind_down();
+      break;
+    case state::writing: break;
   }
+  if (state_ != state::writing && state_ != state::streaming) return;
   if (writing_) {
     if (passed > limits.stall_timeout) {
       ++shared_->counts.stalled;

@@ -147,6 +147,7 @@ std::shared_ptr<run_channel> event_hub::join(const run_id& run,
 void event_hub::tick() {
   if (!nudged_.exchange(false) && ++quiet_ticks_ < ticks_of_others) return;
   quiet_ticks_ = 0;
+  tail_->look();
   const std::vector<channel_reader*> all{waiting_.begin(), waiting_.end()};
   for (auto* x : all)
     if (waiting_.contains(x)) x->on_news();

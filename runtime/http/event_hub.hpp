@@ -20,25 +20,10 @@
 #include <vector>
 
 #include "actors/run/subscriber.hpp"
-#include "runtime/base/executor.hpp"
-#include "runtime/base/timer.hpp"
-#include "runtime/service/runs.hpp"
-#include "runtime/storage/journal.hpp"
+#include "runtime/http/feed_tail.hpp"
+#include "runtime/http/stream_parts.hpp"
 
 namespace riffle::http {
-
-/// Runs a job on the I/O thread; from any thread.
-using poster = std::function<void(std::function<void()>)>;
-
-/// What streams stand on. Shared; thread-safe as far as its parts are.
-struct stream_parts {
-  poster post;
-  std::shared_ptr<storage::journal> journal;
-  std::shared_ptr<executor> reads;  ///< for pages of the journal
-  std::shared_ptr<timer> clock;
-  std::function<void(const run_id&, subscriber_ptr)> attach;
-  std::uint64_t retry_ms = 1000;
-};
 
 /// A block of a run as it is sent, shared by all who read it.
 struct live_block {
@@ -47,13 +32,6 @@ struct live_block {
   std::shared_ptr<const std::string> lines;
   std::shared_ptr<const std::string> frames;  ///< as server-sent events
   bool last = false;                          ///< the run ends with it
-};
-
-/// Called on the I/O thread when there may be more.
-class channel_reader {
- public:
-  virtual ~channel_reader() = default;
-  virtual void on_news() = 0;
 };
 
 /// The end of a run's log, as it grows. All but the half that the publisher
@@ -120,7 +98,7 @@ class run_channel final : public subscriber,
 class event_hub : public std::enable_shared_from_this<event_hub> {
  public:
   explicit event_hub(std::shared_ptr<const stream_parts> parts)
-      : parts_{std::move(parts)} {}
+      : parts_{std::move(parts)}, tail_{std::make_shared<feed_tail>(parts_)} {}
 
   /// For a reader that has all up to `after`.
   std::shared_ptr<run_channel> join(const run_id& run, std::uint64_t after);
@@ -136,9 +114,12 @@ class event_hub : public std::enable_shared_from_this<event_hub> {
       const noexcept {
     return parts_;
   }
+  /// The end of the order of all runs.
+  [[nodiscard]] feed_tail& tail() const noexcept { return *tail_; }
 
  private:
   const std::shared_ptr<const stream_parts> parts_;
+  const std::shared_ptr<feed_tail> tail_;
   std::unordered_map<run_id, std::weak_ptr<run_channel>> channels_;
   std::unordered_set<channel_reader*> waiting_;
   std::size_t sweep_at_ = 64;

@@ -139,6 +139,7 @@ void run_source::pull() {
   if (std::exchange(pulling_, true)) return;
   const auto parts = hub_->parts();
   auto read = [parts, run = run_, after = place_, me = weak_from_this()] {
+    if (me.expired()) return;  // the client has gone meanwhile
     auto page = parts->journal->read_events(run, after, page_bytes);
     parts->post([me, page = std::move(page)] {
       if (const auto it = me.lock()) it->take(page);
@@ -196,10 +197,13 @@ session_source::session_source(std::shared_ptr<event_hub> hub,
   if (place_.ordinal == 0) place_ = {1, 0};
 }
 
-session_source::~session_source() { hub_->remove(this); }
+session_source::~session_source() {
+  hub_->tail().remove_session(session_, this);
+}
 
 void session_source::begin(std::function<void()> wake) {
   wake_ = std::move(wake);
+  if (follows_) hub_->tail().add_session(session_, this);
   look();
 }
 
@@ -208,6 +212,7 @@ std::string_view session_source::heartbeat() const {
 }
 
 void session_source::on_news() {
+  again_ = looking_;
   if (!inner_) look();
 }
 
@@ -233,37 +238,46 @@ std::shared_ptr<const std::string> session_source::next() {
   return nullptr;
 }
 
-/// The run of the place.
+/// The run of the place; if there is none yet, whether the session still is.
 void session_source::look() {
-  if (std::exchange(looking_, true)) return;
-  hub_->remove(this);
+  if (done_ || std::exchange(looking_, true)) return;
   const auto parts = hub_->parts();
-  parts->reads->submit([parts, session = session_, me = weak_from_this()] {
+  parts->reads->submit([parts, session = session_, ordinal = place_.ordinal,
+                        me = weak_from_this()] {
+    if (me.expired()) return;  // the client has gone meanwhile
     storage::run_filter of;
     of.session = session;
-    of.limit = static_cast<std::size_t>(-1);
+    of.ordinal = ordinal;
     auto runs = parts->journal->list_runs(of);
+    if (runs && runs->empty()) {
+      of.ordinal = 1;
+      runs = parts->journal->list_runs(of);
+    }
     parts->post([me, runs = std::move(runs)] {
       if (const auto it = me.lock()) it->take(runs);
     });
   });
 }
 
+/// The next run is waited for, unless the session was deleted.
+void session_source::nothing_yet() {
+  if (follows_ && std::exchange(again_, false)) return look();
+  if (follows_) return;
+  done_ = true;
+  wake_();
+}
+
 void session_source::take(
     const expected<std::vector<storage::run_record>>& runs) {
   looking_ = false;
-  if (!runs) {
-    log_warn("server", render(runs.error()));
-    broken_ = done_ = true;
+  if (!runs) log_warn("server", render(runs.error()));
+  if (!runs || (runs->empty() && follows_)) {
+    broken_ = done_ = true;  // it comes again, and is told what is wrong
     return wake_();
   }
   const auto at =
       std::ranges::find(*runs, place_.ordinal, &storage::run_record::ordinal);
-  if (at == runs->end()) {
-    if (follows_) return hub_->add(this);
-    done_ = true;
-    return wake_();
-  }
+  if (at == runs->end()) return nothing_yet();
   stream_request how;
   how.format = format_;
   how.id_prefix = std::to_string(place_.ordinal) + "-";

@@ -95,6 +95,7 @@ class session_source final
  private:
   void look();
   void take(const expected<std::vector<storage::run_record>>& runs);
+  void nothing_yet();
 
   const std::shared_ptr<event_hub> hub_;
   const session_id session_;
@@ -107,6 +108,7 @@ class session_source final
   bool empty_ = true;    ///< nothing was handed out yet
   bool closed_ = false;  ///< the array's end was handed out
   bool looking_ = false;
+  bool again_ = false;  ///< a run began while it was looked for
   bool done_ = false;
   bool broken_ = false;
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -27,19 +29,9 @@ std::string name_of(const metric_about& x) {
   return out + (x.kind == metric_kind::counter ? "_total" : "");
 }
 
-/// OpenTelemetry's, for durations of generative AI and for tokens.
-prometheus::Histogram::BucketBoundaries buckets_of(const metric_about& x) {
-  constexpr double first = 0.01;
-  constexpr std::size_t doublings = 16;
-  prometheus::Histogram::BucketBoundaries out;
-  const bool seconds = x.unit == "s";
-  double at = seconds ? first : 1;
-  for (std::size_t i = 0; i < (seconds ? doublings : doublings - 2); ++i) {
-    out.push_back(at);
-    at *= seconds ? 2 : 4;
-  }
-  return out;
-}
+/// Of one metric: what clients name (tools, steps of plans) is a label's value,
+/// and no client may fill the memory with them.
+constexpr std::size_t most_series = 1000;
 
 }  // namespace
 
@@ -48,8 +40,26 @@ struct exporter::impl {
   std::array<prometheus::Family<prometheus::Histogram>*, metric_count>
       histograms{};
   std::array<prometheus::Family<prometheus::Counter>*, metric_count> counters{};
+  std::array<prometheus::Family<prometheus::Gauge>*, metric_count> sums{};
+  std::mutex mutex;
+  std::array<std::set<std::map<std::string, std::string>>, metric_count> series;
+
+  std::map<std::string, std::string> named(
+      std::size_t i, std::initializer_list<metric_label> labels);
   std::vector<std::pair<prometheus::Gauge*, std::function<double()>>> gauges;
 };
+
+/// Those of a new series over the bound are one, of all others.
+std::map<std::string, std::string> exporter::impl::named(
+    std::size_t i, std::initializer_list<metric_label> labels) {
+  std::map<std::string, std::string> out;
+  for (const auto& x : labels) out[plain(x.key)] = std::string{x.value};
+  const std::lock_guard lock{mutex};
+  if (series[i].contains(out)) return out;
+  if (series[i].size() < most_series) return *series[i].insert(out).first;
+  for (auto& one : out) one.second = "_OTHER";
+  return out;
+}
 
 exporter::exporter(std::vector<gauge> gauges)
     : impl_{std::make_unique<impl>()} {
@@ -57,14 +67,16 @@ exporter::exporter(std::vector<gauge> gauges)
     const auto i = static_cast<std::size_t>(x.what);
     const auto name = name_of(x);
     const std::string help{x.description};
+    auto& all = impl_->registry;
     if (x.kind == metric_kind::histogram)
       impl_->histograms[i] =
-          &prometheus::BuildHistogram().Name(name).Help(help).Register(
-              impl_->registry);
-    else
+          &prometheus::BuildHistogram().Name(name).Help(help).Register(all);
+    else if (x.kind == metric_kind::counter)
       impl_->counters[i] =
-          &prometheus::BuildCounter().Name(name).Help(help).Register(
-              impl_->registry);
+          &prometheus::BuildCounter().Name(name).Help(help).Register(all);
+    else
+      impl_->sums[i] =
+          &prometheus::BuildGauge().Name(name).Help(help).Register(all);
   }
   for (auto& x : gauges) {
     auto& family = prometheus::BuildGauge().Name(x.name).Help(x.help).Register(
@@ -78,13 +90,17 @@ exporter::~exporter() = default;
 void exporter::on(const metric_about& what, double value,
                   std::initializer_list<metric_label> labels) noexcept {
   try {
-    std::map<std::string, std::string> named;
-    for (const auto& x : labels) named[plain(x.key)] = std::string{x.value};
     const auto i = static_cast<std::size_t>(what.what);
+    const auto named = impl_->named(i, labels);
     if (what.kind == metric_kind::histogram)
-      impl_->histograms[i]->Add(named, buckets_of(what)).Observe(value);
-    else
+      impl_->histograms[i]
+          ->Add(named, prometheus::Histogram::BucketBoundaries{
+                           what.buckets.begin(), what.buckets.end()})
+          .Observe(value);
+    else if (what.kind == metric_kind::counter)
       impl_->counters[i]->Add(named).Increment(value);
+    else
+      impl_->sums[i]->Add(named).Increment(value);
   } catch (...) {  // a number that is lost stops nothing
   }
 }

@@ -3,32 +3,31 @@
 
 #include <utility>
 
-#include "runtime/base/log.hpp"
-
 namespace riffle::http {
-
-namespace {
-
-constexpr std::size_t page_bytes = 256u << 10;
-
-/// Runs whose answer is remembered.
-constexpr std::size_t most_known = 10'000;
-
-}  // namespace
 
 feed_source::feed_source(std::shared_ptr<event_hub> hub,
                          storage::feed_place after, feed_request how)
     : hub_{std::move(hub)}, how_{std::move(how)}, place_{after} {}
 
-feed_source::~feed_source() { hub_->remove(this); }
+feed_source::~feed_source() {
+  hub_->remove(this);
+  hub_->tail().remove(this);
+}
 
 void feed_source::begin(std::function<void()> wake) {
   wake_ = std::move(wake);
-  pull();
+  hub_->tail().add(this);
+  if (how_.over) hub_->add(this);  // its end is no commit
+  wake_();
 }
 
 std::string_view feed_source::heartbeat() const {
   return how_.format == event_format::sse ? sse_heartbeat : std::string_view{};
+}
+
+void feed_source::on_news() {
+  if (waits_ && how_.over && !how_.goes_on()) return pull();
+  wake_();
 }
 
 std::shared_ptr<const std::string> feed_source::next() {
@@ -36,71 +35,61 @@ std::shared_ptr<const std::string> feed_source::next() {
     return std::make_shared<const std::string>(
         sse_opening(hub_->parts()->retry_ms));
   if (!ready_.empty()) {
-    auto x = std::move(ready_.front());
+    const auto x = std::move(ready_.front());
     ready_.pop_front();
-    return x;
+    return text_of(x);
   }
   if (over_) done_ = true;
-  if (!done_ && !pulling_ && !at_end_) pull();
-  return nullptr;
+  return done_ || pulling_ ? nullptr : from_tail();
 }
 
-feed_source::piece feed_source::read(storage::journal& journal,
-                                     const storage::feed_place& after,
-                                     const feed_request& how,
-                                     known_runs& known) {
-  piece out;
-  out.next = after;
-  // Before the page: what ends meanwhile is in the next one.
-  const bool over = how.over && how.over();
-  const auto page = journal.read_feed(after, page_bytes);
-  if (!page) {
-    log_warn("server", render(page.error()));
-    out.failed = true;
-    return out;
-  }
-  if (known.size() > most_known) known.clear();
-  for (const auto& x : page->entries) {
-    auto at = known.find(x.run);
-    if (at == known.end()) {
-      const auto run = journal.load_run(x.run);
-      at = known.emplace(x.run, run && how.has(*run)).first;
+std::shared_ptr<const std::string> feed_source::from_tail() {
+  for (;;) {
+    using enum feed_tail::place_is;
+    const auto at = hub_->tail().find(place_);
+    if (at.where == past || (at.where == unknown && !waits_)) {
+      waits_ = false;
+      pull();
+      return nullptr;
     }
-    if (!at->second) continue;
-    out.texts.push_back(
-        how.format == event_format::sse
-            ? std::make_shared<const std::string>(to_sse(
-                  *x.block.lines, x.block.first_seq, feed_prefix(x.first)))
-            : x.block.lines);
+    if (!at.item) {
+      waits_ = true;
+      return nullptr;
+    }
+    waits_ = false;
+    place_ = at.item->last();
+    if (!how_.has || how_.has(*at.item->run)) return text_of(*at.item);
   }
-  out.next = page->next;
-  out.end = page->end;
-  out.over = page->end && over;
-  return out;
+}
+
+std::shared_ptr<const std::string> feed_source::text_of(
+    const feed_item& x) const {
+  return how_.format == event_format::sse ? x.frames : x.lines;
 }
 
 void feed_source::pull() {
-  if (!ready_.empty() || std::exchange(pulling_, true)) return;
-  hub_->remove(this);
-  at_end_ = false;
+  if (std::exchange(pulling_, true)) return;
   const auto parts = hub_->parts();
   parts->reads->submit([parts, after = place_, how = how_, known = known_,
                         me = weak_from_this()] {
-    auto x = std::make_shared<piece>(read(*parts->journal, after, how, *known));
-    parts->post([me, x] {
-      if (const auto it = me.lock()) it->take(std::move(*x));
+    if (me.expired()) return;  // the client has gone meanwhile
+    // Before the page: what ends meanwhile is in the next one.
+    const bool over = how.over && !how.goes_on() && how.over();
+    auto x = std::make_shared<feed_piece>(
+        read_piece(*parts->journal, after, how.has, *known));
+    parts->post([me, x, over] {
+      if (const auto it = me.lock()) it->take(std::move(*x), over);
     });
   });
 }
 
-void feed_source::take(piece x) {
+void feed_source::take(feed_piece x, bool over) {
   pulling_ = false;
-  ready_ = std::move(x.texts);
+  ready_ = std::move(x.items);
   place_ = x.next;
   broken_ = done_ = x.failed;
-  over_ = x.over;
-  at_end_ = x.end;
-  if (at_end_ && !over_) hub_->add(this);
+  over_ = x.end && over;
+  waits_ = x.end;
   wake_();
 }
 

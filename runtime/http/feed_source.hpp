@@ -2,13 +2,13 @@
 #pragma once
 
 // Events of many runs in the order in which they were committed: of all that a
-// caller may see, or of a volley. On the I/O thread alone; holds a page.
+// caller may see, or of a volley. On the I/O thread alone; holds a page at
+// most: who has come to the end reads what `feed_tail` has.
 
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "runtime/http/event_hub.hpp"
 #include "runtime/http/message.hpp"
@@ -18,10 +18,13 @@ namespace riffle::http {
 
 struct feed_request {
   event_format format = event_format::sse;
-  /// Whose events it has; asked once for each run, on a thread that may block.
-  std::function<bool(const storage::run_record&)> has;
-  /// Nothing more comes, asked at the end of the order, on such a thread too;
-  /// null: it does not end.
+  /// Whose events it has; any thread, must not block.
+  feed_filter has;
+  /// False: there may be no more, ask `over`; must not block. Null: it does
+  /// not end.
+  std::function<bool()> goes_on;
+  /// Nothing more comes; asked before the end of the order is read, on a
+  /// thread that may block.
   std::function<bool()> over;
 };
 
@@ -40,34 +43,23 @@ class feed_source final : public body_source,
   [[nodiscard]] bool ended() const override { return done_; }
   [[nodiscard]] bool broken() const override { return broken_; }
   [[nodiscard]] std::string_view heartbeat() const override;
-  void on_news() override { pull(); }
+  void on_news() override;
 
  private:
-  /// What a page gives, made where it may block.
-  struct piece {
-    std::deque<std::shared_ptr<const std::string>> texts;
-    storage::feed_place next;
-    bool end = false;
-    bool over = false;
-    bool failed = false;
-  };
-  using known_runs = std::unordered_map<run_id, bool>;
-
+  std::shared_ptr<const std::string> from_tail();
+  std::shared_ptr<const std::string> text_of(const feed_item& x) const;
   void pull();
-  void take(piece x);
-  static piece read(storage::journal& journal, const storage::feed_place& after,
-                    const feed_request& how, known_runs& known);
+  void take(feed_piece x, bool over);
 
   const std::shared_ptr<event_hub> hub_;
   const feed_request how_;
   storage::feed_place place_;
   std::function<void()> wake_;
-  std::deque<std::shared_ptr<const std::string>> ready_;
-  /// Of the one job that reads.
+  std::deque<feed_item> ready_;
   std::shared_ptr<known_runs> known_ = std::make_shared<known_runs>();
   bool opened_ = false;
   bool pulling_ = false;
-  bool at_end_ = false;
+  bool waits_ = false;  ///< at the end: for the tail, not the journal
   bool over_ = false;
   bool done_ = false;
   bool broken_ = false;

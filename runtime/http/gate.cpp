@@ -17,15 +17,24 @@ std::string_view trim(std::string_view x) noexcept {
   return x;
 }
 
-/// "[::1]:80" -> "::1"; the port does not count: forwarded ones differ.
+/// "" or ":80".
+bool is_port(std::string_view text) {
+  return text.empty() || (text.front() == ':' &&
+                          text.find_first_not_of("0123456789", 1) ==
+                              std::string_view::npos);
+}
+
+/// "[::1]:80" -> "::1"; the port does not count: forwarded ones differ. Empty:
+/// it is none.
 std::string host_of(std::string_view authority) {
-  if (authority.starts_with('[')) {
-    const auto end = authority.find(']');
-    return end == std::string_view::npos
-               ? std::string{}
-               : std::string{authority.substr(1, end - 1)};
-  }
-  return plain_host(authority.substr(0, authority.rfind(':')));
+  const bool bracketed = authority.starts_with('[');
+  const auto end = bracketed ? authority.find(']') : authority.find(':');
+  const auto host = authority.substr(bracketed ? 1 : 0, end - bracketed);
+  if (end == std::string_view::npos)
+    return bracketed ? std::string{} : plain_host(authority);
+  if (!is_port(authority.substr(end + (bracketed ? 1 : 0)))) return {};
+  if (!bracketed) return plain_host(host);
+  return parse_ip(host) ? std::string{host} : std::string{};
 }
 
 }  // namespace
@@ -96,6 +105,7 @@ void gate::see_through_proxy(request& x) const {
 bool gate::is_known_host(std::string_view authority) const {
   const auto host = host_of(authority);
   // An address cannot be made to point elsewhere, a name can.
+  if (host.empty()) return false;
   if (host == "localhost" || parse_ip(host)) return true;
   return std::ranges::any_of(
       rules_.hosts, [&](const auto& x) { return plain_host(x) == host; });
@@ -140,6 +150,10 @@ caller_ptr gate::recognise(const request& x, wall_time now) const {
     return tokens_->find(trim(header.substr(scheme.size())));
   const auto cookie = cookie_of(x.header("cookie"), cookie_name);
   return cookie.empty() ? nullptr : tokens_->find_cookie(cookie, now);
+}
+
+bool gate::still_is(const caller& who) const {
+  return !rules_.tokens_required || tokens_->has(who);
 }
 
 reply gate::preflight(const request& x) const {

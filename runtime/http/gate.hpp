@@ -50,6 +50,9 @@ class gate {
   /// By `Authorization: Bearer`, or by the cookie. Null: nobody.
   [[nodiscard]] caller_ptr recognise(const request& x, wall_time now) const;
 
+  /// Whom an older gate recognised may do here what he could there.
+  [[nodiscard]] bool still_is(const caller& who) const;
+
   /// The answer to a browser's question beforehand.
   [[nodiscard]] reply preflight(const request& x) const;
   /// Lets a page of an allowed origin read the answer.

@@ -43,6 +43,7 @@ std::string_view title_of(unsigned status) {
     case 413: return "Too large";
     case 415: return "Unsupported media type";
     case 416: return "Range not satisfiable";
+    case 417: return "Expectation failed";
     case 421: return "Misdirected request";
     case 422: return "Unprocessable";
     case 429: return "Too many requests";
@@ -145,7 +146,27 @@ std::optional<std::string> percent_decoded(std::string_view text,
   return out;
 }
 
+namespace {
+
+/// "http://name:80/path" is "/path" of Host "name:80".
+std::string_view without_authority(std::string_view target, request& to) {
+  const auto scheme = target.find("://");
+  const auto kind = lower(target.substr(0, std::min<std::size_t>(scheme, 6)));
+  if (kind != "http" && kind != "https") return target;
+  target.remove_prefix(scheme + 3);
+  const auto end = target.find_first_of("/?#");
+  const std::string host{target.substr(0, end)};
+  if (host.empty()) return {};
+  std::erase_if(to.fields, [](const field& x) { return x.name == "host"; });
+  to.fields.push_back({"host", host});
+  if (end == std::string_view::npos || target[end] != '/') return "/";
+  return target.substr(end);
+}
+
+}  // namespace
+
 bool read_target(std::string_view target, request& to) {
+  target = without_authority(target, to);
   if (target.empty() || target.front() != '/') return false;
   target = target.substr(0, target.find('#'));
   const auto mark = target.find('?');

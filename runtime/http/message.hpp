@@ -4,6 +4,7 @@
 // A request and what is answered, apart from the bytes on the wire. Plain
 // values: handlers know no sockets, the transport knows no runs.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/error.hpp"
+#include "messages/time.hpp"
 
 namespace riffle::http {
 
@@ -35,6 +37,8 @@ struct request {
   std::string body;
   std::string peer;     ///< IP address; of the client, if a proxy is trusted
   bool secure = false;  ///< by TLS, here or at a trusted proxy
+  time_point since{};   ///< when its header had come
+  std::string_view route = {};  ///< as the table of routes has it
 
   /// Of several with this name the first; empty: none.
   [[nodiscard]] std::string_view header(std::string_view name) const noexcept;
@@ -59,6 +63,11 @@ class body_source {
   [[nodiscard]] virtual std::string_view heartbeat() const { return {}; }
 };
 
+/// Of an open stream: it is ended once this was withdrawn. Any thread.
+struct stream_permit {
+  std::atomic<bool> withdrawn = false;
+};
+
 struct reply {
   unsigned status = 200;
   std::string type = "application/json";
@@ -67,7 +76,8 @@ struct reply {
   /// Instead of `body`.
   std::shared_ptr<body_source> source;
   std::optional<std::uint64_t> length;  ///< of the source, if it is known
-  std::shared_ptr<void> ticket;         ///< held until all of it was sent
+  /// Of a stream, held until its end; null: nobody takes it back.
+  std::shared_ptr<const stream_permit> permit;
   bool close = false;                   ///< the connection ends with it
 
   reply& with(std::string name, std::string value) {
@@ -90,7 +100,8 @@ reply problem(const error& x);
 std::optional<std::string> percent_decoded(std::string_view text,
                                            bool plus_is_blank = false);
 
-/// Fills `path` and `query`. False: it is no target that can be understood.
+/// Fills `path` and `query`, and `Host` from a target in absolute form (RFC
+/// 9112, 3.2.2). False: it is no target that can be understood.
 bool read_target(std::string_view target, request& to);
 
 std::string lower(std::string_view text);

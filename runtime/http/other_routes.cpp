@@ -76,11 +76,20 @@ void log_in(call c) {
   c.out(std::move(out));
 }
 
+/// The cookie is no more worth anything, wherever it was copied to.
 void log_out(call c) {
-  reply out;
-  out.status = 204;
-  out.with("Set-Cookie", cookie(c.in, "", 0));
-  c.out(std::move(out));
+  work(std::move(c), [](call& x) -> reply {
+    const auto value = cookie_of(x.in.header("cookie"), cookie_name);
+    const auto now = system_wall_time();
+    if (x.at->current_gate()->tokens().find_cookie(value, now))
+      if (auto ok = x.at->logged_out().add(value, *end_of_cookie(value), now);
+          !ok)
+        return problem(ok.error());
+    reply out;
+    out.status = 204;
+    out.with("Set-Cookie", cookie(x.in, "", 0));
+    return out;
+  });
 }
 
 void health(call c) {
@@ -106,6 +115,10 @@ void ready(call c) {
 void metrics(call c) {
   if (!c.at->parts().metrics)
     return c.out(problem(404, "not_found", "there are no metrics"));
+  if (!c.who->sees_all)
+    return c.out(problem(403, "invalid_request",
+                         "metrics tell of everybody's runs: the token needs "
+                         "sessions = \"all\""));
   work(std::move(c), [](call& x) {
     reply out;
     out.type = "text/plain; version=0.0.4; charset=utf-8";

@@ -11,8 +11,6 @@ namespace riffle::http {
 
 namespace {
 
-constexpr std::size_t page_bytes = 256u << 10;
-
 reply accepted(const run_id& run, const session_id& session) {
   const bool plan = run.value.starts_with("plan_");
   auto out = json_reply(202, {{plan ? "plan_id" : "run_id", run.value},
@@ -43,22 +41,17 @@ std::optional<reply> known_before(const call& c, const run_id& id,
   return opened(c, run->id, run->session);
 }
 
-std::optional<reply> cannot_start(const call& c) {
-  if (c.at->is_stopping())
-    return std::move(problem(503, "cancelled", "the server is about to stop")
-                         .with("Retry-After", "1"));
-  const auto most = c.at->parts().config->server.limits.runs;
-  if (most == 0 || c.at->runs_under_way() < most) return {};
-  return std::move(problem(429, "session_busy",
-                           "as many runs as server.limits.runs are under way; "
-                           "try again when one has ended")
-                       .with("Retry-After", "5"));
-}
-
-service::reply<run_opened> answer_with(const std::shared_ptr<call>& c) {
-  return service::reply<run_opened>{[c](expected<run_opened> x) {
-    c->out(x ? opened(*c, x->run, x->session) : problem(x.error()));
-  }};
+/// Another server of the data folder may have begun the same meanwhile.
+service::reply<run_opened> answer_with(const std::shared_ptr<call>& c,
+                                       const run_request& asked) {
+  return service::reply<run_opened>{
+      [c, id = asked.id, digest = asked.origin.digest](expected<run_opened> x) {
+        if (x) return c->out(opened(*c, x->run, x->session));
+        auto out = problem(x.error());
+        if (id)
+          if (auto there = known_before(*c, *id, digest)) out = *there;
+        c->out(std::move(out));
+      }};
 }
 
 /// What is not the caller's session it may not add to.
@@ -68,15 +61,12 @@ std::optional<reply> foreign_session(const call& c, const run_request& x) {
   return ok ? std::nullopt : std::optional{problem(ok.error())};
 }
 
-/// One request at a time for each id: the others find its run.
-void in_turn(const std::shared_ptr<call>& c, const std::optional<run_id>& id,
-             const std::function<void()>& f) {
-  if (!id) return f();
-  c->out = [to = c->out, at = c->at, id = *id](reply x) {
-    to(std::move(x));
-    at->end_turn(id);
-  };
-  c->at->take_turn(*id, f);
+/// Its id, and the session that it may be the first of.
+turns::names turns_of(const run_request& x) {
+  turns::names out;
+  if (x.session) out.insert("session " + x.session->value);
+  if (x.id) out.insert("run " + x.id->value);
+  return out;
 }
 
 /// `Begin`: starts it, with an id and an origin.
@@ -91,21 +81,17 @@ void start(call c, expected<Request> x, run_request& (*of)(Request&),
   if (*key) run.id = run_id{**key};
   auto kept = std::make_shared<call>(std::move(c));
   auto body = std::make_shared<Request>(std::move(*x));
-  auto begun = [kept, body, of, begin]() -> std::optional<reply> {
+  auto begun = [kept, body, of, begin](call& later) -> std::optional<reply> {
     const auto& asked = of(*body);
     if (asked.id)
-      if (auto there = known_before(*kept, *asked.id, asked.origin.digest))
+      if (auto there = known_before(later, *asked.id, asked.origin.digest))
         return there;
-    if (auto refused = cannot_start(*kept)) return refused;
-    if (auto refused = foreign_session(*kept, asked)) return refused;
-    begin(*kept, *body, answer_with(kept));
+    if (auto refused = cannot_start(later)) return refused;
+    if (auto refused = foreign_session(later, asked)) return refused;
+    begin(later, *body, answer_with(kept, asked));
     return {};
   };
-  in_turn(kept, of(*body).id, [kept, begun] {
-    kept->at->parts().works->submit([kept, begun] {
-      if (auto refused = begun()) kept->out(std::move(*refused));
-    });
-  });
+  in_turn(*kept, turns_of(of(*body)), [kept, begun] { work(kept, begun); });
 }
 
 void begin_run(call c, const json& body) {
@@ -125,17 +111,33 @@ std::optional<storage::run_state> state_named(std::string_view word) {
   return {};
 }
 
+/// The last block of a run's log, in steps that grow and shrink: a long log is
+/// not read through. Without lines: it cannot be read.
+storage::event_block last_block(const service::sessions& sessions,
+                                const run_id& id) {
+  constexpr std::uint64_t first_step = 1024;
+  storage::event_block last;
+  const auto reads_behind = [&](std::uint64_t seq) {
+    const auto page = sessions.read_events(id, seq, 1);
+    if (!page || page->blocks.empty()) return false;
+    last = page->blocks.back();
+    return true;
+  };
+  if (!reads_behind(0)) return last;
+  for (auto step = first_step;;) {
+    if (reads_behind(last.last_seq + step))
+      step *= 2;
+    else if (step == 0)
+      return last;
+    else
+      step /= 2;
+  }
+}
+
 /// The end of a run's log: what it answered, or why it failed.
 void add_end(const call& c, const storage::run_record& run, json& out) {
   if (run.state == storage::run_state::active) return;
-  storage::event_block last;
-  for (std::uint64_t at = 0;;) {
-    auto page = c.at->parts().sessions.read_events(run.id, at, page_bytes);
-    if (!page || page->blocks.empty()) break;
-    last = page->blocks.back();
-    at = last.last_seq;
-    if (page->end) break;
-  }
+  const auto last = last_block(c.at->parts().sessions, run.id);
   if (!last.lines || !service::is_last(last)) return;
   const auto end = service::read_end(*last.lines);
   if (!end) return;
@@ -191,8 +193,8 @@ std::optional<reply> check_place(const call& c, const storage::run_record& run,
 reply run_stream(const call& c, const run_id& run, std::uint64_t after,
                  event_format format) {
   reply out;
-  out.ticket = c.at->stream_ticket(*c.who);
-  if (!out.ticket)
+  out.permit = c.at->streams().give(c.who);
+  if (!out.permit)
     return std::move(
         problem(429, "invalid_request",
                 "as many streams are open as server.limits allows; close one")

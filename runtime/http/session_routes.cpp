@@ -28,13 +28,13 @@ std::optional<reply> check_session_place(const call& c, const session_id& id,
   if (at.seq == 0 && at.ordinal == 1) return {};
   storage::run_filter of;
   of.session = id;
-  of.limit = static_cast<std::size_t>(-1);
+  of.ordinal = at.ordinal;
   const auto runs = c.at->parts().journal->list_runs(of);
   if (!runs) return problem(runs.error());
-  for (const auto& run : *runs) {
-    if (run.ordinal != at.ordinal) continue;
+  if (!runs->empty()) {
     if (at.seq == 0) return {};
-    const auto page = c.at->parts().sessions.read_events(run.id, at.seq - 1, 1);
+    const auto page =
+        c.at->parts().sessions.read_events(runs->front().id, at.seq - 1, 1);
     if (!page) return problem(page.error());
     if (!page->blocks.empty()) return {};
   }

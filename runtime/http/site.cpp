@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle::http {
 
@@ -73,6 +74,9 @@ route_match find_route(std::string_view method, std::string_view path) {
 site::site(site_parts parts, std::shared_ptr<gate> gate, poster post)
     : parts_{std::move(parts)},
       gate_{std::move(gate)},
+      permits_{parts_.config->server.limits.streams,
+               parts_.config->server.limits.streams_per_token},
+      logged_out_{parts_.journal},
       limiter_{parts_.config->server.limits.requests_per_second} {
   auto x = std::make_shared<stream_parts>();
   x->post = std::move(post);
@@ -94,9 +98,20 @@ std::shared_ptr<gate> site::current_gate() const {
   return gate_;
 }
 
+/// Streams of tokens that are gone, or may less, end.
 void site::replace_gate(std::shared_ptr<gate> x) {
+  permits_.withdraw_unless(
+      [&](const caller& who) { return x->still_is(who); });
   const std::lock_guard lock{mutex_};
   gate_ = std::move(x);
+}
+
+/// A cookie that was logged out is none any more.
+caller_ptr site::recognise(const request& x) const {
+  const auto cookie = cookie_of(x.header("cookie"), cookie_name);
+  const bool by_cookie = !x.has_header("authorization") && !cookie.empty();
+  if (by_cookie && logged_out_.contains(cookie)) return nullptr;
+  return current_gate()->recognise(x, system_wall_time());
 }
 
 std::optional<reply> site::check_request(
@@ -109,7 +124,7 @@ std::optional<reply> site::check_request(
   where = find_route(x.method, x.path);
   const bool open = where.found && !where.found->needs;
   if (!open) {
-    pass->who = rules->recognise(x, system_wall_time());
+    pass->who = recognise(x);
     if (!pass->who)
       return std::move(
           problem(401, "invalid_request",
@@ -151,6 +166,7 @@ admission site::admit(request& x) {
   auto pass = std::make_shared<passport>();
   admission out;
   out.refusal = check_request(x, pass);
+  if (pass->where.found) x.route = pass->where.found->path;
   if (!out.refusal) {
     const auto& limits = parts_.config->server.limits;
     const auto& to = *pass->where.found;
@@ -174,6 +190,22 @@ void site::handle(request x, std::shared_ptr<void> ticket, responder to) {
   }
 }
 
+namespace {
+
+/// OpenTelemetry's attributes; a method that no route has is "_OTHER".
+void meter(const request& x, const reply& to) {
+  if (!metrics_are_read()) return;
+  constexpr std::array known{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"};
+  const bool is_known = std::ranges::find(known, x.method) != known.end();
+  const auto passed = std::chrono::steady_clock::now() - x.since;
+  measure(metric::http_duration, std::chrono::duration<double>(passed).count(),
+          {{"http.request.method", is_known ? x.method : "_OTHER"},
+           {"http.route", x.route},
+           {"http.response.status_code", std::to_string(to.status)}});
+}
+
+}  // namespace
+
 void site::finish(const request& x, reply& to) {
   to.with("X-Content-Type-Options", "nosniff");
   const auto has = [&](std::string_view name) {
@@ -182,6 +214,7 @@ void site::finish(const request& x, reply& to) {
   };
   if (!has("Cache-Control")) to.with("Cache-Control", "no-store");
   current_gate()->allow_origin(x, to);
+  meter(x, to);
   if (!log_enabled(log_level::debug)) return;
   log_debug("server", x.peer + " " + x.method + " " + x.path + " " +
                           std::to_string(to.status));
@@ -219,70 +252,40 @@ std::shared_ptr<service::volley_run> site::find_volley(const std::string& id) {
   return found == volleys_.end() ? nullptr : found->second.lock();
 }
 
-void site::take_turn(const run_id& id, std::function<void()> f) {
-  {
-    const std::lock_guard lock{mutex_};
-    const auto [at, first] = turns_.try_emplace(id);
-    if (!first) return at->second.push_back(std::move(f));
-  }
-  f();
-}
-
-void site::end_turn(const run_id& id) {
-  std::function<void()> next;
-  {
-    const std::lock_guard lock{mutex_};
-    const auto at = turns_.find(id);
-    if (at == turns_.end()) return;
-    if (at->second.empty()) {
-      turns_.erase(at);
-      return;
-    }
-    next = std::move(at->second.front());
-    at->second.pop_front();
-  }
-  next();
-}
-
-std::shared_ptr<void> site::stream_ticket(const caller& who) {
-  const auto& limits = parts_.config->server.limits;
-  std::shared_ptr<std::atomic<std::uint32_t>> mine;
-  {
-    const std::lock_guard lock{mutex_};
-    auto& place = streams_[who.name];
-    if (!place) place = std::make_shared<std::atomic<std::uint32_t>>(0);
-    mine = place;
-    if (*mine >= limits.streams_per_token || all_streams_ >= limits.streams)
-      return nullptr;
-    ++*mine;
-    ++all_streams_;
-  }
-  return {static_cast<void*>(mine.get()), [this, mine](void*) {
-            --*mine;
-            --all_streams_;
-          }};
-}
-
 // -- what handlers share ------------------------------------------------------
 
-void work(call c, std::function<reply(call&)> f) {
-  auto* const where = c.at->parts().works.get();
-  const auto to = c.out;
+void in_turn(call& c, turns::names names, std::function<void()> f) {
+  if (names.empty()) return f();
+  c.out = [to = c.out, at = c.at, names](reply x) {
+    to(std::move(x));
+    at->in_turn().end(names);
+  };
+  c.at->in_turn().take(names, std::move(f));
+}
+
+void work(std::shared_ptr<call> c,
+          std::function<std::optional<reply>(call&)> f) {
+  const auto refuse = [c](unsigned status, const std::string& why) {
+    c->out(problem(status, "internal", why));
+  };
   try {
-    auto kept = std::make_shared<call>(std::move(c));
-    where->submit([kept, f = std::move(f)] {
+    c->at->parts().works->submit([c, f = std::move(f), refuse] {
       try {
-        kept->out(f(*kept));
+        if (auto out = f(*c)) c->out(std::move(*out));
       } catch (const std::exception& e) {
         log_error("server", e.what());
-        kept->out(
-            problem(500, "internal", "the request failed; the log says why"));
+        refuse(500, "the request failed; the log says why");
       }
     });
   } catch (const std::exception& e) {
     log_error("server", e.what());
-    to(problem(503, "internal", "no thread is to be had; try again"));
+    refuse(503, "no thread is to be had; try again");
   }
+}
+
+void work(call c, std::function<reply(call&)> f) {
+  work(std::make_shared<call>(std::move(c)),
+       [f = std::move(f)](call& x) -> std::optional<reply> { return f(x); });
 }
 
 bool nests_too_deep(std::string_view text) noexcept {
@@ -314,7 +317,7 @@ expected<json> read_object(const call& c) {
 }
 
 bool may_see(const caller& who, const storage::run_record& x) {
-  return who.sees_all || origin_of(x).by == who.origin();
+  return who.sees_all || may_see(who, origin_of(x).by);
 }
 
 expected<storage::run_record> visible_run(const call& c, const run_id& id) {
@@ -333,11 +336,11 @@ expected<std::optional<bool>> is_own(const call& c, const session_id& id) {
   if (c.who->sees_all) return answer{true};
   storage::run_filter of;
   of.session = id;
-  of.limit = static_cast<std::size_t>(-1);
+  of.ordinal = 1;
   const auto runs = c.at->parts().journal->list_runs(of);
   if (!runs) return unexpected{runs.error()};
   if (runs->empty()) return answer{};
-  return answer{may_see(*c.who, runs->back())};
+  return answer{may_see(*c.who, runs->front())};
 }
 
 unexpected no_session(const session_id& id) {
@@ -359,6 +362,18 @@ expected<void> check_may_add(const call& c, const session_id& id) {
   if (!own) return unexpected{own.error()};
   if (own->value_or(true)) return {};
   return no_session(id);
+}
+
+std::optional<reply> cannot_start(const call& c) {
+  if (c.at->is_stopping())
+    return std::move(problem(503, "cancelled", "the server is about to stop")
+                         .with("Retry-After", "1"));
+  const auto most = c.at->parts().config->server.limits.runs;
+  if (most == 0 || c.at->runs_under_way() < most) return {};
+  return std::move(problem(429, "session_busy",
+                           "as many runs as server.limits.runs are under way; "
+                           "try again when one has ended")
+                       .with("Retry-After", "5"));
 }
 
 std::optional<event_format> wanted_format(const request& x,

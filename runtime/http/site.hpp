@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,9 +19,12 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/http/event_hub.hpp"
+#include "runtime/http/ended_cookies.hpp"
 #include "runtime/http/event_sources.hpp"
 #include "runtime/http/gate.hpp"
+#include "runtime/http/permits.hpp"
 #include "runtime/http/server.hpp"
+#include "runtime/http/turns.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/runs.hpp"
 #include "runtime/service/sessions.hpp"
@@ -112,28 +114,23 @@ class site final : public application {
   void remember(const std::string& id, std::weak_ptr<service::volley_run> x);
   std::shared_ptr<service::volley_run> find_volley(const std::string& id);
 
-  /// Calls `f` now, or when those that came with the same id before were
-  /// answered (`end_turn`). Any thread.
-  void take_turn(const run_id& id, std::function<void()> f);
-  void end_turn(const run_id& id);
-
-  /// Streams that a token has, counted while the ticket lives. Null: it has
-  /// as many as it may.
-  std::shared_ptr<void> stream_ticket(const caller& who);
+  [[nodiscard]] turns& in_turn() noexcept { return turns_; }
+  [[nodiscard]] permits& streams() noexcept { return permits_; }
+  [[nodiscard]] ended_cookies& logged_out() noexcept { return logged_out_; }
 
  private:
   std::optional<reply> check_request(const request& x,
                                      const std::shared_ptr<struct passport>&);
+  [[nodiscard]] caller_ptr recognise(const request& x) const;
 
   site_parts parts_;
   std::shared_ptr<event_hub> hub_;
   mutable std::mutex mutex_;
   std::shared_ptr<gate> gate_;
   std::map<std::string, std::weak_ptr<service::volley_run>> volleys_;
-  std::map<std::string, std::shared_ptr<std::atomic<std::uint32_t>>> streams_;
-  std::atomic<std::uint32_t> all_streams_ = 0;
-  /// By the id that is being started: who waits for that.
-  std::map<run_id, std::deque<std::function<void()>>> turns_;
+  turns turns_;
+  permits permits_;
+  ended_cookies logged_out_;
   std::size_t under_way_ = 0;
   time_point counted_at_{};
   rate_limiter limiter_;  ///< on the I/O thread
@@ -142,8 +139,15 @@ class site final : public application {
 
 // -- what handlers share ------------------------------------------------------
 
+/// Calls `f` when nobody else's request holds one of these names; they are free
+/// again when `c` was answered, which `f` sees to.
+void in_turn(call& c, turns::names names, std::function<void()> f);
+
 /// Answers on a thread that may block.
 void work(call c, std::function<reply(call&)> f);
+/// Nothing: `f` has handed the call on to whoever answers.
+void work(std::shared_ptr<call> c,
+          std::function<std::optional<reply>(call&)> f);
 
 /// The body as a JSON object; else the answer to that.
 expected<json> read_object(const call& c);
@@ -153,9 +157,16 @@ expected<storage::run_record> visible_run(const call& c, const run_id& id);
 expected<void> check_session(const call& c, const session_id& id);
 /// A session that is new, or the caller's: `not_found` else.
 expected<void> check_may_add(const call& c, const session_id& id);
+/// Why nothing can begin now: the server stops, or `limits.runs` are under way.
+/// Blocks.
+std::optional<reply> cannot_start(const call& c);
 /// Deeper than any honest body: what walks over JSON does so on the stack.
 bool nests_too_deep(std::string_view text) noexcept;
 bool may_see(const caller& who, const storage::run_record& x);
+/// `by`: who asked for it.
+inline bool may_see(const caller& who, const std::string& by) {
+  return who.sees_all || by == who.origin();
+}
 
 /// A stream of a run's events in the format that is asked for, behind `after`.
 /// Fails with 429 if the caller has too many.

@@ -42,9 +42,11 @@ role parse_role(std::string_view word) {
   return word == "admin" ? role::admin : role::read;
 }
 
-caller_ptr make_caller(const std::string& name, const config::token_config& x) {
+caller_ptr make_caller(const std::string& name, const std::string& hash,
+                       const config::token_config& x) {
   auto out = std::make_shared<caller>();
   out->name = name;
+  out->hash = hash;
   for (const auto& word : x.roles) out->roles.push_back(parse_role(word));
   out->agents = x.agents;
   out->sees_all = x.sessions == "all" || out->may(role::admin);
@@ -105,10 +107,10 @@ token_book::token_book(
   if (!main.empty()) {
     config::token_config all;
     all.roles = {"admin"};
-    all_.push_back({sha256(main), make_caller(main_token, all)});
+    all_.push_back({sha256(main), make_caller(main_token, sha256(main), all)});
   }
   for (const auto& [name, x] : others)
-    all_.push_back({x.hash, make_caller(name, x)});
+    all_.push_back({x.hash, make_caller(name, x.hash, x)});
 }
 
 /// All are compared, whichever fits: time tells nothing.
@@ -118,6 +120,10 @@ caller_ptr token_book::find(std::string_view token) const {
   for (const auto& x : all_)
     if (same_secret(x.hash, hash)) found = x.who;
   return found;
+}
+
+bool token_book::has(const caller& x) const {
+  return std::ranges::any_of(all_, [&](const auto& y) { return *y.who == x; });
 }
 
 std::string token_book::sign(std::string_view text,
@@ -142,20 +148,27 @@ std::string token_book::cookie_for(const caller& x, wall_time until) const {
 
 caller_ptr token_book::find_cookie(std::string_view value,
                                    wall_time now) const {
+  const auto until = end_of_cookie(value);
+  if (!until || *until < now) return nullptr;
   const auto last = value.rfind('.');
-  const auto first = value.find('.');
-  if (last == std::string_view::npos || first == last) return nullptr;
   const auto text = value.substr(0, last);
-  const auto name = text.substr(first + 1);
-  std::int64_t until = 0;
-  const auto end = text.data() + first;
-  if (std::from_chars(text.data(), end, until).ptr != end) return nullptr;
-  if (until < now.us) return nullptr;
+  const auto name = text.substr(text.find('.') + 1);
   for (const auto& x : all_)
     if (x.who->name == name &&
         same_secret(sign(text, x.hash), value.substr(last + 1)))
       return x.who;
   return nullptr;
+}
+
+/// "UNTIL.NAME.SIGNATURE"
+std::optional<wall_time> end_of_cookie(std::string_view value) noexcept {
+  const auto first = value.find('.');
+  if (first == std::string_view::npos || value.rfind('.') == first) return {};
+  wall_time until;
+  const auto end = value.data() + first;
+  const auto read = std::from_chars(value.data(), end, until.us);
+  if (read.ec != std::errc{} || read.ptr != end) return {};
+  return until;
 }
 
 bool same_secret(std::string_view a, std::string_view b) noexcept {

@@ -25,6 +25,7 @@ enum class role : std::uint8_t { run, decide, read, admin };
 /// Somebody who was recognised. `admin` may do all that the others may.
 struct caller {
   std::string name;
+  std::string hash;  ///< of the token
   std::vector<role> roles;
   std::vector<std::string> agents;  ///< empty: all
   bool sees_all = false;            ///< sessions of others too
@@ -33,6 +34,8 @@ struct caller {
   [[nodiscard]] bool may_use(std::string_view agent) const noexcept;
   /// As runs keep it: "server:NAME".
   [[nodiscard]] std::string origin() const { return "server:" + name; }
+
+  bool operator==(const caller&) const = default;
 };
 
 using caller_ptr = std::shared_ptr<const caller>;
@@ -55,6 +58,9 @@ class token_book {
   /// Nobody: null. Takes as long for a wrong token as for a right one.
   [[nodiscard]] caller_ptr find(std::string_view token) const;
 
+  /// Somebody of another book, with the same token and the same rights.
+  [[nodiscard]] bool has(const caller& x) const;
+
   /// A value that stands for the caller's token, until `until`; it ends with
   /// that token, and outlives a restart.
   [[nodiscard]] std::string cookie_for(const caller& x, wall_time until) const;
@@ -72,6 +78,9 @@ class token_book {
   std::vector<entry> all_;
   std::string cookie_key_;
 };
+
+/// Until when a cookie counts; nothing: it is none.
+std::optional<wall_time> end_of_cookie(std::string_view value) noexcept;
 
 /// The same in constant time for texts of one length.
 bool same_secret(std::string_view a, std::string_view b) noexcept;

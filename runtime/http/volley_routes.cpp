@@ -65,8 +65,7 @@ reply begin_volley(call& c, volley_request x) {
                      "this Idempotency-Key was used for another request; a "
                      "new request needs a new key");
   }
-  if (c.at->is_stopping())
-    return problem(503, "cancelled", "the server is about to stop");
+  if (auto refused = cannot_start(c)) return std::move(*refused);
   auto made = c.at->parts().volleys.open(std::move(x), *c.at->parts().ids,
                                          std::make_shared<quiet_listener>());
   if (!made) return problem(made.error());
@@ -89,8 +88,14 @@ void start_volley(call c) {
   x->id = key->value_or("");
   const auto digest = digest_of(c.in);
   for (auto& task : x->tasks) task.origin.digest = digest;
-  work(std::move(c),
-       [x = std::move(*x)](call& later) { return begin_volley(later, x); });
+  turns::names names;
+  if (!x->id.empty()) names.insert("volley " + x->id);
+  for (const auto& task : x->tasks)
+    if (task.session) names.insert("session " + task.session->value);
+  const auto kept = std::make_shared<call>(std::move(c));
+  in_turn(*kept, std::move(names), [kept, x = std::move(*x)] {
+    work(*kept, [x](call& there) { return begin_volley(there, x); });
+  });
 }
 
 void show_volley(call c) {
@@ -181,9 +186,9 @@ void volley_events(call c) {
     const auto record = visible_volley(x, id);
     if (!record) return problem(record.error());
     feed_request how;
-    how.has = [id](const auto& run) { return volley_of(run) == id; };
+    how.has = [id](const feed_run& run) { return run.volley == id; };
+    how.goes_on = [at = x.at, id] { return at->find_volley(id) != nullptr; };
     how.over = [at = x.at, id, record = *record] {
-      if (at->find_volley(id)) return false;
       const auto runs =
           service::runs_of_volley(*at->parts().journal, id, record);
       return runs && std::ranges::none_of(*runs, [](const auto& run) {
@@ -201,7 +206,9 @@ void all_events(call c) {
   const auto format = feed_format(c);
   work(std::move(c), [format](call& x) {
     feed_request how;
-    how.has = [who = x.who](const auto& run) { return may_see(*who, run); };
+    how.has = [who = x.who](const feed_run& run) {
+      return may_see(*who, run.by);
+    };
     return feed_stream(
         x, format, [&] { return x.at->parts().journal->end_of_feed(); },
         std::move(how));

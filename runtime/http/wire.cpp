@@ -2,6 +2,7 @@
 #include "runtime/http/wire.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <netinet/in.h>
@@ -16,6 +17,24 @@ namespace riffle::http {
 namespace {
 
 constexpr unsigned dead_after_ms = 40'000;
+
+std::string framing_fault(const request& x, unsigned version) {
+  constexpr unsigned http_1_1 = 11;
+  const auto count = [&](std::string_view name) {
+    return std::ranges::count(x.fields, name, &field::name);
+  };
+  if (count("host") > 1) return "there is more than one Host";
+  if (count("content-length") > 1)
+    return "there is more than one Content-Length";
+  if (count("transfer-encoding") == 0) return {};
+  if (version < http_1_1) return "HTTP/1.0 has no Transfer-Encoding";
+  if (count("transfer-encoding") > 1 ||
+      lower(x.header("transfer-encoding")) != "chunked")
+    return "the only Transfer-Encoding that is understood is chunked";
+  if (count("content-length") > 0)
+    return "Transfer-Encoding and Content-Length exclude each other";
+  return {};
+}
 
 }  // namespace
 
@@ -49,21 +68,26 @@ void add_field(request& x, std::string_view name, std::string_view value) {
   x.fields.push_back({lower(name), std::string{value}});
 }
 
-std::string find_framing_fault(const request& x, unsigned version) {
-  constexpr unsigned http_1_1 = 11;
-  const auto count = [&](std::string_view name) {
-    return std::ranges::count(x.fields, name, &field::name);
-  };
-  if (count("host") > 1) return "there is more than one Host";
-  if (count("content-length") > 1)
-    return "there is more than one Content-Length";
-  if (count("transfer-encoding") == 0) return {};
-  if (version < http_1_1) return "HTTP/1.0 has no Transfer-Encoding";
-  if (count("transfer-encoding") > 1 ||
-      lower(x.header("transfer-encoding")) != "chunked")
-    return "the only Transfer-Encoding that is understood is chunked";
-  if (count("content-length") > 0)
-    return "Transfer-Encoding and Content-Length exclude each other";
+bool receive_waiting(int socket, boost::beast::flat_buffer& to,
+                     std::uint64_t most) {
+  constexpr std::size_t portion = 512;
+  if (to.size() > most) return false;
+  const auto room = to.prepare(portion);
+  const auto got = ::recv(socket, room.data(), room.size(), MSG_DONTWAIT);
+  if (got > 0) to.commit(static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+std::optional<reply> read_head(request& x, std::string_view target,
+                               unsigned version) {
+  if (auto why = framing_fault(x, version); !why.empty())
+    return problem(400, "invalid_request", std::move(why));
+  if (!read_target(target, x))
+    return problem(400, "invalid_request",
+                   "the target of the request is ill-formed");
+  if (x.has_header("expect") && lower(x.header("expect")) != "100-continue")
+    return problem(417, "invalid_request",
+                   "of Expect, 100-continue alone is understood");
   return {};
 }
 

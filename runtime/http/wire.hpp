@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/system/error_code.hpp>
 
 #include "messages/time.hpp"
@@ -24,9 +26,17 @@ std::string chunk_head(std::size_t size);
 
 void add_field(request& x, std::string_view name, std::string_view value);
 
-/// Why nobody can be sure where the request ends, or for whom it is (RFC 9112,
-/// 3.2 and 6.1): a proxy may have read it in another way. Empty: it is plain.
-std::string find_framing_fault(const request& x, unsigned version);
+/// Reads what the fields and the target say, or why the request cannot be
+/// taken: nobody can be sure where it ends, or for whom it is (RFC 9112, 3.2
+/// and 6.1; a proxy may have read it in another way), its target is ill-formed,
+/// or it expects what nobody does (RFC 9110, 10.1.1).
+std::optional<reply> read_head(request& x, std::string_view target,
+                               unsigned version);
+
+/// Takes what a client sends before it was asked, up to `most` bytes. False: it
+/// has gone, or sends more.
+bool receive_waiting(int socket, boost::beast::flat_buffer& to,
+                     std::uint64_t most);
 
 /// Why a request could not be read.
 reply problem_of(const boost::system::error_code& failed);

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/metrics.hpp"
 #include "runtime/model/http_error.hpp"
 
 namespace riffle::model {
@@ -175,6 +176,7 @@ void http_loop::tend(http_transfer& x) {
     x.clock.pause(now_);
   }
   if (x.holds_bytes()) {
+    measure(metric::model_stalls, 1, {});
     curl_easy_pause(x.easy(), CURLPAUSE_RECV);
   }
   schedule(x);

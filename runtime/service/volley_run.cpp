@@ -94,6 +94,7 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
     auto& x = slots_[task];
     open = x.what.open;
     x.what.result.attempts = attempt;
+    x.announced = false;
     request = x.what.request;
   }
   const auto reader = [me = weak_from_this(), task, log = log_, where = where_,
@@ -104,9 +105,10 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
         [me, task](expected<run_end> end) {
           const auto self = me.lock();
           if (!self) return;
-          if (!end) return self->ended(task, {}, std::move(end.error()));
-          self->ended(task, std::move(end->finished), {},
-                      std::move(end->answer));
+          self->when_announced(task, [self = self.get(), task, end] {
+            if (!end) return self->ended(task, {}, end.error());
+            self->ended(task, end->finished, {}, end->answer);
+          });
         });
   };
   const reply<run_opened> to{
@@ -141,6 +143,26 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
   }
   if (listener) listener->begun(task, *x);
   if (cancelled) runs_.cancel_here(x->run, *cancelled);
+  std::function<void()> held;
+  {
+    const std::lock_guard lock{mutex_};
+    slots_[task].announced = true;
+    held = std::exchange(slots_[task].held, nullptr);
+  }
+  if (held) held();
+}
+
+/// A short run may be over before it is known that it began.
+void volley_run::when_announced(std::size_t task, std::function<void()> f) {
+  {
+    const std::lock_guard lock{mutex_};
+    auto& slot = slots_[task];
+    if (!slot.announced) {
+      slot.held = std::move(f);
+      return;
+    }
+  }
+  f();
 }
 
 void volley_run::cancel(std::size_t task, const std::string& reason) {

@@ -74,11 +74,14 @@ class volley_run final : public volley_port,
     volley_entry what;
     std::optional<run_id> run;             ///< under way
     std::optional<std::string> cancelled;  ///< why; also before it has begun
+    bool announced = false;      ///< its run's begin, to the listener
+    std::function<void()> held;  ///< what came of it before that
   };
 
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
              std::optional<error> failure, std::string answer = {});
+  void when_announced(std::size_t task, std::function<void()> f);
   void tell(std::size_t task, const core::task_end& how);
   void tell_after_look(std::size_t task, const core::task_end& how);
   volley_scheduler_actor scheduler();

@@ -260,7 +260,8 @@ expected<std::vector<run_record>> memory_store::list_runs(
     if (found == runs_.end()) continue;
     const auto& x = found->second.record;
     if ((!filter.state || x.state == *filter.state) &&
-        (!filter.session || x.session == *filter.session))
+        (!filter.session || x.session == *filter.session) &&
+        (!filter.ordinal || x.ordinal == *filter.ordinal))
       all.push_back(x);
   }
   return all;

@@ -39,7 +39,8 @@ std::vector<run_row> row_reader::list_runs(const run_filter& filter,
   left_out = 0;
   const auto fits = [&](const run_row& x) {
     return (!filter.state || x.state == *filter.state) &&
-           (!filter.session || x.session == filter.session->value);
+           (!filter.session || x.session == filter.session->value) &&
+           (!filter.ordinal || x.ordinal == *filter.ordinal);
   };
   const auto take = [&](const sqlite::rows& from) {
     try {
@@ -51,7 +52,10 @@ std::vector<run_row> row_reader::list_runs(const run_filter& filter,
   };
   const auto most = std::numeric_limits<std::int64_t>::max();
   if (filter.session) {
-    auto found = runs_by_session_.query(filter.session->value);
+    auto found =
+        filter.ordinal
+            ? run_of_session_.query(filter.session->value, *filter.ordinal)
+            : runs_by_session_.query(filter.session->value);
     while (found.next()) take(found);
     std::ranges::reverse(all);
     if (all.size() > filter.limit)

@@ -77,6 +77,8 @@ row_reader::row_reader(sqlite::database& db)
                        "runs_by_id_again WHERE id = ?"},
       runs_by_session_{db, select_run("INDEXED BY runs_by_session "
                                       "WHERE session = ? ORDER BY ordinal")},
+      run_of_session_{db, select_run("INDEXED BY runs_by_session "
+                                     "WHERE session = ? AND ordinal = ?")},
       runs_by_session_again_{db,
                              "SELECT count(*) FROM runs INDEXED BY "
                              "runs_by_session_again WHERE session = ?"},

@@ -100,6 +100,7 @@ class row_reader {
   sqlite::statement run_by_id_;
   sqlite::statement run_by_id_again_;
   sqlite::statement runs_by_session_;
+  sqlite::statement run_of_session_;
   sqlite::statement runs_by_session_again_;
   sqlite::statement active_run_;
   sqlite::statement active_runs_;

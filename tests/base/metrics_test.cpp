@@ -37,7 +37,7 @@ TEST_CASE("what is measured goes to the reader, and to nobody without one") {
   measure(metric::tool_duration, 3, {});
   CHECK(reader->lines ==
         std::vector<std::string>{
-            "gen_ai.client.operation.duration 2 gen_ai.tool.name=read"});
+            "gen_ai.execute_tool.duration 2 gen_ai.tool.name=read"});
   CHECK(reader.use_count() == 1);
 }
 

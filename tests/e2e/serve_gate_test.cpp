@@ -148,8 +148,14 @@ TEST_CASE("a browser logs in, and its cookie does not end with the process") {
   CHECK(stranger.get("/v1/runs", {cookie + "x"}).status == 401);
   server.kill_and_restart();
   CHECK(server.user("").get("/v1/runs", {cookie}).status == 200);
-  CHECK(stranger.post("/v1/logout", json::object()).head.find("Max-Age=0") !=
-        std::string::npos);
+  // Logged out is logged out, wherever it was copied to, after a restart too.
+  const auto out = stranger.post("/v1/logout", json::object(), {cookie});
+  CHECK(out.status == 204);
+  CHECK(out.head.find("Max-Age=0") != std::string::npos);
+  CHECK(stranger.get("/v1/runs", {cookie}).status == 401);
+  server.kill_and_restart();
+  CHECK(server.user("").get("/v1/runs", {cookie}).status == 401);
+  CHECK(server.user(token).get("/v1/runs").status == 200);
 }
 
 TEST_CASE("each token has its roles, its agents and its own sessions") {
@@ -363,38 +369,4 @@ text = "Done."
     CAPTURE(file.path());
     CHECK(text.find(canary) == std::string::npos);
   }
-}
-
-TEST_CASE("no body is too deep, and no volley opens another's session") {
-  const work_folder folder;
-  write_server(folder, script,
-               "[agents.writer]\n[server.tokens.bob]\nhash = \"" +
-                   ::riffle::sha256("bob") + "\"\nagents = [\"writer\"]\n");
-  served server{folder};
-  const auto who = server.user();
-  const auto bob = server.user("bob");
-  const std::string type = "Content-Type: application/json";
-  const auto deep = std::string(90'000, '[') + std::string(90'000, ']');
-  CHECK(
-      who.send("POST", "/v1/runs", "{\"task\":" + deep + "}", {type}).status ==
-      400);
-  CHECK(who.send("POST", "/v1/proposals/x", "{\"arguments\":" + deep + "}",
-                 {type})
-            .status == 400);
-  CHECK(who.send("PUT", "/v1/sessions/s/state/x", deep, {type}).status == 400);
-  const auto x = who.post("/v1/runs", {{"task", "x"}, {"session_id", "s"}});
-  REQUIRE(x.status == 202);
-  await_end(who, x.json()["run_id"]);
-  const json task{{"task", "x"}, {"session_id", "s"}, {"agent", "writer"}};
-  CHECK(bob.post("/v1/volleys", {{"tasks", json::array({task})}}).status ==
-        404);
-  CHECK(bob.get("/v1/sessions/s").status == 404);
-  CHECK(bob.post("/v1/plans", {{"plan", {{"steps", json::array()}}}}).status ==
-        400);
-  raw_client smuggled{server.port()};
-  CHECK(status_line(smuggled,
-                    "POST /v1/login HTTP/1.1\r\nHost: localhost\r\nTransfer-"
-                    "Encoding: xchunked\r\nContent-Length: 2\r\n\r\n{}")
-            .find(" 400 ") != std::string::npos);
-  CHECK(server.user("").get("/healthz").status == 200);
 }

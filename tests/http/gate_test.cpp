@@ -42,7 +42,9 @@ TEST_CASE("a name that is not ours is somebody else's request") {
     CHECK(status(x, asked(host)) == 200);
   for (const auto* host :
        {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
-        "riffle.example.evil", "2130706433", "0x7f.1", "[::1"})
+        "riffle.example.evil", "2130706433", "0x7f.1", "[::1", "[::1]x",
+        "[::1]:8x", "localhost:evil", "localhost:80:80", "localhost@evil",
+        "[localhost]"})
     CHECK(status(x, asked(host)) == 421);
 }
 

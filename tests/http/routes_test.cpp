@@ -118,7 +118,19 @@ TEST_CASE("a target is split as RFC 3986 says") {
   CHECK(x.query["before"] == "a+b");
   CHECK(x.query["q"] == "a b");
   CHECK(x.query["empty"].empty());
-  for (const auto* bad : {"", "x", "http://a/", "*", "/a?x=%2", "/a?%zz=1"}) {
+  for (const auto& [absolute, path] :
+       {std::pair{"http://a.b:80/v1/runs?x=y", "/v1/runs"},
+        {"HTTPS://[::1]", "/"},
+        {"http://a?x=y", "/"}}) {
+    request y;
+    y.fields = {{"host", "other"}};
+    CAPTURE(absolute);
+    CHECK(read_target(absolute, y));
+    CHECK(y.path == path);
+    CHECK(std::string{absolute}.find(y.header("host")) != std::string::npos);
+  }
+  for (const auto* bad : {"", "x", "http://", "http:///a", "ftp://a/", "*",
+                          "/a?x=%2", "/a?%zz=1"}) {
     request y;
     CAPTURE(bad);
     CHECK_FALSE(read_target(bad, y));

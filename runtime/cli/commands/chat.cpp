@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -76,8 +77,13 @@ int execute(const chat_command& x, console& io) {
   for (const auto& known : {check_agent(options.agent, *settings),
                             choose_model(options.choices.model, *settings)})
     if (!known) return report(known.error(), io);
-  const auto session =
-      session_for_task(*settings, options.session, options.goes_on);
+  const auto session = [&] {
+    interrupts signals;
+    room_wait room{{}, signals, io};
+    return with_room(room, [&] {
+      return session_for_task(*settings, options.session, options.goes_on);
+    });
+  }();
   if (!session) return report(session.error(), io);
   if (*session) options.session = (*session)->value;
   choose_log_level(options.common.level, *settings);

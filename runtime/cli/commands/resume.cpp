@@ -95,14 +95,16 @@ int execute(const resume_command& given, console& io) {
   if (!settings) return usage;
   const auto known = choose_model(x.choices.model, *settings);
   if (!known) return report(known.error(), io);
-  const auto named = known_session(*settings, x.session);
-  if (!named && named.error().code != errc::not_found)
-    return report(named.error(), io);
-  if (named) x.session = named->value;
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
   room.finish_with("riffle sessions resume " + x.session);
+  const auto named =
+      with_room(room, [&] { return known_session(*settings, x.session); });
+  if (room.status()) return *room.status();
+  if (!named && named.error().code != errc::not_found)
+    return report(named.error(), io);
+  if (named) x.session = named->value;
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();

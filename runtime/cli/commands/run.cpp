@@ -64,9 +64,6 @@ int execute(const run_command& x, console& io) {
   }
   auto request = request_for(x);
   if (!request) return report(request.error(), io);
-  auto session = session_for_task(*settings, x.session, x.goes_on);
-  if (!session) return report(session.error(), io);
-  request->session = std::move(*session);
   if (auto ok = check_attachments(*request, *settings); !ok)
     return report(ok.error(), io);
   auto keyboard = keyboard_for(x);
@@ -80,6 +77,11 @@ int execute(const run_command& x, console& io) {
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
+  auto session = with_room(
+      room, [&] { return session_for_task(*settings, x.session, x.goes_on); });
+  if (room.status()) return *room.status();
+  if (!session) return report(session.error(), io);
+  request->session = std::move(*session);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
