@@ -285,7 +285,7 @@ TEST_CASE("what is no HTTP gets an answer, or the end") {
        {"GARBAGE\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nA\r\n\r\n", "GET / HTTP/1.1\r\n: x\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-        "GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET http:// HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "\x16\x03\x01\x02\x01\x01\x01\xfc\x03\x03\r\n\r\n"}) {
     CAPTURE(garbage);
     raw_client x{server.port()};
