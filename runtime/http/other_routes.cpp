@@ -2,9 +2,12 @@
 // What there is, who one is, and how the server is.
 #include "runtime/http/other_routes.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/config/home.hpp"
 #include "runtime/service/tools.hpp"
 #include "runtime/service/views.hpp"
 
@@ -98,7 +101,18 @@ void health(call c) {
   c.out(why ? word(503, "failed") : word(200, "ok"));
 }
 
-/// Whether a run could begin: the journal takes a write, a model is named.
+/// False: a run would soon wait for room.
+bool has_room(const config::config& x) {
+  constexpr std::uint64_t least = 1u << 20;
+  const auto folder = config::data_folder(x.runtime);
+  std::error_code unknown;
+  if (!folder) return true;
+  const auto space = std::filesystem::space(*folder, unknown);
+  return unknown || space.available >= least;
+}
+
+/// Whether a run could begin: the journal takes a write and has room, a model
+/// is named.
 void ready(call c) {
   if (c.at->is_stopping()) return c.out(word(503, "stopping"));
   work(std::move(c), [](call& x) -> reply {
@@ -108,7 +122,8 @@ void ready(call c) {
     // Of no session that anybody names.
     const auto stored =
         parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});
-    return stored ? word(200, "ready") : word(503, "unwritable");
+    if (!stored) return word(503, "unwritable");
+    return has_room(*parts.config) ? word(200, "ready") : word(503, "full");
   });
 }
 

@@ -111,42 +111,18 @@ std::optional<storage::run_state> state_named(std::string_view word) {
   return {};
 }
 
-/// The last block of a run's log, in steps that grow and shrink: a long log is
-/// not read through. Without lines: it cannot be read.
-storage::event_block last_block(const service::sessions& sessions,
-                                const run_id& id) {
-  constexpr std::uint64_t first_step = 1024;
-  storage::event_block last;
-  const auto reads_behind = [&](std::uint64_t seq) {
-    const auto page = sessions.read_events(id, seq, 1);
-    if (!page || page->blocks.empty()) return false;
-    last = page->blocks.back();
-    return true;
-  };
-  if (!reads_behind(0)) return last;
-  for (auto step = first_step;;) {
-    if (reads_behind(last.last_seq + step))
-      step *= 2;
-    else if (step == 0)
-      return last;
-    else
-      step /= 2;
-  }
-}
-
 /// The end of a run's log: what it answered, or why it failed.
 void add_end(const call& c, const storage::run_record& run, json& out) {
   if (run.state == storage::run_state::active) return;
-  const auto last = last_block(c.at->parts().sessions, run.id);
-  if (!last.lines || !service::is_last(last)) return;
-  const auto end = service::read_end(*last.lines);
-  if (!end) return;
-  if (!end->answer.empty()) out["answer"] = end->answer;
-  if (end->truncated) out["truncated"] = true;
-  out["duration_ms"] = end->finished.duration_ms;
-  if (end->finished.err)
-    out["error"] = {{"code", to_string(end->finished.err->code)},
-                    {"message", end->finished.err->message}};
+  const auto read = c.at->parts().sessions.read_end(run.id);
+  if (!read || !*read) return;
+  const auto& end = **read;
+  if (!end.answer.empty()) out["answer"] = end.answer;
+  if (end.truncated) out["truncated"] = true;
+  out["duration_ms"] = end.finished.duration_ms;
+  if (end.finished.err)
+    out["error"] = {{"code", to_string(end.finished.err->code)},
+                    {"message", end.finished.err->message}};
 }
 
 reply shown(call& c) {

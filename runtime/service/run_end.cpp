@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/run_end.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -29,11 +30,52 @@ bool has_type(std::string_view line, std::string_view type) {
   return line.starts_with(type) && line.substr(type.size()).starts_with('"');
 }
 
+bool is_end(std::string_view line) {
+  return has_type(line, "run_finished") || has_type(line, "plan_finished");
+}
+
+/// The last event's number, found in steps that grow and shrink.
+expected<std::uint64_t> last_seq(storage::event_log& log, const run_id& run) {
+  constexpr std::uint64_t first_step = 1024;
+  std::uint64_t last = 0;
+  for (std::uint64_t step = 0, next = first_step;;) {
+    const auto page = log.read_events(run, last + step, 1);
+    if (!page) return unexpected{page.error()};
+    if (!page->blocks.empty()) {
+      last = page->blocks.back().last_seq;
+      step = std::exchange(next, next * 2);
+    } else if (step == 0) {
+      return last;
+    } else {
+      step /= 2;
+      next = step;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_last(const storage::event_block& block) {
-  const auto line = last_line(*block.lines);
-  return has_type(line, "run_finished") || has_type(line, "plan_finished");
+  return is_end(last_line(*block.lines));
+}
+
+expected<std::optional<run_end>> read_end(storage::event_log& log,
+                                          const run_id& run) {
+  const auto last = last_seq(log, run);
+  if (!last) return unexpected{last.error()};
+  if (*last == 0) return std::nullopt;
+  // The answer and the end, also where a block ends between them.
+  std::string lines;
+  for (auto after = *last - std::min<std::uint64_t>(*last, 2);
+       after < *last;) {
+    const auto page = log.read_events(run, after, page_bytes);
+    if (!page) return unexpected{page.error()};
+    if (page->blocks.empty()) break;
+    for (const auto& block : page->blocks) lines += *block.lines;
+    after = page->blocks.back().last_seq;
+  }
+  if (!is_end(last_line(lines))) return std::nullopt;
+  return read_end(lines);
 }
 
 expected<run_end> read_end(std::string_view lines) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,11 @@ bool is_last(const storage::event_block& block);
 /// Of the lines of a last block: the answer and the end are one commit, so
 /// both are in it.
 expected<run_end> read_end(std::string_view lines);
+
+/// Of a run's log, however it is cut into blocks; nothing: it has no end
+/// (yet). Reads a few of its blocks, not all. Fails as `read_events` does.
+expected<std::optional<run_end>> read_end(storage::event_log& log,
+                                          const run_id& run);
 
 /// Waits for a run's end and holds nothing of its events. What it missed it
 /// reads from the journal, on `where`.

@@ -149,6 +149,11 @@ expected<storage::event_page> sessions::read_events(
   return journal_->read_events(run, after_seq, max_bytes);
 }
 
+expected<std::optional<run_end>> sessions::read_end(const run_id& run) const {
+  if (!journal_) return unexpected{unknown("run", run.value)};
+  return service::read_end(*journal_, run);
+}
+
 expected<kept_output> sessions::output(const call_id& id) const {
   std::error_code ignored;
   const auto file =

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/service/requests.hpp"
+#include "runtime/service/run_end.hpp"
 #include "runtime/storage/journal.hpp"
 
 namespace riffle::service {
@@ -67,6 +69,9 @@ class sessions {
   expected<storage::event_page> read_events(const run_id& run,
                                             std::uint64_t after_seq,
                                             std::size_t max_bytes) const;
+
+  /// How a run ended, by its log, see run_end.hpp.
+  expected<std::optional<run_end>> read_end(const run_id& run) const;
 
   /// Fails with `not_found`, also for an id that cannot be one.
   expected<kept_output> output(const call_id& id) const;

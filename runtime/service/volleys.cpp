@@ -74,23 +74,13 @@ class progress_of_tasks {
     x.ended = true;
   }
 
-  /// What its run said in the end. A page at a time: a log may be long.
+  /// What its run said in the end.
   expected<void> read_result(task_result& x) const {
-    constexpr std::size_t page_bytes = 256u << 10;
-    std::optional<storage::event_block> last;
-    for (std::uint64_t after = 0;;) {
-      auto page = journal_.read_events(*x.run, after, page_bytes);
-      if (!page) return unexpected{std::move(page.error())};
-      if (page->blocks.empty()) break;
-      last = std::move(page->blocks.back());
-      if (page->end) break;
-      after = last->last_seq;
-    }
-    if (!last || !is_last(*last)) return {};
-    auto end = read_end(*last->lines);
+    auto end = read_end(journal_, *x.run);
     if (!end) return unexpected{std::move(end.error())};
-    x.answer = std::move(end->answer);
-    x.failure = std::move(end->finished.err);
+    if (!*end) return {};
+    x.answer = std::move((*end)->answer);
+    x.failure = std::move((*end)->finished.err);
     return {};
   }
 
