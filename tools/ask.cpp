@@ -71,6 +71,14 @@ expected<call_preview> ask_preview(const tool& x,
   });
 }
 
+expected<std::optional<read_claim>> ask_only_reads(
+    const tool& x, const nlohmann::json& arguments,
+    const std::filesystem::path& workspace) {
+  return guarded(x, "only_reads", [&] {
+    return x.only_reads(arguments, std::filesystem::absolute(workspace));
+  });
+}
+
 expected<std::string> ask_definition(const tool& x) {
   return guarded(x, "definition", [&] { return x.definition(); });
 }

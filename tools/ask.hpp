@@ -31,6 +31,10 @@ expected<call_preview> ask_preview(const tool& x,
                                    const nlohmann::json& arguments,
                                    const std::filesystem::path& workspace);
 
+expected<std::optional<read_claim>> ask_only_reads(
+    const tool& x, const nlohmann::json& arguments,
+    const std::filesystem::path& workspace);
+
 expected<std::string> ask_definition(const tool& x);
 
 }  // namespace riffle::tools

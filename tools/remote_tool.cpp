@@ -36,10 +36,10 @@ class remote_tool final : public tool {
   [[nodiscard]] std::string title(const json& arguments) const override {
     for (const auto& [key, value] : arguments.items())
       if (value.is_string())
-        return spec_.name + " " +
+        return "Using " + spec_.name + ": " +
                std::string{cut_utf8(value.get_ref<const std::string&>(),
                                     longest_title_text)};
-    return spec_.name;
+    return "Using " + spec_.name;
   }
 
   [[nodiscard]] std::vector<std::string> keys(

@@ -21,6 +21,12 @@ call_preview tool::preview(const nlohmann::json& /*arguments*/,
   return {};
 }
 
+std::optional<read_claim> tool::only_reads(
+    const nlohmann::json& /*arguments*/,
+    const std::filesystem::path& /*workspace*/) const {
+  return {};
+}
+
 std::string tool::definition() const {
   const auto& x = spec();
   return nlohmann::json{{"name", x.name},

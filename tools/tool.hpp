@@ -53,6 +53,13 @@ struct call_preview {
   std::string basis;
 };
 
+/// What a call of a tool that changes things would only read.
+struct read_claim {
+  std::vector<rule_subject> places;
+  /// Also names and content that no place tells.
+  bool sweeps = false;
+};
+
 /// What a running tool may use. Owned by the caller of `run`, valid during it.
 struct tool_context {
   call_id call{};
@@ -139,6 +146,13 @@ class tool {
   /// same must not put the time of day into it. Default: empty, nothing to
   /// show beside the arguments. `arguments` are valid for the schema.
   [[nodiscard]] virtual call_preview preview(
+      const nlohmann::json& arguments,
+      const std::filesystem::path& workspace) const;
+
+  /// Set if this call surely changes nothing, though the tool may: then it is
+  /// treated as one that reads, and runs with the text of its subject as
+  /// `tool_context::judged`. May look at files. Default: nothing.
+  [[nodiscard]] virtual std::optional<read_claim> only_reads(
       const nlohmann::json& arguments,
       const std::filesystem::path& workspace) const;
 

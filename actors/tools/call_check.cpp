@@ -43,6 +43,8 @@ expected<std::vector<std::string>> keys_of(const tools::tool& tool,
                                            const config::tool_config& settings,
                                            const nlohmann::json& arguments,
                                            const rule_subject& subject) {
+  // A command that reads: what it touches is somewhere in the workspace.
+  if (subject.shell && subject.place) return std::vector<std::string>{"."};
   auto keys = tools::ask_keys(tool, arguments, settings.workspace);
   if (!keys || keys->empty() || !subject.place || !subject.known) return keys;
   const auto workspace = std::filesystem::absolute(settings.workspace);
@@ -92,6 +94,7 @@ std::optional<error> ask_tool(const run_spec& spec, const tools::tool& tool,
   auto keys =
       keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
   if (!keys) return std::move(keys.error());
+  call.eff = now->eff;
   call.keys = std::move(*keys);
   call.needs_approval = now->policy == core::approval_policy::ask;
   call.judged.reset();
@@ -138,16 +141,24 @@ core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,
     out.denied = now.error();
     return out;
   }
-  out.place = now->subject.place ? now->subject.text : std::string{};
+  if (call.eff == effect::read_only && now->eff == effect::mutating) {
+    out.denied = error{errc::tool_execution_error, op,
+                       "what it reads changed while it waited, so that it may "
+                       "do more than read; nothing was done, ask for it again"};
+    return out;
+  }
+  // What a person approved runs as they saw it, also if it only reads now.
+  const bool same = call.eff == now->eff;
+  out.place = now->subject.place && same ? now->subject.text : std::string{};
   auto keys =
       keys_of(tool, spec.tool_settings.of(call.tool), arguments, now->subject);
   if (!keys) {
     out.denied = std::move(keys.error());
     return out;
   }
-  out.keys = std::move(*keys);
+  if (same) out.keys = std::move(*keys);
   // What this run is about was approved before it began.
-  out.ask = now->policy == core::approval_policy::ask && !spec.cause;
+  out.ask = (now->policy == core::approval_policy::ask || !same) && !spec.cause;
   out.denied = refusal_of(spec, call.tool, *now);
   return out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tools/call_policy.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "actors/core/control_tools.hpp"
@@ -14,6 +16,46 @@ core::approval_policy policy_named(const std::string& x) {
   if (x == "allow") return core::approval_policy::allow;
   if (x == "deny") return core::approval_policy::deny;
   return core::approval_policy::ask;
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether the tool `read` would show all of it without a question.
+bool may_read(const tools::read_claim& x, const config::tools_config& settings,
+              const std::string& tool) {
+  using core::approval_policy;
+  if (settings.of(tool).workspace != settings.of("read").workspace)
+    return false;
+  const auto base = otherwise_of(settings, "read", effect::read_only);
+  const auto rules = rules_of(settings, "read");
+  const auto is_strict = [](const core::approval_rule& rule) {
+    return rule.policy != approval_policy::allow;
+  };
+  if (x.sweeps &&
+      (base != approval_policy::allow || std::ranges::any_of(rules, is_strict)))
+    return false;
+  return std::ranges::all_of(x.places, [&](const rule_subject& place) {
+    return core::policy_of(place, base, rules) == approval_policy::allow;
+  });
+}
+
+/// What this call does to the world, as far as can be told before it runs.
+expected<effect> effect_of(const tools::tool& tool,
+                           const config::tools_config& settings,
+                           const nlohmann::json& arguments) {
+  const auto& about = tool.spec();
+  if (about.eff == effect::read_only) return about.eff;
+  // What leads where was looked at here, so it is told of nowhere else.
+  if (std::ranges::any_of(settings.of(about.name).nodes,
+                          [](const auto& x) { return x != "local"; }))
+    return about.eff;
+  const auto claim =
+      tools::ask_only_reads(tool, arguments, settings.of(about.name).workspace);
+  if (!claim) return unexpected{claim.error()};
+  const bool reads = *claim && may_read(**claim, settings, about.name);
+  return reads ? effect::read_only : effect::mutating;
 }
 
 }  // namespace
@@ -35,19 +77,24 @@ expected<call_policy> policy_of(const tools::tool& tool,
                                 const config::tools_config& settings,
                                 const nlohmann::json& arguments) {
   const auto& about = tool.spec();
-  if (core::is_control_tool(about.name)) return call_policy{};
-  const auto base = otherwise_of(settings, about.name, about.eff);
+  if (core::is_control_tool(about.name)) return call_policy{.eff = about.eff};
+  const auto eff = effect_of(tool, settings, arguments);
+  if (!eff) return unexpected{eff.error()};
+  const auto base = otherwise_of(settings, about.name, *eff);
   const auto rules = rules_of(settings, about.name);
   // Nobody looks: nobody needs to know what it is about.
-  if (rules.empty() && base != core::approval_policy::ask && !about.always_asks)
-    return call_policy{base, {}, {}};
+  if (rules.empty() && base != core::approval_policy::ask &&
+      !about.always_asks && *eff == about.eff)
+    return call_policy{base, {}, {}, *eff};
   auto subject =
       tools::ask_subject(tool, arguments, settings.of(about.name).workspace);
   if (!subject) return unexpected{std::move(subject.error())};
   auto how = core::judge_call(*subject, base, rules);
   if (about.always_asks && how.policy == core::approval_policy::allow)
     how.policy = core::approval_policy::ask;
-  return call_policy{how.policy, std::move(how.in_doubt), std::move(*subject)};
+  subject->place = subject->place || *eff != about.eff;
+  return call_policy{how.policy, std::move(how.in_doubt), std::move(*subject),
+                     *eff};
 }
 
 }  // namespace riffle

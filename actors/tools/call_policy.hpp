@@ -14,6 +14,8 @@ struct call_policy {
   core::approval_policy policy = core::approval_policy::allow;
   std::string in_doubt;  ///< see `core::judgement`
   rule_subject subject;  ///< what was judged
+  /// Of this call; `subject.place` is set where it is not the tool's own.
+  effect eff = effect::read_only;
 };
 
 /// Whether a call may run, must be asked for, or never runs: the tool's rules

@@ -293,9 +293,23 @@ TEST_CASE("many commands run side by side without mixing") {
   }
 }
 
+TEST_CASE("a git command has a title in words, if it is all that runs") {
+  const auto bash = make_bash({});
+  const auto title = [&](const std::string& x) {
+    return bash->title({{"command", x}});
+  };
+  CHECK(title("git commit -m \"all is well\"") == "Committing (git)");
+  CHECK(title(" git push origin main") == "Pushing (git)");
+  for (const std::string more :
+       {"; rm -r x", " && x", " | x", " $(x)", " `x`", "\nx", " > x", " & x"})
+    CHECK(title("git commit" + more).starts_with("Running: git commit"));
+  CHECK(title("git -c a=b commit").starts_with("Running: "));
+  CHECK(title("git commitx").starts_with("Running: "));
+}
+
 TEST_CASE("the title is the first line of the command") {
   const auto bash = make_bash({});
-  CHECK(bash->title({{"command", "git status"}}) == "Running: git status");
+  CHECK(bash->title({{"command", "git log"}}) == "Running: git log");
   CHECK(bash->title({{"command", "\n  one\ntwo"}}) == "Running: one");
   CHECK(bash->title({{"command", std::string(100, 'x')}}) ==
         "Running: " + std::string(60, 'x') + "…");

@@ -186,7 +186,7 @@ TEST_CASE("titles are filled with arguments") {
     x.options.title = text;
     return make_command_tool(x.options)->title(arguments);
   };
-  CHECK(title("", {{"id", 1}}) == "look");
+  CHECK(title("", {{"id", 1}}) == "Using look");
   CHECK(title("Looking up {id} in {n}", {{"id", "T-1"}, {"n", 3}}) ==
         "Looking up T-1 in 3");
   CHECK(title("a {gone} b {list} {open", {{"list", {1}}}) == "a  b  {open");

@@ -256,7 +256,7 @@ TEST_CASE("every death of a child costs one worker and is named") {
       {"for a child", "it sent garbage"},
       {"too long", "its result is longer than 64 MiB"},
       {"other version",
-       "it speaks version 4 of the work messages, this program speaks 3"},
+       "it speaks version 5 of the work messages, this program speaks 4"},
       {"freeze", "its process was stopped (SIGSTOP)"},
       {"throw", "thrown"},
   };

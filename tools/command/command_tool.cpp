@@ -134,7 +134,7 @@ class command_tool final : public tool {
   }
 
   [[nodiscard]] std::string title(const json& arguments) const override {
-    if (options_.title.empty()) return spec_.name;
+    if (options_.title.empty()) return "Using " + spec_.name;
     return fill(options_.title, arguments);
   }
 

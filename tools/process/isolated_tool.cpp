@@ -99,6 +99,10 @@ class isolated final : public isolated_tool {
                                      const fs::path& workspace) const override {
     return inner_->preview(arguments, workspace);
   }
+  [[nodiscard]] std::optional<read_claim> only_reads(
+      const json& arguments, const fs::path& workspace) const override {
+    return inner_->only_reads(arguments, workspace);
+  }
   [[nodiscard]] std::string definition() const override {
     return inner_->definition();
   }

@@ -2,6 +2,7 @@
 #include "tools/builtin/shell/bash.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/secrets.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
+#include "tools/builtin/shell/read_call.hpp"
 #include "tools/process/content_digest.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
@@ -150,6 +152,12 @@ std::string metadata_of(const process_end& end, const output_spool& output) {
   return result.dump();
 }
 
+tool_output no_read_any_more() {
+  const error why{errc::tool_execution_error, "bash",
+                  "what it would read changed while it began"};
+  return {.text = why.message, .err = why, .moved = true};
+}
+
 /// What the files hold that a command line runs as far as its words tell:
 /// those that may be executed, and those behind a command that runs others
 /// (`python3 x.py`, `. x.sh`).
@@ -175,12 +183,36 @@ std::string programs_of(std::string_view line, const fs::path& workspace) {
   return out;
 }
 
+/// What a git command does, in words. Only where it is the whole command: a
+/// title must not hide what else would run.
+const char* git_title(std::string_view command) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 7> known = {{
+      {"commit", "Committing (git)"},
+      {"push", "Pushing (git)"},
+      {"pull", "Pulling (git)"},
+      {"fetch", "Fetching (git)"},
+      {"clone", "Cloning (git)"},
+      {"status", "Looking at what changed (git)"},
+      {"diff", "Comparing (git)"},
+  }};
+  constexpr std::string_view git = "git ";
+  if (!command.starts_with(git) ||
+      command.find_first_of(";&|<>`$(){}\n\r") != std::string_view::npos)
+    return nullptr;
+  command.remove_prefix(git.size());
+  const auto verb = command.substr(0, command.find(' '));
+  for (const auto& [name, title] : known)
+    if (verb == name) return title;
+  return nullptr;
+}
+
 class bash final : public tool {
  public:
   explicit bash(bash_options options)
       : environment_{visible_environment(options.hidden_env)},
         shell_{find_shell()},
         guard_program_{std::move(options.guard_program)},
+        read_only_{std::move(options.read_only)},
         space_{options.space} {}
 
   [[nodiscard]] const tool_spec& spec() const noexcept override {
@@ -193,6 +225,7 @@ class bash final : public tool {
     const auto begin =
         std::min(command.find_first_not_of(" \t\r\n"), command.size());
     command.remove_prefix(begin);
+    if (const auto* known = git_title(command)) return known;
     const auto line = command.substr(0, command.find('\n'));
     return "Running: " + with_dots(line, 60);
   }
@@ -219,11 +252,28 @@ class bash final : public tool {
     return tool::definition() + shell_;
   }
 
+  [[nodiscard]] std::optional<read_claim> only_reads(
+      const json& arguments,
+      const std::filesystem::path& workspace) const override {
+    auto read = make_read_call(arguments.at("command"), read_only_, workspace,
+                               environment_);
+    if (!read) return {};
+    return std::move(read->claim);
+  }
+
   tool_output run(const json& arguments, tool_context& context) override {
     process_request request;
-    request.command = {shell_, "-c", arguments.at("command")};
-    request.folder = context.workspace;
+    const auto& line = arguments.at("command").get_ref<const std::string&>();
+    request.command = {shell_, "-c", line};
     request.environment = environment_;
+    if (context.judged == line) {  // as one that only reads, and nothing else
+      auto read =
+          make_read_call(line, read_only_, context.workspace, environment_);
+      if (!read) return no_read_any_more();
+      request.command = std::move(read->command);
+      request.environment = std::move(read->environment);
+    }
+    request.folder = context.workspace;
     request.kill_grace = context.kill_grace;
     request.lock = context.guard_lock;
     request.lease = context.lease;
@@ -262,6 +312,7 @@ class bash final : public tool {
   const std::vector<std::string> environment_;
   const std::string shell_;
   const std::string guard_program_;
+  const std::vector<std::string> read_only_;
   const pid_space space_;
 };
 

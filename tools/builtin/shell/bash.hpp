@@ -15,6 +15,8 @@ struct bash_options {
   /// The program that is started as guard; see `process_request`.
   std::string guard_program = "/proc/self/exe";
   pid_space space = pid_space::automatic;
+  /// Commands that surely read (core/read_command.hpp); none: no such calls.
+  std::vector<std::string> read_only;
 };
 
 /// The tool `bash`. Reads the environment now, not at each call.
