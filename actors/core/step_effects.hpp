@@ -29,6 +29,8 @@ struct run_progress {
   std::uint32_t reminders = 0;
   /// The committed turn is one that its provider paused.
   bool turn_paused = false;
+  /// Of a step that is recovered: calls of it had begun and not ended.
+  bool calls_worked = false;
 
   bool operator==(const run_progress&) const = default;
 };

@@ -67,7 +67,7 @@ step_effects step_machine::recover(run_progress progress,
   }
   ++progress_.recoveries;
   recovering_ = true;
-  if (!progress_.turn_committed) {
+  if (!progress_.turn_committed || (progress_.calls_worked && given_up())) {
     phase_ = phase::breaking;
     break_error_ = error{errc::interrupted, op,
                          "the run was suspended during the step", true};
@@ -262,6 +262,15 @@ void step_machine::spend(const turn_summary& turn, step_effects& out) {
   record(out, {events::usage{progress_.step, turn.usage}});
 }
 
+/// What worked when the process died may be why it died. A step that only
+/// waited for its model is suspected less: it goes on when the other is given
+/// up.
+bool step_machine::given_up() const noexcept {
+  constexpr std::uint32_t more_for_bystanders = 2;
+  const auto more = progress_.calls_worked ? 0 : more_for_bystanders;
+  return progress_.recoveries > limits_.recovery_attempts + more;
+}
+
 void step_machine::after_break(step_effects& out, time_point now) {
   calls_.clear();
   unsettled_ = 0;
@@ -269,7 +278,7 @@ void step_machine::after_break(step_effects& out, time_point now) {
   answer_.reset();
   over_budget_ = false;
   if (recovering_) {
-    if (progress_.recoveries > limits_.recovery_attempts) {
+    if (given_up()) {
       fail({errc::internal, op,
             "the step was interrupted " + std::to_string(progress_.recoveries) +
                 " times; the run is given up"},

@@ -142,6 +142,7 @@ class step_machine {
   void commit_turn(turn_summary turn, step_effects& out, time_point now);
   void break_turn(turn_summary turn, step_effects& out);
   void after_break(step_effects& out, time_point now);
+  [[nodiscard]] bool given_up() const noexcept;
   void go_on(step_effects& out, time_point now);
   void without_calls(step_effects& out, time_point now);
   void step_done(step_effects& out, time_point now);

@@ -115,6 +115,8 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
   std::ranges::stable_sort(mine, {},
                            [](const auto* x) { return x->call.index; });
   for (const auto* x : mine) {
+    if (x->stage != call_stage::settled && x->attempt > 0 && !x->call.control)
+      out.progress.calls_worked = true;
     const bool told = told_of.contains(x->call.id);
     if (x->stage != call_stage::settled) {
       const bool asked = waited_for.contains(x->call.id) && !x->approved;
