@@ -56,7 +56,7 @@ inline auto fields(offer& x) {
 
 inline auto fields(assignment& x) {
   return std::tie(x.version, x.run, x.epoch, x.call, x.attempt, x.state,
-                  x.files);
+                  x.files, x.workspace);
 }
 
 inline auto fields(stop& x) { return std::tie(x.id, x.attempt); }

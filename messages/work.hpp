@@ -32,7 +32,7 @@
 
 namespace riffle::work {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 
 /// What a worker serves.
 struct offer {
@@ -56,6 +56,8 @@ struct assignment {
   /// The session's values as they were when it was given: key -> JSON text.
   std::map<std::string, std::string> state{};
   taken_files files{};  ///< what the model takes
+  /// The run's own, absolute; empty: the worker's. On a node it does not count.
+  std::string workspace{};
 
   bool operator==(const assignment&) const = default;
 };

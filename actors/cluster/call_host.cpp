@@ -72,6 +72,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   if (auto why = setup.admit(x.call))
     return refuse(from, x, std::move(*why), false);
   auto work = work_of(x.run);
+  x.workspace.clear();  // its own, whatever a peer says
   x.epoch = work->epoch();
   work->hand_over(x.epoch, x.call.id, x.attempt);
   ++runs[x.run];

@@ -21,11 +21,18 @@ std::string count(std::size_t n, const char* what) {
 
 std::string run_status::text() const {
   if (!notice_.empty()) return notice_;
-  if (!running_.empty()) return "running " + count(running_.size(), "tool");
+  if (!running_.empty()) return doing();
   if (!undecided_.empty()) {
     return "waiting for approval of " + count(undecided_.size(), "call");
   }
   return base_;
+}
+
+/// The title of the call that began first, which waits longest.
+std::string run_status::doing() const {
+  const auto more = running_.size() - 1;
+  const auto& title = running_.front().title;
+  return more == 0 ? title : title + " and " + count(more, "more call");
 }
 
 void run_status::change(time_point now) {
@@ -36,11 +43,15 @@ void run_status::change(time_point now) {
 
 void run_status::on(const events::body& x, time_point now) {
   if (const auto* call = std::get_if<events::tool_call>(&x)) {
-    if (call->status == events::call_status::starting)
-      running_.insert(call->id);
+    const bool known = std::ranges::find(running_, call->id,
+                                         &running_call::id) != running_.end();
+    if (call->status == events::call_status::starting && !known)
+      running_.push_back({call->id, call->title.empty() ? "Using " + call->tool
+                                                        : call->title});
   } else if (const auto* result = std::get_if<events::tool_result>(&x)) {
-    if (running_.erase(result->id) != 0 && running_.empty() && !plan_)
-      base_ = waiting_for_model;
+    const auto ended = std::erase_if(
+        running_, [&](const auto& x) { return x.id == result->id; });
+    if (ended != 0 && running_.empty() && !plan_) base_ = waiting_for_model;
   } else if (const auto* asked = std::get_if<events::approval_required>(&x)) {
     undecided_.insert(asked->id);
   } else if (const auto* told = std::get_if<events::approval_resolved>(&x)) {
@@ -49,7 +60,7 @@ void run_status::on(const events::body& x, time_point now) {
     if (again->what == events::retry_what::model)
       base_ = "the model failed, asking again";
   } else if (const auto* notice = std::get_if<events::status>(&x);
-             notice && notice->text.starts_with(writing_call)) {
+             notice && is_writing_notice(notice->text)) {
     base_ = notice->text;  // it lasts until something else goes on
   } else if (notice) {
     // Models that fail one right after the other are all told of.

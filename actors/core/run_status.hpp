@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "messages/event.hpp"
 #include "messages/time.hpp"
@@ -36,7 +37,14 @@ class run_status {
 
   std::string base_;  ///< while no tool runs
   std::string notice_;
-  std::set<call_id> running_;
+  struct running_call {
+    call_id id;
+    std::string title;
+  };
+
+  [[nodiscard]] std::string doing() const;
+
+  std::vector<running_call> running_;  ///< in the order of their beginning
   std::set<call_id> undecided_;
   bool ended_ = false;
   bool plan_ = false;  ///< it is a plan's

@@ -1,32 +1,77 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/writing_notice.hpp"
 
+#include <algorithm>
+#include <string_view>
+
+#include "runtime/base/text.hpp"
+
 namespace riffle::core {
 
 namespace {
 
-constexpr std::uint64_t kilobyte = 1024;
+constexpr std::uint64_t least_bytes = 1024;
+constexpr std::uint64_t bytes_of_a_token = 4;  // about, of English text
+constexpr std::size_t longest_head = 512;
+constexpr std::size_t longest_path = 60;
+
+constexpr std::string_view writing = "writing ";
+constexpr std::string_view so_far = " … ";
+
+/// The text behind `"path":` in the beginning of an object, if it is whole and
+/// has nothing that is escaped.
+std::string_view path_in(std::string_view head) {
+  constexpr std::string_view key = "\"path\"";
+  constexpr auto blank = " \t\r\n";
+  const auto begin = head.find_first_not_of(blank);
+  if (begin == std::string_view::npos || head[begin] != '{') return {};
+  const auto first = head.find_first_not_of(blank, begin + 1);
+  if (first == std::string_view::npos) return {};
+  head.remove_prefix(first);
+  if (!head.starts_with(key)) return {};
+  const auto open = head.find_first_not_of(" \t\r\n:", key.size());
+  if (open == std::string_view::npos || head[open] != '"') return {};
+  const auto close = head.find_first_of("\"\\", open + 1);
+  if (close == std::string_view::npos || head[close] != '"') return {};
+  return head.substr(open + 1, close - open - 1);
+}
 
 }  // namespace
+
+bool is_writing_notice(std::string_view status) {
+  return status.starts_with(writing) &&
+         status.find(so_far) != std::string_view::npos;
+}
 
 void writing_notice::on(const call_fragment& x) {
   const bool begins =
       !x.name.empty() || (x.index.has_value() && *x.index != index_);
   if (begins) {
     name_ = x.name;
+    head_.clear();
     bytes_ = 0;
   }
   if (x.index) index_ = *x.index;
   bytes_ += x.arguments.size();
+  if (head_.size() < longest_head)
+    head_ += x.arguments.substr(0, longest_head - head_.size());
+}
+
+/// The file, where the call is about one and says so first.
+std::string writing_notice::what() const {
+  const auto path = path_in(head_);
+  const bool makes_file = name_ == "write" || name_ == "edit";
+  if (path.empty() || !makes_file) return "a call of " + name_;
+  return with_dots(path, longest_path);
 }
 
 std::optional<std::string> writing_notice::take(time_point now) {
   if (!last_) last_ = now;
-  if (now - *last_ < between || bytes_ < kilobyte || name_.empty())
+  if (now - *last_ < between || bytes_ < least_bytes || name_.empty())
     return std::nullopt;
   last_ = now;
-  return writing_call + name_ + " (" + std::to_string(bytes_ / kilobyte) +
-         " KB)";
+  return std::string{writing} + what() + std::string{so_far} +
+         short_count(bytes_ / bytes_of_a_token) + " tokens";
 }
 
 }  // namespace riffle::core

@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "messages/time.hpp"
 #include "messages/turn.hpp"
 
 namespace riffle::core {
 
-/// How a `status` begins that says which call the model writes.
-inline constexpr const char* writing_call = "writing a call of ";
+/// Whether a `status` says which call the model writes:
+/// "writing src/big.cpp … 1.2k tokens", "writing a call of bash … 300 tokens".
+bool is_writing_notice(std::string_view status);
 
 /// The arguments of a call may take minutes to be written, and nothing of them
 /// is an event before they are whole: says now and then how far they are.
@@ -26,7 +28,10 @@ class writing_notice {
   std::optional<std::string> take(time_point now);
 
  private:
+  [[nodiscard]] std::string what() const;
+
   std::string name_;
+  std::string head_;         ///< how the arguments begin
   std::uint64_t bytes_ = 0;  ///< of arguments, of the call that came last
   std::uint32_t index_ = 0;
   std::optional<time_point> last_;  ///< when it was told, or the first came

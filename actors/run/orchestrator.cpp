@@ -55,6 +55,15 @@ shown_files with_bytes(const std::vector<attachment>& all,
   return out;
 }
 
+/// The agent's own, then what is told of where it works.
+std::string whole_prompt(const run_spec& spec,
+                         const storage::kept_files& kept) {
+  auto out = spec.agent.system_prompt;
+  const auto told = kept.find(spec.surroundings);
+  if (told == kept.end()) return out;
+  return out + (out.empty() ? "" : "\n\n") + *told->second;
+}
+
 }  // namespace
 
 // -- begin --------------------------------------------------------------------
@@ -66,8 +75,9 @@ void orchestrator_state::begin(run_peers& x) {
   plan = session_plan(start.snapshot->session);
   take_phase();
   chat = asked_models{spec};
-  if (!spec->agent.system_prompt.empty())
-    chat.say_system(spec->agent.system_prompt);
+  if (const auto prompt = whole_prompt(*spec, start.snapshot->files);
+      !prompt.empty())
+    chat.say_system(prompt);
   remember_session();
   remember_proposals();
   if (spec->time_limit > duration{}) {

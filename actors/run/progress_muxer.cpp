@@ -3,6 +3,7 @@
 
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
+#include "actors/tools/redaction.hpp"
 
 namespace riffle {
 
@@ -34,6 +35,7 @@ void progress_muxer_state::on_progress(work::progress& x) {
   const auto id = x.id;
   const auto attempt = x.attempt;
   const auto dropped = merge.dropped();
+  redact(x.report);
   workers[id] = from;
   apply(merge.on_progress(std::move(x)));
   if (merge.dropped() != dropped) {

@@ -196,10 +196,10 @@ void publisher_state::on_commit(const commit_done& x) {
   on_their_way.erase(on_their_way.begin());
   acked_seq = done.last_seq;
   if (metrics_are_read())
-    measure(metric::commit_duration,
-            std::chrono::duration<double>(self->clock().now() - done.since)
-                .count(),
-            {});
+    measure(
+        metric::commit_duration,
+        std::chrono::duration<double>(self->clock().now() - done.since).count(),
+        {});
   if (done.block) pass_on(*done.block);
   for (auto& [id, worker] : done.reports)
     if (worker) self->send(worker, work::ack{id});

@@ -66,6 +66,11 @@ struct run_spec {
   config::model_config model;
   config::publish_config publish;
   config::tools_config tool_settings;
+  /// Digest of the file of the session that says where the model works; empty:
+  /// it is not told.
+  std::string surroundings;
+  /// Where its tools work, absolute; empty: where those of the process do.
+  std::filesystem::path workspace;
   duration retry_base{};  ///< of tool attempts
   approve approval = approve::none;
   std::string approved_by;  ///< who decides, unless a person is asked

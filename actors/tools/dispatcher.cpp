@@ -126,6 +126,7 @@ void dispatcher_state::act(core::start_work& x) {
   task.attempt = attempt;
   task.state = session_state;
   task.files = {spec->file_types, spec->file_limits.max_file_bytes};
+  task.workspace = spec->workspace.string();
   self->send(pool->second, std::move(task),
              work_listeners{caf::actor_cast<work_listener>(self), peers.muxer});
 }

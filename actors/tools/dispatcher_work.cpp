@@ -6,6 +6,7 @@
 #include "actors/cluster/node_board.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/dispatcher.hpp"
+#include "actors/tools/redaction.hpp"
 #include "runtime/base/metrics.hpp"
 
 namespace riffle {
@@ -45,6 +46,7 @@ void dispatcher_state::on(orphan_due& x) {
 
 void dispatcher_state::on(work::done& x) {
   came_back(x.id, x.attempt);
+  redact(x.result);
   if (x.moved && x.result.err && x.result.err->code == errc::tool_unavailable)
     return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));

@@ -63,6 +63,7 @@ void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
   if (!i->second.asked) {
     waiting.erase(i);
     answer({x.id, false, withdrawn});
+    on_first_looks(order.on_skip(x.id));
     return;
   }
   i->second.withdrawn = true;

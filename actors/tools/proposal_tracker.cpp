@@ -92,6 +92,7 @@ void proposal_tracker_state::on_request(approval_request& x) {
   } else {
     auto& open = waiting[x.call.id];
     open.call = std::move(x.call);
+    order.on_request(open.call.id);
     look(open);
   }
 }
@@ -161,13 +162,24 @@ void proposal_tracker_state::on_inspected(call_inspected& x) {
   const auto i = waiting.find(x.id);
   if (i != waiting.end() && i->second.looking && i->second.round == x.round) {
     i->second.looking = false;
-    auto open = std::move(waiting.extract(i).mapped());
-    if (open.approved)
+    if (i->second.approved) {
+      auto open = std::move(waiting.extract(i).mapped());
       on_second_look(std::move(open), x.what);
-    else
-      on_first_look(std::move(open), x.what);
+    } else {
+      on_first_looks(order.on_seen(x.id, std::move(x.what)));
+    }
   }
   look_at_next();
+}
+
+void proposal_tracker_state::on_first_looks(
+    core::ask_order<call_inspection>::ready seen) {
+  for (auto& [id, what] : seen) {
+    const auto i = waiting.find(id);
+    if (i == waiting.end()) continue;
+    auto open = std::move(waiting.extract(i).mapped());
+    on_first_look(std::move(open), what);
+  }
 }
 
 void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
@@ -182,6 +194,7 @@ void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
     log_warn(op, "a call of `" + i->second.call.tool +
                      "` cannot be looked at yet; nobody is asked about it "
                      "before");
+    on_first_looks(order.on_skip(x.id));
   }
 }
 

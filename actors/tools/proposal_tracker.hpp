@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/ask_order.hpp"
 #include "actors/core/proposal_ledger.hpp"
 #include "actors/interfaces.hpp"
 
@@ -73,6 +74,7 @@ struct proposal_tracker_state {
   void check_cause(const tool_call& call);
   void look(undecided_call& x);
   void look_at_next();
+  void on_first_looks(core::ask_order<call_inspection>::ready seen);
   void submit_look(const undecided_call& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
   void on_second_look(undecided_call x, const call_inspection& seen);
@@ -101,7 +103,8 @@ struct proposal_tracker_state {
   std::map<proposal_id, storage::proposal_record> open_proposals;
   using look_id = std::pair<call_id, std::uint32_t>;  ///< and its round
   std::deque<look_id> to_look;
-  std::set<look_id> looks;  ///< that have been submitted
+  std::set<look_id> looks;                 ///< that have been submitted
+  core::ask_order<call_inspection> order;  ///< of first looks
 };
 
 proposal_tracker_actor::behavior_type proposal_tracker(

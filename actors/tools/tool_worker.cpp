@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/handler.hpp"
+#include "actors/tools/redaction.hpp"
 #include "runtime/base/log.hpp"
 #include "tools/kept_file.hpp"
 
@@ -113,6 +114,7 @@ struct blocking_attempt {
     };
     const auto arguments = nlohmann::json::parse(what.call.arguments);
     auto output = tool->run(arguments, context);
+    redact_file(context.output_file);
     done.moved = output.moved && output.err;
     if (output.lost && output.err) broke = output.err->message;
     done.result = to_result(std::move(output));
@@ -194,7 +196,8 @@ void tool_worker_state::on_assignment(work::assignment& x,
   context.attempt = x.attempt;
   context.stop = stop.get_token();
   context.basis = call.basis;
-  context.workspace = setup.workspace;
+  context.workspace = x.workspace.empty() ? setup.workspace
+                                          : std::filesystem::path{x.workspace};
   context.kill_grace = setup.kill_grace;
   context.judged = call.judged;
   context.files = std::move(x.files);

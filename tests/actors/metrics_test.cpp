@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What is measured of runs, in simulated time, under the names of the table.
+#include "runtime/base/metrics.hpp"
+
 #include <map>
 #include <mutex>
 
-#include "runtime/base/metrics.hpp"
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
 
@@ -75,9 +76,9 @@ TEST_CASE("a call that begins while its turn streams has a head start") {
   const meter m;
   actor_fixture x;
   x.begin();
-  x.provider->answers = {model_calls(0, "look") + model_calls(1, "look") +
-                             scripted_model::hold,
-                         model_says("The end.") + model_stops("stop")};
+  x.provider->answers = {
+      model_calls(0, "look") + model_calls(1, "look") + scripted_model::hold,
+      model_says("The end.") + model_stops("stop")};
   x.settings.defaults.timeout = 1h;
   auto spec = x.make_spec();
   spec->model.timeouts.idle = spec->model.timeouts.total = 1h;
@@ -132,9 +133,8 @@ TEST_CASE("workers that die, reports that merge, and commits are counted") {
   x.begin();
   x.look->throw_times = 1;
   x.look->reports = 10'000;
-  x.provider->answers = {
-      model_calls(0, "look") + model_stops("tool_calls"),
-      model_says("The end.") + model_stops("stop")};
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
+                         model_says("The end.") + model_stops("stop")};
   x.start(x.make_spec());
   x.run_out();
   CHECK(m.of("riffle.worker.restarts look") == values{1});

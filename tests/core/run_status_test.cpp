@@ -27,6 +27,7 @@ struct stage {
 events::tool_call call(const std::string& id) {
   events::tool_call x;
   x.id = {id};
+  x.title = "Reading " + id;
   return x;
 }
 
@@ -47,16 +48,17 @@ TEST_CASE("a status tells what a run waits for") {
   CHECK(s.later() == "the model thinks");
   s.status.on_text(false, s.now);
   CHECK(s.later() == "the model writes");
-  s.on(events::status{"writing a call of write (12 KB)"});
-  CHECK(s.later() == "writing a call of write (12 KB)");
+  s.on(events::status{"writing big.py … 1.2k tokens"});
+  CHECK(s.later() == "writing big.py … 1.2k tokens");
   CHECK(s.later().empty());  // it is no notice behind which the rest goes on
   s.on(call("a"));
-  CHECK(s.later() == "running 1 tool");
+  CHECK(s.later() == "Reading a");
   s.on(call("b"));
   s.on(call("c"));
-  CHECK(s.later() == "running 3 tools");
-  s.on(result("b"));
+  CHECK(s.later() == "Reading a and 2 more calls");
   s.on(result("a"));
+  CHECK(s.later() == "Reading b and 1 more call");
+  s.on(result("b"));
   s.on(result("c"));
   CHECK(s.later() == "waiting for the model");
   events::approval_required wanted;
@@ -135,7 +137,7 @@ TEST_CASE("two texts are never told within 100 ms, and the last one is told") {
     s.now = std::max(s.now, *due);
     take();
   }
-  CHECK(told == "running 3 tools");
+  CHECK(told.ends_with(" and 2 more calls"));
 }
 
 TEST_CASE("a notice is told at once, whatever follows it") {

@@ -26,15 +26,15 @@ TEST_CASE("a call that is written for long is told now and then") {
   CHECK_FALSE(notice.take(now));
   notice.on(piece("", 2000));
   CHECK_FALSE(notice.take(now += 999ms));
-  CHECK(notice.take(now += 1ms) == "writing a call of write (1 KB)");
+  CHECK(notice.take(now += 1ms) == "writing a call of write … 502 tokens");
   notice.on(piece("", 10'000));
   CHECK_FALSE(notice.take(now += 999ms));
-  CHECK(notice.take(now += 1ms) == "writing a call of write (11 KB)");
+  CHECK(notice.take(now += 1ms) == "writing a call of write … 3.0k tokens");
   // Another call counts for itself; a short one is not worth a word.
   notice.on(piece("read", 100, 1));
   CHECK_FALSE(notice.take(now += 10s));
   notice.on(piece("", 1024, 1));
-  CHECK(notice.take(now += 1s) == "writing a call of read (1 KB)");
+  CHECK(notice.take(now += 1s) == "writing a call of read … 281 tokens");
 }
 
 TEST_CASE("a call without a name yet is not told") {
@@ -43,4 +43,32 @@ TEST_CASE("a call without a name yet is not told") {
   notice.on(piece("", 5000));
   CHECK_FALSE(notice.take(now));
   CHECK_FALSE(notice.take(now += 10s));
+}
+
+TEST_CASE("a file that is written is named") {
+  const auto told = [](const std::string& name, const std::string& begin) {
+    core::writing_notice notice;
+    time_point now{};
+    auto first = piece(name, 0);
+    first.arguments = begin.substr(0, 9);
+    notice.on(first);
+    (void)notice.take(now);
+    auto rest = piece("", 0);
+    rest.arguments = begin.substr(9) + std::string(4000, 'x');
+    notice.on(rest);
+    return notice.take(now += 1s).value_or("");
+  };
+  CHECK(told("write", R"({"path": "src/big.py", "content": ")") ==
+        "writing src/big.py … 1.0k tokens");
+  CHECK(told("edit", R"( { "path" : "a" , "old_string": ")")
+            .starts_with("writing a … "));
+  // Of others the path is not what is written.
+  CHECK(told("bash", R"({"path": "a", "x": ")")
+            .starts_with("writing a call of bash … "));
+  for (const std::string other :
+       {R"({"content": "\"path\": \"b\" )", R"({"path": "a\u0041", "x": ")",
+        R"({"content": ")", R"(["path", "a", "b"])"})
+    CHECK(told("write", other).starts_with("writing a call of write … "));
+  CHECK(core::is_writing_notice(told("write", R"({"path": "b", "x":)")));
+  CHECK_FALSE(core::is_writing_notice("Writing a.txt"));
 }
