@@ -52,8 +52,8 @@ constexpr std::array<metric_about, metric_count> table{{
      "s", "Time to the first part of a model's answer.", "stream consumer",
      operations},
     {chat_tokens, "gen_ai.client.token.usage", histogram, "{token}",
-     "Tokens of a request to a model, by gen_ai.token.type.",
-     "stream consumer", tokens},
+     "Tokens of a request to a model, by gen_ai.token.type.", "stream consumer",
+     tokens},
     {retries, "riffle.retries", counter, "{retry}",
      "Retries, by what is tried again.", "retry"},
     {queue_wait, "riffle.call.queue_wait", histogram, "s",
@@ -80,9 +80,11 @@ constexpr std::array<metric_about, metric_count> table{{
      "Times that a model's stream had to wait for what it brought to be "
      "stored.",
      "model transport"},
+    {suspended_runs, "riffle.run.suspended", up_down, "{run}",
+     "Runs that wait since the journal did not take what they wrote.",
+     "journal"},
     {http_duration, "http.server.request.duration", histogram, "s",
-     "Time from a request's header to that of its answer.", "server",
-     requests},
+     "Time from a request's header to that of its answer.", "server", requests},
 }};
 
 }  // namespace instruments
@@ -126,7 +128,9 @@ void measure(metric what, double value,
     const std::lock_guard lock{now.mutex};
     reader = now.reader;
   }
-  if (reader) reader->on(instruments::table[static_cast<std::size_t>(what)], value, labels);
+  if (reader)
+    reader->on(instruments::table[static_cast<std::size_t>(what)], value,
+               labels);
 }
 
 }  // namespace riffle

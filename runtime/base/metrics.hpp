@@ -34,6 +34,7 @@ enum class metric : std::uint8_t {
   subscribers,
   commit_duration,
   model_stalls,
+  suspended_runs,
   http_duration,
 };
 

@@ -2,8 +2,10 @@
 #include "runtime/config/checks.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 
+#include "actors/core/read_command.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
@@ -105,6 +107,14 @@ class checker {
       }
       check_file({"agents", name, "system_prompt_file"}, a.system_prompt_file);
     }
+    for (const auto& file : a.context_files)
+      if (const std::filesystem::path path{file};
+          file.empty() || path.is_absolute() ||
+          std::ranges::find(path, "..") != path.end())
+        add({"agents", name, "context_files"},
+            in_quotes(file) +
+                " is no name of a file in a project, such as \"AGENTS.md\" "
+                "or \"docs/rules.md\"");
     check_budget(name, a);
     for (const auto& tool : a.tools) {
       check_tool_name({"agents", name, "tools"}, tool);
@@ -132,6 +142,12 @@ class checker {
   }
 
   void check_tool(const std::string& name, const tool_config& t) {
+    for (const auto& entry : t.read_only)
+      if (!core::is_read_entry(entry))
+        add({"tools", name, "read_only"},
+            in_quotes(entry) +
+                " is no command of plain words: give a program and what stands "
+                "behind it, e.g. \"git status\" or \"date\"");
     if (is_set({"tools", name})) check_tool_name({"tools", name}, name);
     check_command(name, t, find_path(document_, {"tools", name}), x_.base_dir,
                   [&](const std::string& key, const std::string& message) {

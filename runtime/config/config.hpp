@@ -119,6 +119,9 @@ struct agent_config {
       "answer, and say plainly when something is not known.";
   /// Instead of `system_prompt`; `load` makes it absolute. Read by the node.
   std::string system_prompt_file{};
+  /// Names of files of a project that tell the model about it, for runs of the
+  /// command line. Empty: none.
+  std::vector<std::string> context_files = {"AGENTS.md"};
   std::vector<std::string> tools = {"read",  "glob", "grep",       "bash",
                                     "write", "edit", "manage_plan"};
   std::uint32_t max_steps = 30;
@@ -195,6 +198,8 @@ struct tool_config {
   /// calls that change something, and those that only read need no approval.
   std::string approval = "default";
   std::vector<approval_rule> rules{};  ///< the first that matches decides
+  /// `[tools.bash]` only: commands that surely read.
+  std::vector<std::string> read_only{};
 };
 
 /// What a tool has before its own table is read: `base`, except where a

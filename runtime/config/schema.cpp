@@ -161,6 +161,7 @@ void visit(visitor& v, agent_config& x) {
   v.field("model", &x.model);
   v.field("system_prompt", &x.system_prompt);
   v.field("system_prompt_file", &x.system_prompt_file, shaped(form::path));
+  v.field("context_files", &x.context_files, shaped(form::any, false));
   v.field("tools", &x.tools);
   v.field("max_steps", &x.max_steps, from(1, 1e6));
   v.field("max_calls_in_flight", &x.max_calls_in_flight, from(1, 65536));
@@ -229,6 +230,7 @@ void visit(visitor& v, tools_config& x) {
         x.by_name.try_emplace(name, with_tool_defaults(name, x.defaults));
     if (name == "fetch")
       v.field("allow", &x.fetch_allow, shaped(form::endpoint, false));
+    if (name == "bash") v.field("read_only", &entry->second.read_only);
     visit_command(v, entry->second);
     visit(v, entry->second, true);
   });
@@ -282,6 +284,7 @@ void visit(visitor& v, token_config& x) {
   v.field("roles", &x.roles, one_of({"run", "decide", "read", "admin"}));
   v.field("agents", &x.agents, shaped(form::any, false));
   v.field("sessions", &x.sessions, one_of({"own", "all"}));
+  v.field("workspace", &x.workspace, shaped(form::folder, false));
 }
 
 void visit(visitor& v, server_config& x) {

@@ -55,6 +55,10 @@ void check_token(const config& x, const std::string& name,
   for (const auto& agent : token.agents)
     if (!x.agents.contains(agent))
       mistake("agents", "there is no agent " + in_quotes(agent));
+  std::error_code ignored;
+  if (!token.workspace.empty() &&
+      !std::filesystem::is_directory(token.workspace, ignored))
+    mistake("workspace", "there is no folder " + in_quotes(token.workspace));
   for (const auto& [other, its] : x.server.tokens)
     if (other < name && its.hash == token.hash)
       mistake("hash", "is that of server.tokens." + other + " too");

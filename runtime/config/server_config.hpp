@@ -38,6 +38,8 @@ struct token_config {
   /// run decide read admin.
   std::vector<std::string> roles = {"run", "decide", "read"};
   std::vector<std::string> agents{};  ///< that it may use; empty: all
+  /// Where tools of its runs work; empty: `tools.workspace`.
+  std::string workspace{};
   /// own: those that it began; all: those of everybody.
   std::string sessions = "own";
 };

@@ -258,7 +258,7 @@ struct run_filter {
   std::optional<run_state> state{};
   std::optional<session_id> session{};
   std::optional<std::uint64_t> ordinal{};  ///< of the session, from 1
-  std::optional<run_id> before{};  ///< those that began before this one
+  std::optional<run_id> before{};          ///< those that began before this one
   std::size_t limit = 100;
 };
 

@@ -52,10 +52,9 @@ std::vector<run_row> row_reader::list_runs(const run_filter& filter,
   };
   const auto most = std::numeric_limits<std::int64_t>::max();
   if (filter.session) {
-    auto found =
-        filter.ordinal
-            ? run_of_session_.query(filter.session->value, *filter.ordinal)
-            : runs_by_session_.query(filter.session->value);
+    auto found = filter.ordinal ? run_of_session_.query(filter.session->value,
+                                                        *filter.ordinal)
+                                : runs_by_session_.query(filter.session->value);
     while (found.next()) take(found);
     std::ranges::reverse(all);
     if (all.size() > filter.limit)

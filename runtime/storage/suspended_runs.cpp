@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/suspended_runs.hpp"
 
+#include "runtime/base/metrics.hpp"
+
 namespace riffle::storage {
 
 std::optional<error> suspended_runs::find(const run_id& run) const {
@@ -19,7 +21,8 @@ std::optional<error> suspended_runs::find_end() const {
 
 void suspended_runs::halt(const run_id& run, const error& why) {
   std::lock_guard lock{mutex_};
-  runs_.try_emplace(run, why);
+  if (runs_.try_emplace(run, why).second)
+    measure(metric::suspended_runs, 1, {});
 }
 
 void suspended_runs::halt_all(const error& why) {
@@ -29,7 +32,7 @@ void suspended_runs::halt_all(const error& why) {
 
 void suspended_runs::release(const run_id& run) {
   std::lock_guard lock{mutex_};
-  runs_.erase(run);
+  if (runs_.erase(run) != 0) measure(metric::suspended_runs, -1, {});
 }
 
 }  // namespace riffle::storage

@@ -56,6 +56,9 @@ TEST_CASE("server: mistakes are named") {
   check_server_mistake(token("a", "hash = \"" + hash + "\"\n") +
                            token("b", "hash = \"" + hash + "\"\n"),
                        "server.tokens.a");
+  check_server_mistake(
+      token("a", "hash = \"" + hash + "\"\nworkspace = \"/none/x\"\n"),
+      "there is no folder \"/none/x\"");
   check_server_mistake("[server]\norigins = [\"https://a.example/x\"]\n",
                        "no origin");
   check_server_mistake("[server]\non_stop = \"sleep\"\n", "finish");

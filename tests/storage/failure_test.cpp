@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The disk is full or fails at the k-th operation, k = 1, 2, 3 …
+#include <atomic>
 #include <cstdlib>
 #include <sqlite3.h>
 
+#include "runtime/base/metrics.hpp"
 #include "tests/storage/crash_workload.hpp"
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -41,8 +43,19 @@ storage::sqlite_options small_log() {
   return options;
 }
 
+/// How many runs are suspended, as the metric says.
+struct suspended_gauge final : metric_reader {
+  void on(const metric_about& what, double value,
+          std::initializer_list<metric_label> /*labels*/) noexcept override {
+    if (what.what == metric::suspended_runs) now += static_cast<int>(value);
+  }
+  std::atomic<int> now = 0;
+};
+
 /// There is room again: the run goes on where it stood, in the same process.
-void go_on(storage::journal& journal, std::size_t stored) {
+void go_on(storage::journal& journal, std::size_t stored,
+           const suspended_gauge& gauge) {
+  CHECK(gauge.now == (stored == workload_units ? 0 : 1));
   CHECK_FALSE(store(journal, {{"run_b"}, make_block("run_b", 1, 2), {}}));
   if (stored == workload_units) return;
   const auto suspended = journal.unfinished_runs(9);
@@ -52,6 +65,7 @@ void go_on(storage::journal& journal, std::size_t stored) {
   REQUIRE(suspended->back().suspended);
   check_unavailable(*suspended->back().suspended);
   const auto adopted = journal.adopt_run({"run_a"});
+  CHECK(gauge.now == 0);
   REQUIRE(adopted);
   CHECK_FALSE(journal.unfinished_runs(9)->back().suspended);
   const auto units = units_up_to("run_a", adopted->last_seq);
@@ -73,12 +87,15 @@ bool fail_at(std::uint64_t k, int code) {
     auto& journal = **opened;
     REQUIRE(journal.open_run(make_run("ses_run_a", "run_a")));
     REQUIRE(journal.open_run(make_run("ses_run_b", "run_b")));
+    const auto gauge = std::make_shared<suspended_gauge>();
+    read_metrics(gauge);
     fail_storage_at(k, code);
     const auto stored = store_until_failure(journal, 1);
     untouched = storage_operations() < k;
     CHECK((stored == workload_units || !untouched));
     fail_storage_at(0, SQLITE_OK);
-    go_on(journal, stored);
+    go_on(journal, stored, *gauge);
+    read_metrics(nullptr);
     CHECK(compare_with_prefix(journal, "run_a", workload_units) == "");
   }
   const auto journal = open_store(folder.path());
