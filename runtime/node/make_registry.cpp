@@ -62,6 +62,7 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
   auto registry = std::make_shared<tools::registry>();
   tools::builtin_options options;
   options.bash.space = space_of(config.tools.of("bash"));
+  options.bash.read_only = config.tools.of("bash").read_only;
   for (const auto& [name, model] : config.models)
     for (const auto& variable : config::key_variables(model)) {
       options.bash.hidden_env.push_back(variable);

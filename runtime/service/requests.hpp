@@ -42,6 +42,9 @@ struct run_request {
   std::optional<std::string>
       model{};            ///< of the configuration; over the agent's
   std::string context{};  ///< told to the model behind the task
+  /// Told to the model behind the agent's own prompt, of the whole run: where
+  /// it works, what the project says. Kept with the run.
+  std::string surroundings{};
   /// The phase that the session enters with this run; empty: it stays in that
   /// where it is, at first the agent's.
   std::string phase{};
@@ -53,6 +56,9 @@ struct run_request {
   std::optional<std::uint32_t> max_steps{};  ///< over the agent's own
   duration timeout{};                        ///< of the whole run; 0: none
   approve approval = approve::none;
+  /// Where tools work, absolute; empty: `tools.workspace`. Tools of nodes and
+  /// of MCP servers have their own. `invalid_request`: it is no folder.
+  std::filesystem::path workspace = {};
   /// Nothing: a new one. `invalid_request` if there is a run with it.
   std::optional<run_id> id = {};
   request_origin origin = {};

@@ -66,8 +66,7 @@ expected<std::optional<run_end>> read_end(storage::event_log& log,
   if (*last == 0) return std::nullopt;
   // The answer and the end, also where a block ends between them.
   std::string lines;
-  for (auto after = *last - std::min<std::uint64_t>(*last, 2);
-       after < *last;) {
+  for (auto after = *last - std::min<std::uint64_t>(*last, 2); after < *last;) {
     const auto page = log.read_events(run, after, page_bytes);
     if (!page) return unexpected{page.error()};
     if (page->blocks.empty()) break;
@@ -93,6 +92,11 @@ expected<run_end> read_end(std::string_view lines) {
   out.finished = std::get<events::run_finished>(std::move(end->body));
   const auto before = last_line(
       lines.substr(0, static_cast<std::size_t>(last.data() - lines.data())));
+  // Whether another run may help stands in the event before the end.
+  if (out.finished.err && has_type(before, "error"))
+    if (const auto failed = parse_line(before))
+      if (const auto* why = std::get_if<events::failure>(&failed->body))
+        out.finished.err->retryable = why->err.retryable;
   if (!has_type(before, "final_answer")) return out;
   if (auto answer = parse_line(before)) {
     auto& said = std::get<events::final_answer>(answer->body);

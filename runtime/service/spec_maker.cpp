@@ -8,6 +8,7 @@
 
 #include "actors/core/termination_policy.hpp"
 #include "actors/run/asked_models.hpp"
+#include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/config/home.hpp"
@@ -149,6 +150,12 @@ void spec_maker::share(run_spec& spec) const {
 
 /// Once: what a run has been started with is on record.
 expected<void> spec_maker::load_files(run_spec& spec, stored_request& x) const {
+  if (auto told = std::exchange(x.request.surroundings, {}); !told.empty()) {
+    x.surroundings = sha256(told);
+    spec.files.push_back(
+        {spec.session, x.surroundings,
+         std::make_shared<const std::string>(std::move(told))});
+  }
   if (!x.attachments.empty() || x.request.attachments.empty()) return {};
   auto loaded = load_attachments(x.request.attachments, config_->attachments);
   if (!loaded) return unexpected{std::move(loaded.error())};
@@ -160,6 +167,24 @@ expected<void> spec_maker::load_files(run_spec& spec, stored_request& x) const {
   x.request.attachments.clear();
   return {};
 }
+
+namespace {
+
+expected<void> set_workspace(run_spec& spec, const std::filesystem::path& x) {
+  if (x.empty()) return {};
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(x, ignored))
+    return unexpected{error{errc::invalid_request, op,
+                            "the workspace " + x.string() +
+                                " is no folder: make it, then try again"}};
+  spec.workspace = x;
+  spec.tool_settings.defaults.workspace = x.string();
+  for (auto& [name, tool] : spec.tool_settings.by_name)
+    tool.workspace = x.string();
+  return {};
+}
+
+}  // namespace
 
 /// What the configuration and the request say.
 expected<void> spec_maker::describe(run_spec& spec,
@@ -197,6 +222,7 @@ expected<void> spec_maker::describe(run_spec& spec,
     if (!prompt) return unexpected{std::move(prompt.error())};
     spec.agent.system_prompt = std::move(*prompt);
   }
+  spec.surroundings = x.surroundings;
   spec.model = *std::move(model);
   spec.file_types = shown_types(spec.model);
   spec.file_limits = config_->attachments;
@@ -207,6 +233,7 @@ expected<void> spec_maker::describe(run_spec& spec,
       return ok;
   spec.publish = config_->publish;
   spec.tool_settings = config_->tools;
+  if (auto ok = set_workspace(spec, asked.workspace); !ok) return ok;
   spec.retry_base = config_->supervision.backoff_base;
   set_approvals(spec, config_->approvals, asked.approval);
   spec.time_limit = asked.timeout;

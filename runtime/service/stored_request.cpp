@@ -71,6 +71,10 @@ std::string to_json(const stored_request& x) {
       {"approval", words[static_cast<std::size_t>(asked.approval)]}};
   if (asked.model) out["model"] = *asked.model;
   if (!asked.context.empty()) out["context"] = asked.context;
+  if (!x.surroundings.empty()) out["surroundings"] = x.surroundings;
+  if (!asked.surroundings.empty())
+    out["surroundings_text"] = asked.surroundings;
+  if (!asked.workspace.empty()) out["workspace"] = asked.workspace.string();
   if (!asked.phase.empty()) out["phase"] = asked.phase;
   if (!asked.response_schema.empty())
     out["response_schema"] = asked.response_schema;
@@ -99,6 +103,9 @@ stored_request request_from_json(const std::string& text) {
   asked.timeout = duration{from.value("time_limit_ns", std::int64_t{0})};
   if (from.contains("model")) asked.model = from["model"].get<std::string>();
   asked.context = from.value("context", "");
+  x.surroundings = from.value("surroundings", "");
+  asked.surroundings = from.value("surroundings_text", "");
+  asked.workspace = from.value("workspace", "");
   asked.phase = from.value("phase", "");
   asked.origin = {from.value("asked_by", ""), from.value("asked", "")};
   asked.response_schema = from.value("response_schema", "");

@@ -34,6 +34,8 @@ struct stored_request {
   std::string plan{};
   /// Of a step's run: its plan. Else empty.
   run_id of_plan{};
+  /// Digest of what became of `request.surroundings`: a file of the session.
+  std::string surroundings = {};
   /// What became of `request.attachments`: their bytes are the session's.
   std::vector<attachment> attachments = {};
 };

@@ -74,8 +74,8 @@ class volley_run final : public volley_port,
     volley_entry what;
     std::optional<run_id> run;             ///< under way
     std::optional<std::string> cancelled;  ///< why; also before it has begun
-    bool announced = false;      ///< its run's begin, to the listener
-    std::function<void()> held;  ///< what came of it before that
+    bool announced = false;                ///< its run's begin, to the listener
+    std::function<void()> held;            ///< what came of it before that
   };
 
   void opened(std::size_t task, expected<run_opened> x);

@@ -37,6 +37,13 @@ expected<void> check_tasks(const volley_request& x) {
   return {};
 }
 
+/// The process ended while the task waited for its next run.
+bool may_try_again(const volley_entry& x, std::uint32_t max_retries) {
+  return x.ended && x.result.status == task_status::failed &&
+         x.result.attempts <= max_retries && x.result.failure &&
+         x.result.failure->retryable;
+}
+
 /// What is on record of the tasks, from the newest run of each.
 class progress_of_tasks {
  public:
@@ -155,6 +162,11 @@ expected<opened_volley> volleys::reopen(
     if (again.timeout > duration{}) entry.request.timeout = again.timeout;
     if (auto ok = progress.add_to(entry); !ok)
       return unexpected{std::move(ok.error())};
+    if (may_try_again(entry, record->request.max_retries)) {
+      entry.ended = false;
+      entry.result.status = task_status::not_run;
+      entry.result.failure.reset();
+    }
     entries.push_back(std::move(entry));
   }
   return put_together(id, record->request, std::move(entries), std::move(again),

@@ -42,13 +42,13 @@ void store(counting_journal& to, const testing::event_log& all,
     const auto rest = all.size() - i;
     auto n = std::min(rest, 1 + random.below(most));
     if (n + 1 == rest) ++n;
-    storage::event_block block{
-        all[i].seq, all[i].seq + n - 1,
-        std::make_shared<const std::string>([&] {
-          std::string lines;
-          for (auto k = i; k < i + n; ++k) lines += to_line(all[k]) + "\n";
-          return lines;
-        }())};
+    storage::event_block block{all[i].seq, all[i].seq + n - 1,
+                               std::make_shared<const std::string>([&] {
+                                 std::string lines;
+                                 for (auto k = i; k < i + n; ++k)
+                                   lines += to_line(all[k]);
+                                 return lines;
+                               }())};
     to.append({run, std::move(block), {}}, [](const auto&) {});
     i += n;
   }
