@@ -75,10 +75,16 @@ void call_output(call c) {
     if (!one) return problem(one.error());
     auto kept = x.at->parts().sessions.output(one->call.id);
     if (!kept) return problem(kept.error());
+    // Where a tool may write, it may have put anything in its place.
     std::error_code failed;
     const auto size = kept->file.empty()
                           ? kept->text.size()
                           : std::filesystem::file_size(kept->file, failed);
+    if (!kept->file.empty() &&
+        (failed || !std::filesystem::is_regular_file(
+                       std::filesystem::symlink_status(kept->file, failed))))
+      return problem(500, "storage_unavailable",
+                     "the file of this output is no file any more");
     const auto range = range_of(x.in.header("range"), size);
     if (!range)
       return std::move(

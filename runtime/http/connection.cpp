@@ -89,7 +89,7 @@ void connection<Stream>::read_header() {
   if (shared_->closing || winding_down_) return shut();
   state_ = state::waiting;
   since_ = now();
-  if (!buffer_) buffer_ = std::make_unique<beast::flat_buffer>();
+  if (!buffer_) buffer_ = make_buffer();
   parser_ = std::make_unique<parser>();
   parser_->header_limit(
       static_cast<std::uint32_t>(shared_->options.header_bytes));
@@ -106,7 +106,7 @@ void connection<Stream>::refuse_parse(beast::error_code failed) {
       failed == e::error::end_of_stream || failed == e::error::partial_message)
     return close();
   keep_alive_ = false;
-  if (!request_) request_.emplace();
+  if (!request_) request_.emplace().since = now();
   answer(problem_of(failed));
 }
 
@@ -114,7 +114,7 @@ template <class Stream>
 void connection<Stream>::on_header(beast::error_code failed, std::size_t) {
   if (state_ == state::closed) return;
   if (failed) return refuse_parse(failed);
-  state_ = state::reading, since_ = now();
+  state_ = state::reading, since_ = now(), asked_ = true;
   const auto& head = parser_->get();
   request x;
   x.method = head.method_string().to_string();
@@ -228,21 +228,17 @@ void connection<Stream>::begin_stream() {
 template <class Stream>
 void connection<Stream>::watch_for_end() {
   if constexpr (is_tls<Stream>) return;
-  socket().async_wait(tcp::socket::wait_read,
-                      [me = this->weak_from_this()](beast::error_code failed) {
-                        const auto it = me.lock();
-                        if (!it || failed || it->state_ != state::streaming)
-                          return;
-                        if (!it->buffer_)
-                          it->buffer_ = std::make_unique<beast::flat_buffer>();
-                        if (!receive_waiting(it->socket().native_handle(),
-                                             *it->buffer_,
-                                             it->shared_->options.header_bytes))
-                          return it->close();
-                        it->watch_for_end();
-                      });
+  socket().async_wait(tcp::socket::wait_read, [me = this->weak_from_this()](
+                                                  beast::error_code failed) {
+    const auto it = me.lock();
+    if (!it || failed || it->state_ != state::streaming) return;
+    if (!it->buffer_) it->buffer_ = it->make_buffer();
+    if (!receive_waiting(it->socket().native_handle(), *it->buffer_,
+                         it->shared_->options.header_bytes))
+      return it->close();
+    it->watch_for_end();
+  });
 }
-
 
 template <class Stream>
 void connection<Stream>::pump() {
@@ -318,7 +314,9 @@ void connection<Stream>::sweep(time_point at) {
   const auto& limits = shared_->options;
   switch (state_) {
     case state::waiting:
-      if (passed > limits.idle_timeout) close();
+      // Who has asked for nothing yet is not trusted with as much time.
+      if (passed > (asked_ ? limits.idle_timeout : limits.request_timeout))
+        close();
       return;
     case state::reading:
       if (passed > limits.request_timeout) close();

@@ -79,6 +79,13 @@ class connection final
   using parser = beast::http::request_parser<beast::http::string_body>;
 
   auto handler(void (connection::*f)(beast::error_code, std::size_t));
+  /// What a client sends between the bytes of a body (extensions of chunks,
+  /// trailers) has a bound, too.
+  [[nodiscard]] auto make_buffer() const {
+    constexpr std::size_t piece = 64u << 10;
+    return std::make_unique<beast::flat_buffer>(shared_->options.header_bytes +
+                                                piece);
+  }
   tcp::socket& socket();
   void read_header();
   void on_header(beast::error_code failed, std::size_t);
@@ -103,6 +110,7 @@ class connection final
   state state_ = state::waiting;
   std::string peer_;
   std::unique_ptr<beast::flat_buffer> buffer_;
+  bool asked_ = false;  ///< a request came, or the beginning of one
   std::unique_ptr<parser> parser_;
   std::optional<request> request_;
   std::shared_ptr<void> ticket_;

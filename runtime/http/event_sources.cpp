@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
+#include <fcntl.h>
+#include <unistd.h>
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/service/run_end.hpp"
 
 namespace riffle::http {
@@ -310,10 +312,11 @@ void file_source::read() {
   parts_->reads->submit([parts = parts_, file = file_, at = offset_, size,
                          me = weak_from_this()] {
     std::string bytes(size, '\0');
-    std::ifstream in{file, std::ios::binary};
-    in.seekg(static_cast<std::streamoff>(at));
-    in.read(bytes.data(), static_cast<std::streamsize>(size));
-    const bool whole = in.gcount() == static_cast<std::streamsize>(size);
+    const unique_fd in{
+        ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    const bool whole =
+        in && ::pread(in.get(), bytes.data(), size, static_cast<off_t>(at)) ==
+                  static_cast<ssize_t>(size);
     parts->post([me, bytes = shared(std::move(bytes)), whole] {
       const auto it = me.lock();
       if (!it) return;

@@ -94,8 +94,9 @@ void exporter::on(const metric_about& what, double value,
     const auto named = impl_->named(i, labels);
     if (what.kind == metric_kind::histogram)
       impl_->histograms[i]
-          ->Add(named, prometheus::Histogram::BucketBoundaries{
-                           what.buckets.begin(), what.buckets.end()})
+          ->Add(named,
+                prometheus::Histogram::BucketBoundaries{what.buckets.begin(),
+                                                        what.buckets.end()})
           .Observe(value);
     else if (what.kind == metric_kind::counter)
       impl_->counters[i]->Add(named).Increment(value);

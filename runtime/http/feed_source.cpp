@@ -73,10 +73,14 @@ void feed_source::pull() {
   parts->reads->submit([parts, after = place_, how = how_, known = known_,
                         me = weak_from_this()] {
     if (me.expired()) return;  // the client has gone meanwhile
-    // Before the page: what ends meanwhile is in the next one.
-    const bool over = how.over && !how.goes_on() && how.over();
     auto x = std::make_shared<feed_piece>(
         read_piece(*parts->journal, after, how.has, *known));
+    bool over = x->end && how.over && !how.goes_on() && how.over();
+    // What ended meanwhile brought its last events: they are read first.
+    if (over) {
+      const auto rest = read_piece(*parts->journal, x->next, how.has, *known);
+      over = rest.end && rest.items.empty();
+    }
     parts->post([me, x, over] {
       if (const auto it = me.lock()) it->take(std::move(*x), over);
     });

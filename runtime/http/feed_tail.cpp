@@ -53,8 +53,8 @@ feed_piece read_piece(storage::journal& journal,
     if (!run || (has && !has(*run))) continue;
     out.items.push_back(
         {x.first, x.block.last_seq, std::move(run), x.block.lines,
-         std::make_shared<const std::string>(to_sse(
-             *x.block.lines, x.block.first_seq, feed_prefix(x.first)))});
+         std::make_shared<const std::string>(
+             to_sse(*x.block.lines, x.block.first_seq, feed_prefix(x.first)))});
   }
   out.next = page->next;
   out.end = page->end;

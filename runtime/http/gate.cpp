@@ -19,9 +19,9 @@ std::string_view trim(std::string_view x) noexcept {
 
 /// "" or ":80".
 bool is_port(std::string_view text) {
-  return text.empty() || (text.front() == ':' &&
-                          text.find_first_not_of("0123456789", 1) ==
-                              std::string_view::npos);
+  return text.empty() ||
+         (text.front() == ':' &&
+          text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
 /// "[::1]:80" -> "::1"; the port does not count: forwarded ones differ. Empty:
@@ -90,7 +90,12 @@ void gate::see_through_proxy(request& x) const {
   if (const auto host = x.header("x-forwarded-host"); !host.empty())
     for (auto& one : x.fields)
       if (one.name == "host") one.value = std::string{host};
-  auto list = x.header("x-forwarded-for");
+  // Of several lines the last is the nearest proxy's.
+  std::string all;
+  for (const auto& one : x.fields)
+    if (one.name == "x-forwarded-for")
+      all += (all.empty() ? "" : ",") + one.value;
+  std::string_view list = all;
   while (!list.empty()) {
     const auto comma = list.rfind(',');
     const std::string last{
@@ -148,6 +153,7 @@ caller_ptr gate::recognise(const request& x, wall_time now) const {
   if (header.size() > scheme.size() &&
       lower(header.substr(0, scheme.size())) == scheme)
     return tokens_->find(trim(header.substr(scheme.size())));
+  if (x.has_header("authorization")) return nullptr;
   const auto cookie = cookie_of(x.header("cookie"), cookie_name);
   return cookie.empty() ? nullptr : tokens_->find_cookie(cookie, now);
 }

@@ -78,7 +78,7 @@ struct reply {
   std::optional<std::uint64_t> length;  ///< of the source, if it is known
   /// Of a stream, held until its end; null: nobody takes it back.
   std::shared_ptr<const stream_permit> permit;
-  bool close = false;                   ///< the connection ends with it
+  bool close = false;  ///< the connection ends with it
 
   reply& with(std::string name, std::string value) {
     fields.push_back({std::move(name), std::move(value)});
@@ -95,6 +95,7 @@ reply json_reply(unsigned status, const json& x);
 reply problem(unsigned status, std::string_view code, std::string detail);
 /// With the status that belongs to its code.
 reply problem(const error& x);
+inline reply problem(reply x) { return x; }
 
 /// RFC 3986: "%41" becomes "A"; nothing if it is ill-formed.
 std::optional<std::string> percent_decoded(std::string_view text,

@@ -2,12 +2,14 @@
 // What there is, who one is, and how the server is.
 #include "runtime/http/other_routes.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
 #include "runtime/config/home.hpp"
+#include "runtime/service/provider_key.hpp"
 #include "runtime/service/tools.hpp"
 #include "runtime/service/views.hpp"
 
@@ -111,14 +113,24 @@ bool has_room(const config::config& x) {
   return unknown || space.available >= least;
 }
 
+/// Whether an agent could ask its model: it is named, and its key is there.
+bool has_model(const config::config& x) {
+  return std::ranges::any_of(x.agents, [&](const auto& agent) {
+    const auto model = config::find_model(x, agent.second.model);
+    if (!model) return false;
+    return model->dialect == "scripted" || !model->api_key_command.empty() ||
+           service::key_of_variable(*model, model->base_url, false);
+  });
+}
+
 /// Whether a run could begin: the journal takes a write and has room, a model
-/// is named.
+/// can be asked.
 void ready(call c) {
   if (c.at->is_stopping()) return c.out(word(503, "stopping"));
   work(std::move(c), [](call& x) -> reply {
     const auto& parts = x.at->parts();
     if (parts.failure && parts.failure()) return word(503, "failed");
-    if (parts.config->models.empty()) return word(503, "unconfigured");
+    if (!has_model(*parts.config)) return word(503, "unconfigured");
     // Of no session that anybody names.
     const auto stored =
         parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});

@@ -18,7 +18,9 @@ namespace riffle::http {
 class permits {
  public:
   permits(std::uint32_t most, std::uint32_t most_of_one)
-      : book_{std::make_shared<book>()}, most_{most}, most_of_one_{most_of_one} {}
+      : book_{std::make_shared<book>()},
+        most_{most},
+        most_of_one_{most_of_one} {}
 
   /// Null: there are as many as there may be, of this token or of all.
   std::shared_ptr<stream_permit> give(caller_ptr who);

@@ -2,9 +2,6 @@
 #include "runtime/http/recovery.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -17,79 +14,115 @@ namespace {
 constexpr const char* op = "server";
 constexpr std::size_t most_runs = 100'000;
 
-/// So many at a time: each is opened before the next one is.
-class queue_of_runs : public std::enable_shared_from_this<queue_of_runs> {
- public:
-  queue_of_runs(service::runs runs, const std::vector<run_id>& all)
-      : runs_{std::move(runs)}, left_{all.begin(), all.end()} {}
-
-  void next() {
-    run_id id;
-    {
-      const std::lock_guard lock{mutex_};
-      if (left_.empty()) return;
-      id = std::move(left_.front());
-      left_.pop_front();
-    }
-    runs_.resume(id, {}, {},
-                 service::reply<run_opened>{
-                     [me = shared_from_this(), id](expected<run_opened> x) {
-                       if (!x && x.error().code != errc::cancelled)
-                         log_about(log_level::warn, op,
-                                   "a run cannot go on: " + render(x.error()),
-                                   {{"run_id", id.value}});
-                       me->next();
-                     }});
-  }
-
- private:
-  const service::runs runs_;
-  std::mutex mutex_;
-  std::deque<run_id> left_;
-};
-
-class quiet_listener final : public service::volley_listener {
- public:
-  void begun(std::size_t, const run_opened&) override {}
-  void over(const task_result&) override {}
-  void all_over(const std::optional<error>&) override {}
-};
+/// How long a run that goes on counts as one of a few at a time, unless it
+/// ends before: what waits for a person must not keep the others.
+constexpr auto settling_in = std::chrono::seconds{2};
 
 }  // namespace
 
-expected<unfinished_work> find_unfinished(const service::sessions& sessions) {
-  const auto all = sessions.unfinished(most_runs);
+void recovery::look() {
+  {
+    const std::lock_guard lock{mutex_};
+    if (std::exchange(looking_, true)) return;
+  }
+  at_.parts().works->submit([me = shared_from_this()] {
+    if (!me->at_.is_stopping()) me->look_now();
+    const std::lock_guard lock{me->mutex_};
+    me->looking_ = false;
+  });
+}
+
+/// Which of those that have not ended are this server's to go on with: a server
+/// began them, nobody works on them, and it stands in their folder. A step of a
+/// plan goes on with its plan, a run of a volley with that.
+expected<recovery::found> recovery::find() {
+  const auto all = at_.parts().sessions.unfinished(most_runs);
   if (!all) return unexpected{all.error()};
-  unfinished_work out;
-  std::set<std::string> volleys;
+  auto volleys = at_.volleys()->unfinished();
+  if (!volleys) return unexpected{volleys.error()};
+  found out;
+  out.volleys = std::move(*volleys);
+  std::set<run_id> active;
   for (const auto& x : *all) {
+    active.insert(x.run.id);
     if (x.owner != storage::run_owner::gone ||
         !origin_of(x.run).by.starts_with(origin_prefix))
       continue;
-    if (service::find_folder(folder_of(x.run)) != service::folder_state::here) {
-      ++out.elsewhere;
-    } else if (auto volley = volley_of(x.run); !volley.empty()) {
-      volleys.insert(std::move(volley));
-    } else if (!is_of_plan(x.run)) {
+    const auto folder = folder_of(x.run);
+    if (service::find_folder(folder) != service::folder_state::here)
+      out.elsewhere.insert(folder);
+    else if (auto volley = volley_of(x.run); !volley.empty())
+      out.volleys.insert(std::move(volley));
+    else if (!is_of_plan(x.run))
       out.runs.push_back(x.run.id);
-    }
   }
-  std::ranges::reverse(out.runs);  // the oldest has waited longest
-  out.volleys.assign(volleys.begin(), volleys.end());
+  std::ranges::reverse(out.runs);
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock{mutex_};
+  std::erase_if(going_, [&](const auto& x) {
+    return now - x.second > settling_in || !active.contains(x.first);
+  });
   return out;
 }
 
-void recover(const site_parts& parts, unfinished_work work) {
-  const auto queue =
-      std::make_shared<queue_of_runs>(parts.runs, std::move(work.runs));
-  for (std::uint32_t i = 0; i < parts.config->server.recover_at_once; ++i)
-    queue->next();
-  for (const auto& id : work.volleys)
-    parts.works->submit([volleys = parts.volleys, id] {
-      auto again = volleys.reopen(id, {}, std::make_shared<quiet_listener>());
-      if (again) return again->begin();
-      log_warn(op, "volley " + id + " cannot go on: " + render(again.error()));
-    });
+void recovery::look_now() {
+  const auto work = find();
+  if (!work)
+    return log_error(
+        op, "what was cut off cannot be listed: " + render(work.error()));
+  tell_elsewhere(work->elsewhere);
+  const auto most = at_.parts().config->server.recover_at_once;
+  for (const auto& id : work->runs) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (going_.size() >= most) break;
+      if (going_.contains(id) || refused_.contains(id.value)) continue;
+      going_.emplace(id, std::chrono::steady_clock::now());
+    }
+    go_on(id);
+  }
+  for (const auto& id : work->volleys)
+    if (!at_.volleys()->knows(id) && !refused_.contains(id)) go_on_volley(id);
+}
+
+void recovery::go_on(const run_id& id) {
+  at_.parts().runs.resume(
+      id, {}, {},
+      service::reply<run_opened>{
+          [me = shared_from_this(), id](expected<run_opened> x) {
+            if (x || x.error().code == errc::cancelled) return;
+            {
+              const std::lock_guard lock{me->mutex_};
+              me->going_.erase(id);
+              me->refused_.insert(id.value);
+            }
+            log_about(log_level::warn, op,
+                      "a run cannot go on: " + render(x.error()),
+                      {{"run_id", id.value}});
+          }});
+}
+
+void recovery::go_on_volley(const std::string& id) {
+  const auto watch = at_.volleys()->listener();
+  watch->id = id;
+  auto again = at_.parts().volleys.reopen(id, {}, watch);
+  if (again) {
+    if (auto ok = at_.volleys()->add(id, again->run); !ok)
+      log_warn(op, "volley " + id + ": " + render(ok.error()));
+    return again->begin();
+  }
+  // Another process works on it: it may let go of it later.
+  if (again.error().code == errc::session_busy) return;
+  refused_.insert(id);
+  if (again.error().code == errc::not_found) at_.volleys()->remove(id);
+  log_warn(op, "volley " + id + " cannot go on: " + render(again.error()));
+}
+
+void recovery::tell_elsewhere(const std::set<std::string>& folders) {
+  for (const auto& folder : folders)
+    if (told_.insert(folder).second)
+      log_warn(op, "unfinished runs are of the folder " + folder +
+                       ": a server that is started there goes on with them");
 }
 
 }  // namespace riffle::http

@@ -1,27 +1,49 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Runs that a server began and that a crash, or its end, cut off: they go on
-// at the start of the next one, in their folder, a few at a time.
+// Runs and volleys that a server began and that a crash, or its end, cut off:
+// they go on in their folder, a few at a time. It is looked for them at the
+// start and now and then, for a process that ends slowly lets go of its runs
+// late.
 
-#include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 
+#include "messages/time.hpp"
 #include "runtime/http/site.hpp"
 
 namespace riffle::http {
 
-/// Which of the runs that have not ended are this server's to go on with: a
-/// server began them, nobody works on them, and it stands in their folder. A
-/// step of a plan goes on with its plan.
-struct unfinished_work {
-  std::vector<run_id> runs;
-  std::vector<std::string> volleys;
-  std::size_t elsewhere = 0;  ///< another folder's
-};
-expected<unfinished_work> find_unfinished(const service::sessions& sessions);
+class recovery : public std::enable_shared_from_this<recovery> {
+ public:
+  /// `at` lives as long as its executors work.
+  explicit recovery(site& at) : at_{at} {}
 
-/// Goes on with them; answers at once.
-void recover(const site_parts& parts, unfinished_work work);
+  /// Answers at once; the look is the executor's. Not twice at a time.
+  void look();
+
+ private:
+  struct found {
+    std::vector<run_id> runs;  ///< the oldest first
+    std::set<std::string> volleys;
+    std::set<std::string> elsewhere;  ///< folders
+  };
+  void look_now();
+  expected<found> find();
+  void go_on(const run_id& id);
+  void go_on_volley(const std::string& id);
+  void tell_elsewhere(const std::set<std::string>& folders);
+
+  site& at_;
+  std::mutex mutex_;
+  bool looking_ = false;
+  /// Runs that have just gone on.
+  std::map<run_id, time_point> going_;
+  std::set<std::string> refused_;  ///< runs and volleys that cannot
+  std::set<std::string> told_;     ///< folders that were told of
+};
 
 }  // namespace riffle::http

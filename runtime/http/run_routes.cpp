@@ -111,20 +111,6 @@ std::optional<storage::run_state> state_named(std::string_view word) {
   return {};
 }
 
-/// The end of a run's log: what it answered, or why it failed.
-void add_end(const call& c, const storage::run_record& run, json& out) {
-  if (run.state == storage::run_state::active) return;
-  const auto read = c.at->parts().sessions.read_end(run.id);
-  if (!read || !*read) return;
-  const auto& end = **read;
-  if (!end.answer.empty()) out["answer"] = end.answer;
-  if (end.truncated) out["truncated"] = true;
-  out["duration_ms"] = end.finished.duration_ms;
-  if (end.finished.err)
-    out["error"] = {{"code", to_string(end.finished.err->code)},
-                    {"message", end.finished.err->message}};
-}
-
 reply shown(call& c) {
   const auto run = visible_run(c, run_id{c.names.at(0)});
   if (!run) return problem(run.error());
@@ -165,6 +151,19 @@ std::optional<reply> check_place(const call& c, const storage::run_record& run,
 }
 
 }  // namespace
+
+void add_end(const call& c, const storage::run_record& run, json& out) {
+  if (run.state == storage::run_state::active) return;
+  const auto read = c.at->parts().sessions.read_end(run.id);
+  if (!read || !*read) return;
+  const auto& end = **read;
+  if (!end.answer.empty()) out["answer"] = end.answer;
+  if (end.truncated) out["truncated"] = true;
+  out["duration_ms"] = end.finished.duration_ms;
+  if (end.finished.err)
+    out["error"] = {{"code", to_string(end.finished.err->code)},
+                    {"message", end.finished.err->message}};
+}
 
 reply run_stream(const call& c, const run_id& run, std::uint64_t after,
                  event_format format) {
@@ -216,6 +215,9 @@ void start_plan(call c) {
 
 void list_runs(call c) {
   work(std::move(c), [](call& x) -> reply {
+    if (auto refused =
+            refuse_query(x.in, {"state", "session", "limit", "before"}))
+      return std::move(*refused);
     storage::run_filter of;
     const auto limit = limit_of(x.in, of.limit);
     if (!limit)
@@ -224,11 +226,14 @@ void list_runs(call c) {
       const auto at = x.in.query.find(key);
       return at == x.in.query.end() ? std::string{} : at->second;
     };
-    if (const auto word = find("state"); !word.empty()) {
-      of.state = state_named(word);
+    const auto word = find("state");
+    const bool cut_off = word == "interrupted";
+    if (!word.empty()) {
+      of.state = cut_off ? storage::run_state::active : state_named(word);
       if (!of.state)
         return problem(400, "invalid_request",
-                       "state must be active, completed, failed or cancelled");
+                       "state must be active, interrupted, completed, failed "
+                       "or cancelled");
     }
     if (auto id = find("session"); !id.empty()) of.session = session_id{id};
     if (auto id = find("before"); !id.empty()) of.before = run_id{id};
@@ -241,9 +246,10 @@ void list_runs(call c) {
       const auto runs = x.at->parts().journal->list_runs(of);
       if (!runs) return problem(runs.error());
       for (const auto& run : *runs)
-        if (list.size() < *limit && may_see(*x.who, run))
+        if (list.size() < *limit && may_see(*x.who, run) &&
+            (word.empty() || gone->contains(run.id) == cut_off))
           list.push_back(service::to_json(run, gone->contains(run.id)));
-      if (runs->size() < of.limit || x.who->sees_all) break;
+      if (runs->size() < of.limit) break;
       of.before = runs->back().id;
     }
     return json_reply(200, {{"runs", std::move(list)}});
@@ -255,12 +261,8 @@ void show_run(call c) { work(std::move(c), shown); }
 void show_plan(call c) { work(std::move(c), shown); }
 
 void run_events(call c) {
+  if (auto refused = refuse_format(c.in, true)) return c.out(*refused);
   const auto format = wanted_format(c.in, true);
-  if (!format && c.in.has_header("accept") &&
-      c.in.header("accept").find("*/*") == std::string_view::npos)
-    return c.out(problem(406, "invalid_request",
-                         "events come as text/event-stream, "
-                         "application/x-ndjson or application/json"));
   work(std::move(c), [format](call& x) -> reply {
     const auto after = asked_place(x.in);
     if (!after)

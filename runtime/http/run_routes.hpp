@@ -16,6 +16,9 @@ void cancel_call(call c);
 void call_output(call c);
 void start_plan(call c);
 
+/// Adds what a run that has ended answered, or why it failed, by its log.
+void add_end(const call& c, const storage::run_record& run, json& out);
+
 /// The same over plans, which are runs with an id of their own.
 void show_plan(call c);
 

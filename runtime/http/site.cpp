@@ -91,6 +91,7 @@ site::site(site_parts parts, std::shared_ptr<gate> gate, poster post)
           parts_.config->server.retry)
           .count());
   hub_ = std::make_shared<event_hub>(std::move(x));
+  volleys_ = std::make_shared<volley_table>(parts_.journal, parts_.works);
 }
 
 std::shared_ptr<gate> site::current_gate() const {
@@ -100,8 +101,7 @@ std::shared_ptr<gate> site::current_gate() const {
 
 /// Streams of tokens that are gone, or may less, end.
 void site::replace_gate(std::shared_ptr<gate> x) {
-  permits_.withdraw_unless(
-      [&](const caller& who) { return x->still_is(who); });
+  permits_.withdraw_unless([&](const caller& who) { return x->still_is(who); });
   const std::lock_guard lock{mutex_};
   gate_ = std::move(x);
 }
@@ -109,10 +109,20 @@ void site::replace_gate(std::shared_ptr<gate> x) {
 /// A cookie that was logged out is none any more.
 caller_ptr site::recognise(const request& x) const {
   const auto cookie = cookie_of(x.header("cookie"), cookie_name);
-  const bool by_cookie = !x.has_header("authorization") && !cookie.empty();
-  if (by_cookie && logged_out_.contains(cookie)) return nullptr;
+  if (!cookie.empty() && logged_out_.contains(cookie)) return nullptr;
   return current_gate()->recognise(x, system_wall_time());
 }
+
+namespace {
+
+reply too_fast() {
+  return std::move(problem(429, "invalid_request",
+                           "more requests than server.limits."
+                           "requests_per_second; try again in a second")
+                       .with("Retry-After", "1"));
+}
+
+}  // namespace
 
 std::optional<reply> site::check_request(
     const request& x, const std::shared_ptr<passport>& pass) {
@@ -125,20 +135,21 @@ std::optional<reply> site::check_request(
   const bool open = where.found && !where.found->needs;
   if (!open) {
     pass->who = recognise(x);
-    if (!pass->who)
+    // Who guesses does not guess faster than he may ask.
+    if (!pass->who && limiter_.admit(login_bucket + x.peer, now))
       return std::move(
           problem(401, "invalid_request",
-                  "a token is required: send the header \"Authorization: "
-                  "Bearer TOKEN\"; `riffle serve` says where it stands")
+                  std::string{x.has_header("authorization")
+                                  ? "this token is none"
+                                  : "a token is required"} +
+                      ": send the header \"Authorization: Bearer TOKEN\"; "
+                      "`riffle serve` says where it stands")
               .with("WWW-Authenticate", "Bearer"));
+    if (!pass->who) return too_fast();
   }
   const bool of_health = open && !where.found->has_body;
   const auto bucket = open ? login_bucket + x.peer : pass->who->name;
-  if (!of_health && !limiter_.admit(bucket, now))
-    return std::move(problem(429, "invalid_request",
-                             "more requests than server.limits."
-                             "requests_per_second; try again in a second")
-                         .with("Retry-After", "1"));
+  if (!of_health && !limiter_.admit(bucket, now)) return too_fast();
   if (!where.found && where.allowed.empty())
     return problem(404, "not_found",
                    "there is no " + x.path + "; /openapi.json lists what is");
@@ -170,24 +181,31 @@ admission site::admit(request& x) {
   if (!out.refusal) {
     const auto& limits = parts_.config->server.limits;
     const auto& to = *pass->where.found;
-    out.body_limit = to.may_attach
-                         ? std::max(limits.body_bytes, limits.attachment_bytes)
-                     : to.has_body ? limits.body_bytes
-                                   : 0;
+    // In base64 four characters are three bytes.
+    out.body_limit = to.has_body ? limits.body_bytes : 0;
+    if (to.may_attach) out.body_limit += limits.attachment_bytes / 3 * 4;
   }
   out.ticket = std::move(pass);
   return out;
 }
 
+/// A larger body is read where that delays nobody.
+constexpr std::size_t largest_read_at_once = 64u << 10;
+
 void site::handle(request x, std::shared_ptr<void> ticket, responder to) {
   const auto pass = std::static_pointer_cast<passport>(ticket);
-  call c{this, std::move(x), pass->who, std::move(pass->where.names), to, {}};
-  try {
-    pass->where.found->answer(std::move(c));
-  } catch (const std::exception& e) {
-    log_error("server", e.what());
-    to(problem(500, "internal", "the request failed; the log says why"));
-  }
+  const bool large = x.body.size() > largest_read_at_once;
+  auto c = std::make_shared<call>(call{
+      this, std::move(x), pass->who, std::move(pass->where.names), to, {}});
+  const auto go = [c, to, answer = pass->where.found->answer] {
+    try {
+      answer(std::move(*c));
+    } catch (const std::exception& e) {
+      log_error("server", e.what());
+      to(problem(500, "internal", "the request failed; the log says why"));
+    }
+  };
+  large ? parts_.works->submit(go) : go();
 }
 
 namespace {
@@ -237,19 +255,6 @@ std::size_t site::runs_under_way() {
   const std::lock_guard lock{mutex_};
   under_way_ = count + 1;
   return count;
-}
-
-void site::remember(const std::string& id,
-                    std::weak_ptr<service::volley_run> x) {
-  const std::lock_guard lock{mutex_};
-  std::erase_if(volleys_, [](const auto& y) { return y.second.expired(); });
-  volleys_[id] = std::move(x);
-}
-
-std::shared_ptr<service::volley_run> site::find_volley(const std::string& id) {
-  const std::lock_guard lock{mutex_};
-  const auto found = volleys_.find(id);
-  return found == volleys_.end() ? nullptr : found->second.lock();
 }
 
 // -- what handlers share ------------------------------------------------------
@@ -304,18 +309,6 @@ bool nests_too_deep(std::string_view text) noexcept {
   return false;
 }
 
-expected<json> read_object(const call& c) {
-  const auto wrong = [](const std::string& what) {
-    return unexpected{error{errc::invalid_request, "server", what}};
-  };
-  if (c.in.body.empty()) return json::object();
-  if (nests_too_deep(c.in.body))
-    return wrong("the body nests deeper than 100 levels");
-  auto x = json::parse(c.in.body, nullptr, false);
-  if (x.is_object()) return x;
-  return wrong("the body must be a JSON object");
-}
-
 bool may_see(const caller& who, const storage::run_record& x) {
   return who.sees_all || may_see(who, origin_of(x).by);
 }
@@ -343,6 +336,11 @@ expected<std::optional<bool>> is_own(const call& c, const session_id& id) {
   return answer{may_see(*c.who, runs->front())};
 }
 
+/// What the server keeps for itself is nobody's session.
+bool is_of_server(const session_id& id) {
+  return id.value.starts_with("riffle:");
+}
+
 unexpected no_session(const session_id& id) {
   return unexpected{error{errc::not_found, "server",
                           "there is no session \"" + id.value + "\""}};
@@ -351,6 +349,7 @@ unexpected no_session(const session_id& id) {
 }  // namespace
 
 expected<void> check_session(const call& c, const session_id& id) {
+  if (is_of_server(id)) return no_session(id);
   const auto own = is_own(c, id);
   if (!own) return unexpected{own.error()};
   if (own->value_or(false)) return {};
@@ -358,43 +357,26 @@ expected<void> check_session(const call& c, const session_id& id) {
 }
 
 expected<void> check_may_add(const call& c, const session_id& id) {
+  if (is_of_server(id)) return no_session(id);
   const auto own = is_own(c, id);
   if (!own) return unexpected{own.error()};
   if (own->value_or(true)) return {};
   return no_session(id);
 }
 
-std::optional<reply> cannot_start(const call& c) {
+std::optional<reply> cannot_start(const call& c, std::size_t* room) {
   if (c.at->is_stopping())
     return std::move(problem(503, "cancelled", "the server is about to stop")
                          .with("Retry-After", "1"));
   const auto most = c.at->parts().config->server.limits.runs;
-  if (most == 0 || c.at->runs_under_way() < most) return {};
+  if (most == 0) return {};
+  const auto under_way = c.at->runs_under_way();
+  if (room) *room = most - std::min<std::size_t>(most, under_way);
+  if (under_way < most) return {};
   return std::move(problem(429, "session_busy",
                            "as many runs as server.limits.runs are under way; "
                            "try again when one has ended")
                        .with("Retry-After", "5"));
-}
-
-std::optional<event_format> wanted_format(const request& x,
-                                          bool json_is_array) {
-  const auto accept = lower(x.header("accept"));
-  const auto has = [&](std::string_view type) {
-    return accept.find(type) != std::string::npos;
-  };
-  if (has("text/event-stream")) return event_format::sse;
-  if (has("application/x-ndjson")) return event_format::ndjson;
-  if (json_is_array && has("application/json")) return event_format::array;
-  return {};
-}
-
-std::optional<std::size_t> limit_of(const request& x, std::size_t usual) {
-  constexpr std::size_t most = 1000;
-  const auto at = x.query.find("limit");
-  if (at == x.query.end()) return usual;
-  const auto n = parse_seq(at->second);
-  if (!n || *n == 0) return {};
-  return std::min<std::size_t>(*n, most);
 }
 
 }  // namespace riffle::http

@@ -18,13 +18,14 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
-#include "runtime/http/event_hub.hpp"
 #include "runtime/http/ended_cookies.hpp"
+#include "runtime/http/event_hub.hpp"
 #include "runtime/http/event_sources.hpp"
 #include "runtime/http/gate.hpp"
 #include "runtime/http/permits.hpp"
 #include "runtime/http/server.hpp"
 #include "runtime/http/turns.hpp"
+#include "runtime/http/volley_table.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/runs.hpp"
 #include "runtime/service/sessions.hpp"
@@ -110,9 +111,9 @@ class site final : public application {
 
   /// Runs that are under way, as of a moment ago. Blocks.
   std::size_t runs_under_way();
-  /// A volley of this process, as long as it runs.
-  void remember(const std::string& id, std::weak_ptr<service::volley_run> x);
-  std::shared_ptr<service::volley_run> find_volley(const std::string& id);
+  [[nodiscard]] const std::shared_ptr<volley_table>& volleys() const noexcept {
+    return volleys_;
+  }
 
   [[nodiscard]] turns& in_turn() noexcept { return turns_; }
   [[nodiscard]] permits& streams() noexcept { return permits_; }
@@ -127,7 +128,7 @@ class site final : public application {
   std::shared_ptr<event_hub> hub_;
   mutable std::mutex mutex_;
   std::shared_ptr<gate> gate_;
-  std::map<std::string, std::weak_ptr<service::volley_run>> volleys_;
+  std::shared_ptr<volley_table> volleys_;
   turns turns_;
   permits permits_;
   ended_cookies logged_out_;
@@ -149,8 +150,9 @@ void work(call c, std::function<reply(call&)> f);
 void work(std::shared_ptr<call> c,
           std::function<std::optional<reply>(call&)> f);
 
-/// The body as a JSON object; else the answer to that.
-expected<json> read_object(const call& c);
+/// The body as a JSON object; else the answer to that. Without attachments it
+/// is not larger than any other body.
+tl::expected<json, reply> read_object(const call& c);
 
 /// What the caller may not see is not there.
 expected<storage::run_record> visible_run(const call& c, const run_id& id);
@@ -158,8 +160,10 @@ expected<void> check_session(const call& c, const session_id& id);
 /// A session that is new, or the caller's: `not_found` else.
 expected<void> check_may_add(const call& c, const session_id& id);
 /// Why nothing can begin now: the server stops, or `limits.runs` are under way.
-/// Blocks.
-std::optional<reply> cannot_start(const call& c);
+/// `room`, if there is a limit: for how many there is. Blocks.
+std::optional<reply> cannot_start(const call& c, std::size_t* room = nullptr);
+/// A body as JSON, in the order of its members; else what is wrong with it.
+tl::expected<json, std::string> read_json(std::string_view text);
 /// Deeper than any honest body: what walks over JSON does so on the stack.
 bool nests_too_deep(std::string_view text) noexcept;
 bool may_see(const caller& who, const storage::run_record& x);
@@ -176,7 +180,13 @@ reply run_stream(const call& c, const run_id& run, std::uint64_t after,
 /// By `Accept`: nothing if it wants none of these.
 std::optional<event_format> wanted_format(const request& x, bool json_is_array);
 
-/// `?limit=`, else `usual`; at most 1000. Nothing: it is ill-formed.
+/// The answer to who wants none of these.
+std::optional<reply> refuse_format(const request& x, bool json_is_array);
+/// The answer to a query with a name that is none.
+std::optional<reply> refuse_query(const request& x,
+                                  const std::vector<std::string>& known);
+
+/// `?limit=`, else `usual`. Nothing: it is not 1 to 1000.
 std::optional<std::size_t> limit_of(const request& x, std::size_t usual);
 
 }  // namespace riffle::http

@@ -18,6 +18,7 @@
 
 #include "runtime/base/digest.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/storage/owner.hpp"
 
 namespace riffle::http {
 
@@ -49,6 +50,8 @@ caller_ptr make_caller(const std::string& name, const std::string& hash,
   out->hash = hash;
   for (const auto& word : x.roles) out->roles.push_back(parse_role(word));
   out->agents = x.agents;
+  if (!x.workspace.empty())
+    out->workspace = std::filesystem::absolute(x.workspace);
   out->sees_all = x.sessions == "all" || out->may(role::admin);
   return out;
 }
@@ -184,8 +187,13 @@ std::string make_secret() {
 }
 
 expected<std::string> secret_file(const std::filesystem::path& file) {
-  std::error_code failed;
-  std::filesystem::create_directories(file.parent_path(), failed);
+  const auto folder = file.parent_path();
+  for (const auto& one : {folder.parent_path(), folder})
+    if (auto made = storage::make_private_folder(one); !made)
+      return unexpected{error{errc::invalid_config, op,
+                              made.error().message +
+                                  " (runtime.data_dir says where the server "
+                                  "keeps what it needs)"}};
   const unique_fd fresh{
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (fresh) return write_secret(file, fresh.get());

@@ -29,6 +29,8 @@ struct caller {
   std::vector<role> roles;
   std::vector<std::string> agents;  ///< empty: all
   bool sees_all = false;            ///< sessions of others too
+  /// Where tools of its runs work; empty: where those of the server do.
+  std::filesystem::path workspace{};
 
   [[nodiscard]] bool may(role x) const noexcept;
   [[nodiscard]] bool may_use(std::string_view agent) const noexcept;

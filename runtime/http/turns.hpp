@@ -13,7 +13,8 @@
 namespace riffle::http {
 
 /// One at a time for each name: whoever looks first and acts then (is there a
-/// run with this key, whose is this session) must not be overtaken. Thread-safe.
+/// run with this key, whose is this session) must not be overtaken.
+/// Thread-safe.
 class turns {
  public:
   using names = std::set<std::string>;

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Volleys: many tasks at once.
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/http/feed_source.hpp"
 #include "runtime/http/other_routes.hpp"
 #include "runtime/http/run_request_json.hpp"
+#include "runtime/http/run_routes.hpp"
 #include "runtime/service/views.hpp"
 
 namespace riffle::http {
 
 namespace {
-
-/// What comes of a volley is read from the journal.
-class quiet_listener final : public service::volley_listener {
- public:
-  void begun(std::size_t, const run_opened&) override {}
-  void over(const task_result&) override {}
-  void all_over(const std::optional<error>&) override {}
-};
 
 error no_volley(const std::string& id) {
   return {errc::not_found, "server", "there is no volley \"" + id + "\""};
@@ -44,6 +38,12 @@ json tasks_json(const volley_request& x) {
   return out;
 }
 
+reply no_content() {
+  reply out;
+  out.status = 204;
+  return out;
+}
+
 reply accepted_volley(const std::string& id, const volley_request& x) {
   auto out = json_reply(202, {{"volley_id", id}, {"tasks", tasks_json(x)}});
   out.with("Location", "/v1/volleys/" + id);
@@ -65,13 +65,20 @@ reply begin_volley(call& c, volley_request x) {
                      "this Idempotency-Key was used for another request; a "
                      "new request needs a new key");
   }
-  if (auto refused = cannot_start(c)) return std::move(*refused);
-  auto made = c.at->parts().volleys.open(std::move(x), *c.at->parts().ids,
-                                         std::make_shared<quiet_listener>());
+  // Its runs are runs like others.
+  std::size_t room = x.workers;
+  if (auto refused = cannot_start(c, &room)) return std::move(*refused);
+  x.workers =
+      static_cast<std::uint32_t>(std::min<std::size_t>(x.workers, room));
+  const auto watch = c.at->volleys()->listener();
+  auto made =
+      c.at->parts().volleys.open(std::move(x), *c.at->parts().ids, watch);
   if (!made) return problem(made.error());
   const auto record = service::load_volley(*c.at->parts().journal, made->id);
   if (!record) return problem(record.error());
-  c.at->remember(made->id, made->run);
+  watch->id = made->id;
+  if (auto ok = c.at->volleys()->add(made->id, made->run); !ok)
+    return problem(ok.error());
   made->begin();
   return accepted_volley(made->id, record->request);
 }
@@ -109,10 +116,12 @@ void show_volley(call c) {
     const auto gone = x.at->parts().sessions.interrupted();
     if (!gone) return problem(gone.error());
     json list = json::array();
-    for (const auto& run : *runs)
+    for (const auto& run : *runs) {
       list.push_back(service::to_json(run, gone->contains(run.id)));
+      add_end(x, run, list.back());
+    }
     return json_reply(200, {{"volley_id", id},
-                            {"active", x.at->find_volley(id) != nullptr},
+                            {"active", x.at->volleys()->find(id) != nullptr},
                             {"tasks", tasks_json(record->request)},
                             {"runs", std::move(list)}});
   });
@@ -164,6 +173,39 @@ event_format feed_format(const call& c) {
   return wanted_format(c.in, false).value_or(event_format::sse);
 }
 
+/// Whether one of these runs has an event behind the place. Reads on through
+/// those of others, so only where nothing more will come.
+expected<bool> has_more(storage::journal& journal, storage::feed_place after,
+                        const std::vector<storage::run_record>& runs) {
+  constexpr std::size_t page_bytes = 256u << 10;
+  std::unordered_set<run_id> all;
+  for (const auto& run : runs) all.insert(run.id);
+  for (;;) {
+    const auto page = journal.read_feed(after, page_bytes);
+    if (!page) return unexpected{page.error()};
+    if (std::ranges::any_of(page->entries,
+                            [&](const auto& x) { return all.contains(x.run); }))
+      return true;
+    if (page->end || page->entries.empty()) return false;
+    after = page->next;
+  }
+}
+
+/// The end of a volley that a client has seen: it need not come again.
+expected<bool> is_seen(call& c, const std::string& id,
+                       const service::volley_record& record) {
+  const auto asked = asked_feed_place(c.in);
+  if (!asked || !*asked || c.at->volleys()->find(id)) return false;
+  auto& journal = *c.at->parts().journal;
+  const auto runs = service::runs_of_volley(journal, id, record);
+  if (!runs) return unexpected{runs.error()};
+  for (const auto& run : *runs)
+    if (run.state == storage::run_state::active) return false;
+  const auto more = has_more(journal, **asked, *runs);
+  if (!more) return unexpected{more.error()};
+  return !*more;
+}
+
 /// The earliest of its runs in the order.
 expected<storage::feed_place> start_of_volley(storage::journal& journal,
                                               const std::string& id,
@@ -180,14 +222,20 @@ expected<storage::feed_place> start_of_volley(storage::journal& journal,
 }  // namespace
 
 void volley_events(call c) {
+  if (auto refused = refuse_format(c.in, false)) return c.out(*refused);
   const auto format = feed_format(c);
   work(std::move(c), [format](call& x) -> reply {
     const auto id = x.names.at(0);
     const auto record = visible_volley(x, id);
     if (!record) return problem(record.error());
+    const auto seen = is_seen(x, id, *record);
+    if (!seen) return problem(seen.error());
+    if (*seen) return no_content();
     feed_request how;
     how.has = [id](const feed_run& run) { return run.volley == id; };
-    how.goes_on = [at = x.at, id] { return at->find_volley(id) != nullptr; };
+    how.goes_on = [at = x.at, id] {
+      return at->volleys()->find(id) != nullptr;
+    };
     how.over = [at = x.at, id, record = *record] {
       const auto runs =
           service::runs_of_volley(*at->parts().journal, id, record);
@@ -203,6 +251,7 @@ void volley_events(call c) {
 }
 
 void all_events(call c) {
+  if (auto refused = refuse_format(c.in, false)) return c.out(*refused);
   const auto format = feed_format(c);
   work(std::move(c), [format](call& x) {
     feed_request how;
@@ -221,7 +270,7 @@ void cancel_volley(call c) {
     const auto record = visible_volley(x, id);
     if (!record) return problem(record.error());
     const std::string reason = "cancelled over HTTP";
-    if (const auto here = x.at->find_volley(id)) {
+    if (const auto here = x.at->volleys()->find(id)) {
       here->cancel(reason);
       return json_reply(202, {{"volley_id", id}, {"cancel", "asked"}});
     }

@@ -262,6 +262,8 @@ TEST_CASE("what is too large is refused, and the server goes on") {
   CHECK(who.send("POST", "/v1/runs", std::string(9000, ' '), {type}).status ==
         413);
   CHECK(who.send("POST", "/v1/runs", std::string(5000, ' '), {type}).status ==
+        413);
+  CHECK(who.send("POST", "/v1/runs", std::string(3000, ' '), {type}).status ==
         400);
   // In chunks nobody says how much will come.
   raw_client chunked{server.port()};

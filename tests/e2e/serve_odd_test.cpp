@@ -38,14 +38,14 @@ TEST_CASE("no body is too deep, and no volley opens another's session") {
   served server{folder};
   const auto who = server.user();
   const auto bob = server.user("bob");
-    const auto deep = std::string(90'000, '[') + std::string(90'000, ']');
-  CHECK(
-      who.send("POST", "/v1/runs", "{\"task\":" + deep + "}", {json_type}).status ==
-      400);
+  const auto deep = std::string(90'000, '[') + std::string(90'000, ']');
+  CHECK(who.send("POST", "/v1/runs", "{\"task\":" + deep + "}", {json_type})
+            .status == 400);
   CHECK(who.send("POST", "/v1/proposals/x", "{\"arguments\":" + deep + "}",
                  {json_type})
             .status == 400);
-  CHECK(who.send("PUT", "/v1/sessions/s/state/x", deep, {json_type}).status == 400);
+  CHECK(who.send("PUT", "/v1/sessions/s/state/x", deep, {json_type}).status ==
+        400);
   const auto x = who.post("/v1/runs", {{"task", "x"}, {"session_id", "s"}});
   REQUIRE(x.status == 202);
   await_end(who, x.json()["run_id"]);
@@ -136,9 +136,8 @@ TEST_CASE("the same key at once is one volley, and volleys count as runs") {
   for (auto& x : all) x.join();
   CHECK(std::set<std::string>(ids.begin(), ids.end()).size() == 1);
   CHECK(ids[0].starts_with("volley_"));
-  CHECK(eventually([&] {
-    return who.post("/v1/volleys", body).status == 429;
-  }));
+  CHECK(
+      eventually([&] { return who.post("/v1/volleys", body).status == 429; }));
 }
 
 TEST_CASE("what a client sends during a stream is its next request") {
@@ -168,23 +167,27 @@ TEST_CASE("targets in absolute form are taken, unknown expectations are not") {
   write_server(folder, script);
   served server{folder};
   raw_client x{server.port()};
-  CHECK(status_line(x, "GET http://localhost/healthz HTTP/1.1\r\nHost: "
-                       "localhost\r\n\r\n")
+  CHECK(status_line(x,
+                    "GET http://localhost/healthz HTTP/1.1\r\nHost: "
+                    "localhost\r\n\r\n")
             .find(" 200 ") != std::string::npos);
   raw_client other{server.port()};
-  CHECK(status_line(other, "GET http://evil.example/healthz HTTP/1.1\r\nHost: "
-                           "localhost\r\n\r\n")
+  CHECK(status_line(other,
+                    "GET http://evil.example/healthz HTTP/1.1\r\nHost: "
+                    "localhost\r\n\r\n")
             .find(" 421 ") != std::string::npos);
   raw_client third{server.port()};
-  CHECK(status_line(third, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-                           "Expect: a-lot\r\n\r\n")
+  CHECK(status_line(third,
+                    "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                    "Expect: a-lot\r\n\r\n")
             .find(" 417 ") != std::string::npos);
 }
 
 TEST_CASE("many who follow everything have the same, and cost one reader") {
   const work_folder folder;
-  write_server(folder, "delay = \"5ms\"\nchunk = 2\n[[steps]]\ntext = \"" +
-                           std::string(300, 'x') + "\"\n",
+  write_server(folder,
+               "delay = \"5ms\"\nchunk = 2\n[[steps]]\ntext = \"" +
+                   std::string(300, 'x') + "\"\n",
                "[server.limits]\nrequests_per_second = 0\n");
   served server{folder};
   const auto who = server.user();
@@ -195,8 +198,7 @@ TEST_CASE("many who follow everything have the same, and cost one reader") {
     if (i < each) all.back()->ask("/v1/events", who.token());
     if (i < each) all.back()->read_until("retry:");
   }
-  const auto first =
-      who.post("/v1/runs", {{"task", "x"}, {"session_id", "s"}});
+  const auto first = who.post("/v1/runs", {{"task", "x"}, {"session_id", "s"}});
   const std::string one = first.json()["run_id"];
   for (std::size_t i = each; i < each * 2; ++i)
     all[i]->ask("/v1/sessions/s/events", who.token());

@@ -77,7 +77,7 @@ bool has_hosts() {
 TEST_CASE("a peer that is gone without a word is found by the kernel's limit") {
   if (!has_hosts()) return skip("no network namespaces with two hosts here");
   const auto took = seconds_until_found(
-      "[server]\nheartbeat = \"500ms\"\nstall_timeout = \"2s\"\n");
+      "[server]\nheartbeat = \"1s\"\nstall_timeout = \"2s\"\n");
   CHECK(took >= 1);
   CHECK(took <= 10);
 }
@@ -121,7 +121,8 @@ TEST_CASE("a server without room says that it is not ready, and is again") {
   {
     std::ofstream out{filler, std::ios::binary};
     const std::string page(4096, 'x');
-    while (out.write(page.data(), 4096).flush()) {}
+    while (out.write(page.data(), 4096).flush()) {
+    }
   }
   const auto full = who.get("/readyz");
   CHECK(full.status == 503);

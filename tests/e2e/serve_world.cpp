@@ -110,6 +110,8 @@ void raw_client::send(std::string_view bytes) const {
   static_cast<void>(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }
 
+void raw_client::half_close() const { ::shutdown(fd_, SHUT_WR); }
+
 void raw_client::ask(const std::string& path, const std::string& token,
                      const std::string& more) const {
   send("GET " + path +

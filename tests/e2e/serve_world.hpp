@@ -59,6 +59,8 @@ class raw_client {
   raw_client& operator=(const raw_client&) = delete;
 
   void send(std::string_view bytes) const;
+  /// Nothing more will be sent; what comes is read all the same.
+  void half_close() const;
   /// Asks for a stream.
   void ask(const std::string& path, const std::string& token,
            const std::string& more = "") const;

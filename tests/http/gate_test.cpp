@@ -135,6 +135,12 @@ TEST_CASE("what a client says of itself counts behind a trusted proxy only") {
   CHECK(stranger.peer == "127.0.0.1");
   CHECK_FALSE(stranger.secure);
   CHECK(stranger.header("host") == "127.0.0.1:7433");
+  // A proxy that adds a line of its own: the last line is its.
+  auto lines = r;
+  lines.peer = "10.0.0.1";
+  lines.fields.push_back({"x-forwarded-for", "3.3.3.3"});
+  x.see_through_proxy(lines);
+  CHECK(lines.peer == "3.3.3.3");
   r.peer = "10.0.0.1";
   x.see_through_proxy(r);
   CHECK(r.peer == "2.2.2.2");

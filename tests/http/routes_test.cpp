@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "runtime/http/exporter.hpp"
@@ -152,4 +155,23 @@ TEST_CASE("what is measured is told in Prometheus' words") {
     CHECK(text.find(name) != std::string::npos);
   }
   CHECK(text.find("{a_b=\"c\"") != std::string::npos);
+}
+
+TEST_CASE("the document of the server names each metric and what it counts") {
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/docs/http.md"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  exporter x{{}};
+  for (const auto& one : metrics_table()) {
+    auto name = std::string{one.name};
+    std::ranges::replace(name, '.', '_');
+    CAPTURE(name);
+    x.on(one, 1, {});
+    const auto row = text.find("| `" + name);
+    REQUIRE(row != std::string::npos);
+    const auto line = text.substr(row, text.find('\n', row) - row);
+    CHECK(line.find(one.description) != std::string::npos);
+    // As it is exported.
+    const auto shown = line.substr(3, line.find('`', 3) - 3);
+    CHECK(x.text().find("# HELP " + shown + " ") != std::string::npos);
+  }
 }

@@ -90,13 +90,17 @@ std::string banner(const serving& x, const serving_secrets& secrets,
 }
 
 /// Tokens, names and the log's level; what else changed is said.
-void reload(const serve_command& x, serving& serves,
-            const serving_secrets& secrets, console& io) {
+void reload(const serve_command& x, serving& serves, serving_secrets& secrets,
+            console& io) {
   const auto fresh = load_config(x.common, config_use::looks, true, io);
   if (!fresh) {
     log_warn("server", "nothing was read again: the configuration is wrong");
     return;
   }
+  if (auto again = find_secrets(*fresh))
+    secrets = std::move(*again);
+  else
+    log_warn("server", "the token stays as it was: " + render(again.error()));
   serves.reload(*fresh, secrets);
   ::sd_notify(0, "READY=1");
 }

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <set>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 
 #include <systemd/sd-daemon.h>
 
+#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/config/home.hpp"
@@ -34,6 +37,9 @@ constexpr std::size_t case_threads = 4;
 /// How often it is looked whether the process can go on, and whether what ran
 /// has ended.
 constexpr auto look = std::chrono::milliseconds{500};
+/// Each so many of these it is looked for work that another process has let go
+/// of.
+constexpr unsigned looks_for_cut_off = 4;
 constexpr auto look_at_end = std::chrono::milliseconds{50};
 
 /// For streams to end at their border once nothing runs.
@@ -56,6 +62,21 @@ std::shared_ptr<http::gate> make_gate(const config::config& x, bool no_token,
                                          secrets.cookie_key));
 }
 
+/// A connection is a descriptor, and runs need some, too.
+std::uint32_t connections_for(std::uint32_t wanted) {
+  constexpr rlim_t for_runs = 4;  // a quarter
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
+  const auto most = files.rlim_cur - files.rlim_cur / for_runs;
+  if (wanted <= most) return wanted;
+  log_warn(op, "server.limits.connections is " + std::to_string(wanted) +
+                   ", but this process may open " +
+                   std::to_string(files.rlim_cur) + " files: it takes " +
+                   std::to_string(most) +
+                   " clients (`ulimit -n` and LimitNOFILE say how many)");
+  return static_cast<std::uint32_t>(most);
+}
+
 http::server_options options_of(const config::config& x, int listening) {
   const auto at = http::parse_listen(x.server.listen);
   const auto file = [&](const std::string& name) {
@@ -70,7 +91,7 @@ http::server_options options_of(const config::config& x, int listening) {
   out.certificate = file(x.server.tls.certificate);
   out.key = file(x.server.tls.key);
   out.header_bytes = x.server.limits.header_bytes;
-  out.connections = x.server.limits.connections;
+  out.connections = connections_for(x.server.limits.connections);
   out.request_timeout = x.server.request_timeout;
   out.stall_timeout = x.server.stall_timeout;
   out.heartbeat = x.server.heartbeat;
@@ -93,6 +114,7 @@ struct serving::impl {
   std::unique_ptr<node> runtime;
   std::unique_ptr<http::site> site;
   std::unique_ptr<http::server> transport;
+  std::shared_ptr<http::recovery> cut_off;
   std::mutex mutex;
   std::condition_variable changed;
   bool asked = false;
@@ -101,8 +123,8 @@ struct serving::impl {
   http::site_parts parts();
   [[nodiscard]] std::vector<http::gauge> gauges();
   void begin(const serving_secrets& secrets);
-  void go_on();
   [[nodiscard]] std::size_t running() const;
+  [[nodiscard]] bool only_waits() const;
   void let_finish(std::chrono::steady_clock::time_point until);
 };
 
@@ -152,22 +174,9 @@ void serving::impl::begin(const serving_secrets& secrets) {
   runtime->on_commit([hub = std::weak_ptr{site->hub()}] {
     if (const auto there = hub.lock()) there->nudge();
   });
+  cut_off = std::make_shared<http::recovery>(*site);
   transport->start(*site);
-  go_on();
-}
-
-/// Runs that were cut off.
-void serving::impl::go_on() {
-  auto work = http::find_unfinished(site->parts().sessions);
-  if (!work) {
-    log_error(op, "what was cut off cannot be listed: " + render(work.error()));
-    return;
-  }
-  if (work->elsewhere > 0)
-    log_warn(op, std::to_string(work->elsewhere) +
-                     " unfinished runs are another folder's: a server that is "
-                     "started there goes on with them");
-  http::recover(site->parts(), std::move(*work));
+  cut_off->look();
 }
 
 std::size_t serving::impl::running() const {
@@ -178,8 +187,29 @@ std::size_t serving::impl::running() const {
       *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
 }
 
+/// Whether all that runs waits for a person, who will not come any more.
+bool serving::impl::only_waits() const {
+  constexpr std::size_t most = 100'000;
+  const auto all = runtime->shared_journal()->unfinished_runs(most);
+  const auto asked = site->parts().proposals.list(
+      storage::proposal_filter{.undecided = true, .limit = most});
+  if (!all || !asked) return false;
+  std::set<run_id> waiting;
+  for (const auto& x : *asked) waiting.insert(x.it.what.run);
+  return std::ranges::all_of(*all, [&](const auto& x) {
+    return x.owner != storage::run_owner::here || waiting.contains(x.run.id);
+  });
+}
+
 void serving::impl::let_finish(std::chrono::steady_clock::time_point until) {
-  while (running() > 0 && std::chrono::steady_clock::now() < until)
+  const auto goes_on = [&] {
+    return site->volleys()->any_runs() || (running() > 0 && !only_waits());
+  };
+  if (!goes_on()) return;
+  log_warn(op, "waits for what runs, for " +
+                   duration_text(settings.server.stop_timeout) +
+                   " at most; a second Ctrl-C does not wait");
+  while (goes_on() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(look_at_end);
 }
 
@@ -220,14 +250,28 @@ void serving::reload(const config::config& fresh,
   };
   std::vector<std::string> later;
   const auto before = config::settings(impl_->settings);
-  for (const auto& now : config::settings(fresh)) {
-    const auto key = now.section + "." + now.key;
-    if (reloads(now.section) || key == "server.hosts" ||
-        key == "server.origins" || key == "server.trusted_proxies" ||
-        std::ranges::find(before, now) != before.end())
-      continue;
-    later.push_back(key);
-  }
+  const auto after = config::settings(fresh);
+  const auto differs = [&](const auto& x, const auto& others) {
+    const auto key = x.section + "." + x.key;
+    return !reloads(x.section) && key != "server.hosts" &&
+           key != "server.origins" && key != "server.trusted_proxies" &&
+           std::ranges::find(others, x) == others.end();
+  };
+  const auto has_section = [](const auto& all, const std::string& section) {
+    return std::ranges::any_of(
+        all, [&](const auto& x) { return x.section == section; });
+  };
+  // Of a table that came or went its name is enough.
+  const auto add = [&](const auto& x, const auto& others) {
+    const bool whole = !has_section(others, x.section);
+    auto name = whole ? "[" + x.section + "]" : x.section + "." + x.key;
+    if (std::ranges::find(later, name) == later.end())
+      later.push_back(std::move(name));
+  };
+  for (const auto& x : after)
+    if (differs(x, before)) add(x, before);
+  for (const auto& x : before)
+    if (differs(x, after) && !has_section(after, x.section)) add(x, after);
   log_info(op, "read again: tokens, hosts, origins, proxies, log");
   for (const auto& key : later)
     log_warn(op, key + " has changed, which counts after a restart");
@@ -241,8 +285,9 @@ void serving::ask_to_stop() {
 
 std::optional<error> serving::wait() {
   std::unique_lock lock{impl_->mutex};
-  while (!impl_->asked) {
+  for (unsigned looks = 0; !impl_->asked; ++looks) {
     impl_->changed.wait_for(lock, look);
+    if (looks % looks_for_cut_off == 0) impl_->cut_off->look();
     if (auto why = impl_->runtime->failure()) return why;
     ::sd_notify(0, "WATCHDOG=1");
   }
@@ -259,8 +304,10 @@ void serving::stop() {
   if (how.on_stop == "finish") impl_->let_finish(until);
   if (const auto left = impl_->running(); left > 0)
     log_warn(op, std::to_string(left) +
-                     " runs are left as they are: the next start goes on "
-                     "with them");
+                     (left == 1 ? " run is left as it is: the next start goes "
+                                  "on with it"
+                                : " runs are left as they are: the next start "
+                                  "goes on with them"));
   impl_->runtime->leave();
   impl_->transport->close(close_limit);
   read_metrics(nullptr);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/volley_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+/// A session that no client can name: of what the server itself keeps.
+const session_id& open_volleys() {
+  static const session_id x{"riffle:volleys"};
+  return x;
+}
+
+}  // namespace
+
+/// With a failure something is left to do: the next server does it.
+void volley_table::watch::all_over(const std::optional<error>& failure) {
+  if (failure) return;
+  if (const auto table = table_.lock())
+    table->works_->submit([table, id = id] { table->remove(id); });
+}
+
+expected<void> volley_table::add(const std::string& id,
+                                 std::weak_ptr<service::volley_run> x) {
+  {
+    const std::lock_guard lock{mutex_};
+    all_[id] = std::move(x);
+  }
+  return journal_->set_state({open_volleys(), id, "true"});
+}
+
+void volley_table::remove(const std::string& id) {
+  if (auto ok = journal_->set_state({open_volleys(), id, ""}); !ok)
+    log_warn("server",
+             "that " + id + " is over is not on record: " + render(ok.error()));
+}
+
+std::shared_ptr<service::volley_run> volley_table::find(
+    const std::string& id) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(id);
+  return found == all_.end() ? nullptr : found->second.lock();
+}
+
+bool volley_table::knows(const std::string& id) const {
+  const std::lock_guard lock{mutex_};
+  return all_.contains(id);
+}
+
+bool volley_table::any_runs() const {
+  const std::lock_guard lock{mutex_};
+  return std::ranges::any_of(all_,
+                             [](const auto& x) { return !x.second.expired(); });
+}
+
+expected<std::set<std::string>> volley_table::unfinished() const {
+  const auto kept = journal_->load_state(open_volleys());
+  if (!kept) return unexpected{kept.error()};
+  std::set<std::string> out;
+  for (const auto& [id, value] : *kept) out.insert(id);
+  return out;
+}
+
+}  // namespace riffle::http

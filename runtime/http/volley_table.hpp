@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "runtime/base/executor.hpp"
+#include "runtime/service/volleys.hpp"
+#include "runtime/storage/journal.hpp"
+
+namespace riffle::http {
+
+/// The volleys of this server: which of them run, and on record which have not
+/// ended, for between two runs of a task nothing else tells that. Thread-safe.
+class volley_table : public std::enable_shared_from_this<volley_table> {
+ public:
+  /// `works`: for what blocks on the journal.
+  volley_table(std::shared_ptr<storage::journal> journal,
+               std::shared_ptr<executor> works)
+      : journal_{std::move(journal)}, works_{std::move(works)} {}
+
+  /// Hears of one volley; its id is set before that begins.
+  class watch : public service::volley_listener {
+   public:
+    explicit watch(std::weak_ptr<volley_table> table)
+        : table_{std::move(table)} {}
+    void begun(std::size_t, const run_opened&) override {}
+    void over(const task_result&) override {}
+    void all_over(const std::optional<error>& failure) override;
+    std::string id;
+
+   private:
+    std::weak_ptr<volley_table> table_;
+  };
+  std::shared_ptr<watch> listener() {
+    return std::make_shared<watch>(weak_from_this());
+  }
+
+  /// From now on it is on record, until it is over. Blocks. Before it begins.
+  expected<void> add(const std::string& id,
+                     std::weak_ptr<service::volley_run> x);
+  /// Nothing is left of it. Blocks.
+  void remove(const std::string& id);
+
+  /// Null: this process does not work on it.
+  std::shared_ptr<service::volley_run> find(const std::string& id) const;
+  /// Whether this process has ever worked on it.
+  bool knows(const std::string& id) const;
+  [[nodiscard]] bool any_runs() const;
+  /// Those on record. Blocks.
+  expected<std::set<std::string>> unfinished() const;
+
+ private:
+  const std::shared_ptr<storage::journal> journal_;
+  const std::shared_ptr<executor> works_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<service::volley_run>> all_;
+};
+
+}  // namespace riffle::http
