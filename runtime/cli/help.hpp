@@ -32,8 +32,10 @@ inline constexpr auto run = R"(Examples:
   riffle run --session notes "What does the build need?"
   riffle run --approve all --timeout 5m "Fix the failing test."
   riffle run --context-file review.md "Do what the review asks for."
+  git diff | riffle run "Review this."
   riffle run --attach screen.png "What is wrong on this screen?"
   riffle run --stats --show-reasoning "Why does the build fail?"
+  riffle run --stream "Tell me of this project." | tee answer.md
   riffle run --output jsonl "List the files here." | riffle events check -
   riffle run --set agents.default.max_steps=5 "…"
   riffle run -m ollama/qwen3 "What is in this folder?"
@@ -110,7 +112,9 @@ inline constexpr auto sessions = R"(Examples:
   riffle sessions resume notes
   riffle sessions cancel notes --reason "the wrong branch"
   riffle sessions show --output json notes | grep call_
+  riffle sessions output
   riffle sessions output call_01j9 | less
+  riffle sessions forget notes
   riffle sessions delete notes
 
 A call's output stands in its event with 200 characters and is told to the

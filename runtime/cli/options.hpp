@@ -34,6 +34,7 @@ struct common_options {
   output_kind output = output_kind::text;
   verbosity level = verbosity::normal;
   bool color = true;  ///< where the terminal can show it
+  bool color_always = false;
 };
 
 /// What `run` and `sessions resume` show beside the answer.
@@ -41,7 +42,9 @@ struct show_options {
   bool reasoning = false;
   bool stats = false;
   bool tool_trace = false;  ///< a JSON line for each call on standard error
-  bool asks = false;  ///< a person is asked about calls, see approval_prompt
+  bool asks = false;    ///< a person is asked about calls, see approval_prompt
+  bool raw = false;     ///< no Markdown is rendered
+  bool stream = false;  ///< text as it comes, also where no terminal is
 };
 
 struct run_command {
@@ -54,7 +57,9 @@ struct run_command {
   std::string agent = "default";
   std::string context;  ///< said to the model behind the task
   std::string phase;    ///< that the session enters; empty: none
-  std::optional<std::filesystem::path> context_file;
+  std::optional<std::filesystem::path> context_file;  ///< "-": standard input
+  /// What comes through a pipe is told to the model behind the task.
+  bool reads_stdin = true;
   std::optional<std::filesystem::path> schema_file;  ///< of the answer
   std::vector<std::filesystem::path> attachments{};  ///< shown to the model
 };

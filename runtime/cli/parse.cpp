@@ -106,8 +106,14 @@ void parser::add_common(CLI::App& x) {
   x.add_flag("-v,--verbose", raw.verbose,
              "Also steps, arguments and the output of tools")
       ->excludes(quiet);
-  x.add_flag("--no-color", raw.no_color,
-             "No colours; also with $NO_COLOR, or without a terminal");
+  auto* color =
+      x.add_option("--color", raw.color,
+                   "Colours on standard error: where a terminal shows them and "
+                   "$NO_COLOR is not set (auto), always, or never")
+          ->type_name("auto|always|never")
+          ->check(CLI::IsMember({"auto", "always", "never"}));
+  x.add_flag("--no-color", raw.no_color, "The same as --color=never")
+      ->excludes(color);
 }
 
 common_options parser::finish_common() const {
@@ -117,7 +123,8 @@ common_options parser::finish_common() const {
   if (raw.output == "jsonl") out.output = output_kind::jsonl;
   if (raw.quiet) out.level = verbosity::quiet;
   if (raw.verbose) out.level = verbosity::verbose;
-  out.color = !raw.no_color;
+  out.color = !raw.no_color && raw.color != "never";
+  out.color_always = raw.color == "always";
   if (raw.insecure) out.sets.emplace_back("cluster.insecure=true");
   return out;
 }

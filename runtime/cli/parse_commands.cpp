@@ -9,7 +9,8 @@ void parser::add_sessions() {
   x->require_subcommand(1);
   x->footer(help::sessions);
   using what = sessions_command::what;
-  const auto add = [&](const char* name, const char* about, what action) {
+  const auto add = [&](const char* name, const char* about, what action,
+                       bool forgets = false) {
     auto* sub = x->add_subcommand(name, about);
     sub->footer(help::sessions);
     if (action == what::list) {
@@ -17,16 +18,18 @@ void parser::add_sessions() {
           ->type_name("N")
           ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
     } else if (action == what::output) {
-      sub->add_option("CALL", sessions.id, "A call's id, see 'sessions show'")
-          ->required();
+      sub->add_option("CALL", sessions.id,
+                      "A call's id; a session's lists its calls; none: those "
+                      "of the newest session");
     } else {
       sub->add_option("ID", sessions.id, "The session")->required();
     }
-    if (action == what::cancel)
+    if (action == what::cancel && !forgets)
       sub->add_option("--reason", sessions.reason, "Why; stands in the log")
           ->type_name("TEXT");
     add_common(*sub);
-    sub->final_callback([this, action] {
+    sub->final_callback([this, action, forgets] {
+      if (forgets) sessions.reason = "it is not to be finished";
       sessions.common = finish_common();
       sessions.action = action;
       result = sessions;
@@ -36,8 +39,11 @@ void parser::add_sessions() {
   add("show", "The conversation of a session", what::show);
   add("events", "The events of all runs of a session, run after run",
       what::events);
-  add("output", "The whole output of a tool call, of any size", what::output);
+  add("output", "The whole output of a tool call; without one, which there are",
+      what::output);
   add("cancel", "End the run of a session, whoever works on it", what::cancel);
+  add("forget", "End a run that was interrupted, without finishing it",
+      what::cancel, true);
   add("delete", "Delete a session with all that is kept of it", what::remove);
   add_resume(*x);
 }

@@ -48,10 +48,14 @@ void parser::add_run() {
                                 "What the model is told beside the task")
                       ->type_name("TEXT");
   x->add_option("--context-file", raw.context_file,
-                "The same, from a file (at most 8 MiB)")
+                "The same, from a file (at most 8 MiB); '-': standard input")
       ->type_name("FILE")
       ->check(not_empty())
       ->excludes(context);
+  x->add_flag(
+      "--no-stdin", [this](auto) { run.reads_stdin = false; },
+      "Do not tell the model what comes through a pipe or from a file on "
+      "standard input");
   x->add_option("--phase", run.phase,
                 "The phase of the work that the session enters, such as work "
                 "or chat")
@@ -66,6 +70,9 @@ void parser::add_run() {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->check(not_empty());
+  x->add_flag("--stream", raw.stream,
+              "Into a pipe or file: the model's text as it comes, not only "
+              "the answer at the end");
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
@@ -123,6 +130,9 @@ void parser::add_choices(CLI::App& x) {
                "there), approve all, or none (the default without one)")
       ->type_name("ask|all|none")
       ->check(CLI::IsMember({"ask", "all", "none"}));
+  x.add_flag("--raw", raw.raw,
+             "At a terminal: the text as the model writes it, its Markdown "
+             "not rendered");
   x.add_flag("--show-reasoning", raw.reasoning,
              "Also what the model thinks, on standard error");
   x.add_flag("--stats", raw.stats,
@@ -133,7 +143,11 @@ void parser::add_choices(CLI::App& x) {
 }
 
 show_options parser::finish_show() const {
-  return {raw.reasoning, raw.stats, raw.tool_trace};
+  return {.reasoning = raw.reasoning,
+          .stats = raw.stats,
+          .tool_trace = raw.tool_trace,
+          .raw = raw.raw,
+          .stream = raw.stream};
 }
 
 resume_options parser::finish_choices() const {
@@ -188,8 +202,15 @@ void parser::finish_run() {
     if (is_blank(x)) throw CLI::ValidationError{"TASK", "is empty"};
   const bool several =
       raw.tasks.size() > 1 || !raw.tasks_file.empty() || volley.max_retries > 0;
+  if (run.show.stream && run.common.output != output_kind::text)
+    throw CLI::ValidationError{
+        "--stream", "is for text; --output jsonl has each event as it comes"};
   if (several) return finish_volley();
   run.task = raw.tasks.front();
+  if (run.task == "-" && raw.context_file == "-")
+    throw CLI::ValidationError{
+        "--context-file",
+        "and the task cannot both be '-': standard input is read once"};
   result = run;
 }
 
@@ -197,14 +218,18 @@ void parser::finish_volley() {
   if (run.goes_on)
     throw CLI::ValidationError{
         "--continue", "goes on with one session, and this is several tasks"};
+  if (run.show.stream)
+    throw CLI::ValidationError{
+        "--stream", "is for one task: answers of several come one by one"};
   if (raw.tasks.size() > 1 && !tasks_are_several) check_words(raw.tasks);
-  const auto from_stdin =
-      std::ranges::count(raw.tasks, "-") + (raw.tasks_file == "-" ? 1 : 0);
+  const auto from_stdin = std::ranges::count(raw.tasks, "-") +
+                          (raw.tasks_file == "-" ? 1 : 0) +
+                          (raw.context_file == "-" ? 1 : 0);
   if (from_stdin > 1)
     throw CLI::ValidationError{
         "TASK",
-        "only one of the tasks and --tasks-file can be '-': standard "
-        "input is read once"};
+        "only one of the tasks, --tasks-file and --context-file can be '-': "
+        "standard input is read once"};
   volley.each = run;
   volley.tasks = raw.tasks;
   if (!raw.tasks_file.empty()) volley.tasks_file = raw.tasks_file;

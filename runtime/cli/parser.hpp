@@ -20,9 +20,12 @@ struct raw_options {
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;
+  std::string color;
   bool reasoning = false;
   bool stats = false;
   bool tool_trace = false;
+  bool raw = false;
+  bool stream = false;
   bool insecure = false;
   std::string timeout;
   std::string approval;

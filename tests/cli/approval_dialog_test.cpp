@@ -30,17 +30,20 @@ approval_dialog plain(events::approval_required x = a_write()) {
   return {std::move(x), {}};
 }
 
+std::string begin(const approval_dialog& x) {
+  std::string out;
+  for (const auto& row : x.picture()) out += row + "\n";
+  return out + x.prompt();
+}
+
 constexpr auto prompt =
     "Run it? [y]es, [n]o, [e]dit, [a]lways, [v]iew, [s]top, [?] > ";
 
 }  // namespace
 
-TEST_CASE("the question shows title, reason, arguments and the change") {
-  CHECK(plain().begin() ==
-        "[APPROVAL] write: Writing notes.md — `write` changes something\n"
-        "│ {\"content\":\"two\\n\",\"path\":\"notes.md\"}\n"
-        "│ --- notes.md\n"
-        "│ +++ notes.md\n"
+TEST_CASE("the question shows what would happen, once") {
+  CHECK(begin(plain()) ==
+        "[APPROVAL] write: Writing notes.md\n"
         "│ @@ -1 +1 @@\n"
         "│ -one\n"
         "│ +two\n" +
@@ -49,9 +52,31 @@ TEST_CASE("the question shows title, reason, arguments and the change") {
 
 TEST_CASE("colours of a diff are for those who have them") {
   const approval_dialog x{a_write(), {.color = true}};
-  CHECK_THAT(x.begin(), Contains("│ \x1b[31m-one\x1b[0m\n"));
-  CHECK_THAT(x.begin(), Contains("│ \x1b[32m+two\x1b[0m\n"));
-  CHECK(plain().begin().find('\x1b') == std::string::npos);
+  CHECK_THAT(begin(x), Contains("\x1b[31m│ -one\x1b[0m\n"));
+  CHECK_THAT(begin(x), Contains("\x1b[32m│ +two\x1b[0m\n"));
+  CHECK(begin(plain()).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a letter is an answer, any other key is none") {
+  for (const auto* key : {"y", "Y", "s"}) {
+    auto x = plain();
+    CHECK(x.on_key(key).decided);
+  }
+  for (const auto* key : {"o", " ", "1", "é", "h", "", "yes"}) {
+    auto x = plain();
+    CAPTURE(key);
+    const auto step = x.on_key(key);
+    CHECK(step.unknown);
+    CHECK_FALSE(step.decided);
+  }
+  auto x = plain();
+  CHECK_FALSE(x.on_key("a").unknown);
+  CHECK(x.on_key("y").unknown);  // of the scopes it is none
+  CHECK(x.on_key("p").unknown);  // there is no pattern
+  SECTION("for the session") {
+    CHECK(x.on_key("c").decided ==
+          approval_answer{kind::always, "", {}, always_scope::call});
+  }
 }
 
 TEST_CASE("each answer has a letter and a word, in any case") {
@@ -81,11 +106,13 @@ TEST_CASE("always is asked for its scope, which it names") {
   auto x = plain(about);
   const auto asked = x.on_line("a");
   CHECK_FALSE(asked.decided);
-  CHECK(asked.show ==
-        "Always, in this session and folder, for\n"
+  CHECK(x.prompt() ==
+        "Always, without a question, for\n"
         "  c  calls with exactly these arguments\n"
         "  p  calls that match docs/*\n"
         "  t  every call of write\n"
+        "in this session and folder, until you take it back: 'riffle "
+        "proposals always'\n"
         "Which? [c]all, [p]attern, [t]ool, [b]ack > ");
   SECTION("one of them") {
     for (const auto& [line, scope] :
@@ -101,17 +128,19 @@ TEST_CASE("always is asked for its scope, which it names") {
     for (const auto* line : {"", "y", "a", "all", "*"}) {
       const auto step = x.on_line(line);
       CHECK_FALSE(step.decided);
-      CHECK_THAT(step.show, Catch::Matchers::EndsWith("[b]ack > "));
+      CHECK_THAT(x.prompt(), Catch::Matchers::EndsWith("[b]ack > "));
     }
   }
   SECTION("back") {
-    CHECK(x.on_line("b").show == prompt);
+    x.on_line("b");
+    CHECK(x.prompt() == prompt);
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
   }
   SECTION("of edited arguments there is no pattern") {
     x.on_line("b");
     x.on_edited(R"({"path": "x", "content": ""})");
-    CHECK_THAT(x.on_line("a").show, !Contains("[p]attern"));
+    x.on_line("a");
+    CHECK_THAT(x.prompt(), !Contains("[p]attern"));
     CHECK_FALSE(x.on_line("p").decided);
   }
 }
@@ -125,7 +154,7 @@ TEST_CASE("always is refused where a rule asks each time") {
     const auto step = x.on_line(line);
     CHECK_FALSE(step.decided);
     CHECK_THAT(step.show, Contains("A rule of the configuration asks"));
-    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+    CHECK(x.prompt() == prompt);
   }
 }
 
@@ -137,7 +166,7 @@ TEST_CASE("nothing but an answer is one") {
     const auto step = x.on_line(line);
     CHECK_FALSE(step.decided);
     CHECK_FALSE(step.edit);
-    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+    CHECK(x.prompt() == prompt);
   }
   CHECK_THAT(x.on_line("yes please").show, Contains("Only [n]o takes words"));
 }
@@ -146,7 +175,8 @@ TEST_CASE("a no without words asks for them, and takes none as well") {
   auto x = plain();
   const auto asked = x.on_line("n");
   CHECK_FALSE(asked.decided);
-  CHECK_THAT(asked.show, Contains("Why not?"));
+  CHECK(x.wants_text());
+  CHECK_THAT(x.prompt(), Contains("Why not?"));
   SECTION("a reason") {
     CHECK(x.on_line(" y ").decided == approval_answer{kind::no, "y", {}});
   }
@@ -155,19 +185,23 @@ TEST_CASE("a no without words asks for them, and takes none as well") {
   }
 }
 
-TEST_CASE("edited arguments are shown before they are asked about") {
+TEST_CASE("what was edited is shown before it is asked about") {
   auto x = plain();
+  x.set_file("one\n");
   CHECK(x.on_line("e").edit);
-  CHECK(x.editable() ==
-        "{\n  \"content\": \"two\\n\",\n  \"path\": \"notes.md\"\n}\n");
-  const auto shown =
-      x.on_edited("{\"path\": \"other.md\", \"content\": \"two\\n\"}\n");
+  CHECK(x.editable() == "two\n");
+  CHECK(x.ending() == ".md");
+  const auto shown = x.on_edited("three\n");
   CHECK_FALSE(shown.decided);
-  CHECK_THAT(shown.show, Contains("\"path\": \"other.md\""));
-  CHECK_THAT(shown.show, Contains("Run it with your arguments?"));
-  CHECK_THAT(shown.show, !Contains("+two"));  // of the model's arguments
-  const auto arguments = R"({"content":"two\n","path":"other.md"})";
-  CHECK_THAT(x.editable(), Contains("other.md"));
+  CHECK(begin(x) ==
+        "[APPROVAL] write: Writing notes.md (as you changed it)\n"
+        "│ @@ -1 +1 @@\n"
+        "│ -one\n"
+        "│ +three\n"
+        "Run it with your arguments? [y]es, [n]o, [e]dit, [a]lways, [v]iew, "
+        "[s]top, [?] > ");
+  const auto arguments = R"({"content":"three\n","path":"notes.md"})";
+  CHECK(x.editable() == "three\n");
   SECTION("yes") {
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", arguments});
   }
@@ -179,26 +213,29 @@ TEST_CASE("edited arguments are shown before they are asked about") {
     CHECK(x.on_line("n x").decided == approval_answer{kind::no, "x", {}});
   }
   SECTION("refused: asked again, they are still there") {
-    CHECK_THAT(x.refused("/path: too long"),
-               Contains("This cannot be done: /path: too long\n"));
+    CHECK(x.refused("/path: too long") ==
+          "This cannot be done: /path: too long\n");
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", arguments});
   }
   SECTION("edited back") {
-    CHECK_THAT(x.on_edited(a_write().arguments).show,
-               Contains("The arguments are as they were.\nRun it? "));
+    CHECK(x.on_edited("two\n").show == "The arguments are as they were.\n");
     CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
   }
 }
 
-TEST_CASE("what is no JSON object changes nothing") {
-  auto x = plain();
-  for (const auto* text :
-       {"", "  \n", "[]", "{", "{\"a\":1} x", "{\"a\":1,\"a\":2}"}) {
+TEST_CASE("what is no JSON object changes nothing, and is kept") {
+  auto about = a_write();
+  about.tool = "other";
+  auto x = plain(about);
+  for (const auto* text : {"[]", "{", "{\"a\":1} x", "{\"a\":1,\"a\":2}"}) {
     CAPTURE(text);
     const auto step = x.on_edited(text);
     CHECK_FALSE(step.decided);
-    CHECK_THAT(step.show, Catch::Matchers::EndsWith(prompt));
+    CHECK_THAT(step.show, Contains("This cannot be used: "));
+    CHECK(x.editable() == text);
+    CHECK(x.prompt() == prompt);
   }
+  CHECK_THAT(x.on_edited(" \n").show, Contains("Nothing came back"));
   CHECK(x.on_line("y").decided == approval_answer{kind::yes, "", {}});
 }
 
@@ -206,7 +243,7 @@ TEST_CASE("no text of a model can pass for a prompt or move the cursor") {
   auto about = a_write();
   about.title = "x\x1b[2J\nRun it? [y]es > y";
   about.preview = "a\rRun it?\n\x1b[1A\u202E!\nRun it? > ";
-  const auto text = plain(about).begin();
+  const auto text = begin(plain(about));
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find('\r') == std::string::npos);
   CHECK_THAT(text, Contains("\\u{202e}"));
@@ -216,19 +253,17 @@ TEST_CASE("no text of a model can pass for a prompt or move the cursor") {
   CHECK(prompts == 1);
 }
 
-TEST_CASE("what does not fit is said, and view shows it") {
+TEST_CASE("what does not fit is counted, and view shows it") {
   auto about = a_write();
   for (int i = 0; i < 100; ++i)
     about.preview += "+line " + std::to_string(i) + "\n";
   approval_dialog x{about, {.columns = 30, .rows = 20}};
-  const auto text = x.begin();
-  CHECK_THAT(text, Contains("not all is shown"));
+  const auto text = begin(x);
+  CHECK_THAT(text, Contains("  … 91 more lines ([v]iew shows all)\n"));
   CHECK_THAT(text, !Contains("line 99"));
-  CHECK_THAT(text, Contains("{\"content\":\"two\\n\",\"path\":…\n"));
   const auto all = x.on_line("v").show;
   CHECK_THAT(all, Contains("│ +line 99\n"));
-  CHECK_THAT(all, Contains("│   \"path\": \"notes.md\"\n"));
-  CHECK_THAT(all, !Contains("not all is shown"));
+  CHECK_THAT(all, !Contains("more lines"));
 }
 
 TEST_CASE("help says what each answer does") {

@@ -5,93 +5,15 @@
 #include <memory>
 
 #include "runtime/cli/terminal/text_width.hpp"
-#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/live_stage.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
 using namespace riffle::cli;
 using namespace std::chrono_literals;
-using riffle::testing::terminal_picture;
+using namespace riffle::testing;
 
 namespace {
-
-view_options on_terminal() {
-  view_options x;
-  x.out_terminal = x.live_text = x.status = true;
-  return x;
-}
-
-/// One run on one terminal.
-struct stage {
-  explicit stage(view_options options, std::size_t width = 80)
-      : view{options}, picture{width}, columns{width} {}
-
-  void write(const screen_writes& all) {
-    for (const auto& x : all) {
-      (x.to_out ? out : err) += x.bytes;
-      picture.feed(x.bytes);
-    }
-  }
-  void at(duration when) { now = time_point{} + when; }
-  void on(events::body body) {
-    event x;
-    x.seq = ++seq;
-    x.run = {"run_1"};
-    x.body = std::move(body);
-    x.at = {std::chrono::duration_cast<std::chrono::microseconds>(
-                now.time_since_epoch())
-                .count()};
-    write(view.on(x, now, columns));
-  }
-  void tick() { write(view.tick(now, columns)); }
-  void tick(duration when) {
-    at(when);
-    tick();
-  }
-
-  live_view view;
-  terminal_picture picture;
-  std::size_t columns;
-  time_point now{};
-  std::uint64_t seq = 0;
-  std::string out;
-  std::string err;
-};
-
-events::tool_call call(const std::string& id, const std::string& tool,
-                       const std::string& title, const std::string& arguments) {
-  events::tool_call x;
-  x.id = {id};
-  x.tool = tool;
-  x.title = title;
-  x.arguments = arguments;
-  x.step = 1;
-  return x;
-}
-
-events::tool_result result(const std::string& id, const std::string& tool,
-                           std::uint64_t ms, const std::string& metadata) {
-  events::tool_result x;
-  x.id = {id};
-  x.tool = tool;
-  x.duration_ms = ms;
-  x.attempts = 1;
-  x.metadata = metadata;
-  return x;
-}
-
-events::tool_progress progress(const std::string& id,
-                               const std::string& message, double n = 0,
-                               double total = 0) {
-  events::tool_progress x;
-  x.id = {id};
-  x.report.message = message;
-  if (total > 0) {
-    x.report.progress = n;
-    x.report.total = total;
-  }
-  return x;
-}
 
 /// A run with text, two tools at once and an answer; `look` sees the picture
 /// at interesting moments.
@@ -135,7 +57,7 @@ void play(stage& s, F look) {
   look("done");
 }
 
-constexpr auto writes = "writing a call of write (12 KB)";
+constexpr auto writes = "writing big.py … 1.2k tokens";
 
 std::string transcript(std::size_t width) {
   stage s{on_terminal(), width};
@@ -150,31 +72,28 @@ std::string transcript(std::size_t width) {
 
 TEST_CASE("a run on a terminal of 80 columns") {
   CHECK(transcript(80) == R"(== asked
-[RUN] run_1, session ses_1
 ⠙ waiting for the model — 0.1s
 == text
-[RUN] run_1, session ses_1
 I look at 日本語.txt first.
 == two tools
-[RUN] run_1, session ses_1
 I look at 日本語.txt first.
-⠹ 2 tools: Reading 日本語.txt · Running: make — 1.2s, ~7 tokens
+⠹ 2 tools — 1.2s, ~7 tokens
+  Reading 日本語.txt
+  Running: make
 == progress
-[RUN] run_1, session ses_1
 I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
 ⠋ Running: make (3/10: linking) — 5.0s, ~7 tokens
 == asked again
-[RUN] run_1, session ses_1
 I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
 [TOOL] bash: make -j2 all the things that take a while … (3 lines, 19 B) — 12.9s
 ⠹ waiting for the model, step 2 — 14.2s, 1.2k tokens
 == done
-[RUN] run_1, session ses_1
 I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (42 lines, 1.3 KB) — 0.1s
 [TOOL] bash: make -j2 all the things that take a while … (3 lines, 19 B) — 12.9s
+
 All is made.
 It is 👍
 )");
@@ -247,7 +166,7 @@ TEST_CASE("without terminals nothing is drawn and the answer comes once") {
 TEST_CASE("only the answer's text is on standard output of a terminal") {
   stage s{on_terminal()};
   play(s, [](const char*) {});
-  CHECK(s.out == "I look at 日本語.txt first. \nAll is made.\nIt is 👍\n");
+  CHECK(s.out == "I look at 日本語.txt first. \n\nAll is made.\nIt is 👍\n");
 }
 
 TEST_CASE("withdrawn text is said to be void, and the answer stands whole") {
@@ -260,6 +179,7 @@ TEST_CASE("withdrawn text is said to be void, and the answer stands whole") {
   CHECK(s.picture.text() == R"(Half an ans
 [STEP] 1 starts again (attempt 2): the stream was cut
 [STEP] what the model wrote above in this step is withdrawn
+
 The answer.
 )");
   stage silent{on_terminal()};
@@ -330,7 +250,7 @@ TEST_CASE("the status line tells what is waited for") {
   s.on(events::llm_reasoning{"hm", 1});
   CHECK(line() == "the model thinks");
   s.view.cancelling();
-  CHECK(line() == "cancelling");
+  CHECK(line() == "cancelling; Ctrl-C once more stops at once");
 }
 
 TEST_CASE("progress shows beside titles that are too long") {
@@ -344,7 +264,13 @@ TEST_CASE("progress shows beside titles that are too long") {
   s.on(progress("c1", "linking all of it", 3, 10));
   CHECK(shows("xx… (3/10: linking all of it) — 0.1s"));
   s.on(call("c2", "bash", "Running: " + std::string(60, 'y'), "{}"));
-  CHECK(shows("2 tools: Running… (3/10: l…) · Running: yyyyyyyyy… — 0.2s"));
+  CHECK(shows("2 tools — 0.2s\n"));
+  CHECK(shows("\n  Running: " + std::string(21, 'x') +
+              "… (3/10: linking all of it)\n"));
+  CHECK(shows("\n  Running: " + std::string(47, 'y') + "…\n"));
+  // Where there is no room they share one line.
+  s.rows = 4;
+  CHECK(shows("2 tools: Running… (3/10: l…) · Running: yyyyyyyyy… — 0.5s"));
 }
 
 TEST_CASE("statistics tell cost, tools and retries") {

@@ -59,6 +59,15 @@ TEST_CASE("every option of run arrives") {
   CHECK(parsed<run_command>({"run", "--stats", "t"}).show.stats);
   CHECK_FALSE(x.show.tool_trace);
   CHECK(parsed<run_command>({"run", "--emit-tool-trace", "t"}).show.tool_trace);
+  CHECK(parsed<run_command>({"run", "--raw", "t"}).show.raw);
+  CHECK(parsed<run_command>({"run", "--stream", "t"}).show.stream);
+  CHECK(has(refused({"run", "--stream", "--output", "json", "t"}), "for text"));
+  CHECK(has(refused({"run", "--stream", "a b", "c d"}), "one task"));
+  CHECK(
+      parsed<run_command>({"run", "--color=always", "t"}).common.color_always);
+  CHECK_FALSE(parsed<run_command>({"run", "--color=never", "t"}).common.color);
+  CHECK(parsed<run_command>({"run", "--color=auto", "t"}).common.color);
+  CHECK(has(refused({"run", "--color=red", "t"}), "--color"));
   CHECK(parsed<run_command>({"run", "--quiet", "t"}).common.level ==
         verbosity::quiet);
   CHECK(parsed<run_command>({"run", "--verbose", "t"}).common.level ==

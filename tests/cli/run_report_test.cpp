@@ -106,7 +106,6 @@ common_options options_of(output_kind kind,
 }
 
 const std::string traces =
-    "[RUN] run_1, session ses_1\n"
     "[TOOL] read: a (1 line, 1 B) — 0.0s\n"
     "[TOOL] bash: make ✗ exit status 2 — 0.0s\n";
 

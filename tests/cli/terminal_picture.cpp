@@ -79,8 +79,10 @@ void terminal_picture::resize(std::size_t columns) {
   std::pair<std::size_t, std::size_t> cursor{0, 0};
   for (std::size_t i = 0; i < old.size(); ++i) {
     if (i == cursor_row && cursor_column == 0) cursor = {row_, column_};
-    for (const auto& cell : old[i].cells) {
+    for (std::size_t k = 0; k < old[i].cells.size(); ++k) {
+      const auto& cell = old[i].cells[k];
       if (!cell.empty()) put(cell, cli::columns_of(cell));
+      if (i == cursor_row && k + 1 == cursor_column) cursor = {row_, column_};
     }
     if (!old[i].wrapped && i + 1 < old.size()) next_row(false);
   }

@@ -9,6 +9,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
@@ -37,7 +38,8 @@ bool has_terminals() {
 terminal_program::terminal_program(const std::filesystem::path& folder,
                                    const std::vector<std::string>& arguments,
                                    unsigned short columns,
-                                   const std::string& term) {
+                                   const std::string& term,
+                                   const std::string& locale) {
   const auto binary = std::filesystem::path{RIFFLE_BINARY_DIR} / "riffle";
   auto words = arguments;
   words.insert(words.begin(), binary.string());
@@ -50,6 +52,8 @@ terminal_program::terminal_program(const std::filesystem::path& folder,
   if (pid_ != 0) return;
   ::setenv("TERM", term.c_str(), 1);
   ::unsetenv("NO_COLOR");
+  for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) ::unsetenv(name);
+  if (!locale.empty()) ::setenv("LC_ALL", locale.c_str(), 1);
   if (::chdir(folder.c_str()) != 0) ::_exit(120);
   // Named, and so trusted, unless the test says otherwise.
   if (::access("riffle.toml", F_OK) == 0)
@@ -112,6 +116,12 @@ int terminal_program::finish() {
 void terminal_program::type(const std::string& keys) const {
   REQUIRE(::write(terminal_, keys.data(), keys.size()) ==
           static_cast<ssize_t>(keys.size()));
+}
+
+void terminal_program::answer(const std::string& keys) const {
+  constexpr auto moment = std::chrono::milliseconds{350};
+  std::this_thread::sleep_for(moment);
+  type(keys);
 }
 
 void terminal_program::resize(unsigned short columns) const {

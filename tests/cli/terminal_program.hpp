@@ -21,7 +21,8 @@ class terminal_program {
  public:
   terminal_program(const std::filesystem::path& folder,
                    const std::vector<std::string>& arguments,
-                   unsigned short columns, const std::string& term = "xterm");
+                   unsigned short columns, const std::string& term = "xterm",
+                   const std::string& locale = "");
   ~terminal_program();
   terminal_program(const terminal_program&) = delete;
   terminal_program& operator=(const terminal_program&) = delete;
@@ -35,6 +36,9 @@ class terminal_program {
   int finish();
   /// Types on the keyboard.
   void type(const std::string& keys) const;
+  /// The same, as somebody who has read what stands there: no key answers a
+  /// question that came in the moment before it.
+  void answer(const std::string& keys) const;
   void resize(unsigned short columns) const;
 
   /// All that was written so far.

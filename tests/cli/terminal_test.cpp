@@ -67,11 +67,12 @@ TEST_CASE("a run on a real terminal of 80 columns") {
   terminal_program riffle{folder.path(), {"run", "go"}, 80};
   CHECK(riffle.finish() == 0);
   CHECK(picture_of(riffle, 80) ==
-        R"([RUN] RUN, session SESSION
-I look at 日本語.txt first.
+        R"(I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (2 lines, 10 B) — TIME
+
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\… (2 lines, 17 B) — TIME
+
 All is seen: 2 lines.
 Go on: riffle run -c "…", or riffle -c
 )");
@@ -90,11 +91,12 @@ TEST_CASE("a run on a real terminal of 200 columns") {
   terminal_program riffle{folder.path(), {"run", "go"}, 200};
   CHECK(riffle.finish() == 0);
   CHECK(picture_of(riffle, 200) ==
-        R"([RUN] RUN, session SESSION
-I look at 日本語.txt first.
+        R"(I look at 日本語.txt first.
 [TOOL] read: 日本語.txt (2 lines, 10 B) — TIME
+
 Now a command.
 [TOOL] bash: echo one; sleep 0.5; printf '\033[2Jtwo 👍\n'; sleep 0.5 # and a comment that makes the line long (2 lines, 17 B) — TIME
+
 All is seen: 2 lines.
 Go on: riffle run -c "…", or riffle -c
 )");
@@ -185,6 +187,75 @@ arguments = { command = "touch a; sleep 60" }
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   const auto text = picture_of(riffle, 80);
-  CHECK(has_text(text, "[RUN] cancelled"));
+  CHECK(has_text(text, "[RUN] cancelled by Ctrl-C: "));
   CHECK_FALSE(has_text(text, "Running:"));
+}
+
+TEST_CASE("a second Ctrl-C stops at once and leaves a clean line") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "trap '' TERM INT; echo ready; while true; do sleep 1; done" }
+)toml");
+  terminal_program riffle{folder.path(), {"run", "go"}, 80};
+  REQUIRE(riffle.read_until("(ready)"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_until("cancelling; Ctrl-C once more stops at once"));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  CHECK(riffle.written().ends_with("\r\x1b[J"));
+  CHECK_FALSE(has_text(picture_of(riffle, 80), "cancelling"));
+}
+
+TEST_CASE("the model's Markdown is rendered, unless --raw is given") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, R"toml(
+[[steps]]
+text = """
+# What I found
+
+- **one** thing that is so long that a narrow terminal has to wrap it at a word
+- `two`
+
+| File | Lines |
+|------|------:|
+| a.cpp | 12 |
+
+```
+code
+```
+"""
+)toml");
+  for (const unsigned short columns : {60, 80, 110, 200}) {
+    terminal_program riffle{folder.path(), {"run", "go"}, columns};
+    CHECK(riffle.finish() == 0);
+    const auto picture = picture_of(riffle, columns);
+    const std::string item =
+        columns < 80 ? "• one thing that is so long that a narrow terminal has "
+                       "to\n  wrap it at a word\n"
+                     : "• one thing that is so long that a narrow terminal has "
+                       "to wrap it at a word\n";
+    CHECK(picture == "What I found\n\n" + item + R"(• two
+
+File  │ Lines
+──────┼──────
+a.cpp │    12
+
+────────────────────────────────────────
+code
+────────────────────────────────────────
+Go on: riffle run -c "…", or riffle -c
+)");
+    CHECK(has_text(riffle.written(), "\x1b[1mone\x1b[0m"));
+  }
+  terminal_program raw{folder.path(), {"run", "--raw", "go"}, 80};
+  CHECK(raw.finish() == 0);
+  CHECK(has_text(picture_of(raw, 80), "- **one** thing"));
+  CHECK(has_text(picture_of(raw, 80), "|------|------:|\n"));
 }

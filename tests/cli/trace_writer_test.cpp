@@ -104,8 +104,12 @@ TEST_CASE("changed lines are counted") {
 TEST_CASE("a failure says why") {
   feed on;
   on(call("bash", R"({"command":"make test"})"));
-  CHECK(on(result(outcome::failed, 3210, {}, "exit status 2")) ==
-        "[TOOL] bash: make test ✗ exit status 2 — 3.2s\n");
+  CHECK(on(result(outcome::failed, 3210, R"({"exit_code":2,"lines":14})",
+                  "exit status 2")) ==
+        "[TOOL] bash: make test (exit 2, 14 lines) — 3.2s\n");
+  on(call("x", "{}"));
+  CHECK(on(result(outcome::failed, 100, {}, "no such file")) ==
+        "[TOOL] x: Doing it ✗ no such file — 0.1s\n");
   on(call("bash", R"({"command":"sleep 9"})"));
   CHECK(on(result(outcome::timed_out, 2000, {}, "over 2s")) ==
         "[TOOL] bash: sleep 9 ✗ timed out: over 2s — 2.0s\n");
@@ -178,9 +182,9 @@ TEST_CASE("verbose shows every progress, steps, arguments and output") {
   r.output = "one\ntwo\x1b[2J\n[TOOL] not a trace";
   CHECK(on(r) ==
         "[TOOL] bash: ls — 0.0s\n"
-        "       | one\n"
-        "       | two^[[2J\n"
-        "       | [TOOL] not a trace\n");
+        "    one\n"
+        "    two^[[2J\n"
+        "    [TOOL] not a trace\n");
   CHECK(on(events::llm_reasoning{"hm", 2}).empty());
   CHECK(on(events::llm_token{"hm", 2}).empty());
 }
@@ -193,11 +197,13 @@ TEST_CASE("without -v steps are silent") {
   CHECK(on(events::status{"thinking"}).empty());
 }
 
-TEST_CASE("the start names the session, so that it can be resumed") {
-  feed on;
+TEST_CASE("ids are for those who want to see everything") {
+  feed all{verbosity::verbose};
   events::run_started x;
   x.session = {"ses_9"};
-  CHECK(on(x) == "[RUN] run_1, session ses_9\n");
+  CHECK(all(x) == "[RUN] run_1, session ses_9\n");
+  feed on;
+  CHECK(on(x).empty());
 }
 
 TEST_CASE("restarts, retries and approvals are told") {
@@ -222,8 +228,10 @@ TEST_CASE("restarts, retries and approvals are told") {
   wanted.tool = "bash";
   wanted.title = "Running ls";
   wanted.reason = "approval is \"ask\"";
-  CHECK(on(wanted) ==
+  CHECK(on(wanted).empty());
+  CHECK(on.traces.rest() ==
         "[APPROVAL] wanted for bash: Running ls (approval is \"ask\")\n");
+  CHECK(on.traces.rest().empty());
   events::approval_resolved resolved;
   resolved.by = "policy";
   resolved.reason = "no terminal";
@@ -256,12 +264,35 @@ TEST_CASE("why a call was denied is said once") {
   no.by = "policy";
   no.reason = "nobody was there";
   CHECK(on(no) == "[APPROVAL] denied by policy: nobody was there\n");
-  CHECK(on(result(outcome::denied, 0, {}, "nobody was there")) ==
-        "[TOOL] bash: ls ✗ denied — 0.0s\n");
+  CHECK(on(result(outcome::denied, 0, {}, "nobody was there")).empty());
   // Of a rule nothing was said before.
   on(call("bash", R"({"command":"ls"})"));
   CHECK(on(result(outcome::denied, 0, {}, "a rule")) ==
         "[TOOL] bash: ls ✗ denied: a rule — 0.0s\n");
+  on(call("bash", R"({"command":"ls"})"));
+  CHECK(on(result(outcome::denied, 0, {}, "denied by user")) ==
+        "[TOOL] bash: ls ✗ denied by user — 0.0s\n");
+}
+
+TEST_CASE("who approves everything hears nothing of each") {
+  events::approval_required wanted;
+  wanted.proposal = proposal_id{"prop_1"};
+  wanted.tool = "bash";
+  wanted.title = "Running ls";
+  events::approval_resolved yes;
+  yes.proposal = wanted.proposal;
+  yes.how = events::proposal_outcome::approved;
+  yes.by = "--approve all";
+  feed on;
+  CHECK(on(wanted).empty());
+  CHECK(on(yes).empty());
+  CHECK(on.traces.rest().empty());
+  feed all{verbosity::verbose};
+  CHECK(all(wanted).empty());
+  CHECK(all(yes) == "[APPROVAL] bash Running ls: approved by --approve all\n");
+  // Something else comes first: it waits for somebody.
+  CHECK(on(wanted).empty());
+  CHECK(on(events::failure{}).starts_with("[APPROVAL] wanted for bash"));
 }
 
 TEST_CASE("what is going on is told to who wants all of it") {
@@ -287,6 +318,16 @@ TEST_CASE("a run that did not complete says so at its end") {
   CHECK(on(x) ==
         "[RUN] cancelled: 1 step, 2 tool calls, 10 tokens in, 1 token "
         "out — 1m 01s\n");
+  // Why is said once, and is no error.
+  events::failure wish;
+  wish.err = {errc::cancelled, "run", "cancelled by Ctrl-C", false, {}};
+  CHECK(on(wish).empty());
+  CHECK(on(x).starts_with("[RUN] cancelled by Ctrl-C: 1 step"));
+  wish.err.message = "stopped by the user";
+  on(wish);
+  CHECK(on(x).starts_with("[RUN] cancelled, stopped by the user: 1 step"));
+  feed quiet{verbosity::quiet};
+  CHECK(quiet(wish) == "[ERROR] stopped by the user\n");
   feed verbose{verbosity::verbose};
   x.status = events::run_status::completed;
   CHECK(verbose(x).starts_with("[RUN] completed: 1 step"));
@@ -303,50 +344,19 @@ TEST_CASE("quiet shows errors and nothing else") {
   CHECK(on(x) == "[ERROR] nobody listens on port 1 (model_unreachable)\n");
 }
 
-TEST_CASE("colours are around the tag only") {
+TEST_CASE("colours mark the tag, the tool's name and what failed") {
   feed on{verbosity::normal, true};
   on(call("read", R"({"path":"a"})"));
-  CHECK(on(result(outcome::ok, 0)) == "\x1b[2m[TOOL]\x1b[0m read: a — 0.0s\n");
+  CHECK(on(result(outcome::ok, 0)) ==
+        "\x1b[2m[TOOL]\x1b[0m \x1b[1mread\x1b[0m: a — 0.0s\n");
   on(call("read", R"({"path":"a"})"));
   CHECK(on(result(outcome::failed, 0, {}, "no")) ==
-        "\x1b[31m[TOOL]\x1b[0m read: a ✗ no — 0.0s\n");
+        "\x1b[31m[TOOL]\x1b[0m \x1b[1mread\x1b[0m: a\x1b[31m ✗ no\x1b[0m — "
+        "0.0s\n");
 }
 
 TEST_CASE("a result without its call is still shown") {
   feed on;
   CHECK(on(result(outcome::ok, 0)) == "[TOOL] call_1 — 0.0s\n");
   CHECK(on(progress("x"), 5).empty());
-}
-
-TEST_CASE("a plan is shown whole when it changes") {
-  feed on;
-  CHECK(on(events::plan_updated{
-            "update",
-            R"([{"id":1,"title":"look","status":"done"},)"
-            R"({"id":2,"title":"leap\u001b[31m","status":"in_progress"},)"
-            R"({"id":3,"title":"land","status":"pending"},)"
-            R"({"id":4,"title":"rest","status":"dropped"}])"}) ==
-        "[PLAN] 1 of 4 done\n"
-        "       | ✓ look\n"
-        "       | ▸ leap^[[31m\n"
-        "       | · land\n"
-        "       | ✗ rest\n");
-  CHECK(on(events::plan_updated{"create", "[]"}) == "[PLAN] no steps\n");
-  CHECK(on(events::plan_updated{"x", "7"}) == "[PLAN] no steps\n");
-  feed quiet{verbosity::quiet};
-  CHECK(quiet(events::plan_updated{"create", "[]"}).empty());
-}
-
-TEST_CASE("of a long plan the steps that are over give way") {
-  std::string plan;
-  for (int i = 1; i <= 40; ++i)
-    plan += (i > 1 ? ",{\"title\":\"s" : "[{\"title\":\"s") +
-            std::to_string(i) + "\",\"status\":\"" +
-            (i <= 10 ? "done" : "pending") + "\"}";
-  feed on;
-  const auto text = on(events::plan_updated{"update", plan + "]"});
-  CHECK(
-      text.starts_with("[PLAN] 10 of 40 done\n       | … 10 before\n"
-                       "       | · s11\n"));
-  CHECK(text.ends_with("       | · s26\n       | … 14 more\n"));
 }

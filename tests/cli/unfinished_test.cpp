@@ -94,7 +94,7 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
   if (yes) {
     // The call of the first run is asked about, whatever the second may do.
     REQUIRE(next.read_next("[s]top, [?] > "));
-    next.type("y\n");
+    next.answer("y");
     REQUIRE(next.read_next("The end of it."));
   }
   CHECK(next.finish() == 0);

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/asking.hpp"
 
+#include <cstdlib>
 #include <utility>
 
+#include "runtime/cli/view/approval_picture.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
+
+namespace {
+
+bool locale_lacks_utf8() {
+  return lacks_utf8(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"),
+                    std::getenv("LANG"));
+}
+
+}  // namespace
 
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
                                           asked_work work,
@@ -20,9 +31,11 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
                   work.rt, std::move(work.stop), std::move(work.show),
                   [&signals] { return signals.asked_to_stop(); },
                   [&io, color, stops = std::move(work.stops)] {
-                    return dialog_options{io.err.columns(), io.err.rows(),
-                                          color, stops};
-                  }});
+                    return dialog_options{
+                        io.err.columns(),    io.err.rows(), color,
+                        locale_lacks_utf8(), !can_erase(),  stops};
+                  },
+                  work.typing});
   return out;
 }
 

@@ -23,6 +23,7 @@ struct asked_work {
   /// Ends it, because of this question.
   std::function<void(const events::approval_required&)> stop;
   std::function<void(const std::string&)> show;  ///< writes to the terminal
+  chat_prompt* typing = nullptr;  ///< who gets keys that answer nothing
 };
 
 /// Nothing without a keyboard: nobody is asked. All that is referred to

@@ -63,6 +63,7 @@ std::optional<session_snapshot> conversation::snapshot() {
 run_request conversation::request(std::string task) const {
   auto out = request_of(options_, std::move(task));
   out.session = session_;
+  out.surroundings = surroundings_of(options_.agent, settings_).text;
   if (!options_.choices.approval) out.approval = approve::ask;
   return out;
 }

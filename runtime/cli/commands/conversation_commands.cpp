@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What begins with '/' in a conversation.
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/plan_text.hpp"
@@ -137,6 +140,12 @@ void conversation::plan() {
 }
 
 void conversation::context() {
+  const auto told = surroundings_of(options_.agent, settings_);
+  note("The model is told the folder, the system, the date and the branch.");
+  for (const auto& x : told.files)
+    note("and " + x.path.string() + ", " + size_text(x.size) +
+         (x.cut ? ", of which it gets the beginning" : ""));
+  for (const auto& x : told.left_out) note("but not " + x);
   const auto whole = snapshot();
   if (!whole) return note("Nothing yet: the session begins with your task.");
   std::uint64_t bytes = 0;
@@ -195,6 +204,9 @@ void conversation::save(const std::string& file) {
   if (file.empty()) return note("/save FILE");
   const auto whole = snapshot();
   if (!whole) return note("There is nothing to save yet.");
+  std::error_code unknown;
+  if (std::filesystem::exists(file, unknown))
+    return note(file + " is there already: name another file");
   std::ofstream out{file, std::ios::binary | std::ios::trunc};
   out << conversation_text(*whole);
   out.close();

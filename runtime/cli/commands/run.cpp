@@ -2,6 +2,7 @@
 // riffle run TASK
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -17,14 +18,49 @@ namespace riffle::cli {
 
 namespace {
 
+bool is_stdin(const std::optional<std::filesystem::path>& file) {
+  return file && *file == "-";
+}
+
+/// Whether standard input is no keyboard here.
+bool takes_stdin(const run_command& x) {
+  return x.task == "-" || is_stdin(x.context_file) ||
+         (x.reads_stdin && stdin_is_given());
+}
+
+/// What came through a pipe, for the model; a person is told that it goes
+/// there.
+expected<void> add_given_input(const run_command& x, run_request& to,
+                               console& io) {
+  if (!x.reads_stdin || x.task == "-" || is_stdin(x.context_file)) return {};
+  bool silent = false;
+  auto given = read_given_stdin(silent);
+  if (!given) return unexpected{std::move(given.error())};
+  const bool told = x.common.output == output_kind::text &&
+                    x.common.level != verbosity::quiet;
+  if (silent && told)
+    io.err.write(
+        "Standard input said nothing for 2 s and is not waited for "
+        "(--no-stdin does not wait).\n");
+  if (trimmed(*given).empty()) return {};
+  if (told)
+    io.err.write(
+        "Standard input goes to the model: " + size_text(given->size()) + "\n");
+  to.context += (to.context.empty() ? "" : "\n\n") +
+                std::string{"What came on standard input:\n"} + *given;
+  return {};
+}
+
 /// The task and what is told beside it; may read standard input.
-expected<run_request> request_for(const run_command& x) {
+expected<run_request> request_for(const run_command& x, console& io) {
   auto task =
       x.task == "-" ? read_stdin("task") : expected<std::string>{x.task};
   if (!task) return unexpected{std::move(task.error())};
   auto out = request_of(x, std::move(*task));
   if (x.context_file) {
-    auto context = read_file(*x.context_file, "context");
+    auto context = is_stdin(x.context_file)
+                       ? read_stdin("context")
+                       : read_file(*x.context_file, "context");
     if (!context) return unexpected{std::move(context.error())};
     out.context = std::move(*context);
   }
@@ -33,6 +69,8 @@ expected<run_request> request_for(const run_command& x) {
     if (!schema) return unexpected{std::move(schema.error())};
     out.response_schema = std::move(*schema);
   }
+  if (auto ok = add_given_input(x, out, io); !ok)
+    return unexpected{std::move(ok.error())};
   return out;
 }
 
@@ -40,7 +78,7 @@ expected<run_request> request_for(const run_command& x) {
 std::optional<unique_fd> keyboard_for(const run_command& x) {
   if (x.choices.approval.value_or(approve::ask) != approve::ask)
     return std::nullopt;
-  return open_keyboard(x.task == "-");
+  return open_keyboard(takes_stdin(x));
 }
 
 /// For a person only, where the screen has just shown what came of it.
@@ -56,16 +94,17 @@ void tell_way_on(const common_options& options, console& io) {
 }  // namespace
 
 int execute(const run_command& x, console& io) {
-  auto settings = load_config(x.common, config_use::acts, x.task == "-", io);
+  auto settings = load_config(x.common, config_use::acts, takes_stdin(x), io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(x.agent, *settings),
                             choose_model(x.choices.model, *settings)}) {
     if (!known) return report(known.error(), io);
   }
-  auto request = request_for(x);
+  auto request = request_for(x, io);
   if (!request) return report(request.error(), io);
   if (auto ok = check_attachments(*request, *settings); !ok)
     return report(ok.error(), io);
+  request->surroundings = surroundings_of(x.agent, *settings).text;
   auto keyboard = keyboard_for(x);
   // What is proposed waits for nobody, so it can be asked for everywhere.
   const bool proposes = settings->approvals.mode == "propose";

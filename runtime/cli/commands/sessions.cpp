@@ -2,12 +2,16 @@
 // riffle sessions list|show|events|output|cancel|delete
 #include "runtime/service/sessions.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/volley_sessions.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/output_text.hpp"
@@ -59,13 +63,59 @@ int print_all(const storage::session_snapshot& session,
   return io.out.good() ? completed : failed;
 }
 
+/// A call with its size, for who looks for its output.
+std::string settled_text(const storage::call_record& x) {
+  return x.call.id.value + "  " + safe_line(x.call.tool, 20) + "  " +
+         std::to_string(x.told.size()) + " bytes told  " +
+         safe_line(x.call.title, 60) + "\n";
+}
+
+/// Calls of a session whose output is kept, in order.
+int list_outputs(const sessions_command& x, const service::sessions& all,
+                 const session_id& id, console& io) {
+  const auto session = all.show(id);
+  if (!session) return report(session.error(), io);
+  std::vector<storage::call_record> settled;
+  for (const auto& one : session->calls)
+    if (one.stage == storage::call_stage::settled) settled.push_back(one);
+  return write_list(
+      settled, x.common, "session " + id.value + " has no calls that ended",
+      settled_text,
+      [&](const storage::call_record& one) {
+        return json{{"call_id", one.call.id.value},
+                    {"session_id", id.value},
+                    {"tool", one.call.tool},
+                    {"title", one.call.title},
+                    {"told_bytes", one.told.size()}};
+      },
+      io);
+}
+
+/// What there is, where no call is named; nothing: one is.
+std::optional<int> outputs(const sessions_command& x,
+                           const service::sessions& all, console& io) {
+  if (x.id.starts_with("call_")) return {};
+  if (!x.id.empty()) {
+    const auto named = all.find(x.id);
+    if (!named) return {};
+    return list_outputs(x, all, *named, io);
+  }
+  const auto newest = all.list(1);
+  if (!newest) return report(newest.error(), io);
+  if (!newest->empty()) return list_outputs(x, all, newest->front().id, io);
+  if (x.common.output == output_kind::json) io.out.write("[]\n");
+  io.complain("no sessions yet: 'riffle run TASK' begins one");
+  return completed;
+}
+
 int output(const sessions_command& x, const service::sessions& all,
            console& io) {
+  if (const auto listed = outputs(x, all, io)) return *listed;
   const auto kept = all.output(call_id{x.id});
   if (!kept)
     return report(with_hint(kept.error(),
-                            "'riffle sessions show --output json ID' has the "
-                            "ids of a session's calls"),
+                            "'riffle sessions output SESSION' has the ids of "
+                            "a session's calls"),
                   io);
   const whole_output whole{kept->file, kept->text};
   const bool written =

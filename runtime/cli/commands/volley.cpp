@@ -27,7 +27,9 @@ constexpr auto look = std::chrono::milliseconds{100};
 expected<run_request> shared_request(const volley_command& x) {
   auto out = request_of(x.each, {});
   if (x.each.context_file) {
-    auto context = read_file(*x.each.context_file, "context");
+    auto context = *x.each.context_file == "-"
+                       ? read_stdin("context")
+                       : read_file(*x.each.context_file, "context");
     if (!context) return unexpected{std::move(context.error())};
     out.context = std::move(*context);
   }
@@ -172,13 +174,15 @@ class shown_volley {
   /// question, which is written again below them.
   void go_on_above() {
     constexpr int most = 100;
-    output_.cover(prompt_->erasure());
+    auto erasure = prompt_->erasure();
+    if (erasure.empty()) return;
+    output_.cover(std::move(erasure));
     for (int i = 0; i < most; ++i) {
       const auto update = x_.of.next({});
       if (!update) break;
       take(update);
     }
-    if (output_.uncover()) prompt_->show_again();
+    prompt_->uncovered(output_.uncover());
   }
 
   void take(const std::optional<volley_update>& update) {

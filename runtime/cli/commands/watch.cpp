@@ -71,12 +71,28 @@ void tell_truncated(const run_output& output, const common_options& options,
       output.report().session() + " \"Go on.\"");
 }
 
-void tell_proposed(std::uint32_t calls, const common_options& options,
-                   console& io) {
+constexpr std::size_t most_named = 10;
+
+/// The commands stand on lines of their own, to be copied.
+std::string approve_lines(const std::set<std::string>& ids) {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& id : ids) {
+    if (named++ == most_named) break;
+    text += "  riffle proposals approve " + id + "\n";
+  }
+  return text;
+}
+
+void tell_proposed(std::uint32_t calls, const std::set<std::string>& ids,
+                   const common_options& options, console& io) {
   if (calls == 0 || options.level == verbosity::quiet) return;
   io.complain((calls == 1 ? std::string{"a proposal waits"}
                           : std::to_string(calls) + " proposals wait") +
-              " for a decision: riffle proposals list");
+              " for a decision (show, approve, deny or edit):");
+  io.err.write(approve_lines(ids) + (calls > ids.size() || calls > most_named
+                                         ? "  riffle proposals list\n"
+                                         : ""));
 }
 
 /// Where nobody can be asked, it is said who can decide.
@@ -93,8 +109,7 @@ class hints {
       open_.erase(done->proposal.value);
   }
 
-  /// Nothing happens: the run waits. The commands stand on lines of their own,
-  /// to be copied.
+  /// Nothing happens: the run waits.
   void on_quiet() {
     if (open_.empty() || std::exchange(told_, true)) return;
     const auto n = open_.size();
@@ -102,17 +117,10 @@ class hints {
                        (n == 1 ? std::string{"a decision"}
                                : std::to_string(n) + " decisions") +
                        " (approve, deny or edit):\n  riffle proposals list\n";
-    std::size_t named = 0;
-    for (const auto& id : open_) {
-      if (named++ == most_named) break;
-      text += "  riffle proposals approve " + id + "\n";
-    }
-    io_.err.write(text);
+    io_.err.write(text + approve_lines(open_));
   }
 
  private:
-  static constexpr std::size_t most_named = 10;
-
   console& io_;
   std::set<std::string> open_;
   bool told_ = false;
@@ -156,14 +164,16 @@ class shown_run {
             x.keyboard,
             {x.rt, "the run",
              [this](const auto&) { of_.cancel("stopped by the user"); },
-             [this](const auto& text) { output_.interject(text); }},
+             [this](const auto& text) { output_.interject(text); }, x.typing},
             options, signals, io)},
         nobody_{io},
         watching_{x.of, signals, io},
         typing_{x.typing},
         stream_{x.of.events()} {
-    output_.listen(
-        [this](const event& e) { prompt_ ? prompt_->on(e) : nobody_.on(e); });
+    output_.listen([this](const event& e) {
+      prompt_ ? prompt_->on(e) : nobody_.on(e);
+      if (const auto* x = std::get_if<events::proposal>(&e.body)) note(*x);
+    });
   }
   shown_run(const shown_run&) = delete;
   shown_run& operator=(const shown_run&) = delete;
@@ -195,26 +205,22 @@ class shown_run {
   [[nodiscard]] std::optional<error> failure() const {
     return stream_.failure();
   }
+  /// Of proposals that wait, as many as are worth naming.
+  [[nodiscard]] const std::set<std::string>& proposed() const {
+    return proposed_;
+  }
   [[nodiscard]] std::uint32_t unasked() const {
     return output_.report().unasked() + (prompt_ ? prompt_->unanswered() : 0);
   }
 
  private:
-  /// What happens meanwhile waits in the log while a person thinks.
   void look_once() {
     if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
     const bool asks = prompt_ && prompt_->busy() && !signals_.asked_to_stop();
-    if (typing_) asks ? typing_->pause() : typing_->go_on();
+    if (typing_) typing_->go_on();
     if (asks) prompt_->look(look);
-    const auto batch =
-        asks && prompt_->busy() ? std::nullopt : stream_.next(look);
-    const auto now = std::chrono::steady_clock::now();
-    if (batch) {
-      room_.over();
-      last_seq_ = batch->last_seq();
-      output_.on_lines(batch->lines(), now);
-    }
-    if (!batch) nobody_.on_quiet();
+    if (asks && prompt_->busy()) return go_on_above();
+    take(stream_.next(look));
     if (signals_.asked_to_stop()) output_.cancelling();
     if (prompt_ && prompt_->busy()) return;
     show_log();
@@ -222,7 +228,36 @@ class shown_run {
       typing_->look();
       output_.typing(typing_->draft());
     }
-    output_.tick(now);
+    output_.tick(std::chrono::steady_clock::now());
+  }
+
+  /// While a person thinks, what happens stands above the question, which is
+  /// written again below it. Where nothing can be erased it waits in the log.
+  void go_on_above() {
+    auto erasure = prompt_->erasure();
+    if (erasure.empty()) return;
+    output_.cover(std::move(erasure));
+    constexpr int most = 100;
+    for (int i = 0; i < most && prompt_->busy(); ++i) {
+      const auto batch = stream_.next({});
+      if (!batch) break;
+      take(batch);
+    }
+    prompt_->uncovered(output_.uncover());
+  }
+
+  void note(const events::proposal& x) {
+    if (x.status != events::proposal_status::open)
+      proposed_.erase(x.id.value);
+    else if (proposed_.size() < most_named)
+      proposed_.insert(x.id.value);
+  }
+
+  void take(const std::optional<event_batch>& batch) {
+    if (!batch) return nobody_.on_quiet();
+    room_.over();
+    last_seq_ = batch->last_seq();
+    output_.on_lines(batch->lines(), std::chrono::steady_clock::now());
   }
 
   const run& of_;
@@ -236,6 +271,7 @@ class shown_run {
   chat_prompt* typing_;
   event_stream stream_;
   std::uint64_t last_seq_ = 0;
+  std::set<std::string> proposed_;
 };
 
 }  // namespace
@@ -261,7 +297,7 @@ int watch(watched_run x, const common_options& options, show_options show,
   shown.finish();
   tell_truncated(output, options, io);
   tell_unasked(shown.unasked(), "it", options, io);
-  tell_proposed(output.report().proposed(), options, io);
+  tell_proposed(output.report().proposed(), shown.proposed(), options, io);
   return final_status(output, shown.unasked(), io);
 }
 

@@ -2,17 +2,19 @@
 #pragma once
 
 // What a person is asked before a call runs, and what the answers mean. Pure:
-// lines in, text out.
+// keys and lines in, text out.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/decision.hpp"
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
+#include "runtime/cli/view/call_edit.hpp"
 
 namespace riffle::cli {
 
@@ -29,11 +31,12 @@ struct approval_answer {
   bool operator==(const approval_answer&) const = default;
 };
 
-/// What follows a line that was typed.
+/// What follows an answer. The prompt comes behind it, unless it decided.
 struct dialog_step {
-  std::string show;  ///< for the terminal
+  std::string show;  ///< whole lines for the terminal
   std::optional<approval_answer> decided;
-  bool edit = false;  ///< let the person edit `approval_dialog::editable`
+  bool edit = false;     ///< let the person edit `approval_dialog::editable`
+  bool unknown = false;  ///< that was no answer; of `on_key` alone
 
   bool operator==(const dialog_step&) const = default;
 };
@@ -42,6 +45,8 @@ struct dialog_options {
   std::size_t columns = 80;
   std::size_t rows = 24;
   bool color = false;
+  bool ascii = false;             ///< the terminal does not show UTF-8
+  bool plain = false;             ///< it can only write from left to right
   std::string stops = "the run";  ///< what "stop" ends
 };
 
@@ -50,23 +55,40 @@ class approval_dialog {
  public:
   approval_dialog(events::approval_required about, dialog_options options);
 
-  /// The question, with the prompt as its last line.
-  [[nodiscard]] std::string begin() const;
+  /// What the call would do, in rows of this size.
+  [[nodiscard]] std::vector<std::string> picture() const;
 
-  /// What stands on the last line until an answer comes.
-  [[nodiscard]] std::string last_line() const;
+  /// What stands below it until an answer comes; the last line is open.
+  [[nodiscard]] std::string prompt() const;
+
+  /// The terminal has another size by now.
+  void resize(std::size_t columns, std::size_t rows);
+
+  /// One letter that was typed, without an Enter. Not while `wants_text`.
+  dialog_step on_key(std::string_view letter);
+
+  /// A line is asked for, not a letter: why not.
+  [[nodiscard]] bool wants_text() const { return for_ == waiting::reason; }
+  /// Back to the question.
+  void back() { for_ = waiting::choice; }
 
   /// A line that was typed, without its end.
   dialog_step on_line(std::string_view line);
 
-  /// What came back from the editor.
+  /// The file that the call changes, as it is now: `editable` begins with what
+  /// the call makes of it.
+  void set_file(std::optional<std::string> content);
+
+  /// What came back from the editor. What cannot be used is kept: it is what
+  /// the next `editable` begins with.
   dialog_step on_edited(std::string_view text);
 
   /// The answer could not be taken, e.g. since arguments are not valid.
   [[nodiscard]] std::string refused(std::string_view why) const;
 
-  /// The arguments as a person edits them: JSON over several lines.
+  /// What a person edits, and how the name of its file ends.
   [[nodiscard]] std::string editable() const;
+  [[nodiscard]] std::string ending() const;
 
   [[nodiscard]] const events::approval_required& about() const noexcept {
     return about_;
@@ -78,8 +100,9 @@ class approval_dialog {
  private:
   enum class waiting : std::uint8_t { choice, reason, scope };
 
-  [[nodiscard]] std::string prompt() const;
+  [[nodiscard]] std::string scopes() const;
   [[nodiscard]] std::string what_it_does(bool whole) const;
+  [[nodiscard]] call_edit edit() const;
   [[nodiscard]] std::string help() const;
   dialog_step choose(std::string_view word, std::string_view rest);
   [[nodiscard]] dialog_step decide(approval_answer::kind what) const;
@@ -91,6 +114,8 @@ class approval_dialog {
   dialog_options options_;
   waiting for_ = waiting::choice;
   std::optional<std::string> edited_;  ///< compact
+  std::optional<std::string> broken_;  ///< came back, and cannot be used
+  std::optional<std::string> file_;
 };
 
 }  // namespace riffle::cli

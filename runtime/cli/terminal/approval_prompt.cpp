@@ -5,13 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <memory>
 #include <poll.h>
 #include <termios.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
-#include "runtime/cli/terminal/editor.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
@@ -26,7 +26,7 @@ constexpr auto between_checks = std::chrono::milliseconds{250};
 /// next question does not depend on it.
 constexpr auto longest_settling = std::chrono::seconds{2};
 
-constexpr std::size_t longest_line = 8192;
+constexpr std::size_t longest_typed = 8192;
 
 std::string text_of(const storage::decision_record& x) {
   auto out = std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
@@ -72,11 +72,45 @@ bool approval_prompt::in_foreground() const {
 }
 
 void approval_prompt::ask() {
-  open_.emplace(waiting_.front(), around_.screen());
-  // What was typed before the question was seen is no answer to it.
-  ::tcflush(keyboard_.get(), TCIFLUSH);
+  options_ = around_.screen();
+  open_.emplace(waiting_.front(), options_);
   typed_.clear();
-  around_.show(open_->begin());
+  reason_.clear();
+  keys_ = {};
+  has_picture_ = true;
+  const bool before = typed_before();
+  // A time before it can be seen: who answers later has had the time.
+  gate_.open(std::chrono::steady_clock::now(), before);
+  if (is_plain()) {
+    std::string text;
+    for (const auto& row : open_->picture()) text += row + "\n";
+    return around_.show(text + open_->prompt());
+  }
+  draw();
+}
+
+bool approval_prompt::typed_before() {
+  if (is_plain()) {
+    // What was typed before the question was seen is no answer to it.
+    ::tcflush(keyboard_.get(), TCIFLUSH);
+    return false;
+  }
+  if (around_.typing != nullptr) {
+    around_.typing->look();
+    if (const auto last = around_.typing->last_key()) gate_.typed(*last);
+    return !around_.typing->editor().text().empty();
+  }
+  mode_ = std::make_unique<terminal_mode>(keyboard_.get());
+  mode_->set(typing_mode::keys);
+  bool found = false;
+  pollfd ready{keyboard_.get(), POLLIN, 0};
+  std::array<char, 4096> piece{};
+  constexpr int most = 1000;  // somebody else may type for ever
+  for (int i = 0; i < most && ::poll(&ready, 1, 0) > 0; ++i) {
+    if (::read(keyboard_.get(), piece.data(), piece.size()) <= 0) break;
+    found = true;
+  }
+  return found;
 }
 
 void approval_prompt::look(std::chrono::milliseconds limit) {
@@ -91,60 +125,89 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     if (decided()) return waiting_.pop_front();
     ask();
   }
+  if (!is_plain() && around_.screen().columns != options_.columns) show_again();
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0)
     return close_if_decided();
-  std::array<char, 1024> piece{};
+  std::array<char, 16384> piece{};
   const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n <= 0) {
-    around_.show("\n");
+    remove_prompt();
     ++unanswered_;
     return decide({approval_answer::kind::no, "nobody is there to decide", {}});
   }
-  typed_.append(piece.data(), static_cast<std::size_t>(n));
+  const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
+  is_plain() ? take_lines(bytes) : take_keys(bytes);
+}
+
+// -- answers ------------------------------------------------------------------
+
+void approval_prompt::take_lines(std::string_view bytes) {
+  typed_.append(bytes);
   for (auto end = typed_.find('\n'); open_ && end != std::string::npos;
        end = typed_.find('\n')) {
     const auto line = typed_.substr(0, end);
     typed_.erase(0, end + 1);
     act(open_->on_line(line));
   }
-  if (!open_ || typed_.size() > longest_line) typed_.clear();
+  if (!open_ || typed_.size() > longest_typed) typed_.clear();
 }
 
-/// A narrow terminal has wrapped it.
-std::string approval_prompt::erasure() const {
-  if (!open_) return {};
-  const auto columns = std::max<std::size_t>(1, around_.screen().columns);
-  const auto above = (columns_of(open_->last_line()) - 1) / columns;
-  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
-         std::string{"\x1b[J"};
+void approval_prompt::take_keys(std::string_view bytes) {
+  const auto keys = keys_.feed(bytes);
+  const bool alone = keys.size() == 1 &&
+                     (keys[0].what != key_kind::text ||
+                      (keys[0].text == bytes &&
+                       first_shown(keys[0].text).size == keys[0].text.size()));
+  for (const auto& x : keys) {
+    // What came behind an answer was typed before what follows it.
+    if (!open_) return;
+    on_key(x, alone);
+  }
+  if (open_ && !keys.empty()) show_again();
 }
 
-void approval_prompt::show_again() {
-  if (open_) around_.show(open_->last_line());
+void approval_prompt::on_key(const key& x, bool alone) {
+  if (open_->wants_text()) return on_reason(x);
+  switch (gate_.on(x, alone, std::chrono::steady_clock::now())) {
+    case key_goal::moved: return;
+    case key_goal::answer: return on_answer(x);
+    case key_goal::text: break;
+  }
+  if (around_.typing != nullptr) around_.typing->take({x});
 }
 
-void approval_prompt::leave() {
-  if (!open_) return;
-  open_.reset();
-  around_.show("\n");
+void approval_prompt::on_answer(const key& x) {
+  if (x.what == key_kind::enter) return;
+  if (x.what == key_kind::end_of_input) {
+    ++unanswered_;
+    return decide({approval_answer::kind::no, "nobody is there to decide", {}});
+  }
+  const auto step =
+      x.what == key_kind::text ? open_->on_key(x.text) : dialog_step{};
+  if (x.what == key_kind::text && !step.unknown) return act(step);
+  gate_.not_an_answer();
+  if (around_.typing != nullptr) around_.typing->take({x});
+}
+
+void approval_prompt::on_reason(const key& x) {
+  if (x.what == key_kind::tab) {
+    reason_.clear();
+    return open_->back();
+  }
+  if (reason_.on(x) != editor_event::submitted) return;
+  act(open_->on_line(reason_.take()));
 }
 
 void approval_prompt::act(const dialog_step& step) {
-  if (!step.show.empty()) around_.show(step.show);
-  if (step.edit) edit();
-  if (step.decided) decide(*step.decided);
+  if (!step.show.empty()) show_above(step.show);
+  if (step.edit) is_plain() ? edit_in_lines() : edit();
+  if (step.decided) return decide(*step.decided);
+  if (is_plain() && open_ && !step.edit) around_.show(open_->prompt());
 }
 
-void approval_prompt::edit() {
-  const auto text =
-      edit_text(open_->editable(), keyboard_.get(), around_.stopped);
-  if (text)
-    act(open_->on_edited(*text));
-  else
-    around_.show(open_->refused(text.error().message));
-}
+// -- decisions ----------------------------------------------------------------
 
 void approval_prompt::decide(const approval_answer& answer) {
   using kind = approval_answer::kind;
@@ -159,7 +222,11 @@ void approval_prompt::decide(const approval_answer& answer) {
   x.digest = about.digest;
   const auto result = around_.rt.decide(about.proposal, std::move(x));
   if (answer.what == kind::stop) around_.stop(about);
-  if (!result) return around_.show(open_->refused(result.error().message));
+  if (!result) {
+    show_above(open_->refused(result.error().message));
+    if (is_plain()) around_.show(open_->prompt());
+    return;
+  }
   switch (result->verdict) {
     case decision_verdict::accepted: return close("");
     case decision_verdict::too_late:
@@ -175,7 +242,9 @@ void approval_prompt::decide(const approval_answer& answer) {
 
 /// The question is over; the event that says so may still be on its way.
 void approval_prompt::close(const std::string& why) {
+  if (open_ && !is_plain()) remove_prompt();
   if (!why.empty()) around_.show(why + "\n");
+  mode_.reset();
   settling_ = waiting_.front().proposal;
   settling_until_ = std::chrono::steady_clock::now() + longest_settling;
   open_.reset();
@@ -187,15 +256,16 @@ void approval_prompt::close_if_decided() {
   if (now - checked_ < between_checks) return;
   checked_ = now;
   if (const auto found = decided())
-    close("\nDecided elsewhere: " + text_of(*found));
+    close((is_plain() ? "\n" : "") + ("Decided elsewhere: " + text_of(*found)));
 }
 
 /// What came of the first that waits, if the journal knows it.
-std::optional<storage::decision_record> approval_prompt::decided() const {
+std::optional<storage::decision_record> approval_prompt::decided() {
   proposal_filter filter;
   filter.id = waiting_.front().proposal;
   const auto found = around_.rt.proposals(filter);
   if (!found || found->empty()) return std::nullopt;
+  folder_ = found->front().what.folder;
   return found->front().decided;
 }
 

@@ -7,13 +7,19 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "messages/event.hpp"
 #include "runtime/api/riffle.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/cli/terminal/answer_gate.hpp"
 #include "runtime/cli/terminal/approval_dialog.hpp"
+#include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 
 namespace riffle::cli {
 
@@ -31,6 +37,8 @@ class approval_prompt {
     std::function<void(const std::string&)> show;  ///< writes to the terminal
     std::function<bool()> stopped;  ///< the person asked for the end
     std::function<dialog_options()> screen;
+    /// Gets the keys that answer nothing; null: they are dropped.
+    chat_prompt* typing = nullptr;
   };
   approval_prompt(unique_fd keyboard, surroundings around);
 
@@ -49,23 +57,45 @@ class approval_prompt {
   /// edits. Call it while `busy`.
   void look(std::chrono::milliseconds limit);
 
-  /// What removes the line of the open question; empty: none is open.
+  /// What removes the open question; empty: none is open, or the terminal
+  /// cannot do that.
   [[nodiscard]] std::string erasure() const;
-  /// Writes that line again; what was typed of an answer still counts.
+  /// Writes it again; what was typed of an answer still counts.
   void show_again();
+  /// Others have written meanwhile; `erased`: and used `erasure` before.
+  void uncovered(bool erased);
 
   /// The person asked for the end: nothing follows behind the open prompt.
   void leave();
 
  private:
   void ask();
+  /// Nobody saw the question when that was typed.
+  bool typed_before();
+  void take_keys(std::string_view bytes);
+  void take_lines(std::string_view bytes);
+  void on_key(const key& x, bool alone);
+  void on_answer(const key& x);
+  void on_reason(const key& x);
   void act(const dialog_step& step);
   void edit();
+  void edit_in_lines();
+  void look_at_file();
   void decide(const approval_answer& answer);
   void close(const std::string& why);
   void close_if_decided();
-  [[nodiscard]] std::optional<storage::decision_record> decided() const;
+  [[nodiscard]] std::optional<storage::decision_record> decided();
   [[nodiscard]] bool in_foreground() const;
+  [[nodiscard]] bool is_plain() const { return options_.plain; }
+
+  /// Below the picture: the prompt, and what is typed.
+  [[nodiscard]] std::vector<std::string> bottom() const;
+  void draw();
+  /// Up to the first of the last `rows` rows that were drawn.
+  [[nodiscard]] std::string erasure_of(std::size_t rows) const;
+  /// Takes the prompt away; what stands above it stays.
+  void remove_prompt();
+  void show_above(const std::string& lines);
 
   unique_fd keyboard_;
   surroundings around_;
@@ -74,7 +104,16 @@ class approval_prompt {
   /// Of the question that was answered last; its event is still on its way.
   proposal_id settling_;
   std::chrono::steady_clock::time_point settling_until_{};
-  std::string typed_;  ///< of a line that has not ended
+  std::string folder_;      ///< where that call would run
+  dialog_options options_;  ///< of the terminal, when it was drawn
+  answer_gate gate_;
+  key_reader keys_;
+  line_editor reason_;
+  std::unique_ptr<terminal_mode> mode_;  ///< of our own, without `typing`
+  std::vector<std::string> drawn_;       ///< rows, without colours
+  std::size_t picture_rows_ = 0;         ///< the first of them
+  bool has_picture_ = true;              ///< the next drawing shows it
+  std::string typed_;                    ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
 };

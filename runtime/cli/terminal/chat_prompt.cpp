@@ -188,11 +188,15 @@ void chat_prompt::go_on() {
 void chat_prompt::look() {
   if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
   std::string bytes;
-  if (read_some(bytes, 0))
-    for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
+  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{});
+}
+
+void chat_prompt::take(std::vector<key> keys) {
+  for (auto& x : keys) pressed_.push_back(std::move(x));
   while (!pressed_.empty()) {
     const auto x = std::move(pressed_.front());
     pressed_.pop_front();
+    last_key_ = std::chrono::steady_clock::now();
     const auto what = editor_.on(x);
     leaves_later_ = leaves_later_ || what == editor_event::end_of_input;
     if (what != editor_event::submitted) continue;

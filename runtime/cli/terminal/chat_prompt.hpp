@@ -10,7 +10,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "messages/time.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/terminal/fd_writer.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
@@ -47,6 +49,10 @@ class chat_prompt {
 
   /// Takes what was typed meanwhile; never blocks.
   void look();
+  /// Takes keys that somebody else has read.
+  void take(std::vector<key> keys);
+  /// When the last key was taken while a run works.
+  [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
   /// Somebody else reads the keyboard, in lines.
   void pause() { mode_.set(typing_mode::lines); }
   /// Behind a turn: keys are kept for `next`, and Ctrl-C is one of them.
@@ -78,6 +84,7 @@ class chat_prompt {
   key_reader keys_;
   line_editor editor_;
   std::deque<key> pressed_;  ///< not looked at yet
+  std::optional<time_point> last_key_;
   std::deque<std::string> queue_;
   std::string line_;  ///< of a plain terminal, not ended
   std::size_t shown_row_ = 0;

@@ -59,6 +59,15 @@ run_request request_of(const run_command& x, std::string task) {
   return out;
 }
 
+service::surroundings surroundings_of(const std::string& agent,
+                                      const config::config& settings) {
+  const auto found = settings.agents.find(agent);
+  if (found == settings.agents.end()) return {};
+  return service::look_around(settings.tools.defaults.workspace,
+                              found->second.context_files,
+                              service::today_here());
+}
+
 expected<void> check_attachments(run_request& x,
                                  const config::config& settings) {
   if (x.attachments.empty()) return {};

@@ -8,6 +8,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/service/surroundings.hpp"
 
 namespace riffle::cli {
 
@@ -22,6 +23,10 @@ expected<void> choose_model(const std::optional<std::string>& model,
 
 /// What the runtime is asked for. Without --approve nothing is approved.
 run_request request_of(const run_command& x, std::string task);
+
+/// What a model is told of the folder where it will work.
+service::surroundings surroundings_of(const std::string& agent,
+                                      const config::config& settings);
 
 /// Before anything starts: fails with `invalid_request` where a file is
 /// missing, too large, no picture and no PDF, or nothing that the model takes.

@@ -33,12 +33,11 @@ unexpected problem(std::string message) {
 /// A file of its own with the text in it; removed by the destructor.
 class scratch_file {
  public:
-  explicit scratch_file(const std::string& text) {
+  scratch_file(const std::string& text, const std::string& ending) {
     const char* folder = std::getenv("TMPDIR");
     name_ = std::string{folder && *folder ? folder : "/tmp"} +
-            "/riffle-arguments-XXXXXX.json";
-    constexpr int suffix = 5;
-    fd_ = unique_fd{::mkstemps(name_.data(), suffix)};
+            "/riffle-edit-XXXXXX" + ending;
+    fd_ = unique_fd{::mkstemps(name_.data(), static_cast<int>(ending.size()))};
     if (!fd_) return;
     made_ = true;
     good_ = ::write(fd_.get(), text.data(), text.size()) ==
@@ -117,8 +116,9 @@ int wait_for(pid_t pid, const std::function<bool()>& gave_up) {
 }  // namespace
 
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
-                                const std::function<bool()>& gave_up) {
-  const scratch_file file{text};
+                                const std::function<bool()>& gave_up,
+                                const std::string& ending) {
+  const scratch_file file{text, ending};
   if (!file.good())
     return problem(file.name() +
                    " cannot be written: set TMPDIR to a folder "

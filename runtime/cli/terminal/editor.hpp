@@ -13,8 +13,10 @@ namespace riffle::cli {
 /// Blocks until the editor has ended; `gave_up` is asked about ten times a
 /// second and ends it. What it left is the answer. Fails with
 /// `invalid_request`: there is no editor, it failed, or what it left is larger
-/// than 8 MiB.
+/// than 8 MiB. `ending`: of the name of its file, by which editors choose
+/// colours.
 expected<std::string> edit_text(const std::string& text, int terminal_fd,
-                                const std::function<bool()>& gave_up);
+                                const std::function<bool()>& gave_up,
+                                const std::string& ending = ".json");
 
 }  // namespace riffle::cli

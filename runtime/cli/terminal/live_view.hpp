@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "messages/event.hpp"
+#include "runtime/cli/markdown/markdown.hpp"
 #include "runtime/cli/options.hpp"
 #include "runtime/cli/terminal/screen.hpp"
 #include "runtime/cli/view/activity.hpp"
@@ -23,7 +24,9 @@ struct view_options {
   verbosity level = verbosity::normal;
   bool color = false;
   bool out_terminal = false;  ///< the answer goes to a terminal
-  bool live_text = false;     ///< and the text of the model, as it comes
+  bool live_text = false;     ///< the text of the model as it comes
+  bool rendered = false;      ///< its Markdown as people see it
+  bool styled = false;        ///< and with styles
   bool status = false;        ///< standard error is a terminal that can erase
   bool reasoning = false;
   bool stats = false;
@@ -41,11 +44,17 @@ class live_view {
   /// The events of the run, in order. `columns`: of the terminal; 0: none.
   screen_writes on(const event& x, time_point now, std::size_t columns);
 
-  /// Call it about every 100 ms.
-  screen_writes tick(time_point now, std::size_t columns);
+  /// Call it about every 100 ms. `rows`: of the terminal; of an unknown number
+  /// one is taken.
+  screen_writes tick(time_point now, std::size_t columns, std::size_t rows = 0);
+
+  /// Where the cursor stands.
+  [[nodiscard]] cursor_place cursor() const noexcept {
+    return screen_.cursor();
+  }
 
   /// Text for the person; its last line may be open.
-  screen_writes interject(std::string_view text) { return screen_.lines(text); }
+  screen_writes interject(std::string_view text);
 
   screen_writes hide_status() { return screen_.clear(); }
 
@@ -61,7 +70,12 @@ class live_view {
 
  private:
   void append(screen_writes& out, screen_writes more);
+  static bool ends_text(const event& x);
+  static bool begins_step(const event& x);
   void on_text(screen_writes& out, std::string_view content);
+  void show_text(screen_writes& out, std::string text);
+  void show_lines(screen_writes& out, std::string_view lines);
+  [[nodiscard]] std::string whole_answer(const std::string& text) const;
   void on_reasoning(screen_writes& out, std::string_view content);
   void end_reasoning(screen_writes& out);
   std::string reasoning_line(std::string_view line) const;
@@ -73,9 +87,12 @@ class live_view {
   screen screen_;
   std::optional<time_point> began_;
   std::string typing_;
-  std::string shown_;      ///< of this step's text
-  bool half_end_ = false;  ///< a '\r' came, and what follows is not known
-  std::string thought_;    ///< the line of reasoning that has not ended
+  markdown markdown_;
+  std::size_t columns_ = 0;
+  std::string shown_;         ///< of this step's text
+  bool below_lines_ = false;  ///< traces stand right above what comes
+  bool half_end_ = false;     ///< a '\r' came, and what follows is not known
+  std::string thought_;       ///< the line of reasoning that has not ended
 };
 
 }  // namespace riffle::cli

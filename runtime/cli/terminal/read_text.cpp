@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cerrno>
+#include <poll.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -24,10 +26,8 @@ bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
-}  // namespace
-
-/// Without a limit of time: a person may type.
-expected<std::string> read_stdin(const std::string& what) {
+/// Without a limit of time: a person may type, a program may work.
+expected<std::string> read_all(const std::string& what) {
   std::string out;
   std::array<char, 65536> piece{};
   while (out.size() <= largest) {
@@ -45,8 +45,30 @@ expected<std::string> read_stdin(const std::string& what) {
                    " is larger than 8 MiB; put it into a file and name that "
                    "in the task");
   }
-  if (is_blank(out)) return mistake("standard input holds no " + what);
   return out;
+}
+
+}  // namespace
+
+expected<std::string> read_stdin(const std::string& what) {
+  auto out = read_all(what);
+  if (out && is_blank(*out)) return mistake("standard input holds no " + what);
+  return out;
+}
+
+bool stdin_is_given() {
+  struct stat about{};
+  return ::fstat(STDIN_FILENO, &about) == 0 &&
+         (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode));
+}
+
+expected<std::string> read_given_stdin(bool& silent) {
+  constexpr int patience_ms = 2000;
+  if (!stdin_is_given()) return std::string{};
+  pollfd one{STDIN_FILENO, POLLIN, 0};
+  silent = ::poll(&one, 1, patience_ms) == 0;
+  if (silent) return std::string{};
+  return read_all("input");
 }
 
 expected<std::string> read_file(const std::filesystem::path& file,

@@ -32,7 +32,7 @@ screen_writes screen::lines(std::string_view text) {
   screen_writes out;
   if (text.empty()) return out;
   erase(out);
-  break_text(out);
+  if (shared_) break_text(out);
   out.push_back({false, std::string{text}});
   return out;
 }
@@ -53,14 +53,14 @@ screen_writes screen::end_text() {
 }
 
 bool screen::due(bool busy, time_point now) const {
-  if (!has_status_ || (open_line_ && !busy)) return false;
+  if (!has_status_ || (shared_ && open_line_ && !busy)) return false;
   return !last_drawing_ || now - *last_drawing_ >= between_drawings;
 }
 
 screen_writes screen::draw(std::string_view status, bool busy, time_point now) {
   screen_writes out;
   if (!due(busy, now)) return out;
-  break_text(out);
+  if (shared_) break_text(out);
   std::string bytes;
   if (std::exchange(drawn_, true)) bytes = erase_below;
   out.push_back({false, bytes.append(status) + back_to_top(status)});

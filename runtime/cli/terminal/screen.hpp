@@ -10,6 +10,7 @@
 // terminal became narrower and wrapped it.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,19 +30,34 @@ struct screen_write {
 
 using screen_writes = std::vector<screen_write>;
 
+/// Where the cursor stands: in the first column of nothing, of a status line,
+/// or in an open line of text.
+enum class cursor_place : std::uint8_t { clean, status, text };
+
 class screen {
  public:
   /// Shortest time between two drawings of the status line.
   static constexpr duration between_drawings = std::chrono::milliseconds{100};
 
-  /// `has_status`: standard error is a terminal that can erase.
-  explicit screen(bool has_status) : has_status_{has_status} {}
+  /// `has_status`: standard error is a terminal that can erase. `shared`:
+  /// both outputs are seen in one place, so that one's open line is ended
+  /// before the other writes.
+  explicit screen(bool has_status, bool shared = true)
+      : has_status_{has_status}, shared_{shared} {}
 
   /// Whole lines for standard error.
   screen_writes lines(std::string_view text);
 
   /// Live text for standard output; it may end inside a line.
   screen_writes text(std::string_view piece);
+
+  [[nodiscard]] cursor_place cursor() const noexcept {
+    if (drawn_) return cursor_place::status;
+    return shared_ && open_line_ ? cursor_place::text : cursor_place::clean;
+  }
+
+  /// A line of live text is open.
+  [[nodiscard]] bool in_text() const noexcept { return open_line_; }
 
   /// Ends the line of live text that is open, if one is.
   screen_writes end_text();
@@ -62,6 +78,7 @@ class screen {
   void break_text(screen_writes& out);
 
   bool has_status_;
+  bool shared_;
   bool drawn_ = false;
   bool open_line_ = false;  ///< of live text
   std::optional<time_point> last_drawing_;

@@ -12,6 +12,14 @@ namespace {
 // What a signal handler may touch.
 std::atomic<int> kept_fd{-1};
 termios kept{};
+std::atomic<leaving> last_words{leaving::nothing};
+static_assert(std::atomic<leaving>::is_always_lock_free);
+
+constexpr std::string_view erase_line = "\r\x1b[J";
+
+void write_all(int fd, std::string_view text) {
+  [[maybe_unused]] const auto n = ::write(fd, text.data(), text.size());
+}
 
 }  // namespace
 
@@ -41,12 +49,19 @@ void terminal_mode::set(typing_mode x) {
   if (::tcsetattr(fd_, TCSADRAIN, &how) == 0) now_ = x;
 }
 
+void leave_screen_with(leaving x) noexcept { last_words = x; }
+
 void leave_terminal() noexcept {
+  switch (last_words) {
+    case leaving::erases: write_all(STDERR_FILENO, erase_line); break;
+    case leaving::ends_line: write_all(STDERR_FILENO, "\n"); break;
+    case leaving::nothing: break;
+  }
   const int fd = kept_fd;
   if (fd < 0) return;
   ::tcsetattr(fd, TCSANOW, &kept);
-  constexpr std::string_view clean = "\r\x1b[J\x1b[?2004l";
-  [[maybe_unused]] const auto n = ::write(fd, clean.data(), clean.size());
+  write_all(fd, erase_line);
+  write_all(fd, "\x1b[?2004l");
 }
 
 }  // namespace riffle::cli

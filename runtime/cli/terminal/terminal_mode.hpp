@@ -34,8 +34,14 @@ class terminal_mode {
   typing_mode now_ = typing_mode::lines;
 };
 
+/// What a process that ends at once does with the line of the cursor.
+enum class leaving : std::uint8_t { nothing, erases, ends_line };
+
+/// From now on, on standard error.
+void leave_screen_with(leaving x) noexcept;
+
 /// For a signal handler that ends the process: the terminal as it was found,
-/// the cursor on an empty line. Nothing if there is no `terminal_mode`.
+/// the cursor on an empty line.
 void leave_terminal() noexcept;
 
 }  // namespace riffle::cli

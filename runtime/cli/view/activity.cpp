@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "actors/core/writing_notice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -25,7 +26,6 @@ constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
                                 "⠴", "⠦", "⠧", "⠇", "⠏"};
 
 constexpr auto waiting_for_model = "waiting for the model";
-constexpr std::string_view writing_call = "writing a call of ";
 
 std::uint64_t in_ms(duration x) {
   return static_cast<std::uint64_t>(
@@ -54,6 +54,10 @@ std::string in_room(const std::string& title, const std::string& progress,
 }
 
 }  // namespace
+
+bool activity::is_writing(std::string_view status) {
+  return core::is_writing_notice(status);
+}
 
 void activity::on(const event& x) {
   const bool goes_on = std::holds_alternative<events::status>(x.body);
@@ -123,13 +127,14 @@ void activity::on(const events::retry& x) {
 
 /// Of the others the events say more.
 void activity::on(const events::status& x) {
-  if (!x.text.starts_with(writing_call)) return;
+  if (!is_writing(x.text)) return;
   writing_ = true;
   doing_ = safe_line(x.text, longest_message);
 }
 
 std::string activity::doing(std::size_t columns) const {
-  if (cancelling_) return fit("cancelling", columns);
+  if (cancelling_)
+    return fit("cancelling; Ctrl-C once more stops at once", columns);
   if (!open_.empty()) return tools(columns);
   if (undecided_.empty()) return fit(doing_, columns);
   return fit("waiting for approval: " + undecided_.front().title, columns);
@@ -158,7 +163,12 @@ std::string activity::tokens() const {
          (n == 1 ? " token" : " tokens");
 }
 
-std::string activity::line(duration elapsed, std::size_t columns) const {
+/// `what`: instead of what it does.
+std::string activity::with_time(duration elapsed, std::size_t columns,
+                                const std::string* what) const {
+  const auto says = [&](std::size_t room) {
+    return what ? fit(*what, room) : doing(room);
+  };
   const auto ms = in_ms(elapsed);
   const std::string frame = spinner[ms / 100 % spinner.size()];
   constexpr std::size_t least = 10;
@@ -166,9 +176,33 @@ std::string activity::line(duration elapsed, std::size_t columns) const {
   const auto begin = frame + " ";
   for (const auto& tail : {time + tokens(), time}) {
     const auto other = columns_of(begin) + columns_of(tail);
-    if (columns >= other + least) return begin + doing(columns - other) + tail;
+    if (columns >= other + least) return begin + says(columns - other) + tail;
   }
-  return fit(begin + doing(columns), columns);
+  return fit(begin + says(columns), columns);
+}
+
+std::string activity::line(duration elapsed, std::size_t columns) const {
+  return with_time(elapsed, columns, nullptr);
+}
+
+std::string activity::lines(duration elapsed, std::size_t columns,
+                            std::size_t rows) const {
+  constexpr std::string_view indent = "  ";
+  constexpr std::size_t least_rows = 3;  // the sum, a tool, "… more"
+  const auto n = open_.size();
+  if (cancelling_ || n < 2 || rows < least_rows ||
+      columns <= indent.size() + least_rows)
+    return line(elapsed, columns);
+  const auto sum = std::to_string(n) + " tools";
+  auto out = with_time(elapsed, columns, &sum);
+  const auto shown = n < rows ? n : rows - 2;
+  for (std::size_t i = 0; i < shown; ++i)
+    out.append("\n").append(indent).append(
+        in_room(open_[i].title, open_[i].progress, columns - indent.size()));
+  if (shown < n)
+    out.append("\n").append(
+        fit("  … " + std::to_string(n - shown) + " more", columns));
+  return out;
 }
 
 }  // namespace riffle::cli

@@ -18,6 +18,9 @@ class activity {
   /// The events of one run, in order; live text included.
   void on(const event& x);
 
+  /// Whether a `status` says how far a call is written.
+  static bool is_writing(std::string_view status);
+
   /// The user asked for the end.
   void cancelling() { cancelling_ = true; }
 
@@ -29,6 +32,11 @@ class activity {
   /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
   /// `columns` wide. `elapsed`: since the run is watched.
   [[nodiscard]] std::string line(duration elapsed, std::size_t columns) const;
+
+  /// The same; tools that run in parallel have a line each, as many as fit
+  /// into `rows`, below one that counts them. '\n' between them.
+  [[nodiscard]] std::string lines(duration elapsed, std::size_t columns,
+                                  std::size_t rows) const;
 
  private:
   struct open_call {
@@ -53,6 +61,8 @@ class activity {
   void on(const T&) {}
 
   [[nodiscard]] std::string doing(std::size_t columns) const;
+  [[nodiscard]] std::string with_time(duration elapsed, std::size_t columns,
+                                      const std::string* what) const;
   [[nodiscard]] std::string tools(std::size_t columns) const;
   [[nodiscard]] std::string tokens() const;
 

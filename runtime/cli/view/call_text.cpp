@@ -100,12 +100,17 @@ std::string result_detail(std::string_view metadata) {
     return " (+" + std::to_string(*added) + " -" + std::to_string(*removed) +
            ")";
   }
-  std::string inside;
-  if (const auto n = number(x, "lines")) inside = count(*n, "line", "lines");
-  if (const auto n = number(x, "bytes")) {
+  const auto exit = number(x, "exit_code").value_or(0);
+  std::string inside = exit == 0 ? "" : "exit " + std::to_string(exit);
+  if (const auto n = number(x, "lines"))
+    inside += (inside.empty() ? "" : ", ") + count(*n, "line", "lines");
+  if (const auto n = number(x, "bytes"); n && exit == 0)
     inside += (inside.empty() ? "" : ", ") + short_size(*n);
-  }
   return inside.empty() ? "" : " (" + inside + ")";
+}
+
+bool has_exit_code(std::string_view metadata) {
+  return number(parse_object(metadata), "exit_code").value_or(0) != 0;
 }
 
 std::string result_diff(std::string_view metadata) {

@@ -18,9 +18,13 @@ std::string call_label(const events::tool_call& x);
 /// "read README.md": the same before a colon, of a call that is asked about.
 std::string call_name(const events::approval_required& x);
 
-/// " (42 lines, 1.3 KB)", " → 45 matches", or nothing, from a result's
-/// metadata.
+/// " (42 lines, 1.3 KB)", " (exit 2, 14 lines)", " → 45 matches", or nothing,
+/// from a result's metadata.
 std::string result_detail(std::string_view metadata);
+
+/// Whether a program ended with a status that is not 0: `result_detail` says
+/// it.
+bool has_exit_code(std::string_view metadata);
 
 /// What a call changed, as a unified diff; empty if the metadata has none.
 std::string result_diff(std::string_view metadata);

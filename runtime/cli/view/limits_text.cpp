@@ -23,21 +23,17 @@ std::string of_run(const config::config& x, const config::agent_config& agent,
          " steps, " + std::to_string(agent.max_calls_in_flight) +
          " calls at once, timeout " + or_none(choices.timeout) +
          "; process: " + std::to_string(x.runtime.max_calls) +
-         " calls at once, runs: " + or_none(x.runtime.max_runs) + "\n";
+         " calls at once, runs: " + or_none(x.runtime.max_runs);
 }
 
+/// What people ask for most; 'riffle config show' has all.
 std::string of_tool(const std::string& name, const config::tools_config& all) {
   const auto& x = all.of(name);
-  auto out = "[LIMITS] " + safe_line(name, 64) + ": " +
-             std::to_string(x.concurrency) + " at once, timeout " +
-             or_none(x.timeout) + ", idle " + or_none(x.idle_timeout) +
-             ", queue " + or_none(x.queue_timeout) + ", attempts " +
-             std::to_string(x.attempts) + ", priority " +
-             std::to_string(x.priority) +
-             ", changes: " + all.approval_of(name, effect::mutating);
-  if (!x.rules.empty())
-    out += " (rules: " + std::to_string(x.rules.size()) + ")";
-  return out + ", isolation " + x.isolation + "\n";
+  auto out = "; " + safe_line(name, 64) + ": " + std::to_string(x.concurrency) +
+             " at once, " + or_none(x.timeout) + ", " +
+             all.approval_of(name, effect::mutating);
+  if (!x.rules.empty()) out += ", rules: " + std::to_string(x.rules.size());
+  return out;
 }
 
 }  // namespace
@@ -48,7 +44,7 @@ std::string limits_text(const config::config& settings,
   const auto& of = settings.agents.at(agent);
   auto out = of_run(settings, of, choices);
   for (const auto& tool : of.tools) out += of_tool(tool, settings.tools);
-  return out;
+  return out + "\n";
 }
 
 }  // namespace riffle::cli

@@ -2,6 +2,7 @@
 #include "runtime/cli/view/plan_text.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <nlohmann/json.hpp>
 
@@ -45,19 +46,29 @@ bool is_over(const step& x) {
   return x.status == "done" || x.status == "dropped";
 }
 
+std::string line_of(const step& x) {
+  return std::string{mark_of(x.status)} + safe_line(x.title, longest_title);
+}
+
 std::string more(std::size_t n, const char* what) {
   return "… " + std::to_string(n) + " " + what;
 }
 
 }  // namespace
 
-plan_lines plan_text(std::string_view plan) {
-  const auto steps = read(plan);
-  if (steps.empty()) return {"no steps", {}};
+plan_lines plan_text(std::string_view plan,
+                     const std::vector<std::string>& before) {
+  auto steps = read(plan);
+  if (steps.empty()) return {"no steps", {}, {}};
   const auto done = std::ranges::count(steps, "done", &step::status);
   plan_lines out{
       std::to_string(done) + " of " + std::to_string(steps.size()) + " done",
+      {},
       {}};
+  for (const auto& x : steps) out.all.push_back(line_of(x));
+  const std::unordered_set<std::string> known{before.begin(), before.end()};
+  std::erase_if(steps,
+                [&](const step& x) { return known.contains(line_of(x)); });
   auto from = steps.begin();
   while (static_cast<std::size_t>(steps.end() - from) > most_steps &&
          is_over(*from))
@@ -67,8 +78,7 @@ plan_lines plan_text(std::string_view plan) {
         more(static_cast<std::size_t>(from - steps.begin()), "before"));
   std::size_t shown = 0;
   for (; from != steps.end() && shown < most_steps; ++from, ++shown)
-    out.steps.push_back(std::string{mark_of(from->status)} +
-                        safe_line(from->title, longest_title));
+    out.steps.push_back(line_of(*from));
   if (from != steps.end())
     out.steps.push_back(
         more(static_cast<std::size_t>(steps.end() - from), "more"));

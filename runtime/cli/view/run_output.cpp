@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "messages/event_line.hpp"
+#include "runtime/cli/terminal/terminal_mode.hpp"
 #include "runtime/cli/view/results.hpp"
 
 namespace riffle::cli {
@@ -17,11 +18,6 @@ verbosity trace_level(const common_options& options) {
                                                      : options.level;
 }
 
-bool can_erase() {
-  const char* term = std::getenv("TERM");
-  return term && *term != '\0' && std::string_view{term} != "dumb";
-}
-
 /// Text events are most of a stream, and without a terminal
 /// nobody wants them. The type stands in front of what a model wrote.
 bool is_text(std::string_view line) {
@@ -32,7 +28,13 @@ bool is_text(std::string_view line) {
 
 }  // namespace
 
+bool can_erase() {
+  const char* term = std::getenv("TERM");
+  return term && *term != '\0' && std::string_view{term} != "dumb";
+}
+
 bool use_color(const common_options& options, const fd_writer& err) {
+  if (options.color_always) return true;
   const char* no_color = std::getenv("NO_COLOR");
   const bool refused = no_color && *no_color != '\0';
   return options.color && !refused && err.is_terminal() && can_erase();
@@ -46,8 +48,13 @@ view_options view_of(const common_options& options, show_options show,
   const bool loud = x.level != verbosity::quiet;
   const bool lines = options.output == output_kind::jsonl;
   x.out_terminal = options.output == output_kind::text && out.is_terminal();
-  x.live_text = x.out_terminal && loud;
-  x.status = loud && !lines && err.is_terminal() && can_erase();
+  const bool streams = show.stream && options.output == output_kind::text;
+  x.live_text = (x.out_terminal && loud) || streams;
+  x.rendered = x.out_terminal && !show.raw && can_erase();
+  x.styled = x.rendered && use_color(options, out);
+  // A pipe may end at the same terminal, with text that is cut anywhere.
+  const bool piped = streams && !x.out_terminal;
+  x.status = loud && !lines && !piped && err.is_terminal() && can_erase();
   x.reasoning = show.reasoning && !lines;
   x.stats = show.stats;
   x.asks = show.asks;
@@ -62,12 +69,30 @@ run_output::run_output(const common_options& options, show_options show,
       err_{err},
       view_{view_of(options, show, out, err)} {}
 
+std::size_t run_output::columns() const {
+  return err_.is_terminal() ? err_.columns() : out_.columns();
+}
+
 void run_output::write(const screen_writes& all) {
   for (const auto& x : all) {
     // Nobody reads the answer: the run ends without a word.
     if (!out_.good()) return;
+    if (!erasure_.empty() && !x.bytes.empty()) {
+      err_.write(std::exchange(erasure_, {}));
+      uncovered_ = true;
+    }
     (x.to_out ? out_ : err_).write(x.bytes);
   }
+  switch (view_.cursor()) {
+    case cursor_place::status: leave_screen_with(leaving::erases); break;
+    case cursor_place::text: leave_screen_with(leaving::ends_line); break;
+    case cursor_place::clean: leave_screen_with(leaving::nothing); break;
+  }
+}
+
+bool run_output::uncover() {
+  erasure_.clear();
+  return std::exchange(uncovered_, false);
 }
 
 void run_output::on_lines(std::string_view lines, time_point now) {
@@ -91,12 +116,12 @@ void run_output::on_line(std::string_view line, time_point now) {
       end && tool_trace_)
     interject(tool_trace(x->run, *end, report_.title_of(end->id)));
   report_.on(*x, line);
-  write(view_.on(*x, now, err_.columns()));
+  write(view_.on(*x, now, columns()));
   if (listener_) listener_(*x);
 }
 
 void run_output::tick(time_point now) {
-  write(view_.tick(now, err_.columns()));
+  write(view_.tick(now, columns(), err_.rows()));
 }
 
 void run_output::finish() {

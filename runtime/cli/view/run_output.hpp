@@ -40,6 +40,12 @@ class run_output {
   /// Somebody else writes to standard error now.
   void hide_status() { write(view_.hide_status()); }
 
+  /// An open question stands at the end: `erasure` removes it before anything
+  /// else is written.
+  void cover(std::string erasure) { erasure_ = std::move(erasure); }
+  /// The question may be the last thing again; whether it was removed.
+  bool uncover();
+
   /// The user asked for the end.
   void cancelling() { view_.cancelling(); }
 
@@ -51,6 +57,7 @@ class run_output {
  private:
   void on_line(std::string_view line, time_point now);
   void write(const screen_writes& all);
+  [[nodiscard]] std::size_t columns() const;
 
   common_options options_;
   bool tool_trace_;
@@ -59,6 +66,8 @@ class run_output {
   live_view view_;
   run_report report_;
   std::function<void(const event&)> listener_;
+  std::string erasure_;  ///< empty: no question is open
+  bool uncovered_ = false;
 };
 
 /// How a run is shown on these outputs: what a terminal that can do nothing
@@ -66,8 +75,11 @@ class run_output {
 view_options view_of(const common_options& options, show_options show,
                      const fd_writer& out, const fd_writer& err);
 
-/// Whether colours may go to this descriptor: asked for, a terminal, and
-/// $NO_COLOR is not set, and $TERM is not "dumb" or missing.
+/// Whether the terminal can do more than write from left to right.
+bool can_erase();
+
+/// Whether colours may go to this descriptor: always asked for, or asked for, a
+/// terminal, and $NO_COLOR is not set, and $TERM is not "dumb" or missing.
 bool use_color(const common_options& options, const fd_writer& err);
 
 }  // namespace riffle::cli

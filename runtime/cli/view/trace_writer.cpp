@@ -21,10 +21,10 @@ constexpr std::size_t longest_message = 200;
 constexpr std::size_t longest_detail = 1000;
 constexpr std::size_t longest_name = 60;
 
-constexpr std::string_view bar = "       | ";
+constexpr std::string_view bar = "    ";
 
-/// Each line of a text behind a bar, so that it cannot pass for a trace; not
-/// more lines than a screen has.
+/// Each line of a text indented, so that it cannot pass for a trace; not more
+/// lines than a screen has.
 std::string screenful(std::string_view text) {
   constexpr std::size_t most = 24;
   std::string out;
@@ -49,7 +49,13 @@ std::string failure_text(const events::tool_result& x) {
   if (x.how == outcome::failed && !message.empty()) return message;
   std::string out{to_string(x.how)};
   for (auto& c : out) c = c == '_' ? ' ' : c;
-  return message.empty() ? out : out + ": " + message;
+  if (message.empty()) return out;
+  return message.starts_with(out) ? message : out + ": " + message;
+}
+
+/// A plan's trace says what came of it.
+bool speaks_for_itself(const std::string& tool) {
+  return tool == "manage_plan";
 }
 
 }  // namespace
@@ -58,6 +64,13 @@ std::string trace_writer::on(const event& x) {
   const bool is_error = std::holds_alternative<events::failure>(x.body);
   if (options_.level == verbosity::quiet && !is_error) return {};
   run_ = x.run.value;
+  auto before = std::exchange(wanted_, {});
+  const auto* decided = std::get_if<events::approval_resolved>(&x.body);
+  if (decided && asked_.contains(decided->proposal)) before.clear();
+  return before + shown(x);
+}
+
+std::string trace_writer::shown(const event& x) {
   return std::visit([&](const auto& body) { return on(body, x.at); }, x.body);
 }
 
@@ -78,18 +91,31 @@ std::string trace_writer::tag(std::string_view name, bool bad) const {
   return (bad ? "\x1b[31m" : "\x1b[2m") + text + "\x1b[0m ";
 }
 
+/// The tool's name stands out.
+std::string trace_writer::named(const std::string& label) const {
+  if (!options_.color) return label;
+  const auto end = std::min(label.find_first_of(":@ "), label.size());
+  return "\x1b[1m" + label.substr(0, end) + "\x1b[0m" + label.substr(end);
+}
+
+std::string trace_writer::bad(const std::string& text) const {
+  return options_.color ? "\x1b[31m" + text + "\x1b[0m" : text;
+}
+
 std::string trace_writer::label_of(const call_id& id) const {
   const auto found = open_.find(id);
   return found == open_.end() ? safe_line(id.value, 64) : found->second.label;
 }
 
+/// What people need of the ids is said at the end.
 std::string trace_writer::on(const events::run_started& x, wall_time) {
+  if (!verbose()) return {};
   return tag("RUN") + safe_line(run_, 64) + ", session " +
          safe_line(x.session.value, 128) + "\n";
 }
 
 std::string trace_writer::on(const events::step_start& x, wall_time) {
-  if (options_.level != verbosity::verbose) return {};
+  if (!verbose()) return {};
   return tag("STEP") + std::to_string(x.step) + " of " +
          std::to_string(x.max_steps) + "\n";
 }
@@ -103,13 +129,13 @@ std::string trace_writer::on(const events::step_restarted& x, wall_time) {
 std::string trace_writer::on(const events::tool_call& x, wall_time at) {
   auto label = call_label(x);
   std::string out;
-  if (options_.level == verbosity::verbose) {
+  if (verbose()) {
     const auto& arguments =
         x.arguments.empty() ? x.arguments_text : x.arguments;
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
           safe_line(arguments, longest_detail) + "\n";
   }
-  open_.insert_or_assign(x.id, open_call{std::move(label), at});
+  open_.insert_or_assign(x.id, open_call{std::move(label), x.tool, at});
   return out;
 }
 
@@ -117,25 +143,31 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   const auto found = open_.find(x.id);
   if (found == open_.end() || !options_.progress) return {};
   auto& call = found->second;
-  const bool all = options_.level == verbosity::verbose;
+  const bool all = verbose();
   if (!all && at.us - call.shown.us < between_progress_us) return {};
   const auto text = progress_text(x.report);
   if (text.empty()) return {};
   call.shown = at;
   const auto rest = " (" + text + ")";
-  return tag("TOOL") + cut(call.label, rest) + rest + "\n";
+  return tag("TOOL") + named(cut(call.label, rest)) + rest + "\n";
 }
 
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
   const auto label = label_of(x.id);
   const bool told = denied_.erase(x.id) > 0 && x.how == outcome::denied;
-  open_.erase(x.id);
-  auto rest = good ? result_detail(x.metadata)
-                   : " ✗ " + (told ? "denied" : failure_text(x));
-  if (x.attempts > 0) rest += " — " + short_duration(x.duration_ms);
-  auto out = tag("TOOL", !good) + cut(label, rest) + rest + "\n";
-  if (options_.level != verbosity::verbose || told) return out;
+  const auto call = open_.extract(x.id);
+  const bool silent = call && good && speaks_for_itself(call.mapped().tool);
+  if ((told || silent) && !verbose()) return {};
+  const auto detail = result_detail(x.metadata);
+  const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
+  auto rest =
+      good || exited ? detail : " ✗ " + (told ? "denied" : failure_text(x));
+  const auto time =
+      x.attempts > 0 ? " — " + short_duration(x.duration_ms) : std::string{};
+  auto out = tag("TOOL", !good) + named(cut(label, rest + time)) +
+             (good ? rest : bad(rest)) + time + "\n";
+  if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
   return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
 }
@@ -155,8 +187,10 @@ std::string trace_writer::withdrawn() const {
   return tag("STEP") + "what the model wrote above in this step is withdrawn\n";
 }
 
+/// Whole at first, then what changed.
 std::string trace_writer::on(const events::plan_updated& x, wall_time) {
-  const auto plan = plan_text(x.plan);
+  auto plan = plan_text(x.plan, plan_);
+  plan_ = std::move(plan.all);
   auto out = tag("PLAN") + plan.summary + "\n";
   const auto room = std::max<std::size_t>(columns_, 40) - bar.size();
   for (const auto& step : plan.steps)
@@ -164,20 +198,25 @@ std::string trace_writer::on(const events::plan_updated& x, wall_time) {
   return out;
 }
 
+/// Where it is decided at once the decision says it all.
 std::string trace_writer::on(const events::approval_required& x, wall_time) {
   asked_.insert_or_assign(x.proposal, fit(call_name(x), longest_name));
   if (options_.asks) return {};
-  return tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
-         safe_line(x.title, longest_message) + " (" +
-         safe_line(x.reason, longest_message) + ")\n";
+  wanted_ = tag("APPROVAL") + "wanted for " + safe_line(x.tool, 64) + ": " +
+            safe_line(x.title, longest_message) + " (" +
+            safe_line(x.reason, longest_message) + ")\n";
+  return {};
 }
 
 std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   auto about = asked_.extract(x.proposal);
+  const bool approved = x.how == events::proposal_outcome::approved;
+  // Who approves all of them wants no word about each.
+  if (approved && x.by == "--approve all" && !verbose()) return {};
   auto out = tag("APPROVAL") + (about ? about.mapped() + ": " : "") +
              std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);
-  if (x.how != events::proposal_outcome::approved) denied_.insert(x.id);
+  if (!approved) denied_.insert(x.id);
   return out + "\n";
 }
 
@@ -187,7 +226,7 @@ std::string trace_writer::on(const events::status& x, wall_time) {
            safe_line(x.text.substr(std::string_view{core::asked_anew}.size()),
                      longest_message) +
            "\n";
-  if (options_.level != verbosity::verbose) return {};
+  if (!verbose()) return {};
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
 
@@ -205,16 +244,26 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
 }
 
 std::string trace_writer::on(const events::failure& x, wall_time) {
-  return tag("ERROR", true) + safe_line(x.err.message, longest_detail) + " (" +
-         std::string{to_string(x.err.code)} + ")\n";
+  const auto message = safe_line(x.err.message, longest_detail);
+  const bool cancelled = x.err.code == errc::cancelled;
+  if (cancelled && options_.level != verbosity::quiet) {
+    why_cancelled_ = message;  // a wish is no error: the end says it
+    return {};
+  }
+  return tag("ERROR", true) + message +
+         (cancelled ? "\n" : " (" + std::string{to_string(x.err.code)} + ")\n");
 }
 
 std::string trace_writer::on(const events::run_finished& x, wall_time) {
   const bool good = x.status == events::run_status::completed;
-  if (good && options_.level != verbosity::verbose) return {};
-  return tag("RUN", !good) + std::string{to_string(x.status)} + ": " +
-         count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
-         ", " + count(x.usage.input_tokens, "token") + " in, " +
+  if (good && !verbose()) return {};
+  const auto why = std::exchange(why_cancelled_, {});
+  const bool cancelled = x.status == events::run_status::cancelled;
+  std::string how{to_string(x.status)};
+  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
+  return tag("RUN", !good && !cancelled) + how + ": " + count(x.steps, "step") +
+         ", " + count(x.tool_calls, "tool call") + ", " +
+         count(x.usage.input_tokens, "token") + " in, " +
          count(x.usage.output_tokens, "token") + " out — " +
          short_duration(x.duration_ms) + "\n";
 }

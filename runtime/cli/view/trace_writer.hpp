@@ -9,6 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "messages/event.hpp"
 #include "runtime/cli/options.hpp"
@@ -34,13 +36,17 @@ class trace_writer {
   /// Lines are cut to this width from now on. 0, the default: no terminal.
   void set_columns(std::size_t columns) { columns_ = columns; }
 
+  /// What waited for the next event, if none comes soon.
+  std::string rest() { return std::exchange(wanted_, {}); }
+
   /// A line that says that live text shown before is void.
   [[nodiscard]] std::string withdrawn() const;
 
  private:
   struct open_call {
     std::string label;  ///< "read: README.md"
-    wall_time shown;    ///< when a line about it was shown last
+    std::string tool;
+    wall_time shown;  ///< when a line about it was shown last
   };
 
   std::string on(const events::run_started& x, wall_time at);
@@ -62,6 +68,12 @@ class trace_writer {
     return {};
   }
 
+  std::string shown(const event& x);
+  [[nodiscard]] bool verbose() const {
+    return options_.level == verbosity::verbose;
+  }
+  [[nodiscard]] std::string named(const std::string& label) const;
+  [[nodiscard]] std::string bad(const std::string& text) const;
   [[nodiscard]] std::string label_of(const call_id& id) const;
   [[nodiscard]] std::string cut(const std::string& label,
                                 std::string_view rest) const;
@@ -72,8 +84,11 @@ class trace_writer {
   std::size_t columns_ = 0;
   std::string run_;  ///< of the event that is being shown
   std::unordered_map<call_id, open_call> open_;
-  std::unordered_set<call_id> denied_;                  ///< it was said why
+  std::unordered_set<call_id> denied_;                  ///< it was said
   std::unordered_map<proposal_id, std::string> asked_;  ///< "write notes.md"
+  std::string wanted_;             ///< said unless it is decided at once
+  std::vector<std::string> plan_;  ///< its steps as they were shown
+  std::string why_cancelled_;
 };
 
 }  // namespace riffle::cli

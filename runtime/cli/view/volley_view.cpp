@@ -162,8 +162,15 @@ screen_writes volley_view::answer(std::string_view text) {
 screen_writes volley_view::tick(time_point now, view_size size) {
   constexpr std::size_t narrowest = 10;
   if (!began_) began_ = now;
-  if (size.columns < narrowest || !screen_.due(true, now)) return {};
-  return screen_.draw(status(now, size), true, now);
+  std::string waited;
+  for (auto& [task, x] : running_)
+    waited += marked(place(task), x.traces.rest());
+  auto out = screen_.lines(waited);
+  if (size.columns < narrowest || !screen_.due(true, now)) return out;
+  auto more = screen_.draw(status(now, size), true, now);
+  out.insert(out.end(), std::move_iterator{more.begin()},
+             std::move_iterator{more.end()});
+  return out;
 }
 
 /// As many tasks as fit with room for what stands above, then the sum.

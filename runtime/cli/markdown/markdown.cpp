@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/markdown/markdown.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cli/markdown/line_kind.hpp"
+#include "runtime/cli/markdown/table.hpp"
+#include "runtime/cli/markdown/text_style.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// A longer table is shown in parts.
+constexpr std::size_t most_rows = 200;
+constexpr std::size_t longest_rule = 40;
+constexpr std::size_t code_indent = 4;
+
+std::string line_of(std::size_t columns) {
+  std::string out;
+  for (std::size_t i = 0; i < columns; ++i) out += "─";
+  return out;
+}
+
+/// Of a heading.
+std::string_view title_of(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of('#'), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line;
+}
+
+}  // namespace
+
+std::string_view markdown::dim() const {
+  return styled_ ? dim_style : std::string_view{};
+}
+
+/// The last column stays free: a full line makes some terminals wrap.
+std::size_t markdown::room() const {
+  constexpr std::size_t unknown = 80;
+  return std::max<std::size_t>(columns_ == 0 ? unknown : columns_, 2) - 1;
+}
+
+std::string markdown::on(std::string_view piece, std::size_t columns) {
+  columns_ = columns;
+  take(piece);
+  return std::exchange(out_, {});
+}
+
+std::string markdown::pause(std::size_t columns) {
+  columns_ = columns;
+  if (place_ != place::begin || !line_.empty()) take("\n");
+  end_table();
+  return std::exchange(out_, {});
+}
+
+std::string markdown::finish(std::size_t columns) {
+  out_ = pause(columns);
+  if (!fence_.empty()) close_fence();
+  auto out = std::exchange(out_, {});
+  drop();
+  return out;
+}
+
+void markdown::broken(bool below) {
+  words_.broken();
+  if (below) blank_ = shown_ = false;
+}
+
+void markdown::take(std::string_view piece) {
+  while (!piece.empty())
+    piece = place_ == place::begin ? take_begin(piece) : take_rest(piece);
+}
+
+/// The kind of a line is known at the first character that no mark has.
+std::string_view markdown::take_begin(std::string_view piece) {
+  const auto n = std::min(piece.find_first_not_of(undecided), piece.size());
+  line_ += piece.substr(0, n);
+  piece.remove_prefix(n);
+  if (piece.empty() && line_.size() < longest_undecided) return piece;
+  const bool ended = piece.starts_with('\n');
+  decide(ended);
+  if (!ended) return piece;
+  end_line();
+  return piece.substr(1);
+}
+
+std::string_view markdown::take_rest(std::string_view piece) {
+  const auto end = std::min(piece.find('\n'), piece.size());
+  const auto part = piece.substr(0, end);
+  if (place_ == place::whole)
+    line_ += part;
+  else if (place_ == place::code)
+    append_styled(out_, {}, part);
+  else
+    show_text(part);
+  if (end == piece.size()) return {};
+  end_line();
+  return piece.substr(end + 1);
+}
+
+bool markdown::is_heading(std::string_view line) const {
+  const auto n = std::min(line.find_first_not_of('#'), line.size());
+  return n > 0 && n <= 6 && n < line.size() && line[n] == ' ';
+}
+
+/// `line_` is the beginning of a line, or all of it.
+void markdown::decide(bool ended) {
+  if (!fence_.empty()) return decide_in_fence(ended);
+  const auto begin = std::min(line_.find_first_not_of(" \t"), line_.size());
+  if (line_.substr(begin).starts_with('|')) {
+    place_ = place::whole;
+    return;
+  }
+  end_table();
+  const bool whole = !fence_of(line_).empty() || is_heading(line_) ||
+                     (ended && (is_blank_line(line_) || is_rule(line_)));
+  if (whole) {
+    place_ = place::whole;
+  } else {
+    begin_text(std::exchange(line_, {}));
+  }
+}
+
+bool markdown::closes_fence(std::string_view line) const {
+  const auto mark = fence_of(line);
+  return mark.size() >= fence_.size() && mark[0] == fence_[0] &&
+         is_blank_line(line.substr(line.rfind(mark[0]) + 1));
+}
+
+void markdown::decide_in_fence(bool ended) {
+  if (diff_ || (ended && closes_fence(line_))) {
+    place_ = place::whole;
+    return;
+  }
+  place_ = place::code;
+  shown_ = true;
+  out_ += std::exchange(line_, {});
+}
+
+void markdown::begin_text(std::string_view line) {
+  show_blank();
+  const auto x = head_of(line);
+  const bool deep = x.indent >= code_indent && x.quotes == 0 && !listed_;
+  if (deep) {  // code without a fence, as it is
+    place_ = place::code;
+    out_ += line;
+    return;
+  }
+  if (!x.marker.empty())
+    listed_ = true;
+  else if (x.indent == 0)
+    listed_ = false;
+  std::string before(x.indent, ' ');
+  for (std::size_t i = 0; i < x.quotes; ++i) before += "│ ";
+  const auto after = before + std::string(columns_of(x.marker), ' ');
+  const auto style = x.quotes > 0 ? dim() : std::string_view{};
+  words_.begin({before + x.marker, style}, {after, style});
+  place_ = place::text;
+  show_text(line.substr(x.size));
+}
+
+void markdown::end_line() {
+  const auto was = std::exchange(place_, place::begin);
+  if (was == place::whole) return on_whole_line();
+  if (was == place::code) {
+    out_ += '\n';
+    return;
+  }
+  if (styled_) show(inline_.end());
+  words_.end(out_, room());
+  marks_ = 0;
+}
+
+void markdown::on_whole_line() {
+  const auto line = std::exchange(line_, {});
+  if (!fence_.empty()) {
+    if (closes_fence(line)) return close_fence();
+    shown_ = true;
+    append_styled(out_, styled_ ? paint_of(line) : "", line);
+    out_ += '\n';
+    return;
+  }
+  if (is_blank_line(line)) {
+    blank_ = true;
+    return;
+  }
+  const auto begin = line.find_first_not_of(" \t");
+  if (line[begin] == '|') {
+    table_.push_back(line);
+    return on_row();
+  }
+  show_blank();
+  listed_ = false;
+  const auto mark = fence_of(line);
+  if (!mark.empty()) {
+    const auto info = line.find(mark) + mark.size();
+    if (line.find('`', info) == std::string::npos) return open_fence(line);
+  } else if (is_rule(line)) {
+    return show_rule();
+  }
+  words_.begin({}, {});
+  const bool titled = is_heading(line) && styled_;
+  marks_ = titled ? text_marks::heading : text_marks::none;
+  show_text(titled ? title_of(line) : std::string_view{line});
+  place_ = place::text;
+  end_line();
+}
+
+/// A second line that is no rule: these are no table.
+void markdown::on_row() {
+  const bool rule = table_.size() < 2 || is_table_rule(table_[1]);
+  if (has_head_ && !rule) {
+    for (const auto& x : std::exchange(table_, {})) {
+      begin_text(x);
+      end_line();
+    }
+  } else if (table_.size() == most_rows) {
+    end_table();
+    has_head_ = false;  // what follows goes on with it
+  }
+}
+
+void markdown::end_table() {
+  auto lines = std::exchange(table_, {});
+  const bool has_head = std::exchange(has_head_, true);
+  if (lines.empty()) return;
+  if (has_head && lines.size() < 2) {
+    begin_text(lines.front());
+    end_line();
+    return;
+  }
+  show_blank();
+  listed_ = false;
+  out_ += table_text(lines, has_head, room(), styled_);
+}
+
+void markdown::open_fence(std::string_view line) {
+  const auto mark = fence_of(line);
+  fence_ = mark;
+  auto info = line.substr(line.find(mark) + mark.size());
+  info.remove_prefix(std::min(info.find_first_not_of(" \t"), info.size()));
+  info = info.substr(0, info.find_first_of(" \t{"));
+  diff_ = info == "diff" || info == "patch";
+  const auto width = std::min(room(), longest_rule);
+  const auto label = info.empty() ? std::string{} : " " + fit(info, width / 2);
+  const auto used = 2 + columns_of(label) + 1;
+  append_styled(out_, dim(),
+                label.empty() || used >= width
+                    ? line_of(width)
+                    : "──" + label + " " + line_of(width - used));
+  out_ += '\n';
+}
+
+void markdown::close_fence() {
+  fence_.clear();
+  diff_ = false;
+  show_rule();
+}
+
+void markdown::show_rule() {
+  shown_ = true;
+  append_styled(out_, dim(), line_of(std::min(room(), longest_rule)));
+  out_ += '\n';
+}
+
+/// Before each line that is no code; blank lines at the top are none.
+void markdown::show_blank() {
+  if (std::exchange(blank_, false) && shown_) out_ += '\n';
+  shown_ = true;
+}
+
+void markdown::show_text(std::string_view text) {
+  if (styled_)
+    show(inline_.on(text));
+  else
+    words_.add(out_, {}, text, room());
+}
+
+void markdown::show(const std::vector<marked_text>& all) {
+  for (const auto& x : all)
+    words_.add(out_, style_of(x.marks | marks_), x.text, room());
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Whether a key answers the open question, or belongs to what a person is
+// typing: no letter of a sentence decides anything. Pure: time goes in.
+
+#include <cstdint>
+#include <optional>
+
+#include "messages/time.hpp"
+#include "runtime/cli/terminal/keys.hpp"
+
+namespace riffle::cli {
+
+enum class key_goal : std::uint8_t {
+  answer,  ///< of the question
+  text,    ///< of the input line
+  moved,   ///< Tab: the other one of both is meant from now on
+};
+
+class answer_gate {
+ public:
+  /// Who typed so shortly before a question did not see it …
+  static constexpr duration quiet_before = std::chrono::milliseconds{500};
+  /// … and who types so shortly behind it did not read it.
+  static constexpr duration quiet_after = std::chrono::milliseconds{300};
+  /// A paste that nothing marks, with a Tab in it, comes faster.
+  static constexpr duration between_keys = std::chrono::milliseconds{50};
+
+  /// A key for the input line, while no question stood there.
+  void typed(time_point now) { last_typed_ = now; }
+
+  /// A question appears. `draft`: something stands in the input line, or was
+  /// typed that nobody has looked at.
+  void open(time_point now, bool draft);
+
+  /// `alone`: nothing else came with it; a paste, and what was typed while
+  /// nobody looked, come together.
+  key_goal on(const key& x, bool alone, time_point now);
+
+  /// The key was no answer: what follows is a text.
+  void not_an_answer() { answers_ = false; }
+
+  /// Keys answer; else Tab comes first.
+  [[nodiscard]] bool answers() const noexcept { return answers_; }
+
+ private:
+  bool answers_ = false;
+  time_point opened_{};
+  std::optional<time_point> last_typed_;
+};
+
+}  // namespace riffle::cli

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// What a question looks like on a terminal, and its editor.
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "runtime/cli/terminal/approval_prompt.hpp"
+#include "runtime/cli/terminal/editor.hpp"
+#include "runtime/cli/terminal/read_text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/approval_picture.hpp"
+#include "runtime/cli/view/call_edit.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// Characters of a reason that are shown.
+constexpr std::size_t longest_reason = 4000;
+
+/// What a file of the workspace holds; nothing for what is no file.
+std::optional<std::string> file_at(const std::filesystem::path& folder,
+                                   const std::string& path) {
+  std::error_code problem;
+  const auto name = folder / path;
+  if (!std::filesystem::is_regular_file(name, problem)) return std::nullopt;
+  auto text = read_file(name, "file");
+  return text ? std::optional{std::move(*text)} : std::nullopt;
+}
+
+std::string without_colors(const std::string& row) {
+  std::string out;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == '\x1b')
+      i = std::min(row.find('m', i), row.size());
+    else
+      out += row[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> approval_prompt::bottom() const {
+  const auto width = std::max<std::size_t>(options_.columns, 9) - 1;
+  std::vector<std::string> rows;
+  const auto add = [&](std::string_view line) {
+    for (auto& row : wrapped(line, width, "", ""))
+      rows.push_back(std::move(row));
+  };
+  std::string text = open_->prompt();
+  if (open_->wants_text())
+    text += safe_line(reason_.text(), longest_reason);
+  else if (!gate_.answers() && text.ends_with(" > "))
+    text.replace(text.size() - 3, 3, ": Tab first");
+  std::string_view rest = text;
+  for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
+    add(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  add(rest);
+  if (around_.typing != nullptr && !open_->wants_text())
+    if (const auto draft = around_.typing->draft(); !draft.empty())
+      rows.push_back(fit(draft, width));
+  return rows;
+}
+
+void approval_prompt::draw() {
+  std::string bytes;
+  drawn_.clear();
+  auto rows = has_picture_ ? open_->picture() : std::vector<std::string>{};
+  picture_rows_ = rows.size();
+  for (auto& row : bottom()) rows.push_back(std::move(row));
+  for (auto& row : rows) {
+    bytes += (drawn_.empty() ? "" : "\n") + row;
+    drawn_.push_back(without_colors(row));
+  }
+  around_.show(bytes);
+}
+
+/// A narrower terminal has wrapped them.
+std::string approval_prompt::erasure_of(std::size_t rows) const {
+  const auto columns = std::max<std::size_t>(1, around_.screen().columns);
+  std::size_t above = 0;
+  for (std::size_t i = drawn_.size() - rows; i < drawn_.size(); ++i)
+    above += std::max<std::size_t>(
+        1, (columns_of(drawn_[i]) + columns - 1) / columns);
+  above -= above > 0 ? 1 : 0;
+  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
+         std::string{"\x1b[J"};
+}
+
+std::string approval_prompt::erasure() const {
+  if (!open_ || is_plain() || drawn_.empty()) return {};
+  return erasure_of(drawn_.size());
+}
+
+void approval_prompt::show_again() {
+  if (!open_) return;
+  if (is_plain()) return around_.show(open_->prompt());
+  const auto before = drawn_.empty() ? std::string{} : erasure();
+  const auto now = around_.screen();
+  options_.columns = now.columns;
+  options_.rows = now.rows;
+  open_->resize(now.columns, now.rows);
+  if (!before.empty()) around_.show(before);
+  draw();
+}
+
+void approval_prompt::uncovered(bool erased) {
+  if (erased) {
+    drawn_.clear();
+    has_picture_ = true;
+  }
+  if (open_) {
+    if (erased) show_again();
+    return;
+  }
+  remove_prompt();
+  mode_.reset();
+}
+
+void approval_prompt::remove_prompt() {
+  if (is_plain()) return around_.show("\n");
+  if (drawn_.empty()) return;
+  around_.show(erasure_of(drawn_.size() - picture_rows_));
+  drawn_.clear();
+}
+
+/// What stands above the prompt stays there.
+void approval_prompt::show_above(const std::string& lines) {
+  if (!is_plain()) {
+    remove_prompt();
+    has_picture_ = false;
+  }
+  around_.show(lines);
+}
+
+void approval_prompt::leave() {
+  if (!open_) return;
+  remove_prompt();
+  open_.reset();
+  mode_.reset();
+}
+
+// -- editing ------------------------------------------------------------------
+
+void approval_prompt::look_at_file() {
+  if (const auto path = call_edit::path_to_edit(open_->about().tool,
+                                                open_->about().arguments))
+    open_->set_file(file_at(folder_, *path));
+}
+
+void approval_prompt::edit_in_lines() {
+  look_at_file();
+  const auto text = edit_text(open_->editable(), keyboard_.get(),
+                              around_.stopped, open_->ending());
+  act(text ? open_->on_edited(*text)
+           : dialog_step{open_->refused(text.error().message), {}});
+}
+
+void approval_prompt::edit() {
+  look_at_file();
+  around_.show(erasure());
+  drawn_.clear();
+  around_.typing != nullptr ? around_.typing->pause()
+                            : mode_->set(typing_mode::lines);
+  const auto text = edit_text(open_->editable(), keyboard_.get(),
+                              around_.stopped, open_->ending());
+  around_.typing != nullptr ? around_.typing->go_on()
+                            : mode_->set(typing_mode::keys);
+  has_picture_ = true;
+  const auto step = text
+                        ? open_->on_edited(*text)
+                        : dialog_step{open_->refused(text.error().message), {}};
+  around_.show(step.show);
+  // What was typed for the editor is none either.
+  auto* const typing = around_.typing;
+  gate_.open(std::chrono::steady_clock::now(),
+             typing != nullptr && !typing->editor().text().empty());
+}
+
+}  // namespace riffle::cli

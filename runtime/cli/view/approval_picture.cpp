@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/approval_picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Rows around a picture that stay free: the prompt, what is typed, one line
+/// of what happened before.
+constexpr std::size_t other_rows = 8;
+constexpr std::size_t fewest_rows = 4;
+
+/// Members that the preview of a tool of ours shows already.
+bool shown_by_preview(std::string_view tool, std::string_view member) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> all) {
+    return std::ranges::find(all, member) != all.end();
+  };
+  if (tool == "bash") return member == "command";
+  if (tool == "write") return is_one_of({"path", "content"});
+  return tool == "edit" &&
+         is_one_of({"path", "old_string", "new_string", "replace_all"});
+}
+
+/// A line a member, exact: strings as JSON.
+std::string members_of(const events::approval_required& x, bool all) {
+  const auto value = json::parse(x.arguments, nullptr, false);
+  if (!value.is_object()) return all ? x.arguments : std::string{};
+  std::string out;
+  for (const auto& [name, member] : value.items())
+    if (all || !shown_by_preview(x.tool, name))
+      out += name + ": " +
+             member.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return out;
+}
+
+/// The names of the files stand in the sentence above.
+struct diff_body {
+  std::string_view lines;
+  bool is_diff = false;
+  bool of_new_file = false;
+};
+
+diff_body without_names(std::string_view preview) {
+  if (!preview.starts_with("--- ")) return {preview};
+  const auto first = preview.find('\n');
+  if (first == preview.npos || !preview.substr(first + 1).starts_with("+++ "))
+    return {preview};
+  const auto second = preview.find('\n', first + 1);
+  if (second == preview.npos) return {preview};
+  return {preview.substr(second + 1), true,
+          preview.starts_with("--- /dev/null\n")};
+}
+
+std::string sentence(const events::approval_required& x, bool of_new_file) {
+  const auto tool = safe_line(x.tool, 64);
+  auto out = x.tool == "bash" ? std::string{"bash wants to run"}
+                              : tool + ": " + safe_line(x.title, 200);
+  if (of_new_file) out += " (a new file)";
+  if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
+    out += " — " + safe_line(x.reason, 200);
+  return out + (x.tool == "bash" ? ":" : "");
+}
+
+/// Tabs would be as wide as the terminal likes.
+std::string without_tabs(std::string_view line) {
+  std::string out;
+  for (const char c : line)
+    if (c == '\t')
+      out += "    ";
+    else
+      out += c;
+  return out;
+}
+
+/// Takes lines, gives rows.
+class canvas {
+ public:
+  canvas(const picture_options& options, bool is_diff)
+      : options_{options}, is_diff_{is_diff} {}
+
+  void head(std::string_view text) {
+    constexpr std::string_view mark = "[APPROVAL] ";
+    const auto line = std::string{mark} + shown(text);
+    for (auto& row : wrapped(line, width(), "", "  ")) {
+      if (options_.color && rows_.empty() && row.starts_with(mark))
+        row = "\x1b[1m[APPROVAL]\x1b[0m " + row.substr(mark.size());
+      rows_.push_back(std::move(row));
+    }
+    head_ = rows_.size();
+  }
+
+  void body(std::string_view text, bool painted) {
+    for_each_line(text, [&](std::string_view line) {
+      if (full()) {
+        ++hidden_;
+        return;
+      }
+      const auto paint = options_.color && painted && is_diff_
+                             ? paint_of(line)
+                             : std::string_view{};
+      const auto* const first = options_.ascii ? "| " : "│ ";
+      const auto* const next = options_.ascii ? ": " : "┊ ";
+      for (auto& row : wrapped(shown(line), width(), first, next)) {
+        if (full()) {
+          ++hidden_;
+          return;
+        }
+        if (!paint.empty()) row = std::string{paint} + row + "\x1b[0m";
+        rows_.push_back(std::move(row));
+      }
+    });
+  }
+
+  std::vector<std::string> finish() {
+    if (hidden_ > 0)
+      rows_.push_back(shown("  … " + std::to_string(hidden_) +
+                            (hidden_ == 1 ? " more line" : " more lines") +
+                            " ([v]iew shows all)"));
+    return std::move(rows_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t width() const {
+    return std::max<std::size_t>(options_.columns, 9) - 1;
+  }
+  [[nodiscard]] bool full() const {
+    const auto room = std::max(
+        options_.rows - std::min(options_.rows, other_rows), fewest_rows);
+    return !options_.whole && rows_.size() - head_ >= room;
+  }
+  [[nodiscard]] std::string shown(std::string_view text) const {
+    auto out = without_tabs(text);
+    return options_.ascii ? ascii_text(out) : out;
+  }
+
+  const picture_options& options_;
+  bool is_diff_;
+  std::vector<std::string> rows_;
+  std::size_t head_ = 0;
+  std::size_t hidden_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
+                                 std::string_view first,
+                                 std::string_view next) {
+  std::vector<std::string> rows;
+  auto before = first;
+  do {
+    const auto most = columns - std::min(columns, columns_of(before));
+    std::size_t taken = 0;
+    std::size_t used = 0;
+    std::size_t word = 0;  // where the last word of the row begins
+    while (taken < line.size()) {
+      const auto x = first_shown(line.substr(taken));
+      if (used + x.columns > most && taken > 0) break;
+      used += x.columns;
+      taken += x.size;
+      // The mark of a prompt stays behind its last word.
+      if (line[taken - 1] == ' ' && line.substr(taken) != "> ") word = taken;
+    }
+    // A row is not left half empty for a long word.
+    if (taken < line.size() && word > taken / 2) taken = word;
+    rows.push_back(std::string{before} + std::string{line.substr(0, taken)});
+    line.remove_prefix(taken);
+    before = next;
+  } while (!line.empty());
+  return rows;
+}
+
+std::string ascii_text(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto size =
+        std::max<std::size_t>(first_characters(text, 1).size(), 1);
+    const auto one = text.substr(0, size);
+    text.remove_prefix(size);
+    if (size == 1) {
+      out += one;
+    } else if (one == "…") {
+      out += "...";
+    } else if (one == "—") {
+      out += "-";
+    } else {
+      std::uint32_t code = static_cast<unsigned char>(one[0]) & (0x7Fu >> size);
+      for (const char c : one.substr(1))
+        code = code << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+      std::array<char, 16> name{};
+      std::snprintf(name.data(), name.size(), "\\u{%x}", code);
+      out += name.data();
+    }
+  }
+  return out;
+}
+
+bool lacks_utf8(const char* lc_all, const char* lc_ctype, const char* lang) {
+  for (const auto* x : {lc_all, lc_ctype, lang}) {
+    if (x == nullptr || *x == '\0') continue;
+    const auto name = lower(x);
+    return name.find("utf-8") == name.npos && name.find("utf8") == name.npos;
+  }
+  return false;  // nothing is said, and nearly every terminal shows it
+}
+
+std::vector<std::string> approval_picture(const events::approval_required& x,
+                                          bool edited,
+                                          const picture_options& options) {
+  const auto preview = safe_text(x.preview);
+  const auto body = without_names(preview);
+  canvas out{options, body.is_diff};
+  out.head(sentence(x, body.of_new_file) +
+           (edited ? " (as you changed it)" : ""));
+  out.body(safe_text(members_of(x, preview.empty())), false);
+  out.body(body.lines, true);
+  return out.finish();
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a person sees of a call before deciding about it. Pure.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/event.hpp"
+
+namespace riffle::cli {
+
+struct picture_options {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+  bool color = false;
+  bool ascii = false;  ///< the terminal does not show UTF-8
+  bool whole = false;  ///< all of it, however long
+};
+
+/// One sentence, and below it, each line behind a bar, what the call would do:
+/// a command, a diff, or its arguments; nothing twice. Rows without their ends,
+/// each narrower than the terminal. What does not fit is counted in a row of
+/// its own. `edited`: a person wrote the arguments, and this is what they do.
+std::vector<std::string> approval_picture(const events::approval_required& x,
+                                          bool edited,
+                                          const picture_options& options);
+
+/// A line cut into rows of at most `columns`, at words where that is possible;
+/// `first` and `next` stand before them.
+std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
+                                 std::string_view first, std::string_view next);
+
+/// For terminals that do not show UTF-8: what is not ASCII by a name of it.
+std::string ascii_text(std::string_view text);
+
+/// Whether the environment says that the terminal does not show UTF-8: a
+/// locale is set, and it is "C", "POSIX" or of another character set.
+bool lacks_utf8(const char* lc_all, const char* lc_ctype, const char* lang);
+
+}  // namespace riffle::cli

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// What a call would do, as rows of a terminal: whole, once, and harmless.
+#include "runtime/cli/view/approval_picture.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/terminal/text_width.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+using rows = std::vector<std::string>;
+
+namespace {
+
+events::approval_required a_command(const std::string& command) {
+  events::approval_required x;
+  x.tool = "bash";
+  x.title = "Running: " + command.substr(0, 60);
+  x.arguments = nlohmann::json{{"command", command}}.dump();
+  x.preview = command;
+  x.reason = "`bash` changes something";
+  return x;
+}
+
+rows pictured(const events::approval_required& x, std::size_t columns,
+              std::size_t height = 24) {
+  return approval_picture(x, false, {.columns = columns, .rows = height});
+}
+
+}  // namespace
+
+TEST_CASE("a command stands there once, whole, wrapped at words") {
+  const auto x = a_command(
+      "git commit -m 'A message that is long enough to need more than one row "
+      "of any narrow terminal' && git push\nmake");
+  CHECK(pictured(x, 60) ==
+        rows{"[APPROVAL] bash wants to run:",
+             "│ git commit -m 'A message that is long enough to need ",
+             "┊ more than one row of any narrow terminal' && git push",
+             "│ make"});
+  CHECK(pictured(x, 200) ==
+        rows{"[APPROVAL] bash wants to run:",
+             "│ git commit -m 'A message that is long enough to need more than "
+             "one row of any narrow terminal' && git push",
+             "│ make"});
+}
+
+TEST_CASE("what a preview does not show stands beside it") {
+  auto x = a_command("make");
+  x.arguments = R"({"command":"make","timeout_ms":5000})";
+  x.reason = "a rule asks before this call of `bash`";
+  CHECK(pictured(x, 80) ==
+        rows{"[APPROVAL] bash wants to run — a rule asks before this call of "
+             "`bash`:",
+             "│ timeout_ms: 5000", "│ make"});
+  x.tool = "ticket";
+  x.title = "Using ticket";
+  x.preview = "";
+  x.reason = "`ticket` changes something";
+  CHECK(pictured(x, 80) == rows{"[APPROVAL] ticket: Using ticket",
+                                "│ command: \"make\"", "│ timeout_ms: 5000"});
+}
+
+TEST_CASE("no row is as wide as the terminal, whatever is in it") {
+  for (const auto* text :
+       {"echo 日本語のとても長い文字列日本語のとても長い文字列日本語の",
+        "echo שלום עולם זה משפט ארוך מאוד שצריך יותר משורה אחת",
+        "echo "
+        "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍"
+        "👦"
+        " "
+        "e\xCC\x81t\xC3\xA9",
+        "tab\tand\ttab\tand\ttab\tand\ttab\tand\ttab", "\x1b[31m\r\x07"}) {
+    for (const std::size_t columns : {12, 20, 60, 80, 110, 200}) {
+      CAPTURE(text, columns);
+      std::string all;
+      for (const auto& row : pictured(a_command(text), columns)) {
+        CHECK(columns_of(row) < columns);
+        CHECK(row.find_first_of("\t\x1b\r\n\x07") == row.npos);
+        all += row;
+      }
+      CHECK(all.find("…") == all.npos);
+    }
+  }
+}
+
+TEST_CASE("ten thousand lines are counted, and all of them shown on wish") {
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += "echo " + std::to_string(i) + "\n";
+  const auto x = a_command(lines);
+  const auto some = pictured(x, 80);
+  REQUIRE(some.size() == 1 + 16 + 1);
+  CHECK(some.back() == "  … 9984 more lines ([v]iew shows all)");
+  const auto all =
+      approval_picture(x, false, {.columns = 80, .rows = 24, .whole = true});
+  REQUIRE(all.size() == 10'001);
+  CHECK(all.back() == "│ echo 9999");
+}
+
+TEST_CASE("a terminal without UTF-8 gets ASCII") {
+  auto x = a_command("echo é\xE2\x80\xA6\nls");
+  x.reason = "a rule";
+  CHECK(
+      approval_picture(x, false, {.columns = 20, .rows = 24, .ascii = true}) ==
+      rows{"[APPROVAL] bash ", "  wants to run - a ",
+           "  rule:", "| echo \\u{e9}...", "| ls"});
+  CHECK(lacks_utf8("C", nullptr, "en_US.UTF-8"));
+  CHECK(lacks_utf8("", "de_DE.ISO-8859-1", nullptr));
+  CHECK_FALSE(lacks_utf8(nullptr, "", "en_US.utf8"));
+  CHECK_FALSE(lacks_utf8("C.UTF-8", nullptr, "C"));
+  CHECK_FALSE(lacks_utf8(nullptr, nullptr, nullptr));
+}

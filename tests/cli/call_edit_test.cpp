@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A person edits what a call would make, not how it is written down.
+#include "runtime/cli/view/call_edit.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace riffle::cli;
+using Catch::Matchers::Contains;
+
+TEST_CASE("of a write its content is edited") {
+  const call_edit x{"write", R"({"content":"two\n","path":"a/notes.md"})",
+                    "one\n"};
+  CHECK(x.text() == "two\n");
+  CHECK(x.ending() == ".md");
+  CHECK(*x.arguments_of("2\n") == R"({"content":"2\n","path":"a/notes.md"})");
+  CHECK(*x.arguments_of("") == R"({"content":"","path":"a/notes.md"})");
+  CHECK(x.preview_of(*x.arguments_of("2\n")) ==
+        "--- a/a/notes.md\n+++ b/a/notes.md\n@@ -1 +1 @@\n-one\n+2\n");
+  CHECK_THAT(x.arguments_of("\xFF").error().message, Contains("UTF-8"));
+}
+
+TEST_CASE("of an edit the whole file is edited") {
+  const std::string arguments =
+      R"({"path":"f","old_string":"b","new_string":"B","replace_all":true})";
+  const call_edit x{"edit", arguments, "a\nb\nb\n"};
+  CHECK(x.text() == "a\nB\nB\n");
+  CHECK(x.ending() == ".txt");
+  const auto now = x.arguments_of("A\nB\nB\n");
+  REQUIRE(now);
+  CHECK(*now ==
+        R"({"new_string":"A\nB\nB\n","old_string":"a\nb\nb\n","path":"f"})");
+  CHECK(call_edit{"edit", *now, "a\nb\nb\n"}.text() == "A\nB\nB\n");
+  CHECK(nlohmann::json::parse(*x.arguments_of("a\nB\nB\n")) ==
+        nlohmann::json::parse(arguments));
+  CHECK_THAT(x.arguments_of("a\nb\nb\n").error().message,
+             Contains("would stay as it is"));
+  SECTION("where the file is not known, its arguments are") {
+    for (const auto& file :
+         {std::optional<std::string>{}, std::optional<std::string>{"c\n"}}) {
+      const call_edit y{"edit", arguments, file};
+      CHECK(y.ending() == ".json");
+      CHECK_THAT(y.text(), Contains("\"old_string\": \"b\""));
+    }
+  }
+  SECTION("and where it is not unique") {
+    const call_edit y{
+        "edit", R"({"path":"f","old_string":"b","new_string":"B"})", "b\nb\n"};
+    CHECK(y.ending() == ".json");
+  }
+}
+
+TEST_CASE("of a shell call its command is edited") {
+  const call_edit x{"bash", R"({"command":"ls  ","timeout_ms":5})", {}};
+  CHECK(x.text() == "ls  \n");
+  CHECK(x.ending() == ".sh");
+  CHECK(*x.arguments_of("ls  \n") == R"({"command":"ls  ","timeout_ms":5})");
+  CHECK(*x.arguments_of("pwd\n") == R"({"command":"pwd","timeout_ms":5})");
+  CHECK_THAT(x.arguments_of(" \n").error().message,
+             Contains("there is no command"));
+  CHECK(x.preview_of(*x.arguments_of("pwd\n")) == "pwd");
+}
+
+TEST_CASE("an editor that ends the last line changes nothing by that") {
+  const call_edit x{"write", R"({"content":"no end","path":"f"})", {}};
+  CHECK(*x.arguments_of("no end\n") == R"({"content":"no end","path":"f"})");
+  CHECK_THAT(x.preview_of(*x.arguments_of("no end")),
+             Contains("--- /dev/null"));
+}

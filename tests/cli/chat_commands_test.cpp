@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// What begins with '/', as a person types it at a pseudo-terminal.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_program;
+
+namespace {
+
+struct talk {
+  explicit talk(const std::string& steps =
+                    "[[steps]]\ntext = \"You said: "
+                    "{{task}}\"\n") {
+    folder.write("s.toml", steps);
+    folder.write("other.toml",
+                 "[[steps]]\ntext = \"The other heard: {{task}}\"\n");
+    folder.write("riffle.toml", R"toml(
+[runtime]
+data_dir = "data"
+[models.default]
+dialect = "scripted"
+model = "s"
+script = "s.toml"
+[models.second]
+dialect = "scripted"
+model = "o"
+script = "other.toml"
+[agents.writer]
+system_prompt = "You write."
+)toml");
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream in{folder.path() / name};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  temp_folder folder;
+};
+
+/// Types a line, and reads up to what it comes to.
+void say(terminal_program& at, const std::string& line,
+         const std::string& answer) {
+  CAPTURE(line);
+  at.type(line + "\r");
+  INFO(at.written());
+  REQUIRE(at.read_next(answer));
+}
+
+int leave(terminal_program& at) {
+  at.type("/quit\r");
+  return at.finish();
+}
+
+}  // namespace
+
+TEST_CASE("sessions begin anew, are listed, and are gone on with") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  say(at, "/context", "Nothing yet: the session begins with your task.");
+  say(at, "/cost", "Nothing yet.");
+  say(at, "/plan", "There is no plan in this session.");
+  say(at, "/compact", "There is nothing to sum up yet.");
+  say(at, "/save x", "There is nothing to save yet.");
+  say(at, "first task", "You said: first task");
+  say(at, "/context", "1 run, 2 messages, 0 tool calls, ");
+  say(at, "/cost", " tokens in, ");
+  say(at, "/new", "A new session.");
+  say(at, "/context", "Nothing yet");
+  say(at, "second task", "You said: second task");
+  say(at, "/sessions", "second task");
+  REQUIRE(at.read_next("first task"));
+  // The ending of its id, as the list shows it.
+  const auto line = at.written().rfind('\n', at.written().rfind("first task"));
+  const auto begin = line + 1;
+  const auto id =
+      at.written().substr(begin, at.written().find(' ', begin) - begin);
+  CAPTURE(id);
+  say(at, "/resume", "/resume ID: /sessions shows them");
+  say(at, "/resume none", "none");
+  say(at, "/resume " + id, "You said: first task");
+  REQUIRE(at.read_next("Session "));
+  say(at, "third task", "You said: third task");
+  say(at, "/context", "2 runs, 4 messages");
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("model and agent are chosen, and what is unknown is said") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  say(at, "/model", "model default");
+  say(at, "/model nothing-like-it", "nothing-like-it");
+  say(at, "one", "You said: one");
+  say(at, "/model second", "model second");
+  say(at, "two", "The other heard: two");
+  say(at, "/agent", "agent default");
+  say(at, "/agent nobody", "nobody");
+  say(at, "/agent writer", "agent writer");
+  say(at, "three", "The other heard: three");
+  say(at, "/tools", "bash");
+  say(at, "/context", "3 runs, 6 messages");
+  say(at, "/nonsense", "nonsense");
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("a plan is shown") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x{R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "manage_plan"
+arguments = { action = "create", steps = ["Look around", "Write it"] }
+[[steps]]
+text = "Done so far."
+)toml"};
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  say(at, "go", "Done so far.");
+  say(at, "/plan", "Look around");
+  REQUIRE(at.read_next("Write it"));
+  CHECK(leave(at) == 0);
+}
+
+TEST_CASE("a summary takes the place of what was said") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  say(at, "one", "You said: one");
+  say(at, "/compact", "The next task begins a new session with this summary.");
+  REQUIRE(at.read_next("/resume "));
+  say(at, "/context", "Nothing yet");
+  say(at, "two", "You said: two");
+  say(at, "/save out.txt", "saved: out.txt");
+  CHECK(leave(at) == 0);
+  CHECK(x.text_of("out.txt").find("What came before, summed up:") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is saved takes the place of no file") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk x;
+  x.folder.write("mine.txt", "precious\n");
+  terminal_program at{x.folder.path(), {"chat", "--no-color"}, 110};
+  REQUIRE(at.read_next("/help shows"));
+  say(at, "one", "You said: one");
+  say(at, "/save", "/save FILE");
+  say(at, "/save mine.txt", "mine.txt is there already: name another file");
+  say(at, "/save no/such/folder.txt", "no/such/folder.txt cannot be written");
+  say(at, "/save it.txt", "saved: it.txt");
+  CHECK(leave(at) == 0);
+  CHECK(x.text_of("mine.txt") == "precious\n");
+  CHECK(x.text_of("it.txt").find("You said: one") != std::string::npos);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What traces say of plans.
+#include "runtime/cli/view/trace_writer.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+namespace {
+
+struct plan_feed {
+  explicit plan_feed(verbosity level = verbosity::normal)
+      : traces{{level, false, true, false}} {}
+
+  std::string operator()(events::body body) {
+    event x;
+    x.body = std::move(body);
+    return traces.on(x);
+  }
+
+  trace_writer traces;
+};
+
+events::tool_call a_call(const std::string& tool) {
+  events::tool_call x;
+  x.id = {"call_1"};
+  x.tool = tool;
+  return x;
+}
+
+events::tool_result its_result(outcome how) {
+  events::tool_result x;
+  x.id = {"call_1"};
+  x.how = how;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a plan is shown whole at first, then what changed") {
+  plan_feed on;
+  CHECK(on(events::plan_updated{
+            "update",
+            R"([{"id":1,"title":"look","status":"done"},)"
+            R"({"id":2,"title":"leap\u001b[31m","status":"in_progress"},)"
+            R"({"id":3,"title":"land","status":"pending"},)"
+            R"({"id":4,"title":"rest","status":"dropped"}])"}) ==
+        "[PLAN] 1 of 4 done\n"
+        "    ✓ look\n"
+        "    ▸ leap^[[31m\n"
+        "    · land\n"
+        "    ✗ rest\n");
+  CHECK(on(events::plan_updated{
+            "complete", R"([{"id":1,"title":"look","status":"done"},)"
+                        R"({"id":2,"title":"leap\u001b[31m","status":"done"},)"
+                        R"({"id":3,"title":"land","status":"in_progress"},)"
+                        R"({"id":5,"title":"sleep","status":"pending"},)"
+                        R"({"id":4,"title":"rest","status":"dropped"}])"}) ==
+        "[PLAN] 2 of 5 done\n"
+        "    ✓ leap^[[31m\n"
+        "    ▸ land\n"
+        "    · sleep\n");
+  // The call that did it says nothing more.
+  on(a_call("manage_plan"));
+  CHECK(on(its_result(outcome::ok)).empty());
+  on(a_call("manage_plan"));
+  CHECK(on(its_result(outcome::failed)).starts_with("[TOOL] manage_plan"));
+  CHECK(on(events::plan_updated{"create", "[]"}) == "[PLAN] no steps\n");
+  CHECK(on(events::plan_updated{"x", "7"}) == "[PLAN] no steps\n");
+  plan_feed quiet{verbosity::quiet};
+  CHECK(quiet(events::plan_updated{"create", "[]"}).empty());
+}
+
+TEST_CASE("of a long plan the steps that are over give way") {
+  std::string plan;
+  for (int i = 1; i <= 40; ++i)
+    plan += (i > 1 ? ",{\"title\":\"s" : "[{\"title\":\"s") +
+            std::to_string(i) + "\",\"status\":\"" +
+            (i <= 10 ? "done" : "pending") + "\"}";
+  plan_feed on;
+  const auto text = on(events::plan_updated{"update", plan + "]"});
+  CHECK(
+      text.starts_with("[PLAN] 10 of 40 done\n    … 10 before\n"
+                       "    · s11\n"));
+  CHECK(text.ends_with("    · s26\n    … 14 more\n"));
+}
