@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures `riffle serve`: streams, runs a second, latency, slow clients.
 
-usage: serve.py RIFFLE [streams|runs|latency|slow]...
+usage: serve.py RIFFLE [streams|storm|runs|latency|slow]...
 
 Each part starts a server of its own in a temporary folder; clients and the
 provider are this program. Prints a line of Markdown for each number.
@@ -34,13 +34,14 @@ runs = 0
 """
 
 
-def open_stream(port, token, run, buffer=0):
+def open_stream(port, token, run, buffer=0, last=0):
     one = socket.socket()
     if buffer:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     one.connect(("127.0.0.1", port))
     one.sendall((f"GET /v1/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\n"
                  f"Accept: text/event-stream\r\nAuthorization: Bearer {token}"
+                 f"\r\n{f'Last-Event-ID: {last}' if last else 'X: y'}"
                  "\r\n\r\n").encode())
     one.setblocking(False)
     return one
@@ -57,14 +58,23 @@ class Server:
         self.write("riffle.toml", '[runtime]\ndata_dir = "data"\n' + toml
                    + LIMITS)
         os.mkdir(self.folder + "/data", 0o700)
+        self.riffle = riffle
+        self.start(0)
+        with open(self.folder + "/data/server/token") as file:
+            self.token = file.read().strip()
+
+    def start(self, port):
         self.process = subprocess.Popen(
-            [riffle, "serve", "--config", "riffle.toml", "--listen",
-             "127.0.0.1:0", "-q", "--set", 'runtime.log.level="warn"'],
+            [self.riffle, "serve", "--config", "riffle.toml", "--listen",
+             f"127.0.0.1:{port}", "-q", "--set", 'runtime.log.level="warn"'],
             cwd=self.folder, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
         self.port = self.find_port()
-        with open(self.folder + "/data/server/token") as file:
-            self.token = file.read().strip()
+
+    def kill_and_restart(self):
+        self.process.kill()
+        self.process.wait()
+        self.start(self.port)
 
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w") as file:
@@ -96,8 +106,8 @@ class Server:
     def start_run(self):
         return self.ask("POST", "/v1/runs", {"task": "x"})["run_id"]
 
-    def stream(self, run, buffer=0):
-        return open_stream(self.port, self.token, run, buffer)
+    def stream(self, run, buffer=0, last=0):
+        return open_stream(self.port, self.token, run, buffer, last)
 
     def memory_kib(self):
         with open(f"/proc/{self.process.pid}/status") as file:
@@ -147,6 +157,52 @@ def measure_streams(riffle, count=10000, seconds=12):
         row("largest gap", f"{gap:.2f} s")
         row("memory a stream", f"{(server.memory_kib() - before) / count:.1f} KiB")
         row("CPU of the server", f"{100 * cpu / took:.0f} % of a core")
+    finally:
+        server.stop()
+
+
+def measure_storm(riffle, count=10000, seconds=30):
+    """All streams are cut by a kill -9, and come back within two seconds."""
+    words = "word1 " * (seconds + 90)
+    server = Server(riffle, '[publish]\nbatching = "token"\n',
+                    f'chunk = 6\ndelay = "1s"\n[[steps]]\ntext = "{words}"\n')
+    try:
+        run = server.start_run()
+        time.sleep(1.5)
+        before = [0] * count
+        selector = selectors.DefaultSelector()
+        for i in range(count):
+            selector.register(server.stream(run), selectors.EVENT_READ, [0, 0.0])
+            if i % 500 == 499:
+                drain(selector, 0)
+        drain(selector, 3)
+        before = [key.data[0] for key in selector.get_map().values()]
+        for key in list(selector.get_map().values()):
+            selector.unregister(key.fileobj)
+            key.fileobj.close()
+        server.kill_and_restart()
+        began = time.monotonic()
+        last = {}
+        for i, n in enumerate(before):
+            # As EventSource does it, with jitter: over two seconds.
+            wait = began + 2 * i / count - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+            one = server.stream(run, last=n)
+            last[one.fileno()] = n
+            selector.register(one, selectors.EVENT_READ, [n, 0.0])
+            if i % 500 == 499:
+                drain(selector, 0)
+        wrong, back = 0, 0.0
+        while time.monotonic() < began + seconds:
+            wrong += drain(selector, 0.5)[2]
+            if not any(key.data[0] == last[key.fd]
+                       for key in selector.get_map().values()):
+                back = time.monotonic() - began
+                break
+        row(f"{count} streams cut by kill -9, all back with their next event",
+            f"{back:.1f} s" if back else f"not within {seconds} s")
+        row("lost or doubled", wrong)
     finally:
         server.stop()
 
@@ -330,7 +386,8 @@ def main():
                        (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     riffle, parts = os.path.abspath(sys.argv[1]), sys.argv[2:]
     print("| Measured | |\n|---|---|")
-    for name, f in (("streams", measure_streams), ("runs", measure_runs),
+    for name, f in (("streams", measure_streams), ("storm", measure_storm),
+                    ("runs", measure_runs),
                     ("latency", measure_latency), ("slow", measure_slow)):
         if not parts or name in parts:
             f(riffle)

@@ -88,7 +88,8 @@ TEST_CASE("status events tell what lasts") {
   const auto all = of_type(events, "status");
   REQUIRE_FALSE(all.empty());
   bool told = false;
-  for (const auto& x : all) told |= x.at("data").at("text") == "running 1 tool";
+  for (const auto& x : all)
+    told |= x.at("data").at("text") == "Running: sleep 0.4";
   CHECK(told);
 }
 

@@ -30,6 +30,11 @@ struct command {
   bool spends = false;  ///< what it is about: it succeeds once
 };
 
+bool ends_a_run(const command& x) {
+  return x.arguments[0] == "sessions" &&
+         (x.arguments[1] == "cancel" || x.arguments[1] == "forget");
+}
+
 const std::vector<command>& commands() {
   static const std::vector<command> all{
       {{"run", "go", "--approve", "none"}},
@@ -42,6 +47,7 @@ const std::vector<command>& commands() {
       {{"sessions", "output", "CALL"}},
       {{"sessions", "resume", "s1"}, false},
       {{"sessions", "cancel", "s1"}, false},
+      {{"sessions", "forget", "s1"}, false},
       {{"sessions", "delete", "s1", "--output", "json"}, true, true},
       {{"proposals", "list", "--all"}},
       {{"proposals", "show", "PROP"}},
@@ -204,8 +210,7 @@ TEST_CASE("each command of the table succeeds where nothing is missing") {
   for_each_command([](const place& at, const command& x) {
     const auto end = at.shell(at.line(x.arguments));
     INFO(end.err);
-    const bool cancels = x.arguments[0] == "sessions" &&
-                         x.arguments[1] == "cancel";  // nothing is under way
+    const bool cancels = ends_a_run(x);  // nothing is under way
     CHECK(end.status == (cancels ? 2 : 0));
     CHECK(end.out.empty() != x.prints);
   });
@@ -251,8 +256,7 @@ TEST_CASE("each command does without standard input and standard error") {
       const auto end = at.shell(at.line(x.arguments) + " " + without);
       INFO(end.err);
       check_ended(end);
-      const bool cancels =
-          x.arguments[0] == "sessions" && x.arguments[1] == "cancel";
+      const bool cancels = ends_a_run(x);
       CHECK(end.status == (cancels ? 2 : 0));
       CHECK(end.out.empty() != x.prints);
     });

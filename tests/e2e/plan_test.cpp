@@ -40,6 +40,6 @@ TEST_CASE("a plan is shown, saved with the session and told to the model") {
   CHECK(last_message(server, 2).find("2. [pending] leap") != std::string::npos);
   const auto shown = riffle::testing::riffle(folder, {"run", "go"});
   INFO(shown.err);
-  CHECK(shown.err.find("[PLAN] 0 of 2 done\n       | · look\n"
-                       "       | · leap\n") != std::string::npos);
+  CHECK(shown.err.find("[PLAN] 0 of 2 done\n    · look\n"
+                       "    · leap\n") != std::string::npos);
 }

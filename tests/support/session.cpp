@@ -86,8 +86,8 @@ struct counts : listener_base {
   static void tell(const Catch::AssertionResult& result) {
     if (result.isOk()) return;
     const auto where = result.getSourceInfo();
-    std::string text = result.hasExpression() ? result.getExpandedExpression()
-                                              : std::string{};
+    std::string text =
+        result.hasExpression() ? result.getExpandedExpression() : std::string{};
     if (result.hasMessage()) text += " " + std::string{result.getMessage()};
     for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
     reasons += "failed: " + std::string{where.file} + ":" +
