@@ -66,11 +66,9 @@ TEST_CASE("no row is as wide as the terminal, whatever is in it") {
   for (const auto* text :
        {"echo 日本語のとても長い文字列日本語のとても長い文字列日本語の",
         "echo שלום עולם זה משפט ארוך מאוד שצריך יותר משורה אחת",
-        "echo "
-        "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍"
-        "👦"
-        " "
-        "e\xCC\x81t\xC3\xA9",
+        "echo \U0001F469\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466"
+        "\U0001F469\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466",
+        "echo e\xCC\x81t\xC3\xA9 e\xCC\x81t\xC3\xA9",
         "tab\tand\ttab\tand\ttab\tand\ttab\tand\ttab", "\x1b[31m\r\x07"}) {
     for (const std::size_t columns : {12, 20, 60, 80, 110, 200}) {
       CAPTURE(text, columns);
