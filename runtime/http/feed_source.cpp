@@ -70,7 +70,7 @@ std::shared_ptr<const std::string> feed_source::text_of(
 void feed_source::pull() {
   if (std::exchange(pulling_, true)) return;
   const auto parts = hub_->parts();
-  parts->reads->submit([parts, after = place_, how = how_, known = known_,
+  parts->feeds->submit([parts, after = place_, how = how_, known = known_,
                         me = weak_from_this()] {
     if (me.expired()) return;  // the client has gone meanwhile
     auto x = std::make_shared<feed_piece>(

@@ -82,6 +82,7 @@ site::site(site_parts parts, std::shared_ptr<gate> gate, poster post)
   x->post = std::move(post);
   x->journal = parts_.journal;
   x->reads = parts_.reads;
+  x->feeds = parts_.feeds;
   x->clock = parts_.clock;
   x->attach = [runs = parts_.runs](const run_id& run, subscriber_ptr who) {
     runs.follow(run, std::move(who));

@@ -45,6 +45,7 @@ struct site_parts {
   std::shared_ptr<const tools::registry> tools;
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<executor> reads;  ///< pages of the journal
+  std::shared_ptr<executor> feeds;  ///< those of the order of all runs
   std::shared_ptr<executor> works;  ///< all else that blocks
   std::shared_ptr<timer> clock;
   id_source* ids = nullptr;

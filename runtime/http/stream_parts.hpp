@@ -23,6 +23,9 @@ struct stream_parts {
   poster post;
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<executor> reads;  ///< for pages of the journal
+  /// For those of the order of all runs, which cost more: who is far behind
+  /// there waits for his like alone.
+  std::shared_ptr<executor> feeds;
   std::shared_ptr<timer> clock;
   std::function<void(const run_id&, subscriber_ptr)> attach;
   std::uint64_t retry_ms = 1000;

@@ -28,6 +28,7 @@ constexpr const char* op = "server";
 
 /// Threads that read pages for streams: as many as the journal has readers.
 constexpr std::size_t read_threads = 4;
+constexpr std::size_t feed_threads = 2;
 /// And those of requests that block on the journal, or wait for a use case;
 /// what use cases block on has threads of its own, or all might wait for one
 /// that is none's.
@@ -106,6 +107,8 @@ struct serving::impl {
   // In the opposite of the order in which they end.
   std::shared_ptr<blocking_executor> reads =
       std::make_shared<blocking_executor>(read_threads);
+  std::shared_ptr<blocking_executor> feeds =
+      std::make_shared<blocking_executor>(feed_threads);
   std::shared_ptr<blocking_executor> works =
       std::make_shared<blocking_executor>(work_threads);
   std::shared_ptr<blocking_executor> cases =
@@ -157,6 +160,7 @@ http::site_parts serving::impl::parts() {
           runtime->tools(),
           runtime->shared_journal(),
           reads,
+          feeds,
           works,
           runtime->shared_timer(),
           &runtime->ids(),
@@ -314,6 +318,7 @@ void serving::stop() {
   impl_->runtime->on_commit([] {});
   impl_->cases->close(close_limit);
   impl_->works->close(close_limit);
+  impl_->feeds->close(close_limit);
   impl_->reads->close(close_limit);
   impl_->runtime.reset();
 }
