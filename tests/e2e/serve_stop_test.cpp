@@ -114,7 +114,7 @@ TEST_CASE("what takes too long to finish is left, within the limit") {
   const auto end = server.process().wait();
   CHECK(end.status == 0);
   CHECK(std::chrono::steady_clock::now() - start < 15s);
-  CHECK(end.err.find("left as they are") != std::string::npos);
+  CHECK(end.err.find("left as it is") != std::string::npos);
   CHECK(eventually([&] { return processes_in(folder).empty(); }));
 }
 
