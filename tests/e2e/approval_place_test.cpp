@@ -260,9 +260,10 @@ TEST_CASE("where nobody is, calls may be proposed, and people are told") {
   folder.configure(server.url("/v1"), propose);
   const auto end = run(folder, {"run", "go"});
   CHECK(end.status == 0);
-  CHECK(end.err.find("a proposal waits for a decision: riffle proposals "
-                     "list\n") != std::string::npos);
   const std::string id = only(folder).at("proposal_id");
+  INFO(end.err);
+  CHECK(end.err.find("  riffle proposals approve " + id + "\n") !=
+        std::string::npos);
   CHECK(folder.lines("effects").empty());
   CHECK(run(folder, {"proposals", "approve", id}).status == 0);
   CHECK(folder.lines("effects").size() == 1);
