@@ -53,6 +53,18 @@ well
 )");
 }
 
+TEST_CASE("a question comes behind all that was said before it") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"Now I write", 1});
+  s.on(events::llm_token{" it.", 1});
+  s.on(events::approval_required{
+      {"prop_1"}, {"c"}, "write", "Writing a", "{}", "", "it writes", {}});
+  CHECK(s.picture.text().find("Now I write it.") != std::string::npos);
+}
+
 TEST_CASE("text streams into a pipe as it is, untouched by traces") {
   view_options options;
   options.live_text = true;

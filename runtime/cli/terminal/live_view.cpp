@@ -40,6 +40,7 @@ void live_view::append(screen_writes& out, screen_writes more) {
 bool live_view::ends_text(const event& x) {
   const auto* told = std::get_if<events::status>(&x.body);
   return std::holds_alternative<events::tool_call>(x.body) ||
+         std::holds_alternative<events::approval_required>(x.body) ||
          (told && activity::is_writing(told->text));
 }
 
