@@ -66,11 +66,13 @@ void waiting_requests::on_text(std::string_view text) {
 void waiting_requests::on_closed(const std::string& why) {
   std::unique_lock lock{mutex_};
   if (std::exchange(closed_, true)) return;
+  lock.unlock();
+  // Before the answers: who asks again then waits for the next connection.
+  if (events_.on_broken) events_.on_broken(why);
+  lock.lock();
   rpc_effects out;
   core_.on_closed(why, out);
   act(lock, std::move(out));
-  lock.unlock();
-  if (events_.on_broken) events_.on_broken(why);
 }
 
 void waiting_requests::act(std::unique_lock<std::mutex>& lock,
