@@ -109,9 +109,10 @@ std::shared_ptr<const std::string> run_source::from_page() {
 std::shared_ptr<const std::string> run_source::from_channel() {
   if (const auto* x = channel_->find(place_)) return written(*x);
   if (channel_->seen() > place_ || channel_->is_closed()) {
-    elsewhere_ = channel_->is_closed() && channel_->seen() <= place_;
+    const bool gone = channel_->is_closed() && channel_->seen() <= place_;
     leave_channel();
-    pull();
+    pull();  // at once: it may have ended meanwhile
+    elsewhere_ = gone;
   }
   return nullptr;
 }
