@@ -17,6 +17,8 @@ namespace riffle {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+/// A longer line is cut, where a secret might be cut too.
+constexpr std::size_t longest_line = 16 * piece_bytes;
 
 /// Calls `f` with the file in pieces that end with a line, until it says no.
 void for_each_piece(std::ifstream& in,
@@ -29,6 +31,8 @@ void for_each_piece(std::ifstream& in,
     text.resize(kept + static_cast<std::size_t>(in.gcount()));
     more = !in.eof() && in.gcount() > 0;
     const auto end = text.rfind('\n');
+    if (more && end == std::string::npos && text.size() < longest_line)
+      continue;
     const auto cut = !more || end == std::string::npos ? text.size() : end + 1;
     if (!f(std::string_view{text}.substr(0, cut))) return;
     text.erase(0, cut);

@@ -26,23 +26,7 @@ void parser::add_run() {
   x->add_option("TASK", raw.tasks,
                 "What to do; '-' reads standard input; several are a volley, "
                 "each in a session of its own");
-  x->add_option("--tasks-file", raw.tasks_file,
-                "Tasks from a file: a line each (# begins a comment), or JSON; "
-                "'-' reads standard input")
-      ->type_name("FILE")
-      ->check(not_empty());
-  x->add_option("--workers", volley.workers,
-                "Of several tasks: so many run at once")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 1'000u));
-  x->add_option("--max-retries", volley.max_retries,
-                "Of several tasks: further runs of one that failed by what "
-                "may pass")
-      ->type_name("N")
-      ->check(CLI::Range(0u, 100u));
-  x->add_flag("--fail-fast", volley.fail_fast,
-              "Of several tasks: the first that fails ends the others");
+  add_volley(*x);
   add_conversation(*x);
   auto* context = x->add_option("--context", run.context,
                                 "What the model is told beside the task")
@@ -76,6 +60,27 @@ void parser::add_run() {
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] { finish_run(); });
+}
+
+/// What counts for several tasks alone.
+void parser::add_volley(CLI::App& x) {
+  x.add_option("--tasks-file", raw.tasks_file,
+               "Tasks from a file: a line each (# begins a comment), or JSON; "
+               "'-' reads standard input")
+      ->type_name("FILE")
+      ->check(not_empty());
+  x.add_option("--workers", volley.workers,
+               "Of several tasks: so many run at once")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1'000u));
+  x.add_option("--max-retries", volley.max_retries,
+               "Of several tasks: further runs of one that failed by what "
+               "may pass")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 100u));
+  x.add_flag("--fail-fast", volley.fail_fast,
+             "Of several tasks: the first that fails ends the others");
 }
 
 /// Which conversation, and with whom.

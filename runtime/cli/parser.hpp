@@ -81,6 +81,7 @@ struct parser {
   void add_choices(CLI::App& x);
   void add_run();
   void add_chat();
+  void add_volley(CLI::App& x);
   void add_conversation(CLI::App& x);
   void add_plan();
   void finish_plan();

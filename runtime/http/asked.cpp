@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What requests ask for, in their body, query and header.
 #include <algorithm>
-#include <initializer_list>
 
 #include "runtime/base/text.hpp"
 #include "runtime/http/site.hpp"
@@ -40,12 +39,14 @@ bool has_too_many(const nlohmann::json& x) {
 tl::expected<json, std::string> read_json(std::string_view text) {
   if (nests_too_deep(text))
     return tl::unexpected{std::string{"the body nests deeper than 100 levels"}};
-  const auto x = nlohmann::json::parse(text, nullptr, false);
-  if (x.is_discarded())
-    return tl::unexpected{std::string{"the body must be JSON"}};
-  if (has_too_many(x))
-    return tl::unexpected{"an object of the body has more than " +
-                          std::to_string(most_members) + " members"};
+  {
+    const auto x = nlohmann::json::parse(text, nullptr, false);
+    if (x.is_discarded())
+      return tl::unexpected{std::string{"the body must be JSON"}};
+    if (has_too_many(x))
+      return tl::unexpected{"an object of the body has more than " +
+                            std::to_string(most_members) + " members"};
+  }
   return json::parse(text, nullptr, false);
 }
 

@@ -81,8 +81,13 @@ void recovery::look_now() {
     }
     go_on(id);
   }
-  for (const auto& id : work->volleys)
-    if (!at_.volleys()->knows(id) && !refused_.contains(id)) go_on_volley(id);
+  for (const auto& id : work->volleys) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (refused_.contains(id)) continue;
+    }
+    if (!at_.volleys()->knows(id)) go_on_volley(id);
+  }
 }
 
 void recovery::go_on(const run_id& id) {
@@ -94,6 +99,8 @@ void recovery::go_on(const run_id& id) {
             {
               const std::lock_guard lock{me->mutex_};
               me->going_.erase(id);
+              // Another process took it: it may let go of it later.
+              if (x.error().code == errc::session_busy) return;
               me->refused_.insert(id.value);
             }
             log_about(log_level::warn, op,
@@ -113,7 +120,10 @@ void recovery::go_on_volley(const std::string& id) {
   }
   // Another process works on it: it may let go of it later.
   if (again.error().code == errc::session_busy) return;
-  refused_.insert(id);
+  {
+    const std::lock_guard lock{mutex_};
+    refused_.insert(id);
+  }
   if (again.error().code == errc::not_found) at_.volleys()->remove(id);
   log_warn(op, "volley " + id + " cannot go on: " + render(again.error()));
 }

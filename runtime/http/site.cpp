@@ -110,7 +110,8 @@ void site::replace_gate(std::shared_ptr<gate> x) {
 /// A cookie that was logged out is none any more.
 caller_ptr site::recognise(const request& x) const {
   const auto cookie = cookie_of(x.header("cookie"), cookie_name);
-  if (!cookie.empty() && logged_out_.contains(cookie)) return nullptr;
+  const bool by_cookie = !x.has_header("authorization") && !cookie.empty();
+  if (by_cookie && logged_out_.contains(cookie)) return nullptr;
   return current_gate()->recognise(x, system_wall_time());
 }
 

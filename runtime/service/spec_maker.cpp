@@ -170,6 +170,23 @@ expected<void> spec_maker::load_files(run_spec& spec, stored_request& x) const {
 
 namespace {
 
+expected<void> check_phase(const std::string& name) {
+  const auto why = name.empty() ? std::string{} : core::phase_problem(name);
+  if (why.empty()) return {};
+  return unexpected{error{errc::invalid_request, op,
+                          "the name of the phase (--phase) " + why}};
+}
+
+expected<void> read_prompt_file(const config::config& from,
+                                config::agent_config& agent) {
+  if (agent.system_prompt_file.empty()) return {};
+  auto prompt =
+      config::named_path(from, agent.system_prompt_file).and_then(read_prompt);
+  if (!prompt) return unexpected{std::move(prompt.error())};
+  agent.system_prompt = std::move(*prompt);
+  return {};
+}
+
 expected<void> set_workspace(run_spec& spec, const std::filesystem::path& x) {
   if (x.empty()) return {};
   std::error_code ignored;
@@ -207,21 +224,13 @@ expected<void> spec_maker::describe(run_spec& spec,
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;
-  if (!asked.phase.empty())
-    if (const auto why = core::phase_problem(asked.phase); !why.empty())
-      return unexpected{error{errc::invalid_request, op,
-                              "the name of the phase (--phase) " + why}};
+  if (auto ok = check_phase(asked.phase); !ok) return ok;
   spec.context = asked.context;
   spec.phase = asked.phase;
   if (asked.max_steps) spec.agent.max_steps = *asked.max_steps;
   if (!asked.response_schema.empty())
     spec.agent.response_schema.text = asked.response_schema;
-  if (!spec.agent.system_prompt_file.empty()) {
-    auto prompt = config::named_path(*config_, spec.agent.system_prompt_file)
-                      .and_then(read_prompt);
-    if (!prompt) return unexpected{std::move(prompt.error())};
-    spec.agent.system_prompt = std::move(*prompt);
-  }
+  if (auto ok = read_prompt_file(*config_, spec.agent); !ok) return ok;
   spec.surroundings = x.surroundings;
   spec.model = *std::move(model);
   spec.file_types = shown_types(spec.model);

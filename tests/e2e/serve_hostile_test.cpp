@@ -40,6 +40,7 @@ TEST_CASE("a cookie that was given back is none, whatever stands beside it") {
   for (const auto* beside : {"Accept: */*", "Authorization: Basic eA==",
                              "Authorization;", "Authorization: Bearer x"})
     CHECK(stranger.get("/v1/runs", {cookie, beside}).status == 401);
+  CHECK(server.user().get("/v1/runs", {cookie}).status == 200);
 }
 
 TEST_CASE("what the server keeps for itself is nobody's session") {

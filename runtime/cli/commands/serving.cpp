@@ -64,17 +64,18 @@ std::shared_ptr<http::gate> make_gate(const config::config& x, bool no_token,
 }
 
 /// A connection is a descriptor, and runs need some, too.
-std::uint32_t connections_for(std::uint32_t wanted) {
+std::uint32_t connections_for(std::uint32_t wanted, bool asked_for) {
   constexpr rlim_t for_runs = 4;  // a quarter
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
   const auto most = files.rlim_cur - files.rlim_cur / for_runs;
   if (wanted <= most) return wanted;
-  log_warn(op, "server.limits.connections is " + std::to_string(wanted) +
-                   ", but this process may open " +
-                   std::to_string(files.rlim_cur) + " files: it takes " +
-                   std::to_string(most) +
-                   " clients (`ulimit -n` and LimitNOFILE say how many)");
+  if (asked_for)
+    log_warn(op, "server.limits.connections is " + std::to_string(wanted) +
+                     ", but this process may open " +
+                     std::to_string(files.rlim_cur) + " files: it takes " +
+                     std::to_string(most) +
+                     " clients (`ulimit -n` and LimitNOFILE say how many)");
   return static_cast<std::uint32_t>(most);
 }
 
@@ -92,7 +93,9 @@ http::server_options options_of(const config::config& x, int listening) {
   out.certificate = file(x.server.tls.certificate);
   out.key = file(x.server.tls.key);
   out.header_bytes = x.server.limits.header_bytes;
-  out.connections = connections_for(x.server.limits.connections);
+  out.connections =
+      connections_for(x.server.limits.connections,
+                      x.origins.contains("server.limits.connections"));
   out.request_timeout = x.server.request_timeout;
   out.stall_timeout = x.server.stall_timeout;
   out.heartbeat = x.server.heartbeat;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Secrets are kept out of the files that tools write.
+#include "actors/tools/redaction.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "runtime/base/secrets.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using riffle::testing::temp_folder;
+
+namespace {
+
+constexpr const char* secret = "redaction-test-secret-4711";
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("a secret is taken out of a file wherever it stands, no other byte") {
+  add_secret(secret);
+  const temp_folder folder;
+  // Around the border of the pieces in which it is read, in one long line.
+  constexpr std::size_t border = 1u << 20;
+  for (std::size_t at = border - 30; at <= border + 2; at += 4) {
+    CAPTURE(at);
+    const std::string before(at, 'x');
+    const std::string after(5000, 'y');
+    const auto file = folder.write("out", before + secret + after);
+    redact_file(file);
+    CHECK((text_of(file) == before + "***" + after));
+  }
+  std::string lines;
+  for (int i = 0; i < 200'000; ++i) lines += "line " + std::to_string(i) + "\n";
+  const auto file = folder.write("lines", lines + secret + "\n" + lines);
+  redact_file(file);
+  CHECK((text_of(file) == lines + "***\n" + lines));
+}
+
+TEST_CASE("a file without a secret stays the file that it is") {
+  add_secret(secret);
+  const temp_folder folder;
+  const auto file = folder.write("out", "plain\n");
+  const auto before = std::filesystem::last_write_time(file);
+  redact_file(file);
+  CHECK(text_of(file) == "plain\n");
+  CHECK(std::filesystem::last_write_time(file) == before);
+  redact_file(folder.path() / "none");
+  redact_file({});
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "none"));
+}
