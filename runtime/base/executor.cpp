@@ -12,50 +12,70 @@ namespace riffle {
 
 /// Outlives the blocking executor as long as an abandoned thread uses it.
 struct blocking_executor::shared {
+  struct task {
+    job begun;
+    job work;
+    std::string group;
+  };
+
   shared(std::size_t max, std::size_t most)
       : max_threads{max == 0 ? 1 : max},
         most_of_group{most == 0 ? max_threads : most} {}
 
   void work();
+  std::optional<task> next_task(std::unique_lock<std::mutex>& lock);
+  bool calls_one();
 
   const std::size_t max_threads;
   const std::size_t most_of_group;
   std::mutex mutex;
   std::condition_variable wake;
   std::condition_variable ended;
-  struct task {
-    job begun;
-    job work;
-    std::string group;
-  };
   fair_queue<task> jobs;
   std::vector<std::thread> threads;
   std::size_t idle = 0;
+  std::size_t called = 0;  ///< of those idle, that are being woken
   std::size_t alive = 0;
   bool stopping = false;
   bool abandoned = false;
 };
 
+/// True: somebody is to be woken. One at a time: who wakes up calls the next
+/// one if jobs are left, so a thousand short jobs that a few threads do in
+/// passing wake a few threads, not a thousand.
+bool blocking_executor::shared::calls_one() {
+  if (jobs.empty() || called > 0 || idle == 0) return false;
+  ++called;
+  return true;
+}
+
+std::optional<blocking_executor::shared::task>
+blocking_executor::shared::next_task(std::unique_lock<std::mutex>& lock) {
+  while (!stopping) {
+    auto next = jobs.pop(std::chrono::steady_clock::now(), most_of_group);
+    if (next) return next;
+    ++idle;
+    wake.wait(lock);
+    --idle;
+    // Woken for no reason, it takes a call that was another's: then one more
+    // is called, none too few.
+    if (called > 0) --called;
+  }
+  return {};
+}
+
 void blocking_executor::shared::work() {
   std::unique_lock lock{mutex};
-  for (;;) {
-    std::optional<task> next;
-    ++idle;
-    wake.wait(lock, [&] {
-      if (!stopping)
-        next = jobs.pop(std::chrono::steady_clock::now(), most_of_group);
-      return stopping || next;
-    });
-    --idle;
-    if (!next) break;
+  while (auto next = next_task(lock)) {
+    const bool calls = calls_one();
     lock.unlock();
+    if (calls) wake.notify_one();
     if (next->begun) next->begun();
     next->work();
     next->begun = next->work = nullptr;
     lock.lock();
+    // It takes itself what this one may have kept of its group.
     jobs.release(next->group);
-    // It may have been all that kept another one of its group.
-    if (!jobs.empty()) wake.notify_one();
   }
   --alive;
   ended.notify_all();
@@ -69,7 +89,7 @@ blocking_executor::~blocking_executor() { close(duration::max()); }
 
 void blocking_executor::submit(job work, queue_ticket who, job begun) {
   auto& s = *state_;
-  std::lock_guard lock{s.mutex};
+  std::unique_lock lock{s.mutex};
   if (s.stopping) return;
   const auto place = s.jobs.push({std::move(begun), std::move(work), who.group},
                                  who, std::chrono::steady_clock::now());
@@ -84,7 +104,9 @@ void blocking_executor::submit(job work, queue_ticket who, job begun) {
       }
     }
   }
-  s.wake.notify_one();
+  const bool calls = s.calls_one();
+  lock.unlock();
+  if (calls) s.wake.notify_one();
 }
 
 bool blocking_executor::close(duration limit) {

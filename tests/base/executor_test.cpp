@@ -65,6 +65,24 @@ TEST_CASE("jobs run in parallel up to the number of threads") {
   CHECK(ready(done));
 }
 
+TEST_CASE("idle threads are all woken by as many jobs, again and again") {
+  constexpr std::size_t threads = 4;
+  blocking_executor pool{threads, 2};
+  for (int round = 0; round < 200; ++round) {
+    // Two groups, each of which fills its half; the rest waits for a release.
+    const auto jobs = std::make_shared<meeting>(threads);
+    std::array<std::promise<bool>, threads> met;
+    for (std::size_t i = 0; i < threads; ++i)
+      pool.submit([jobs, &met, i] { met.at(i).set_value(jobs->arrive()); },
+                  {i % 2 == 0 ? "even" : "odd"}, {});
+    for (auto& each : met) {
+      auto arrived = each.get_future();
+      REQUIRE(ready(arrived));
+      REQUIRE(arrived.get());
+    }
+  }
+}
+
 TEST_CASE("a job never runs on the thread that submits it") {
   std::promise<std::thread::id> where;
   auto answer = where.get_future();

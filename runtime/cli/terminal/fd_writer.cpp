@@ -13,6 +13,9 @@
 
 namespace riffle::cli {
 
+fd_writer::fd_writer(int fd) noexcept
+    : fd_{fd}, terminal_{::isatty(fd) == 1} {}
+
 bool fd_writer::write(std::string_view text) {
   // A pipe or terminal with room takes so much at once, without a wait.
   constexpr std::size_t piece = PIPE_BUF;
@@ -61,8 +64,6 @@ std::string fd_writer::problem() const {
   if (error_ == ETIMEDOUT) return "nobody reads it";
   return std::generic_category().message(error_);
 }
-
-bool fd_writer::is_terminal() const noexcept { return ::isatty(fd_) == 1; }
 
 std::size_t fd_writer::columns() const noexcept {
   constexpr std::size_t usual = 80;

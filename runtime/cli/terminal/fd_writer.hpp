@@ -15,7 +15,7 @@ class fd_writer {
  public:
   using milliseconds = std::chrono::milliseconds;
 
-  explicit fd_writer(int fd) noexcept : fd_{fd} {}
+  explicit fd_writer(int fd) noexcept;
 
   /// False once nothing more can be written, now or by an earlier call.
   bool write(std::string_view text);
@@ -32,7 +32,8 @@ class fd_writer {
   /// Why writing failed, for people; empty: it did not, or `closed`.
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] bool good() const noexcept { return error_ == 0; }
-  [[nodiscard]] bool is_terminal() const noexcept;
+  /// What `fd` was in the beginning; asked for each event, so looked up once.
+  [[nodiscard]] bool is_terminal() const noexcept { return terminal_; }
   /// Width of the terminal as it is now; 80 if it does not say, 0 if this is
   /// none.
   [[nodiscard]] std::size_t columns() const noexcept;
@@ -43,6 +44,7 @@ class fd_writer {
   bool wait_for_room();
 
   int fd_;
+  bool terminal_;
   std::function<bool(milliseconds)> is_too_long_;
   int error_ = 0;  ///< errno of the failure
 };

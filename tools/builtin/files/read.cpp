@@ -69,7 +69,9 @@ class scanner {
 
   /// 0 or an errno; ECANCELED: stopped.
   int run() {
-    std::string buffer(chunk_size, '\0');
+    // One byte more than there should be, so that the next look is the end's.
+    std::string buffer(std::min<std::uint64_t>(chunk_size, file_.size + 1),
+                       '\0');
     for (;;) {
       if (context_.stop.stop_requested()) return ECANCELED;
       if (!window_.feed_zeros(skip_hole())) break;
