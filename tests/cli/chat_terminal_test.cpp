@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Conversations of the real program on a pseudo-terminal.
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
@@ -7,6 +8,7 @@
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/skip.hpp"
 
 using riffle::testing::temp_folder;
@@ -159,6 +161,9 @@ arguments = { command = "trap '' INT TERM; touch a; sleep 60" }
   REQUIRE(riffle.read_next("/help shows"));
   riffle.type("one\r");
   REQUIRE(riffle.read_next("Running: trap"));
+  // From then on the command obeys a kill alone.
+  REQUIRE(riffle::testing::eventually(
+      [&] { return std::filesystem::exists(folder.path() / "a"); }));
   riffle.type("\x03");
   REQUIRE(riffle.read_next("ancelling"));
   riffle.type("\x03");

@@ -71,11 +71,13 @@ TEST_CASE("what is offered began in this folder and has no process any more") {
 }
 
 TEST_CASE("only whole answers count") {
-  CHECK(yes_or_no("y") == true);
-  CHECK(yes_or_no("yes") == true);
-  CHECK(yes_or_no("n") == false);
-  CHECK(yes_or_no("no") == false);
-  for (const auto* x : {"", " ", "yy", "Y?", "maybe"}) CHECK(!yes_or_no(x));
+  const std::vector<answer> all{{"y", "yes", ""}, {"v", "never", ""}};
+  CHECK(answer_in("y", all) == 0);
+  CHECK(answer_in("yes", all) == 0);
+  CHECK(answer_in("v", all) == 1);
+  CHECK(answer_in("never", all) == 1);
+  for (const auto* x : {"", " ", "yy", "Y?", "n", "maybe"})
+    CHECK(!answer_in(x, all));
 }
 
 TEST_CASE("a person finishes what was interrupted, then starts the next run") {
@@ -86,10 +88,10 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
   REQUIRE(
       next.read_until("A run of this folder was not finished: \"first\" "
                       "(session s1, begun "));
-  REQUIRE(next.read_until("Finish it first? [y]es, [n]o > "));
+  REQUIRE(next.read_until("Finish it first? [y]es, [n]o, ne[v]er > "));
   const bool yes = GENERATE(true, false);
   next.type("\n");  // is no answer
-  REQUIRE(next.read_next("[n]o > "));
+  REQUIRE(next.read_next("ne[v]er > "));
   next.type(yes ? "y\n" : "n\n");
   if (yes) {
     // The call of the first run is asked about, whatever the second may do.
@@ -103,12 +105,28 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
   terminal_program third{
       x.folder.path(), {"run", "third", "--approve", "all"}, 100};
   if (!yes) {
-    REQUIRE(third.read_until("[n]o > "));
+    REQUIRE(third.read_until("ne[v]er > "));
     third.type("n\n");
   }
   CHECK(third.finish() == 0);
   CHECK((third.written().find("was not finished") != std::string::npos) ==
         !yes);
+}
+
+TEST_CASE("what is never to be finished ends as it is, and is not offered again") {
+  if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
+  const place x;
+  terminal_program next{
+      x.folder.path(), {"run", "second", "--approve", "all"}, 100};
+  REQUIRE(next.read_until("ne[v]er > "));
+  next.type("v\n");
+  REQUIRE(next.read_next("session s1 stays as it is; its run is cancelled"));
+  CHECK(next.finish() == 0);
+  CHECK(x.text_of("ran") == "ran\n");  // the second's
+  terminal_program third{
+      x.folder.path(), {"run", "third", "--approve", "all"}, 100};
+  CHECK(third.finish() == 0);
+  CHECK(third.written().find("was not finished") == std::string::npos);
 }
 
 TEST_CASE("an interrupted run is finished in its own folder only") {

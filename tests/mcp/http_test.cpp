@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/mcp/eventually.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/http_server.hpp"
 #include "tools/mcp/call.hpp"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/mcp/eventually.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/mcp/liar_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/api/riffle.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 
@@ -44,9 +43,7 @@ expected<run_state> end_here(const sessions_command& x, config::config settings,
   choose_log_level(x.common.level, settings);
   auto rt = runtime::create(std::move(settings), {.owns_process = true});
   if (!rt) return unexpected{rt.error()};
-  const auto done = rt->cancel(id, x.reason);
-  if (!done) return unexpected{done.error()};
-  return await_end([&](const run_id& run) { return rt->find_run(run); }, id);
+  return end_run_here(*rt, id, x.reason);
 }
 
 int report_end(const sessions_command& x, const run_id& id, run_state state,
@@ -69,6 +66,13 @@ int report_end(const sessions_command& x, const run_id& id, run_state state,
 }
 
 }  // namespace
+
+expected<run_state> end_run_here(runtime& rt, const run_id& id,
+                                 const std::string& reason) {
+  const auto done = rt.cancel(id, reason);
+  if (!done) return unexpected{done.error()};
+  return await_end([&](const run_id& run) { return rt.find_run(run); }, id);
+}
 
 int cancel_run_of(const sessions_command& x, const config::config& settings,
                   const storage::session_snapshot& session,

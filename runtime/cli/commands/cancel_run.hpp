@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/storage/journal.hpp"
@@ -13,5 +14,10 @@ namespace riffle::cli {
 int cancel_run_of(const sessions_command& x, const config::config& settings,
                   const storage::session_snapshot& session,
                   storage::journal& journal, console& io);
+
+/// Ends a run that nobody works on, in this runtime, without finishing it; the
+/// state that it has then, `active` if it has not ended in ten seconds.
+expected<storage::run_state> end_run_here(runtime& rt, const run_id& id,
+                                          const std::string& reason);
 
 }  // namespace riffle::cli

@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/cli/commands/cancel_run.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -57,6 +58,15 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
   return record->second["tasks"].size();
 }
 
+/// Its run ends as it is. Not being able to end it keeps no task from its start.
+int never_finish(runtime& rt, const storage::run_record& left, console& io) {
+  const auto ended = end_run_here(rt, left.id, "it is not to be finished");
+  if (!ended) return report(ended.error(), io);
+  io.complain("session " + left.session.value + " stays as it is; its run is " +
+              std::string{to_string(*ended)});
+  return completed;
+}
+
 }  // namespace
 
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,
@@ -78,10 +88,13 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
     return completed;
   }
   io.err.write(what + "\n");
-  if (!confirm(
-          "Finish it first?", keyboard->get(),
-          [&] { return signals.asked_to_stop(); }, io))
-    return completed;
+  std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
+  if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
+  const auto given = ask(
+      "Finish it first?", answers, keyboard->get(),
+      [&] { return signals.asked_to_stop(); }, io);
+  if (given == 2) return never_finish(rt, *left, io);
+  if (given != 0) return completed;
   if (!volley.empty()) {
     auto of = rt.resume_volley(volley, {.approval = approve::ask});
     if (!of) return report(of.error(), io);

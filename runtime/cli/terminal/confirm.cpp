@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/confirm.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <poll.h>
@@ -37,27 +38,43 @@ std::optional<std::string> read_line(int keyboard,
 
 }  // namespace
 
-std::optional<bool> yes_or_no(std::string_view line) {
-  if (line == "y" || line == "yes") return true;
-  if (line == "n" || line == "no") return false;
-  return std::nullopt;
+std::optional<std::size_t> answer_in(std::string_view line,
+                                     const std::vector<answer>& all) {
+  const auto found = std::ranges::find_if(
+      all, [&](const answer& x) { return line == x.key || line == x.word; });
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+std::optional<std::size_t> ask(const std::string& question,
+                               const std::vector<answer>& all, int keyboard,
+                               const std::function<bool()>& stopped,
+                               console& io) {
+  std::string asked = question;
+  for (const auto& x : all)
+    asked.append(&x == all.data() ? " " : ", ").append(x.offered);
+  // What was typed before the question was seen is no answer to it.
+  ::tcflush(keyboard, TCIFLUSH);
+  for (;;) {
+    io.err.write(asked + " > ");
+    const auto line = read_line(keyboard, stopped);
+    if (!line) {
+      io.err.write("\n");
+      return std::nullopt;
+    }
+    if (const auto given = answer_in(*line, all)) return given;
+  }
 }
 
 bool confirm(const std::string& question, int keyboard,
              const std::function<bool()>& stopped, console& io,
              const std::string& view) {
-  // What was typed before the question was seen is no answer to it.
-  ::tcflush(keyboard, TCIFLUSH);
+  std::vector<answer> all{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
+  if (!view.empty()) all.push_back({"v", "view", "[v]iew all"});
   for (;;) {
-    io.err.write(question + " [y]es, [n]o" +
-                 (view.empty() ? "" : ", [v]iew all") + " > ");
-    const auto line = read_line(keyboard, stopped);
-    if (!line) {
-      io.err.write("\n");
-      return false;
-    }
-    if (const auto answer = yes_or_no(*line)) return *answer;
-    if (*line == "v" || *line == "view") io.err.write(view);
+    const auto given = ask(question, all, keyboard, stopped, io);
+    if (given != 2) return given == 0;
+    io.err.write(view);
   }
 }
 

@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/config/trust.hpp"
 
 namespace riffle::cli {
 
-/// What a line of the keyboard says: true for yes, false for no.
-std::optional<bool> yes_or_no(std::string_view line);
+/// What may be answered: its key, or the whole word, and how it is offered.
+struct answer {
+  std::string_view key;
+  std::string_view word;
+  std::string_view offered;  ///< "[y]es"
+};
 
-/// Asks until there is an answer. What was typed before counts for nothing; a
-/// closed keyboard, or `stopped`, is a no. `view`, unless it is empty, is what
+/// Which of `all` a line of the keyboard names; only whole answers count.
+std::optional<std::size_t> answer_in(std::string_view line,
+                                     const std::vector<answer>& all);
+
+/// Asks until one of `all` is the answer: its index. What was typed before
+/// counts for nothing; nothing: the keyboard is closed, or `stopped`.
+std::optional<std::size_t> ask(const std::string& question,
+                               const std::vector<answer>& all, int keyboard,
+                               const std::function<bool()>& stopped,
+                               console& io);
+
+/// The same for a yes or a no, which is also the answer of a closed keyboard
+/// and of `stopped`. `view`, unless it is empty, is what
 /// the person may look at first.
 bool confirm(const std::string& question, int keyboard,
              const std::function<bool()>& stopped, console& io,
