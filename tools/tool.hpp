@@ -51,6 +51,9 @@ struct call_preview {
   /// What it was made from, e.g. a digest of a file's content: the call runs
   /// only while this is the same. Empty: the text itself is compared.
   std::string basis;
+  /// Why the call can only fail as things are now: then it fails with this, and
+  /// nobody is asked about it. Unset also where the model may not know why.
+  std::optional<error> impossible{};
 };
 
 /// What a call of a tool that changes things would only read.

@@ -80,6 +80,7 @@ std::optional<error> inspect(const run_spec& spec, const tools::tool& tool,
   out.definition = sha256(*definition + "\n" + workspace.string());
   auto preview = preview_of(tool, arguments, workspace);
   if (!preview) return std::move(preview.error());
+  if (preview->impossible) return std::move(preview->impossible);
   out.preview = std::move(*preview);
   const auto subject = tools::ask_subject(tool, arguments, workspace);
   if (!subject) return subject.error();

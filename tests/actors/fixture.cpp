@@ -94,6 +94,11 @@ rule_subject recording_tool::subject(
 tools::call_preview recording_tool::preview(
     const json& args, const std::filesystem::path&) const {
   fail("preview");
+  if (impossible) {
+    tools::call_preview out{"impossible"};
+    out.impossible = impossible;
+    return out;
+  }
   if (!shows.empty() || !from.empty()) return {shows, from};
   return spec_.eff == effect::mutating ? "would act on " + args.dump() : "";
 }

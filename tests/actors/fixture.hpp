@@ -122,6 +122,7 @@ class recording_tool final : public tools::tool {
   std::string is;                   ///< changes its definition
   std::string shows;                ///< instead of its preview
   std::string from;                 ///< basis of its preview
+  std::optional<error> impossible;  ///< its calls, as its preview says
   std::vector<std::string> bases;   ///< that its calls were given
   std::string says;                 ///< instead of its name and arguments
   int throw_times = 0;              ///< so many calls end with an exception

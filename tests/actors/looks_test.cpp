@@ -96,6 +96,40 @@ TEST_CASE("a call that cannot be looked at ends, and says so") {
   x.check();
 }
 
+TEST_CASE("a call that can only fail fails, and nobody is asked about it") {
+  approval_scene x;
+  x.act->impossible =
+      error{errc::invalid_arguments, "act", "old_string is not in f"};
+  SECTION("a person would be asked") {}
+  SECTION("nobody is there") { x.approval = approve::nobody; }
+  SECTION("the proposal would stay open") { x.propose = true; }
+  x.play({wants_act});
+  x.run_out();
+  CHECK(asked(x) == 0);
+  CHECK(x.act->acted.empty());
+  CHECK(x.undecided().empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"failed"});
+  CHECK(x.error_code(0) == "invalid_arguments");
+  CHECK(x.told(0).find("old_string is not in f") != std::string::npos);
+  x.check();
+}
+
+TEST_CASE("what was approved and can only fail by then says why") {
+  approval_scene x;
+  x.play({wants_act});
+  x.run_out();
+  const auto proposal = open_one(x);
+  x.act->impossible =
+      error{errc::invalid_arguments, "act", "old_string is not in f"};
+  x.decide(proposal.id, proposal_outcome::approved);
+  x.run_out();
+  CHECK(asked(x) == 1);
+  CHECK(x.act->acted.empty());
+  CHECK(x.outcomes() == std::vector<std::string>{"failed"});
+  CHECK(x.error_code(0) == "invalid_arguments");
+  x.check();
+}
+
 TEST_CASE("what was approved and cannot be looked at again does not act") {
   approval_scene x;
   x.play({wants_act});

@@ -113,7 +113,8 @@ TEST_CASE("a person finishes what was interrupted, then starts the next run") {
         !yes);
 }
 
-TEST_CASE("what is never to be finished ends as it is, and is not offered again") {
+TEST_CASE(
+    "what is never to be finished ends as it is, and is not offered again") {
   if (!testing::has_terminals()) return testing::skip(testing::no_terminals);
   const place x;
   terminal_program next{

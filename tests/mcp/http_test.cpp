@@ -4,8 +4,8 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/support/eventually.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/http_server.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/http_link.hpp"

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/support/eventually.hpp"
 #include "tests/mcp/liar_world.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/processes.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/stdio_link.hpp"

@@ -252,6 +252,33 @@ TEST_CASE("a person sees the diff before a file is edited") {
   CHECK(testing::slurp(x.folder.path() / "f") == "a\nb\n");
 }
 
+TEST_CASE("an edit that can only fail says so, but not of what is not read") {
+  fixture x;
+  std::filesystem::create_directory(x.folder.path() / "secret");
+  x.folder.write("f", "a\nb\nb\n");
+  x.folder.write("secret/key", "KEY=abc\n");
+  const auto impossible = [&](const tool_ptr& edit, const std::string& path,
+                              const std::string& before) {
+    return edit
+        ->preview({{"path", path}, {"old_string", before}, {"new_string", "x"}},
+                  x.folder.path())
+        .impossible;
+  };
+  CHECK_FALSE(impossible(x.edit, "f", "a"));
+  REQUIRE(impossible(x.edit, "f", "c"));
+  CHECK(impossible(x.edit, "f", "c")->code == errc::invalid_arguments);
+  CHECK(impossible(x.edit, "f", "b"));
+  CHECK(impossible(x.edit, "none", "b"));
+  CHECK(impossible(x.edit, "secret/key", "KEY=b"));
+  // What may not be read is no oracle: each try is a question to a person.
+  const auto kept =
+      make_edit({.rules = {{"secret/*", core::approval_policy::deny}}});
+  CHECK(impossible(kept, "f", "c"));
+  CHECK_FALSE(impossible(kept, "secret/key", "KEY=b"));
+  CHECK_FALSE(impossible(kept, "secret/key", "b"));
+  CHECK_FALSE(impossible(kept, "secret/none", "b"));
+}
+
 TEST_CASE("an approved edit changes what was shown, and nothing else") {
   fixture x;
   x.folder.write("f", "a\nb\n");

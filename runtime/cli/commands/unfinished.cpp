@@ -58,7 +58,8 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
   return record->second["tasks"].size();
 }
 
-/// Its run ends as it is. Not being able to end it keeps no task from its start.
+/// Its run ends as it is. Not being able to end it keeps no task from its
+/// start.
 int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   const auto ended = end_run_here(rt, left.id, "it is not to be finished");
   if (!ended) return report(ended.error(), io);

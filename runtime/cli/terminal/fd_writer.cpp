@@ -13,8 +13,7 @@
 
 namespace riffle::cli {
 
-fd_writer::fd_writer(int fd) noexcept
-    : fd_{fd}, terminal_{::isatty(fd) == 1} {}
+fd_writer::fd_writer(int fd) noexcept : fd_{fd}, terminal_{::isatty(fd) == 1} {}
 
 bool fd_writer::write(std::string_view text) {
   // A pipe or terminal with room takes so much at once, without a wait.

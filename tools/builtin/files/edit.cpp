@@ -208,7 +208,7 @@ class edit final : public path_tool {
       const json& arguments,
       const std::filesystem::path& workspace) const override {
     const auto x = plan_of(arguments, workspace, rules_, {}, {});
-    if (!x) return cannot_preview(x.error());
+    if (!x) return cannot_preview(x.error(), may_tell(arguments, workspace));
     auto basis = basis_of(x->target);
     auto text = way_of(x->target) + shown(*x);
     // What was planned and is shown is of one content.
@@ -243,6 +243,15 @@ class edit final : public path_tool {
   }
 
  private:
+  /// Whether why an edit is impossible tells nothing of what must not be read.
+  [[nodiscard]] bool may_tell(const json& arguments,
+                              const std::filesystem::path& workspace) const {
+    if (rules_.others() == neighbours::named) return true;
+    const auto target = find_target(op, workspace, text_at(arguments, "path"),
+                                    {}, rules_.others());
+    return target && target->current && !rules_.hide(target->where);
+  }
+
   static std::string shown(const planned& x) {
     if (const auto diff = diff_of(x, longest_preview)) return preview_of(*diff);
     return "Changes " + std::to_string(x.change.places.offsets.size()) +

@@ -25,9 +25,11 @@ std::string basis_of(const write_target& target, std::string_view content) {
   return "sha256 " + sha256(content) + " at " + target.where;
 }
 
-call_preview cannot_preview(const tool_output& why) {
-  auto text = "This cannot be done: " + why.text;
-  return {text, text};
+call_preview cannot_preview(const tool_output& why, bool tells) {
+  const auto text = "This cannot be done: " + why.text;
+  call_preview out{text, text};
+  if (tells) out.impossible = why.err;
+  return out;
 }
 
 int check_basis(const write_target& target, const std::string& basis) {

@@ -19,8 +19,10 @@ std::string basis_of(const write_target& target);
 std::string basis_of(const write_target& target, std::string_view content);
 
 /// The preview of a call that would fail now. If it would not fail later, that
-/// is not what was shown.
-call_preview cannot_preview(const tool_output& why);
+/// is not what was shown. `tells`: the model may know why, so it need not be
+/// asked about. Without that its tries are questions to a person, not an oracle
+/// of what it may not read.
+call_preview cannot_preview(const tool_output& why, bool tells);
 
 /// Whether the open file is what was approved (`tool_context::basis`): 0 or
 /// ESTALE.

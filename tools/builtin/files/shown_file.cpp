@@ -24,10 +24,10 @@ tl::expected<std::string, int> read_bytes(int fd, std::uint64_t most) {
   std::string out;
   std::array<char, 65536> piece;  // filled by what is read
   while (out.size() <= most) {
-    const auto count = ::pread(
-        fd, piece.data(),
-        std::min<std::uint64_t>(piece.size(), most + 1 - out.size()),
-        static_cast<off_t>(out.size()));
+    const auto count =
+        ::pread(fd, piece.data(),
+                std::min<std::uint64_t>(piece.size(), most + 1 - out.size()),
+                static_cast<off_t>(out.size()));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return tl::unexpected{errno};
     if (count == 0) break;

@@ -81,7 +81,8 @@ class write final : public path_tool {
       const std::filesystem::path& workspace) const override {
     const auto target =
         find_target(op, workspace, text_at(arguments, "path"), {}, others_);
-    if (!target) return cannot_preview(target.error());
+    if (!target)
+      return cannot_preview(target.error(), others_ == neighbours::named);
     // Before and after it is read: what is shown is of one content.
     auto basis = basis_of(*target);
     auto text = way_of(*target) + shown(*target, text_at(arguments, "content"));
