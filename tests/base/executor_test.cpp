@@ -67,18 +67,24 @@ TEST_CASE("jobs run in parallel up to the number of threads") {
 
 TEST_CASE("idle threads are all woken by as many jobs, again and again") {
   constexpr std::size_t threads = 4;
-  blocking_executor pool{threads, 2};
+  constexpr std::size_t of_group = 2;
+  blocking_executor pool{threads, of_group};
   for (int round = 0; round < 200; ++round) {
-    // Two groups, each of which fills its half; the rest waits for a release.
-    const auto jobs = std::make_shared<meeting>(threads);
-    std::array<std::promise<bool>, threads> met;
-    for (std::size_t i = 0; i < threads; ++i)
-      pool.submit([jobs, &met, i] { met.at(i).set_value(jobs->arrive()); },
-                  {i % 2 == 0 ? "even" : "odd"}, {});
-    for (auto& each : met) {
-      auto arrived = each.get_future();
-      REQUIRE(ready(arrived));
-      REQUIRE(arrived.get());
+    // Two at a time of each group; the others wait until those are released.
+    std::vector<std::future<bool>> all;
+    for (const auto* group : {"even", "odd"})
+      for (const bool late : {false, true}) {
+        const auto jobs = std::make_shared<meeting>(of_group);
+        for (std::size_t i = 0; i < of_group; ++i) {
+          auto met = std::make_shared<std::promise<bool>>();
+          all.push_back(met->get_future());
+          pool.submit([jobs, met] { met->set_value(jobs->arrive()); },
+                      {group, late ? -1 : 0}, {});
+        }
+      }
+    for (auto& met : all) {
+      REQUIRE(ready(met));
+      REQUIRE(met.get());
     }
   }
 }

@@ -169,6 +169,13 @@ TEST_CASE("a person sees the diff before a file is written") {
   CHECK(preview("../f", "x") ==
         "This cannot be done: ../f leads out of the workspace, which is not "
         "allowed");
+  CHECK(x.write->preview({{"path", "../f"}, {"content", "x"}}, x.folder.path())
+            .impossible->code == errc::invalid_arguments);
+  // Where something is hidden, why a path fails may tell of it.
+  CHECK_FALSE(
+      make_write({.rules = {{"secret/*", core::approval_policy::deny}}})
+          ->preview({{"path", "../f"}, {"content", "x"}}, x.folder.path())
+          .impossible);
   x.folder.write("bin", std::string("\0", 1));
   CHECK(preview("bin", "a\n") == "Replaces bin by 1 line, 2 B");
   std::string many;

@@ -63,8 +63,10 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
 int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   const auto ended = end_run_here(rt, left.id, "it is not to be finished");
   if (!ended) return report(ended.error(), io);
-  io.complain("session " + left.session.value + " stays as it is; its run is " +
-              std::string{to_string(*ended)});
+  io.complain("session " + left.session.value + " stays as it is; its run " +
+              (*ended == storage::run_state::active
+                   ? "was asked to end and has not yet"
+                   : "is " + std::string{to_string(*ended)}));
   return completed;
 }
 

@@ -32,8 +32,8 @@ std::optional<std::size_t> ask(const std::string& question,
                                console& io);
 
 /// The same for a yes or a no, which is also the answer of a closed keyboard
-/// and of `stopped`. `view`, unless it is empty, is what
-/// the person may look at first.
+/// and of `stopped`. `view`, unless it is empty, is what the person may look at
+/// first.
 bool confirm(const std::string& question, int keyboard,
              const std::function<bool()>& stopped, console& io,
              const std::string& view = {});

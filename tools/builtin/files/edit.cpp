@@ -107,15 +107,9 @@ int look(planned& x, const std::stop_token& stop) {
   return 0;
 }
 
-plan_or_failure plan_of(const json& arguments,
-                        const std::filesystem::path& workspace,
-                        const read_rules& rules,
-                        const std::optional<std::string>& judged,
-                        const std::stop_token& stop) {
-  auto target = find_target(op, workspace, text_at(arguments, "path"), judged,
-                            rules.others());
-  if (!target) return tl::unexpected{std::move(target).error()};
-  planned x{.target = std::move(*target),
+plan_or_failure plan_of(const json& arguments, write_target target,
+                        const read_rules& rules, const std::stop_token& stop) {
+  planned x{.target = std::move(target),
             .change = {.before = text_at(arguments, "old_string"),
                        .after = text_at(arguments, "new_string")}};
   if (!x.target.current)
@@ -207,12 +201,21 @@ class edit final : public path_tool {
   [[nodiscard]] call_preview preview(
       const json& arguments,
       const std::filesystem::path& workspace) const override {
-    const auto x = plan_of(arguments, workspace, rules_, {}, {});
-    if (!x) return cannot_preview(x.error(), may_tell(arguments, workspace));
+    auto target = target_of(arguments, workspace, {});
+    if (!target)
+      return cannot_preview(target.error(),
+                            rules_.others() == neighbours::named);
+    // The file that is looked into, whatever the path leads to by now.
+    const bool tells = rules_.others() == neighbours::named ||
+                       (target->current && !rules_.hide(target->where));
+    const auto x = plan_of(arguments, std::move(*target), rules_, {});
+    if (!x) return cannot_preview(x.error(), tells);
     auto basis = basis_of(x->target);
     auto text = way_of(x->target) + shown(*x);
     // What was planned and is shown is of one content.
-    const auto again = plan_of(arguments, workspace, rules_, {}, {});
+    auto target_now = target_of(arguments, workspace, {});
+    if (!target_now) return {};
+    const auto again = plan_of(arguments, std::move(*target_now), rules_, {});
     const bool same =
         again && again->change.places.offsets == x->change.places.offsets &&
         basis_of(again->target) == basis;
@@ -221,8 +224,9 @@ class edit final : public path_tool {
   }
 
   tool_output run(const json& arguments, tool_context& context) override {
-    const auto x = plan_of(arguments, context.workspace, rules_, context.judged,
-                           context.stop);
+    auto target = target_of(arguments, context.workspace, context.judged);
+    if (!target) return std::move(target).error();
+    const auto x = plan_of(arguments, std::move(*target), rules_, context.stop);
     if (!x) return x.error();
     if (const int number = check_basis(x->target, context.basis); number != 0)
       return cannot_write(op, x->target, number);
@@ -243,13 +247,11 @@ class edit final : public path_tool {
   }
 
  private:
-  /// Whether why an edit is impossible tells nothing of what must not be read.
-  [[nodiscard]] bool may_tell(const json& arguments,
-                              const std::filesystem::path& workspace) const {
-    if (rules_.others() == neighbours::named) return true;
-    const auto target = find_target(op, workspace, text_at(arguments, "path"),
-                                    {}, rules_.others());
-    return target && target->current && !rules_.hide(target->where);
+  [[nodiscard]] tl::expected<write_target, tool_output> target_of(
+      const json& arguments, const std::filesystem::path& workspace,
+      const std::optional<std::string>& judged) const {
+    return find_target(op, workspace, text_at(arguments, "path"), judged,
+                       rules_.others());
   }
 
   static std::string shown(const planned& x) {

@@ -45,6 +45,7 @@ constexpr const char* parameters = R"({
 
 constexpr std::string_view op = "read";
 constexpr std::size_t chunk_size = 256u << 10;
+constexpr std::size_t least_chunk = 8u << 10;
 constexpr std::uint64_t progress_step = 1u << 20;
 constexpr std::size_t longest_line = 16u << 10;
 constexpr std::size_t room_for_notes = 256;
@@ -69,9 +70,9 @@ class scanner {
 
   /// 0 or an errno; ECANCELED: stopped.
   int run() {
-    // One byte more than there should be, so that the next look is the end's.
-    std::string buffer(std::min<std::uint64_t>(chunk_size, file_.size + 1),
-                       '\0');
+    // What the system makes up as it is read (/proc) says that it has no size.
+    std::string buffer(
+        std::clamp<std::uint64_t>(file_.size, least_chunk, chunk_size), '\0');
     for (;;) {
       if (context_.stop.stop_requested()) return ECANCELED;
       if (!window_.feed_zeros(skip_hole())) break;
