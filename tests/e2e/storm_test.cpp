@@ -127,12 +127,14 @@ double ratio(clock_type::duration a, clock_type::duration b) {
 TEST_CASE("a tool that crash-loops costs the calls of others under a tenth",
           "[torture]") {
   // A machine that does other work is no measure: a trial counts only if two
-  // quiet runs around it agree, and the best of several that count decides.
+  // quiet runs around it agree, and the best of several that count decides. One
+  // trial decides nothing: then all runs must end well, and that is all.
+  const bool measured = rt::repetitions(0, 1, 1) == 1;
   const int wanted = rt::repetitions(1, 5, 100);
   int counted = 0;
   int crashes = 0;
   double best = 1e9;
-  for (int trial = 0; trial < 8 * wanted && counted < wanted; ++trial) {
+  for (int trial = 0; trial < (measured ? 8 * wanted : 1) && counted < wanted; ++trial) {
     scene x;            // a tool that crashed enough is refused for a while
     x.percentile_99();  // what is made once
     const auto before = x.percentile_99();
@@ -146,6 +148,7 @@ TEST_CASE("a tool that crash-loops costs the calls of others under a tenth",
   }
   std::printf("storm: %d crashes, %d trials that count, p99 x %.3f\n", crashes,
               counted, counted > 0 ? best : 0.0);
+  if (!measured) return;
   if (counted == 0) return rt::skip("the machine is too busy to measure p99");
   CHECK(best < 1.1);
 }
