@@ -32,8 +32,8 @@ enum class decision_verdict : std::uint8_t {
 };
 
 /// How far an approval reaches beyond its call, from the narrowest to the
-/// widest. It counts in one session and one folder, and while the tool's
-/// definition is what it was.
+/// widest. It counts in one folder, in one session of it unless it is kept for
+/// all of them, and while the tool's definition is what it was.
 enum class always_scope : std::uint8_t {
   none,
   call,     ///< calls with exactly these arguments

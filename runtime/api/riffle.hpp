@@ -349,6 +349,16 @@ class runtime {
   /// is asked for. False: there is none.
   [[nodiscard]] expected<bool> revoke(const proposal_id& grant);
 
+  /// The prompts of the servers in [mcp], which are started if they are not;
+  /// `problems` gets a line for each that does not answer. Blocks.
+  [[nodiscard]] std::vector<server_prompt> prompts(
+      std::vector<std::string>& problems);
+  /// The text of one, a task for a run. `words`: one for each of its arguments,
+  /// the last one takes the rest. Blocks; fails with `not_found`,
+  /// `invalid_arguments`, `tool_unavailable`, `tool_execution_error`.
+  [[nodiscard]] expected<std::string> prompt(const std::string& name,
+                                             const std::string& words = {});
+
   /// Proposals, newest first. Those whose time is over count as decided.
   [[nodiscard]] expected<std::vector<proposal>> proposals(
       const proposal_filter& filter = {});

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -65,6 +66,7 @@ blocking_executor::shared::next_task(std::unique_lock<std::mutex>& lock) {
 }
 
 void blocking_executor::shared::work() {
+  ::pthread_setname_np(::pthread_self(), "riffle.blocking");
   std::unique_lock lock{mutex};
   while (auto next = next_task(lock)) {
     const bool calls = calls_one();

@@ -66,6 +66,10 @@ std::string size_text(std::uint64_t bytes) { return bytes_text(bytes, false); }
 
 std::string short_size(std::uint64_t bytes) { return bytes_text(bytes, true); }
 
+std::string counted(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
 std::string short_count(std::uint64_t n) {
   if (n < 1000) return std::to_string(n);
   return in_units(static_cast<double>(n), 1000, true,

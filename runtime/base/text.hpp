@@ -28,6 +28,9 @@ std::string size_text(std::uint64_t bytes);
 /// The same in less room: "512 B", "1.3 KB", "35 MB".
 std::string short_size(std::uint64_t bytes);
 
+/// "1 line", "2 lines".
+std::string counted(std::uint64_t n, std::string_view what);
+
 /// "999", "1.3k", "35M".
 std::string short_count(std::uint64_t n);
 

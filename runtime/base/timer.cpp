@@ -2,6 +2,7 @@
 #include "runtime/base/timer.hpp"
 
 #include <algorithm>
+#include <pthread.h>
 #include <utility>
 
 namespace riffle {
@@ -25,6 +26,7 @@ void thread_timer::after(duration delay, std::function<void()> job) {
 }
 
 void thread_timer::work() {
+  ::pthread_setname_np(::pthread_self(), "riffle.timer");
   std::unique_lock lock{mutex_};
   while (!stopping_) {
     if (jobs_.empty()) {

@@ -14,7 +14,7 @@ inline constexpr auto main = R"(Examples:
   riffle sessions list
   riffle sessions resume ses_01j9
   riffle tools call read '{"path": "README.md"}'
-  riffle config init
+  riffle init
 
 Configuration: --config FILE, else $RIFFLE_CONFIG, ./riffle.toml,
 $XDG_CONFIG_HOME/riffle/riffle.toml, else the built-in defaults. What lies in
@@ -54,6 +54,21 @@ that was stopped hard is finished by 'riffle sessions resume SESSION'.
 Exit status: 0 completed, 1 the task failed, 2 usage or configuration,
 3 completed, but calls were denied since nobody could be asked (with an
 explicit --approve none: 0), 124 time limit, 130 interrupted.)";
+
+inline constexpr auto init = R"(Examples:
+  riffle init
+  riffle init --provider anthropic --model claude-sonnet-4-5
+  riffle init --here --force
+
+Looks for keys of providers in the environment, and for model servers on this
+machine (ollama, LM Studio, llama.cpp, vllm). Asks which one, and which of its
+models; writes $XDG_CONFIG_HOME/riffle/riffle.toml (~/.config), which names the
+variable of the key and never the key; makes one tiny request and says what
+works. $X_BASE_URL beside a key $X_API_KEY, and $OLLAMA_HOST, are written as
+the address. 'riffle config init' writes a file with every key instead.
+
+Exit status: 0 written, and the model works; 1 the model cannot be used; 2
+usage, nothing to choose from, or the file is there already.)";
 
 inline constexpr auto chat = R"(Examples:
   riffle
@@ -128,6 +143,7 @@ inline constexpr auto proposals = R"(Examples:
   riffle proposals deny prop_01j9 --reason "Use a branch."
   riffle proposals edit prop_01j9 --arguments '{"command": "make -n"}'
   riffle proposals approve prop_01j9 --always pattern
+  riffle proposals approve prop_01j9 --always pattern --kept
   riffle proposals always
   riffle proposals always --revoke prop_01j9
 

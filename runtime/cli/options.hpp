@@ -45,6 +45,7 @@ struct show_options {
   bool asks = false;    ///< a person is asked about calls, see approval_prompt
   bool raw = false;     ///< no Markdown is rendered
   bool stream = false;  ///< text as it comes, also where no terminal is
+  bool notify = false;  ///< a bell and a note at the end, and at a question
 };
 
 struct run_command {
@@ -116,6 +117,7 @@ struct proposals_command {
   std::size_t limit = 100;             ///< of list
   std::string reason;                  ///< of deny
   always_scope always = always_scope::none;  ///< of approve and edit
+  bool kept = false;                         ///< with always
   std::optional<std::string> arguments;      ///< of edit; "-": standard input
 };
 
@@ -204,6 +206,14 @@ struct config_command {
   bool revoke = false;                         ///< of trust
 };
 
+struct init_command {
+  common_options common;
+  std::string provider;  ///< empty: asked, if there are several
+  std::string model;     ///< empty: asked
+  bool here = false;     ///< ./riffle.toml, not the person's own
+  bool force = false;
+};
+
 struct completion_command {
   common_options common;
   std::string script;  ///< bash, zsh, fish or man; empty: `names`
@@ -217,10 +227,12 @@ struct leave_command {
   std::string err;  ///< for standard error
 };
 
-using command = std::variant<
-    leave_command, run_command, chat_command, volley_command, resume_command,
-    sessions_command, proposals_command, tools_command, models_command,
-    events_check_command, config_command, completion_command, plan_command,
-    serve_command, node_command, nodes_command, cluster_command, mcp_command>;
+using command =
+    std::variant<leave_command, run_command, chat_command, volley_command,
+                 resume_command, sessions_command, proposals_command,
+                 tools_command, models_command, events_check_command,
+                 config_command, completion_command, plan_command,
+                 serve_command, node_command, nodes_command, cluster_command,
+                 mcp_command, init_command>;
 
 }  // namespace riffle::cli

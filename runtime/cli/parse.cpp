@@ -80,6 +80,7 @@ parser::parser() {
   add_models();
   add_events();
   add_config();
+  add_init();
   add_serve();
   add_node();
   add_nodes();

@@ -64,12 +64,16 @@ void parser::add_resume(CLI::App& parent) {
 }
 
 void parser::add_always(CLI::App& sub) {
-  sub.add_option("--always", raw.always,
-                 "Also approve further calls in its session and folder: "
-                 "this very call, those that match its pattern (see "
-                 "'show'), or all of its tool")
-      ->type_name("call|pattern|tool")
-      ->check(CLI::IsMember({"call", "pattern", "tool"}));
+  auto* always =
+      sub.add_option("--always", raw.always,
+                     "Also approve further calls in its session and folder: "
+                     "this very call, those that match its pattern (see "
+                     "'show'), or all of its tool")
+          ->type_name("call|pattern|tool")
+          ->check(CLI::IsMember({"call", "pattern", "tool"}));
+  sub.add_flag("--kept", proposals.kept,
+               "In every session of the folder, also in later ones")
+      ->needs(always);
 }
 
 void parser::add_proposals() {
@@ -254,6 +258,25 @@ void parser::add_config() {
       what::show);
   add("init", "Write a riffle.toml that explains every key", what::init);
   add("trust", "Look at a folder's riffle.toml, and let it count", what::trust);
+}
+
+void parser::add_init() {
+  auto* x = app.add_subcommand("init",
+                               "Choose a model, write a configuration, try it");
+  x->footer(help::init);
+  x->add_option("--provider", init.provider, "Its provider")
+      ->type_name("NAME")
+      ->check(not_empty());
+  x->add_option("--model", init.model, "As the provider calls it")
+      ->type_name("NAME")
+      ->check(not_empty());
+  x->add_flag("--here", init.here, "Write ./riffle.toml, for this folder");
+  x->add_flag("--force", init.force, "Replace a file that is there");
+  add_common(*x);
+  x->final_callback([this] {
+    init.common = finish_common();
+    result = init;
+  });
 }
 
 }  // namespace riffle::cli

@@ -138,6 +138,9 @@ void parser::add_choices(CLI::App& x) {
   x.add_flag("--raw", raw.raw,
              "At a terminal: the text as the model writes it, its Markdown "
              "not rendered");
+  x.add_flag("--notify", raw.notify,
+             "At a terminal: a bell and a note of the desktop when it ends, or "
+             "waits for an answer");
   x.add_flag("--show-reasoning", raw.reasoning,
              "Also what the model thinks, on standard error");
   x.add_flag("--stats", raw.stats,
@@ -152,7 +155,8 @@ show_options parser::finish_show() const {
           .stats = raw.stats,
           .tool_trace = raw.tool_trace,
           .raw = raw.raw,
-          .stream = raw.stream};
+          .stream = raw.stream,
+          .notify = raw.notify};
 }
 
 resume_options parser::finish_choices() const {

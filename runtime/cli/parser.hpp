@@ -26,6 +26,7 @@ struct raw_options {
   bool tool_trace = false;
   bool raw = false;
   bool stream = false;
+  bool notify = false;
   bool insecure = false;
   std::string timeout;
   std::string approval;
@@ -74,6 +75,7 @@ struct parser {
   nodes_command nodes;
   cluster_command cluster;
   mcp_command mcp;
+  init_command init;
   command result;
 
  private:
@@ -93,6 +95,7 @@ struct parser {
   void add_always(CLI::App& sub);
   void add_events();
   void add_config();
+  void add_init();
   void add_completion();
   void add_serve();
   void add_node();

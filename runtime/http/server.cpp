@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unordered_map>
@@ -237,6 +238,7 @@ void server::start(application& to) {
   impl_->accept();
   impl_->tick();
   impl_->thread = std::thread{[loop = impl_->loop] {
+    ::pthread_setname_np(::pthread_self(), "riffle.http");
     for (;;) {
       try {
         loop->run();

@@ -37,6 +37,7 @@ class http_transport final : public transport {
                    std::shared_ptr<transfer_listener> listener) override {
     std::call_once(started_, [this] {
       thread_ = std::thread{[this] {
+        ::pthread_setname_np(::pthread_self(), "riffle.models");
         block_signals();
         loop_.run();
       }};

@@ -378,7 +378,8 @@ node::use_cases node::serve(std::shared_ptr<executor> where) const {
           {journal_, outputs_, volley_locks_},
           service::proposals{journal_},
           {{journal_, registry_, config_, door_}, runs, where},
-          {aside, journal_, door_, side_executor_, volley_locks_}};
+          {aside, journal_, door_, side_executor_, volley_locks_},
+          service::prompts{servers_}};
 }
 
 void node::on_commit(std::function<void()> f) {

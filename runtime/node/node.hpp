@@ -22,6 +22,7 @@
 #include "runtime/node/cluster_part.hpp"
 #include "runtime/scheduler/lifo_slot.hpp"
 #include "runtime/service/front_door.hpp"
+#include "runtime/service/prompts.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/runs.hpp"
 #include "runtime/service/sessions.hpp"
@@ -176,6 +177,7 @@ struct node::use_cases {
   service::proposals proposals;
   service::decisions decisions;
   service::volleys volleys;
+  service::prompts prompts;
 };
 
 }  // namespace riffle

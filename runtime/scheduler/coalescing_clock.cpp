@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/scheduler/coalescing_clock.hpp"
 
+#include <pthread.h>
 #include <utility>
 
 #include <caf/actor_system.hpp>
@@ -12,6 +13,7 @@ coalescing_clock::~coalescing_clock() { stop(); }
 
 void coalescing_clock::start(caf::actor_system& system) {
   thread_ = std::thread{[this, &system] {
+    ::pthread_setname_np(::pthread_self(), "riffle.clock");
     CAF_SET_LOGGER_SYS(&system);
     system.thread_started();
     work();

@@ -54,6 +54,7 @@ storage::decision_record to_record(proposal_id id, decision x) {
   out.reason = std::move(x.reason);
   out.arguments = std::move(x.arguments).value_or("");
   out.always = x.approved ? x.always : always_scope::none;
+  out.kept = x.kept && out.always != always_scope::none;
   out.at = system_wall_time();
   return out;
 }

@@ -118,6 +118,19 @@ struct task_result {
   std::string answer{};  ///< of a completed run
 };
 
+/// A prompt of a server of the Model Context Protocol: a text that a person
+/// sends to a model.
+struct server_prompt {
+  struct argument {
+    std::string name{};
+    std::string about{};
+    bool required = false;
+  };
+  std::string name{};   ///< "files__review"
+  std::string about{};  ///< as the server says it: not safe for a terminal
+  std::vector<argument> arguments{};
+};
+
 /// A person's decision about a proposal.
 struct decision {
   bool approved = false;
@@ -131,6 +144,9 @@ struct decision {
   /// shown them. `runtime::grants` lists these, `runtime::revoke` takes one
   /// back.
   always_scope always = always_scope::none;
+  /// With `always`: it counts in every session of the folder, also in later
+  /// ones, and outlives its own.
+  bool kept = false;
   /// `digest` of the proposal, or of the event, that the person was shown: a
   /// decision about anything else is `stale`. Empty: not checked.
   std::string digest{};

@@ -73,6 +73,7 @@ json decision_json(const storage::decision_record& x) {
   if (!x.reason.empty()) out["reason"] = x.reason;
   if (!x.arguments.empty()) out["arguments"] = value_of(x.arguments);
   if (x.always != always_scope::none) out["always"] = to_string(x.always);
+  if (x.kept) out["kept"] = true;
   return out;
 }
 
@@ -181,10 +182,13 @@ json to_json(const proposal_view& x, wall_time now) {
 
 json to_json(const storage::grant_record& x) {
   json out = {{"proposal_id", x.proposal.value},
-              {"session_id", x.session.value},
               {"folder", x.folder},
               {"tool", x.tool},
               {"scope", to_string(x.scope)}};
+  if (x.session.value.empty())
+    out["kept"] = true;
+  else
+    out["session_id"] = x.session.value;
   if (x.scope == always_scope::pattern) out["pattern"] = x.what;
   if (x.scope == always_scope::call) out["arguments"] = value_of(x.what);
   out["by"] = x.by;

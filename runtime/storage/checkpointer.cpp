@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/checkpointer.hpp"
 
+#include <pthread.h>
 #include <utility>
 
 namespace riffle::storage {
@@ -46,6 +47,7 @@ void checkpointer::await_copy() {
 }
 
 void checkpointer::work() {
+  ::pthread_setname_np(::pthread_self(), "riffle.wal");
   std::unique_lock lock{mutex_};
   for (;;) {
     wake_.wait(lock, [this] { return wanted_ || stopping_; });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <pthread.h>
 #include <utility>
 
 #include "runtime/storage/unit_check.hpp"
@@ -88,6 +89,7 @@ void commit_queue::push(entry x, std::size_t bytes) {
 }
 
 void commit_queue::work() {
+  ::pthread_setname_np(::pthread_self(), "riffle.journal");
   guard lock{mutex_};
   while (await(lock)) {
     step(lock);

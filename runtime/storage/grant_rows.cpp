@@ -20,7 +20,7 @@ grant_reader::grant_reader(sqlite::database& db)
     : all_{db, "SELECT proposal, session, crc, data FROM grants ORDER BY n"},
       of_session_{db,
                   "SELECT proposal, session, crc, data FROM grants INDEXED BY "
-                  "grants_by_session WHERE session = ? ORDER BY n"} {}
+                  "grants_by_session WHERE session IN (?, '') ORDER BY n"} {}
 
 std::vector<grant_record> grant_reader::list(
     const std::optional<session_id>& of) {

@@ -17,7 +17,7 @@ class grant_reader {
  public:
   explicit grant_reader(sqlite::database& db);
 
-  /// Oldest first; of one session, or all.
+  /// Oldest first; those that count in one session, or all.
   std::vector<grant_record> list(const std::optional<session_id>& of);
 
  private:

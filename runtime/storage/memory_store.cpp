@@ -129,7 +129,10 @@ std::vector<decision_record> memory_store::decisions_of(
 std::vector<grant_record> memory_store::grants(
     const std::optional<session_id>& of) const {
   auto all = grants_;
-  if (of) std::erase_if(all, [&](const auto& x) { return x.session != *of; });
+  if (of)
+    std::erase_if(all, [&](const auto& x) {
+      return x.session != *of && !x.session.value.empty();
+    });
   return all;
 }
 

@@ -55,6 +55,7 @@ std::optional<grant_record> grant_of(const proposal_record& what,
   grant_record out{
       what.id,  what.session, what.folder, what.tool, what.definition,
       x.always, {},           x.by,        x.at};
+  if (x.kept) out.session = {};
   if (x.always == always_scope::pattern) out.what = what.pattern;
   if (x.always == always_scope::call)
     out.what = x.arguments.empty() ? what.arguments : x.arguments;

@@ -67,6 +67,7 @@ struct decision_record {
   /// Of an approval: `proposal_digest` of what was approved. The journal fills
   /// it in; nothing else runs.
   std::string digest{};
+  bool kept = false;  ///< with `always`: in all sessions of the folder
 
   bool operator==(const decision_record&) const = default;
 };
@@ -76,7 +77,7 @@ struct decision_record {
 /// by taking it away.
 struct grant_record {
   proposal_id proposal{};  ///< whose approval gave it; its name
-  session_id session{};
+  session_id session{};    ///< empty: it is kept for all of its folder
   std::string folder{};
   std::string tool{};
   std::string definition{};  ///< SHA-256, as in `proposal_record`

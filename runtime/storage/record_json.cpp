@@ -172,7 +172,7 @@ void members(auto& each, of<proposal_record> auto& x) {
 }
 
 void members(auto& each, of<decision_record> auto& x) {
-  auto& [proposal, how, by, reason, arguments, always, at, digest] = x;
+  auto& [proposal, how, by, reason, arguments, always, at, digest, kept] = x;
   each("proposal", proposal);
   each("how", how);
   each("by", by);
@@ -181,6 +181,7 @@ void members(auto& each, of<decision_record> auto& x) {
   each("always", always);
   each("at", at);
   each("digest", digest);
+  each.rare("kept", kept);
 }
 
 void members(auto& each, of<grant_record> auto& x) {

@@ -90,7 +90,7 @@ def told(name, tasks, ideal, wall, cpu, peak, requests):
 
 def main():
     args = argparse.ArgumentParser()
-    args.add_argument("riffle", nargs="?", default="build/unity/riffle")
+    args.add_argument("riffle", nargs="?", default="build/release/riffle")
     args.add_argument("--tasks", type=int, default=1000)
     args.add_argument("--workers", type=int, default=50)
     args.add_argument("--delay", type=float, default=0.5)

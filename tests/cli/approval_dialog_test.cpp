@@ -73,6 +73,7 @@ TEST_CASE("a letter is an answer, any other key is none") {
   CHECK_FALSE(x.on_key("a").unknown);
   CHECK(x.on_key("y").unknown);  // of the scopes it is none
   CHECK(x.on_key("p").unknown);  // there is no pattern
+  CHECK(x.on_key("P").unknown);
   SECTION("for the session") {
     CHECK(x.on_key("c").decided ==
           approval_answer{kind::always, "", {}, always_scope::call});
@@ -111,8 +112,8 @@ TEST_CASE("always is asked for its scope, which it names") {
         "  c  calls with exactly these arguments\n"
         "  p  calls that match docs/*\n"
         "  t  every call of write\n"
-        "in this session and folder, until you take it back: 'riffle "
-        "proposals always'\n"
+        "in this session; a capital letter: in every session of this folder.\n"
+        "'riffle proposals always' lists it and takes it back.\n"
         "Which? [c]all, [p]attern, [t]ool, [b]ack > ");
   SECTION("one of them") {
     for (const auto& [line, scope] :
@@ -122,6 +123,18 @@ TEST_CASE("always is asked for its scope, which it names") {
       auto y = x;
       CHECK(y.on_line(line).decided ==
             approval_answer{kind::always, "", {}, scope});
+    }
+  }
+  SECTION("kept for the folder") {
+    for (const auto& [line, scope] : {std::pair{"C", always_scope::call},
+                                      std::pair{"P", always_scope::pattern},
+                                      std::pair{"T", always_scope::tool}}) {
+      for (const bool key : {false, true}) {
+        auto y = x;
+        const auto step = key ? y.on_key(line) : y.on_line(line);
+        CHECK(step.decided ==
+              approval_answer{kind::always, "", {}, scope, true});
+      }
     }
   }
   SECTION("yes is none of them") {

@@ -356,3 +356,27 @@ arguments = { path = "second.md", content = "more\n" }
   CHECK(riffle.finish() == 0);
   CHECK(at.text_of("second.md") == "more\n");
 }
+
+TEST_CASE("a bell rings at a question and at the end, where it is wanted") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  for (const bool wanted : {true, false}) {
+    for (const auto* term : {"xterm", "dumb"}) {
+      CAPTURE(wanted, term);
+      const place x;
+      std::vector<std::string> words{"run", "go", "--approve", "all"};
+      if (wanted) words.emplace_back("--notify");
+      terminal_program riffle{x.folder.path(), words, 100, term};
+      CHECK(riffle.finish() == 0);
+      const auto& text = riffle.written();
+      CHECK(has_text(text, "\a") == wanted);
+      CHECK(has_text(text, "\x1b]9;Riffle: the run has ended\x1b\\\a") ==
+            (wanted && term == std::string{"xterm"}));
+      CHECK_FALSE(has_text(text, "waits for your answer"));
+    }
+  }
+  const place x;
+  terminal_program riffle{x.folder.path(), {"run", "go", "--notify"}, 100};
+  CHECK(riffle.read_until(
+      "\x1b]9;Riffle: a call waits for your answer\x1b\\\a"));
+}

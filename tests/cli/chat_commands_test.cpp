@@ -165,3 +165,27 @@ TEST_CASE("what is saved takes the place of no file") {
   CHECK(x.text_of("mine.txt") == "precious\n");
   CHECK(x.text_of("it.txt").find("You said: one") != std::string::npos);
 }
+
+TEST_CASE("prompts of a server are listed, and sent as a task") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  folder.write("s.toml", "[[steps]]\ntext = \"You said: {{task}}\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n"
+               "[mcp.liar]\ncommand = [\"" RIFFLE_MCP_LIAR "\"]\n");
+  terminal_program at{folder.path(), {"chat", "--no-color"}, 100};
+  REQUIRE(at.read_next("/help shows"));
+  at.type("/prompts\r");
+  REQUIRE(at.read_next("/liar__greet who [how]  Greets somebody"));
+  at.type("/liar__greet\r");
+  REQUIRE(at.read_next("the prompt greet needs who"));
+  at.type("/liar__greet Ann very warmly\r");
+  REQUIRE(at.read_next("You said: Greet Ann very warmly."));
+  at.type("/liar__no\r");
+  REQUIRE(at.read_next("no server has a prompt liar__no"));
+  at.type("\x04");
+  CHECK(at.finish() == 0);
+}

@@ -20,6 +20,9 @@ TEST_CASE("a line is a task, a command, or one for the shell") {
   CHECK(parse_chat_line("/exit").word == "quit");
   CHECK(parse_chat_line("/usr/bin is full").what == chat_act::task);
   CHECK(parse_chat_line("/").what == chat_act::task);
+  CHECK(parse_chat_line("/files__Review2 a b") ==
+        chat_line{chat_act::command, "files__Review2", "a b"});
+  CHECK(parse_chat_line("/__init__ is long").what == chat_act::task);
   CHECK(parse_chat_line("/hepl").what == chat_act::command);
   CHECK(no_such_command("hepl") ==
         "there is no /hepl; did you mean /help? /help lists all");

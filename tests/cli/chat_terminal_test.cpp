@@ -93,7 +93,7 @@ TEST_CASE("riffle alone goes on with -c where the last one ended") {
     CHECK(riffle.finish() == 0);
   }
   terminal_program riffle{folder.path(), {"-c"}, 80};
-  REQUIRE(riffle.read_next("1 runs so far"));
+  REQUIRE(riffle.read_next("1 run so far"));
   // The history is that of the last conversation.
   riffle.type("\x1b[A\x1b[A\r");
   REQUIRE(riffle.read_next("You said: first"));

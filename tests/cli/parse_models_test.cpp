@@ -7,6 +7,25 @@ using namespace riffle;
 using namespace riffle::cli;
 using namespace riffle::testing;
 
+TEST_CASE("a bell is rung where it is wanted") {
+  CHECK_FALSE(parsed<run_command>({"run", "t"}).show.notify);
+  CHECK(parsed<run_command>({"run", "--notify", "t"}).show.notify);
+  CHECK(parsed<chat_command>({"chat", "--notify"}).each.show.notify);
+}
+
+TEST_CASE("the first steps arrive") {
+  const auto plain = parsed<init_command>({"init"});
+  CHECK((plain.provider.empty() && plain.model.empty()));
+  CHECK_FALSE((plain.here || plain.force));
+  const auto all = parsed<init_command>(
+      {"init", "--provider", "p", "--model", "m", "--here", "--force"});
+  CHECK(all.provider == "p");
+  CHECK(all.model == "m");
+  CHECK((all.here && all.force));
+  CHECK(has(refused({"init", "--provider", ""}), "--provider"));
+  CHECK(has(refused({"init", "x"}), "x"));
+}
+
 TEST_CASE("models and the form of an answer arrive") {
   using what = models_command::what;
   const auto list = parsed<models_command>({"models", "list"});

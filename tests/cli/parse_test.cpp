@@ -183,6 +183,9 @@ TEST_CASE("proposals are listed, shown and decided") {
   CHECK(yes.always == always_scope::none);
   CHECK(read({"proposals", "approve", "p2", "--always", "pattern"}).always ==
         always_scope::pattern);
+  CHECK_FALSE(yes.kept);
+  CHECK(read({"proposals", "approve", "p", "--always", "call", "--kept"}).kept);
+  CHECK(has(refused({"proposals", "approve", "p", "--kept"}), "--always"));
   CHECK(read({"proposals", "always"}).id.empty());
   CHECK(read({"proposals", "always", "--revoke", "p3"}).id == "p3");
   const auto no = read({"proposals", "deny", "p3", "--reason", "too risky"});
@@ -291,6 +294,7 @@ TEST_CASE("help teaches with examples, for each subcommand") {
                                              {"events", "check", "--help"},
                                              {"config", "check", "--help"},
                                              {"config", "show", "--help"},
+                                             {"init", "--help"},
                                              {"config", "init", "--help"}}) {
     CAPTURE(x);
     const auto help = parsed<leave_command>(x);

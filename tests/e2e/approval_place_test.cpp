@@ -254,6 +254,30 @@ TEST_CASE("what is always approved is listed, and taken back") {
   CHECK(pending(folder).size() == 1);
 }
 
+TEST_CASE(
+    "what is kept for a folder counts in its later sessions, not outside") {
+  const two_folders x;
+  CHECK(
+      run(x.home, {"proposals", "approve", x.id, "--always", "tool", "--kept"})
+          .status == 0);
+  const auto listed =
+      json::parse(run(x.home, {"proposals", "always", "--output", "json"}).out);
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0].at("kept") == true);
+  CHECK_FALSE(listed[0].contains("session_id"));
+  CHECK(run(x.home, {"proposals", "always"}).out.find("every session") !=
+        std::string::npos);
+  // Its session may go.
+  CHECK(run(x.home, {"sessions", "delete", "s1"}).status == 0);
+  CHECK(run(x.home, {"run", "more", "--session", "s2"}).status == 0);
+  CHECK(pending(x.home).empty());
+  CHECK(run(x.other, {"run", "more", "--session", "s3"}).status == 0);
+  CHECK(pending(x.home).size() == 1);
+  CHECK(run(x.home, {"proposals", "always", "--revoke", x.id}).status == 0);
+  CHECK(run(x.home, {"run", "more", "--session", "s4"}).status == 0);
+  CHECK(pending(x.home).size() == 2);
+}
+
 TEST_CASE("where nobody is, calls may be proposed, and people are told") {
   http_server server{one_call("bash", {{"command", "echo one >> effects"}})};
   const work_folder folder;

@@ -177,3 +177,64 @@ TEST_CASE("the environment of a server is clean") {
   CHECK(seen.find("canary-4711") == std::string::npos);
   CHECK(seen.find("test-key") == std::string::npos);
 }
+
+namespace {
+
+/// A server over HTTP with one tool, of the era before 2026.
+rt::http_reply web_server(const rt::http_request& request) {
+  if (request.method != "POST") return rt::http_reply::text("", 405);
+  const auto x = json::parse(request.body);
+  const auto method = x.value("method", "");
+  json result = json::object();
+  if (!x.contains("id")) return rt::http_reply::text("", 202);
+  if (method == "server/discover") return rt::http_reply::text("no", 400);
+  if (method == "initialize")
+    result = {{"protocolVersion", "2025-11-25"},
+              {"capabilities", {{"tools", json::object()}}},
+              {"serverInfo", {{"name", "web"}}}};
+  if (method == "tools/list")
+    result = {
+        {"tools", {{{"name", "ask"}, {"inputSchema", {{"type", "object"}}}}}}};
+  if (method == "tools/call")
+    result = {{"content", {{{"type", "text"}, {"text", "from the web"}}}}};
+  return rt::http_reply::json(
+      json{{"jsonrpc", "2.0"}, {"id", x["id"]}, {"result", result}}.dump());
+}
+
+}  // namespace
+
+TEST_CASE("a server over HTTP gets its token and its headers, others never") {
+  const rt::work_folder folder;
+  rt::http_server web{web_server};
+  auto model = model_with({{"web__ask", json::object()}});
+  folder.configure(model.url("/v1"),
+                   "[agents.default]\ntools = [\"mcp:web\"]\n"
+                   "[tools]\napproval = \"allow\"\n"
+                   "[mcp.web]\nurl = \"" +
+                       web.url("/mcp") +
+                       "\"\ntoken_env = \"WEB_TOKEN\"\n"
+                       "headers = { X-Gate = \"g ${GATE_TOKEN}\", X-Plain = "
+                       "\"p\" }\n");
+  const std::map<std::string, std::string> env{
+      {"WEB_TOKEN", "canary-token-4711"}, {"GATE_TOKEN", "canary-gate-4712"}};
+  const auto end =
+      rt::riffle(folder, {"run", "--output", "jsonl", "-v", "go"}, env);
+  const auto result = result_of(end);
+  CHECK(result["outcome"] == "ok");
+  CHECK(web.request_count() > 2);
+  for (const auto& x : web.requests()) {
+    CHECK(x.header("authorization") == "Bearer canary-token-4711");
+    CHECK(x.header("x-gate") == "g canary-gate-4712");
+    CHECK(x.header("x-plain") == "p");
+  }
+  for (const auto& x : model.requests()) {
+    CHECK(x.body.find("canary-") == std::string::npos);
+    CHECK(x.header("x-plain").empty());
+  }
+  CHECK((end.out + end.err).find("canary-") == std::string::npos);
+  // Without the variable nothing is sent, and the message names it.
+  const auto sent = web.request_count();
+  const auto missing = rt::riffle(folder, {"mcp", "list"}, {});
+  CHECK(missing.out.find("WEB_TOKEN") != std::string::npos);
+  CHECK(web.request_count() == sent);
+}

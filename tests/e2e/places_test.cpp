@@ -176,9 +176,9 @@ TEST_CASE("the table has every command that the program has") {
     if (x.arguments.size() > 1)
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
-  // Tried by trust_test.cpp, approval_place_test.cpp, models_test.cpp,
-  // given_plan_test.cpp, completion_test.cpp, cluster_test.cpp and
-  // mcp_command_test.cpp.
+  // Tried by init_test.cpp, trust_test.cpp, approval_place_test.cpp,
+  // models_test.cpp, given_plan_test.cpp, completion_test.cpp, cluster_test.cpp
+  // and mcp_command_test.cpp.
   known.insert({"config trust", "proposals always",
                 "models",       "models list",
                 "models check", "models providers",
@@ -193,7 +193,7 @@ TEST_CASE("the table has every command that the program has") {
                 "mcp tools",    "mcp call",
                 "mcp approve",  "mcp remove",
                 "mcp import",   "mcp read",
-                "mcp serve"});
+                "mcp serve",    "init"});
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {

@@ -297,6 +297,26 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
   CHECK(k.j->grants({})->empty());
 }
 
+TEMPLATE_TEST_CASE("what is kept for a folder outlives its session", "",
+                   EVERY_KIND) {
+  TestType k;
+  const auto run = opened(k);
+  put(k, run, {make_proposal(run, "prop_1")});
+  auto kept = make_decision("prop_1");
+  kept.kept = true;
+  REQUIRE(k.j->decide(kept, {}));
+  const grant_record one{{"prop_1"}, {},     "/home/me/project",
+                         "bash",     "def1", always_scope::pattern,
+                         "make *",   "ann",  {200}};
+  for (const auto* session : {"ses_1", "ses_2"})
+    CHECK(*k.j->grants(session_id{session}) == std::vector{one});
+  finish(k, run);
+  REQUIRE(k.j->delete_session({"ses_1"}));
+  CHECK(*k.j->grants({}) == std::vector{one});
+  CHECK(*k.j->revoke({"prop_1"}));
+  CHECK(k.j->grants({})->empty());
+}
+
 TEST_CASE("a denial gives nothing, whatever it says") {
   const auto run = make_run("ses_1", "run_1");
   CHECK_FALSE(grant_of(make_proposal(run, "prop_1"),

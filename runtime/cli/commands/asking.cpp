@@ -50,4 +50,13 @@ void tell_unasked(std::uint32_t calls, const std::string& it,
       "by rules of the configuration");
 }
 
+void ring(const show_options& show, std::string_view what, console& io) {
+  if (!show.notify || !io.err.is_terminal()) return;
+  const char* term = std::getenv("TERM");
+  std::string out;
+  if (term && std::string_view{term} != "dumb")
+    out.append("\x1b]9;Riffle: ").append(what).append("\x1b\\");
+  io.err.write(out + "\a");
+}
+
 }  // namespace riffle::cli

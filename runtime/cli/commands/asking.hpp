@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -37,6 +38,11 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
 /// What a person who was not there can do about it. `it`: "it", "the plan".
 void tell_unasked(std::uint32_t calls, const std::string& it,
                   const common_options& options, console& io);
+
+/// For who looks elsewhere, if that is wanted and there is a terminal: a bell,
+/// and a note (OSC 9, which kitty, iTerm2, WezTerm, foot and Windows Terminal
+/// show on the desktop). `what`: "the run has ended".
+void ring(const show_options& show, std::string_view what, console& io);
 
 /// Knows when something that shall end has had its time: time limits of tools
 /// are far shorter.

@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -72,6 +73,12 @@ int execute(const chat_command& x, console& io) {
   auto keyboard = open_keyboard(false);
   if (!keyboard) return no_terminal(io);
   auto options = x.each;
+  if (needs_first_steps(options.common, options.choices.model)) {
+    init_command first;
+    first.common = options.common;
+    const int status = execute(first, io);
+    if (status != completed) return status;
+  }
   auto settings = load_config(options.common, config_use::acts, false, io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(options.agent, *settings),

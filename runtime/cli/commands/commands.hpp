@@ -47,6 +47,7 @@ int execute(const node_command& x, console& io);
 int execute(const nodes_command& x, console& io);
 int execute(const cluster_command& x, console& io);
 int execute(const mcp_command& x, console& io);
+int execute(const init_command& x, console& io);
 int execute_trust(const config_command& x, console& io);
 
 /// What a command does with its configuration.

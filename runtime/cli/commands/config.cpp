@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // riffle config check|show|init; trust: config_trust.cpp
-#include <cerrno>
-#include <fcntl.h>
-#include <system_error>
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
-#include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/new_file.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/config_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -53,39 +48,15 @@ int show(const config_command& x, const config::config& settings, console& io) {
   return io.out.good() ? completed : failed;
 }
 
-/// Where that cannot be kept, the person is asked like for any other file.
-void trust_what_is_written(const std::filesystem::path& file,
-                           const std::string& text) {
-  const auto store = config::trust_store::of_user();
-  if (store)
-    static_cast<void>(
-        store->trust(config::trust_name(file), text, system_wall_time()));
-}
-
 int init(const config_command& x, console& io) {
-  const auto name = "\"" + x.file.string() + "\"";
-  const int how = x.force ? O_TRUNC : O_EXCL;
-  const int fd =
-      ::open(x.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0644);
-  if (fd < 0) {
-    io.complain(errno == EEXIST
-                    ? name + " is there already; --force replaces it"
-                    : name + " cannot be written: " +
-                          std::generic_category().message(errno));
-    return usage;
-  }
-  fd_writer file{fd};
   const auto text = commented_defaults();
-  const bool written = file.write(text);
-  if (::close(fd) != 0 || !written) {
-    io.complain(name + " cannot be written: " + file.problem());
-    return failed;
-  }
+  const int status = write_new_file(x.file, text, x.force, io);
+  if (status != completed) return status;
   trust_what_is_written(x.file, text);
   if (x.common.output == output_kind::text) {
     if (x.common.level != verbosity::quiet) {
-      io.complain(name +
-                  " is written; take the \"#\" from what you change, "
+      io.complain("\"" + x.file.string() +
+                  "\" is written; take the \"#\" from what you change, "
                   "then run 'riffle config check', and 'riffle config trust' "
                   "so that it counts");
     }

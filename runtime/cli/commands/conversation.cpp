@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
@@ -47,7 +48,7 @@ std::optional<int> conversation::begin(interrupts& signals) {
   const auto whole = snapshot();
   note("riffle " + std::string{version} + ", model " + model +
        (whole ? ", session " + short_id(session_->value) + ", " +
-                    std::to_string(whole->runs.size()) + " runs so far"
+                    counted(whole->runs.size(), "run") + " so far"
               : "") +
        ". /help shows what can be typed.");
   return std::nullopt;

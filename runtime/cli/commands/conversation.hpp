@@ -34,6 +34,8 @@ class conversation {
   bool command(const chat_line& x, interrupts& signals);
   void run_task(run_request request, interrupts& signals);
   void shell(const std::string& command);
+  void list_prompts();
+  void run_prompt(const chat_line& x, interrupts& signals);
   void fresh();
   void resume(const std::string& part);
   void set_title(const std::string& title);

@@ -10,6 +10,8 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
 #include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
@@ -20,10 +22,6 @@ namespace {
 
 constexpr std::size_t listed = 20;
 constexpr std::size_t looked_through = 500;
-
-std::string counted(std::uint64_t n, std::string_view what) {
-  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
-}
 
 }  // namespace
 
@@ -61,10 +59,29 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
     compact(signals);
   } else if (word == "save") {
     save(x.rest);
+  } else if (word == "prompts") {
+    list_prompts();
+  } else if (word.find("__") != word.npos) {
+    run_prompt(x, signals);
   } else {
     note(no_such_command(word));
   }
   return true;
+}
+
+void conversation::list_prompts() {
+  std::vector<std::string> problems;
+  const auto all = rt_->prompts(problems);
+  for (const auto& x : problems) note(safe_line(x, 1000));
+  if (all.empty()) note("No server in [mcp] has a prompt.");
+  for (const auto& x : all) io_.err.write(prompt_text(x, io_.err.columns()));
+}
+
+void conversation::run_prompt(const chat_line& x, interrupts& signals) {
+  auto text = rt_->prompt(x.word, x.rest);
+  if (!text) return complain(text.error());
+  note(with_dots(safe_line(*text, 1000), 200));
+  run_task(request(*std::move(text)), signals);
 }
 
 void conversation::fresh() {

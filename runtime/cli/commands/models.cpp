@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
-#include "runtime/base/timer.hpp"
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/model_talk.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
@@ -20,16 +20,6 @@ namespace riffle::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// What models are asked with, apart from any runtime.
-struct asking {
-  explicit asking(std::shared_ptr<const config::config> settings)
-      : links{{std::move(settings), clock, waits, {}, nullptr, {}}} {}
-
-  std::shared_ptr<timer> clock = std::make_shared<thread_timer>();
-  std::shared_ptr<executor> waits = std::make_shared<blocking_executor>(1);
-  service::model_links links;
-};
 
 std::string key_text(const config::provider& x) {
   const auto& command = x.settings.api_key_command;
@@ -71,7 +61,7 @@ std::string prefix_of(const std::string& name,
 }
 
 int list(const models_command& x, const config::config& settings,
-         const config::model_config& model, asking& with, console& io) {
+         const config::model_config& model, model_talk& with, console& io) {
   const auto all = service::list_models(with.links, x.name, model);
   if (!all) {
     report(all.error(), io);
@@ -97,7 +87,23 @@ std::string line(const char* what, bool yes, const std::string& more) {
          (more.empty() ? "" : ": " + safe_line(more, 500)) + "\n";
 }
 
-std::string text_of(const std::string& name, const service::model_report& x) {
+int check(const models_command& x, const config::model_config& model,
+          model_talk& with, console& io) {
+  const auto found = service::check_model(with.links, x.name, model);
+  if (!found) {
+    report(found.error(), io);
+    return usage;
+  }
+  io.out.write(x.common.output == output_kind::text
+                   ? model_report_text(x.name, *found)
+                   : service::dump(service::to_json(x.name, *found)) + "\n");
+  return found->works() && io.out.good() ? completed : failed;
+}
+
+}  // namespace
+
+std::string model_report_text(const std::string& name,
+                              const service::model_report& x) {
   auto out = name + "\n";
   out += line("answer", !x.failure,
               x.failure ? x.failure->message : short_duration(x.milliseconds));
@@ -121,21 +127,6 @@ std::string text_of(const std::string& name, const service::model_report& x) {
   return out;
 }
 
-int check(const models_command& x, const config::model_config& model,
-          asking& with, console& io) {
-  const auto found = service::check_model(with.links, x.name, model);
-  if (!found) {
-    report(found.error(), io);
-    return usage;
-  }
-  io.out.write(x.common.output == output_kind::text
-                   ? text_of(x.name, *found)
-                   : service::dump(service::to_json(x.name, *found)) + "\n");
-  return found->works() && io.out.good() ? completed : failed;
-}
-
-}  // namespace
-
 int execute(const models_command& x, console& io) {
   using what = models_command::what;
   if (x.action == what::providers)
@@ -150,7 +141,7 @@ int execute(const models_command& x, console& io) {
   }
   if (!x.name.empty()) settings->models.emplace(x.name, *model);
   own_process(*settings);
-  asking with{std::make_shared<const config::config>(*settings)};
+  model_talk with{std::make_shared<const config::config>(*settings)};
   return x.action == what::list ? list(x, *settings, *model, with, io)
                                 : check(x, *model, with, io);
 }

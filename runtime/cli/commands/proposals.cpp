@@ -189,6 +189,7 @@ int decide(const proposals_command& x, const proposal& about,
   made.approved = x.action != what::deny;
   made.reason = x.reason;
   made.always = x.always;
+  made.kept = x.kept;
   made.digest = about.what.digest;
   if (x.action == what::edit) {
     auto arguments = edited_arguments(x, about, signals);

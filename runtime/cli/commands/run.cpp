@@ -5,6 +5,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/init.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -132,7 +133,11 @@ int execute(const run_command& x, console& io) {
   room.finish_with({});
   const auto started = with_room(room, [&] { return rt->start(*request); });
   if (room.status()) return *room.status();
-  if (!started) return report(started.error(), io);
+  if (!started) {
+    const int failure = report(started.error(), io);
+    point_to_init(*settings, started.error(), io);
+    return failure;
+  }
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
   tell_way_on(x.common, io);

@@ -214,6 +214,7 @@ int watch(watched_volley x, const common_options& options, show_options show,
   shown.finish();
   if (const auto why = x.of.failure()) return report(*why, io);
   tell_how_to_go_on(x.of, shown.output(), options, io);
+  ring(show, "all tasks have ended", io);
   const bool stopped =
       signals.asked_to_stop() && shown.output().cancelled() > 0;
   if (stopped || !x.of.ended()) return interrupted_by_user;

@@ -170,8 +170,10 @@ class shown_run {
         watching_{x.of, signals, io},
         typing_{x.typing},
         stream_{x.of.events()} {
-    output_.listen([this](const event& e) {
+    output_.listen([this, show, &io](const event& e) {
       prompt_ ? prompt_->on(e) : nobody_.on(e);
+      if (prompt_ && std::holds_alternative<events::approval_required>(e.body))
+        ring(show, "a call waits for your answer", io);
       if (const auto* x = std::get_if<events::proposal>(&e.body)) note(*x);
     });
   }
@@ -298,6 +300,7 @@ int watch(watched_run x, const common_options& options, show_options show,
   tell_truncated(output, options, io);
   tell_unasked(shown.unasked(), "it", options, io);
   tell_proposed(output.report().proposed(), shown.proposed(), options, io);
+  ring(show, "the run has ended", io);
   return final_status(output, shown.unasked(), io);
 }
 

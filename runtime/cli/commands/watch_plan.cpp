@@ -219,6 +219,7 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
   const auto unasked = output.unasked() + (prompt ? prompt->unanswered() : 0);
   output.finish(options.output == output_kind::text, unasked);
   tell_unasked(unasked, "the plan", options, io);
+  ring(show, "the plan has ended", io);
   const auto why = end->err ? std::optional{end->err->code} : std::nullopt;
   return status_of(end->status, why, unasked > 0);
 }

@@ -74,8 +74,8 @@ std::string approval_dialog::scopes() const {
   if (has_pattern())
     out += "  p  calls that match " + safe_line(about_.pattern, 200) + "\n";
   return out + "  t  every call of " + safe_line(about_.tool, 64) +
-         "\nin this session and folder, until you take it back: 'riffle "
-         "proposals always'\n"
+         "\nin this session; a capital letter: in every session of this "
+         "folder.\n'riffle proposals always' lists it and takes it back.\n"
          "Which? [c]all, " +
          (has_pattern() ? "[p]attern, " : "") + "[t]ool, [b]ack > ";
 }
@@ -130,6 +130,8 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
         "A rule of the configuration asks for each call like this one.\n");
   }
   const auto word = lower(text);
+  // Of a word a capital may be a habit.
+  const bool capital = text.size() == 1 && text != word;
   auto scope = always_scope::none;
   if (is_one_of(word, "c", "call")) scope = always_scope::call;
   if (is_one_of(word, "t", "tool")) scope = always_scope::tool;
@@ -139,6 +141,7 @@ dialog_step approval_dialog::choose_scope(std::string_view text) {
   if (scope == always_scope::none) return {};
   auto out = decide(kind::always);
   out.decided->scope = scope;
+  out.decided->kept = capital;
   return out;
 }
 
@@ -164,10 +167,11 @@ dialog_step approval_dialog::choose(std::string_view word,
 }
 
 dialog_step approval_dialog::on_key(std::string_view letter) {
-  const auto known = for_ == waiting::scope ? std::string_view{"cptb"}
+  const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
   if (letter.size() != 1 || known.find(letter) == known.npos ||
-      (for_ == waiting::scope && !has_pattern() && letter == "p"))
+      (for_ == waiting::scope && !has_pattern() &&
+       (letter == "p" || letter == "P")))
     return {{}, {}, false, true};
   return on_line(letter);
 }

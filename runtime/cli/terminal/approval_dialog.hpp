@@ -27,6 +27,7 @@ struct approval_answer {
   std::optional<std::string> arguments = {};
   /// Of always: how far it reaches.
   always_scope scope = always_scope::none;
+  bool kept = false;  ///< in all sessions of the folder
 
   bool operator==(const approval_answer&) const = default;
 };

@@ -215,6 +215,7 @@ void approval_prompt::decide(const approval_answer& answer) {
   decision x;
   x.approved = answer.what == kind::yes || answer.what == kind::always;
   x.always = answer.scope;
+  x.kept = answer.kept;
   x.reason = answer.what == kind::stop
                  ? "the user stopped " + around_.screen().stops
                  : answer.reason;

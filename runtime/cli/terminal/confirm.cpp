@@ -46,6 +46,29 @@ std::optional<std::size_t> answer_in(std::string_view line,
   return static_cast<std::size_t>(found - all.begin());
 }
 
+namespace {
+
+std::optional<std::string> ask_line(const std::string& question, int keyboard,
+                                    const std::function<bool()>& stopped,
+                                    console& io) {
+  io.err.write(question);
+  auto line = read_line(keyboard, stopped);
+  if (!line) io.err.write("\n");
+  return line;
+}
+
+/// What was typed before a question was seen is no answer to it.
+void forget_typed(int keyboard) { ::tcflush(keyboard, TCIFLUSH); }
+
+}  // namespace
+
+std::optional<std::string> ask_text(const std::string& question, int keyboard,
+                                    const std::function<bool()>& stopped,
+                                    console& io) {
+  forget_typed(keyboard);
+  return ask_line(question, keyboard, stopped, io);
+}
+
 std::optional<std::size_t> ask(const std::string& question,
                                const std::vector<answer>& all, int keyboard,
                                const std::function<bool()>& stopped,
@@ -53,15 +76,10 @@ std::optional<std::size_t> ask(const std::string& question,
   std::string asked = question;
   for (const auto& x : all)
     asked.append(&x == all.data() ? " " : ", ").append(x.offered);
-  // What was typed before the question was seen is no answer to it.
-  ::tcflush(keyboard, TCIFLUSH);
+  forget_typed(keyboard);
   for (;;) {
-    io.err.write(asked + " > ");
-    const auto line = read_line(keyboard, stopped);
-    if (!line) {
-      io.err.write("\n");
-      return std::nullopt;
-    }
+    const auto line = ask_line(asked + " > ", keyboard, stopped, io);
+    if (!line) return std::nullopt;
     if (const auto given = answer_in(*line, all)) return given;
   }
 }

@@ -24,8 +24,13 @@ struct answer {
 std::optional<std::size_t> answer_in(std::string_view line,
                                      const std::vector<answer>& all);
 
-/// Asks until one of `all` is the answer: its index. What was typed before
-/// counts for nothing; nothing: the keyboard is closed, or `stopped`.
+/// A line of the keyboard behind `question`. What was typed before counts for
+/// nothing; nothing: the keyboard is closed, or `stopped`.
+std::optional<std::string> ask_text(const std::string& question, int keyboard,
+                                    const std::function<bool()>& stopped,
+                                    console& io);
+
+/// Asks until one of `all` is the answer: its index, or as `ask_text`.
 std::optional<std::size_t> ask(const std::string& question,
                                const std::vector<answer>& all, int keyboard,
                                const std::function<bool()>& stopped,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
@@ -28,6 +29,8 @@ constexpr std::array all_commands{
     chat_command_help{"model", "[NAME]", "which model answers"},
     chat_command_help{"agent", "[NAME]", "which agent works"},
     chat_command_help{"tools", "", "what the agent may use"},
+    chat_command_help{"prompts", "",
+                      "texts of servers; /SERVER__NAME sends one"},
     chat_command_help{"plan", "", "the plan of this session"},
     chat_command_help{"context", "", "what the model has been told"},
     chat_command_help{"cost", "", "tokens of this session"},
@@ -39,6 +42,14 @@ bool is_word(std::string_view x) {
   return !x.empty() && std::ranges::all_of(x, [](char c) {
     return (c >= 'a' && c <= 'z') || c == '-';
   });
+}
+
+/// "files__review", of a server.
+bool is_prompt(std::string_view x) {
+  return x.find("__") != x.npos && x.find("__") > 0 &&
+         std::ranges::all_of(x, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_';
+         });
 }
 
 }  // namespace
@@ -57,7 +68,7 @@ chat_line parse_chat_line(std::string_view text) {
     const auto end = std::min(x.find_first_of(blanks), x.size());
     const auto word = x.substr(1, end - 1);
     if (word == "exit") return {chat_act::command, "quit", {}};
-    if (is_word(word))
+    if (is_word(word) || is_prompt(word))
       return {chat_act::command, std::string{word},
               std::string{trim(x.substr(end))}};
   }

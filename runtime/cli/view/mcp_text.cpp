@@ -5,6 +5,7 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/config/assign.hpp"
 
 namespace riffle::cli {
@@ -186,6 +187,17 @@ imported_servers read_mcp_servers(const mcp::json& x) {
       out.all.emplace_back(as_name(name), std::move(one));
   }
   return out;
+}
+
+std::string prompt_text(const server_prompt& x, std::size_t columns) {
+  constexpr std::size_t longest = 200;
+  auto out = "/" + safe_line(x.name, longest);
+  for (const auto& one : x.arguments) {
+    const auto name = safe_line(one.name, longest);
+    out += one.required ? " " + name : " [" + name + "]";
+  }
+  if (!x.about.empty()) out += "  " + safe_line(x.about, longest);
+  return "  " + fit(out, columns > 4 ? columns - 3 : 1) + "\n";
 }
 
 std::string mcp_line(const std::string& name, const mcp::server_status& x) {

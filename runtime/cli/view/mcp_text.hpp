@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/config/config.hpp"
+#include "runtime/service/requests.hpp"
 #include "tools/mcp/memory.hpp"
 #include "tools/mcp/server.hpp"
 
@@ -30,6 +31,9 @@ struct imported_servers {
 /// Of the JSON that other clients use: `mcpServers`, or `servers`. Values that
 /// are no variables are not taken over where a key would stand in a file.
 imported_servers read_mcp_servers(const nlohmann::json& x);
+
+/// A prompt as a person types it, and what it is for; a line.
+std::string prompt_text(const server_prompt& x, std::size_t columns);
 
 std::string mcp_line(const std::string& name, const mcp::server_status& x);
 nlohmann::ordered_json mcp_facts(const std::string& name,

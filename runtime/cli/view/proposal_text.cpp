@@ -91,8 +91,10 @@ std::string grant_text(const storage::grant_record& x) {
   }
   return safe_line(x.proposal.value, 64) + "  " + safe_line(x.tool, 64) + ": " +
          covers + "  (by " + safe_line(x.by, 64) + " at " + to_string(x.at) +
-         ", session " + safe_line(x.session.value, 64) + ", in " +
-         safe_line(x.folder, 200) + ")\n";
+         (x.session.value.empty()
+              ? ", every session"
+              : ", session " + safe_line(x.session.value, 64)) +
+         ", in " + safe_line(x.folder, 200) + ")\n";
 }
 
 }  // namespace riffle::cli

@@ -14,10 +14,6 @@ namespace {
 
 constexpr auto tag = "[STATS] ";
 
-std::string count(std::uint64_t n, std::string_view what) {
-  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
-}
-
 std::string money(double usd) {
   std::array<char, 64> out{};
   std::snprintf(out.data(), out.size(), usd < 0.01 ? "$%.6f" : "$%.4f", usd);
@@ -74,7 +70,7 @@ std::string run_stats::tools_text() const {
   std::string out;
   for (const auto& [name, sum] : tools_) {
     out += out.empty() ? ": " : ", ";
-    out += safe_line(name, 64) + " " + count(sum.calls, "call") + " " +
+    out += safe_line(name, 64) + " " + counted(sum.calls, "call") + " " +
            short_duration(sum.ms);
     if (sum.failed > 0) out += " (" + std::to_string(sum.failed) + " not ok)";
   }
@@ -90,12 +86,12 @@ std::string run_stats::to_text(std::string_view whose) const {
   for (const auto& x : retries_) n += x.second;
   const auto& x = end_;
   return tag + std::string{whose.empty() ? to_string(x.status) : whose} + ": " +
-         count(x.steps, "step") + ", " + count(x.tool_calls, "tool call") +
+         counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
          " — " + short_duration(x.duration_ms) + "\n" + tag +
          "tokens: " + tokens_text(x.usage) + "\n" + tag + "tools " +
          short_duration(tool_ms_) + tools_text() + "\n" + tag +
          (n == 1 ? "1 retry" : std::to_string(n) + " retries") + retries +
-         ", " + count(restarts_, "step restart") + "\n";
+         ", " + counted(restarts_, "step restart") + "\n";
 }
 
 nlohmann::ordered_json run_stats::to_json() const {

@@ -39,10 +39,6 @@ std::string screenful(std::string_view text) {
   return out;
 }
 
-std::string count(std::uint64_t n, std::string_view what) {
-  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
-}
-
 std::string failure_text(const events::tool_result& x) {
   const auto message =
       x.err ? safe_line(x.err->message, longest_message) : std::string{};
@@ -261,10 +257,10 @@ std::string trace_writer::on(const events::run_finished& x, wall_time) {
   const bool cancelled = x.status == events::run_status::cancelled;
   std::string how{to_string(x.status)};
   if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
-  return tag("RUN", !good && !cancelled) + how + ": " + count(x.steps, "step") +
-         ", " + count(x.tool_calls, "tool call") + ", " +
-         count(x.usage.input_tokens, "token") + " in, " +
-         count(x.usage.output_tokens, "token") + " out — " +
+  return tag("RUN", !good && !cancelled) + how + ": " +
+         counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
+         ", " + counted(x.usage.input_tokens, "token") + " in, " +
+         counted(x.usage.output_tokens, "token") + " out — " +
          short_duration(x.duration_ms) + "\n";
 }
 

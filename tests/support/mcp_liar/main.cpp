@@ -282,7 +282,9 @@ void on_task(const json& id, const std::string& method) {
 }
 
 json capabilities() {
-  return {{"tools", {{"listChanged", true}}}, {"resources", json::object()}};
+  return {{"tools", {{"listChanged", true}}},
+          {"resources", json::object()},
+          {"prompts", json::object()}};
 }
 
 void on_request(const json& x) {
@@ -311,6 +313,24 @@ void on_request(const json& x) {
     return reply(id, {{"resources", {{{"uri", "x:1"}, {"name", "one"}}}}});
   if (method == "resources/read")
     return reply(id, {{"contents", {{{"uri", "x:1"}, {"text", "content"}}}}});
+  if (method == "prompts/list")
+    return reply(
+        id,
+        {{"prompts",
+          {{{"name", "greet"},
+            {"description", "Greets somebody"},
+            {"arguments",
+             {{{"name", "who"}, {"required", true}}, {{"name", "how"}}}}}}}});
+  if (method == "prompts/get") {
+    const auto given = params.value("arguments", json::object());
+    return reply(id,
+                 {{"messages",
+                   {{{"role", "user"},
+                     {"content",
+                      {{"type", "text"},
+                       {"text", "Greet " + given.value("who", "?") + " " +
+                                    given.value("how", "kindly") + "."}}}}}}});
+  }
   if (method.starts_with("tasks/")) return on_task(id, method);
   refuse(id, -32601, "Method not found: " + method);
 }

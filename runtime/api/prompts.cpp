@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/api/riffle.hpp"
+#include "runtime/api/runtime_impl.hpp"
+
+namespace riffle {
+
+std::vector<server_prompt> runtime::prompts(
+    std::vector<std::string>& problems) {
+  return impl_->uses->prompts.list(problems);
+}
+
+expected<std::string> runtime::prompt(const std::string& name,
+                                      const std::string& words) {
+  return impl_->uses->prompts.text(name, words);
+}
+
+}  // namespace riffle

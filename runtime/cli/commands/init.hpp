@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The first steps of somebody who has configured nothing.
+
+#include <optional>
+#include <string>
+
+#include "runtime/cli/commands/commands.hpp"
+
+namespace riffle::cli {
+
+/// There is no configuration anywhere, none was named and no model either, and
+/// the built-in one has no key.
+bool needs_first_steps(const common_options& options,
+                       const std::optional<std::string>& model);
+
+/// Behind an error that these steps may mend: names them.
+void point_to_init(const config::config& settings, const error& x, console& io);
+
+}  // namespace riffle::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/service/first_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/base/secrets.hpp"
+#include "runtime/base/timer.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "runtime/config/providers.hpp"
+#include "runtime/service/model_asking.hpp"
+
+namespace riffle::service {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+/// "127.0.0.1:11434" as a URL; $OLLAMA_HOST is written in many ways.
+std::string url_of_host(std::string host) {
+  while (host.ends_with('/')) host.pop_back();
+  if (host.find("://") == host.npos) host.insert(0, "http://");
+  // Where a server listens everywhere, it is reached here.
+  if (const auto any = host.find("//0.0.0.0"); any != host.npos)
+    host.replace(any + 2, 7, "127.0.0.1");
+  const auto from = host.find("://") + 3;
+  return host.find(':', from) == host.npos ? host + ":11434" : host;
+}
+
+/// Where the environment says that the provider is; empty: it says nothing.
+std::string place_of(const config::provider& x) {
+  if (x.name == "ollama") {
+    const auto host = variable("OLLAMA_HOST");
+    return host.empty() ? host : url_of_host(host);
+  }
+  constexpr std::string_view end = "_API_KEY";
+  const auto& key = x.settings.api_key_env;
+  if (!key.ends_with(end)) return {};
+  return variable(key.substr(0, key.size() - end.size()) + "_BASE_URL");
+}
+
+bool needs_key(const config::provider& x) {
+  return !config::key_variables(x.settings).empty() ||
+         !x.settings.api_key_command.empty();
+}
+
+bool has_all(const std::vector<std::string>& variables) {
+  return !variables.empty() &&
+         std::ranges::all_of(variables, [](const std::string& x) {
+           return read_key(x).has_value();
+         });
+}
+
+/// The variables of keys, and those in the address.
+std::vector<std::string> variables_of(const config::model_config& x) {
+  auto out = config::key_variables(x);
+  const auto of_url = config::variables_in(x.base_url);
+  if (of_url) out.insert(out.end(), of_url->begin(), of_url->end());
+  return out;
+}
+
+usable_provider made_of(const config::provider& x) {
+  usable_provider out{x.name, config::with_name(x, ""), false, {}};
+  if (auto place = place_of(x); !place.empty()) {
+    out.moved = place != out.settings.base_url;
+    out.settings.base_url = std::move(place);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<usable_provider> usable_providers() {
+  std::vector<usable_provider> out;
+  std::vector<usable_provider> here;
+  for (const auto& x : config::providers()) {
+    auto made = made_of(x);
+    if (!needs_key(x))
+      here.push_back(std::move(made));
+    else if (has_all(variables_of(made.settings)))
+      out.push_back(std::move(made));
+  }
+  model_links links{{std::make_shared<const config::config>(),
+                     std::make_shared<thread_timer>(),
+                     std::make_shared<blocking_executor>(1),
+                     {},
+                     nullptr,
+                     {}}};
+  for (auto& x : here) {
+    auto brief = x.settings;
+    brief.timeouts = {1s, 1s, 1s, 1s};
+    brief.retry.max_attempts = 1;
+    auto models = list_models(links, x.name, brief);
+    if (!models) continue;
+    x.models = std::move(*models);
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+std::vector<std::string> wanted_keys() {
+  std::vector<std::string> out;
+  for (const auto& x : config::providers())
+    if (!x.settings.api_key_env.empty()) out.push_back(x.settings.api_key_env);
+  return out;
+}
+
+}  // namespace riffle::service
