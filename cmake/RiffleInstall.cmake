@@ -22,6 +22,7 @@ include(\"${PROJECT_SOURCE_DIR}/cmake/RiffleHeaders.cmake\")")
 install(DIRECTORY "${headers}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/riffle")
 
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
         DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")
 

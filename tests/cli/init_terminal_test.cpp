@@ -92,6 +92,7 @@ TEST_CASE("the first riffle asks two questions, then talks") {
   // Never again.
   terminal_program again{x.home.path(), {"chat", "--no-color"}, 100};
   REQUIRE(again.read_next("/help shows what can be typed."));
+  REQUIRE(again.read_next("> "));  // a Ctrl-D before that is nobody's
   again.type("\x04");
   CHECK(again.finish() == 0);
   CHECK_THAT(again.written(), !Contains("Which one?"));

@@ -368,8 +368,8 @@ TEST_CASE("a word that is nearly right is answered by the right one") {
   CHECK_FALSE(has(refused({"run", "t", "--entirely-else"}), "did you mean"));
 }
 
-TEST_CASE("the README lists the options of run, all and no others") {
-  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/README.md"};
+TEST_CASE("the documents list the options of run, all and no others") {
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/docs/command-line.md"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   const auto begin = text.find("## Options of `riffle run`");
   REQUIRE(begin != std::string::npos);

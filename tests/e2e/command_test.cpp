@@ -16,7 +16,7 @@ namespace {
 
 /// The code blocks of a chapter of the README, in order.
 std::vector<std::string> blocks_of(const std::string& heading) {
-  std::ifstream in{RIFFLE_SOURCE_DIR "/README.md"};
+  std::ifstream in{RIFFLE_SOURCE_DIR "/docs/tools.md"};
   std::vector<std::string> out;
   bool here = false;
   bool inside = false;
@@ -54,7 +54,7 @@ rt::http_server one_call(const json& arguments) {
 
 }  // namespace
 
-TEST_CASE("the README's tool of one's own works as it stands there") {
+TEST_CASE("the documents' tool of one's own works as it stands there") {
   const auto blocks = blocks_of("Write a tool");
   REQUIRE(blocks.size() == 2);
   const rt::work_folder folder;

@@ -145,9 +145,9 @@ TEST_CASE("the package works where it was moved to") {
         "lib/cmake/riffle/riffleConfigVersion.cmake", "lib/pkgconfig/riffle.pc",
         "include/riffle/version.hpp", "share/riffle/default.toml",
         "share/riffle/demo.toml", "share/riffle/demo.script.toml",
-        "share/doc/riffle/README.md", "share/doc/riffle/LICENSE",
-        "include/riffle/volley.hpp", "share/man/man1/riffle.1",
-        "share/bash-completion/completions/riffle",
+        "share/doc/riffle/README.md", "share/doc/riffle/docs/tools.md",
+        "share/doc/riffle/LICENSE", "include/riffle/volley.hpp",
+        "share/man/man1/riffle.1", "share/bash-completion/completions/riffle",
         "share/zsh/site-functions/_riffle",
         "share/fish/vendor_completions.d/riffle.fish"}) {
     INFO(file);
