@@ -43,6 +43,9 @@ if(RIFFLE_UNITY)
   # Names of one source may hide those of another: no fault of either.
   target_compile_options(riffle_options INTERFACE
     -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 takes the members of an `enum class` for globals that they hide.
+  target_compile_options(riffle_options INTERFACE -Wno-shadow -Wshadow=local)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (RIFFLE_SANITIZE OR RIFFLE_UNITY))
   # g++ warns of library code that is right where a sanitizer changes it (its

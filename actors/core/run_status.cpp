@@ -50,7 +50,7 @@ void run_status::on(const events::body& x, time_point now) {
                                                         : call->title});
   } else if (const auto* result = std::get_if<events::tool_result>(&x)) {
     const auto ended = std::erase_if(
-        running_, [&](const auto& x) { return x.id == result->id; });
+        running_, [&](const auto& call) { return call.id == result->id; });
     if (ended != 0 && running_.empty() && !plan_) base_ = waiting_for_model;
   } else if (const auto* asked = std::get_if<events::approval_required>(&x)) {
     undecided_.insert(asked->id);

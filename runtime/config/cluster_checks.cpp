@@ -9,6 +9,7 @@
 #include "messages/duration_text.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
 
 namespace riffle::config {

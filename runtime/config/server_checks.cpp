@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
+#include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
 
 namespace riffle::config {

@@ -196,9 +196,9 @@ std::function<caf::actor(caf::actor gate)> make_host(
       return std::make_shared<kept_output>(*file);
     };
   return [&system, setup](caf::actor gate) {
-    auto own = setup;
-    own.gate = std::move(gate);
-    return system.spawn(call_host, std::move(own));
+    auto mine = setup;
+    mine.gate = std::move(gate);
+    return system.spawn(call_host, std::move(mine));
   };
 }
 

@@ -16,10 +16,6 @@ error fail(errc code, const char* op, const std::string& message) {
   return {code, op, message, code == errc::session_busy, {}};
 }
 
-unexpected missing(const char* op, const std::string& what) {
-  return unexpected{fail(errc::not_found, op, "there is no " + what)};
-}
-
 }  // namespace
 
 std::optional<error> memory_store::apply(commit_unit&& unit) {

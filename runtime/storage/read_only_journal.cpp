@@ -216,11 +216,6 @@ class read_only_journal final : public journal {
             {}};
   }
 
-  static unexpected missing(const char* op, const std::string& what) {
-    return unexpected{
-        error{errc::not_found, op, "there is no " + what, false, {}}};
-  }
-
   void tell(std::size_t left_out, const char* what) const {
     if (left_out != 0)
       log_warn("journal", file_.string() + ": " + std::to_string(left_out) +

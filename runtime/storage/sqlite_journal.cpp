@@ -12,11 +12,6 @@ namespace riffle::storage {
 
 namespace {
 
-unexpected missing(const char* op, const std::string& what) {
-  return unexpected{
-      error{errc::not_found, op, "there is no " + what, false, {}}};
-}
-
 /// The snapshot of a run in its session, the run's end taken from `head`.
 run_snapshot snapshot_of(row_reader& rows, const run_row& run) {
   return {record_of(run), rows.read_head(run).last_seq,

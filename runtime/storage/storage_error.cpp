@@ -67,6 +67,11 @@ error describe_problem(const char* op, const std::filesystem::path& file,
   return x;
 }
 
+unexpected missing(const char* op, const std::string& what) {
+  return unexpected{
+      error{errc::not_found, op, "there is no " + what, false, {}}};
+}
+
 std::optional<error> find_open_fault(const run_record& run) {
   const auto refused = [](const char* why) {
     return error{errc::invalid_request, "open_run", why, false, {}};

@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "runtime/storage/journal.hpp"
 
@@ -13,6 +14,9 @@ namespace riffle::storage {
 /// `storage_corrupt` for damage, else `storage_unavailable`.
 error describe_problem(const char* op, const std::filesystem::path& file,
                        const std::exception& problem);
+
+/// `not_found`: "there is no `what`".
+unexpected missing(const char* op, const std::string& what);
 
 /// What is wrong with a run to open, apart from what is stored; `ordinal` is
 /// not looked at.

@@ -377,6 +377,6 @@ TEST_CASE("a bell rings at a question and at the end, where it is wanted") {
   }
   const place x;
   terminal_program riffle{x.folder.path(), {"run", "go", "--notify"}, 100};
-  CHECK(riffle.read_until(
-      "\x1b]9;Riffle: a call waits for your answer\x1b\\\a"));
+  CHECK(
+      riffle.read_until("\x1b]9;Riffle: a call waits for your answer\x1b\\\a"));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/text.hpp"
+#include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"

@@ -8,6 +8,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/base/unique_fd.hpp"
 #include "runtime/cli/commands/mcp_commands.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"

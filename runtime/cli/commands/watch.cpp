@@ -174,7 +174,8 @@ class shown_run {
       prompt_ ? prompt_->on(e) : nobody_.on(e);
       if (prompt_ && std::holds_alternative<events::approval_required>(e.body))
         ring(show, "a call waits for your answer", io);
-      if (const auto* x = std::get_if<events::proposal>(&e.body)) note(*x);
+      if (const auto* made = std::get_if<events::proposal>(&e.body))
+        note(*made);
     });
   }
   shown_run(const shown_run&) = delete;
