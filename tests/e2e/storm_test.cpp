@@ -134,7 +134,8 @@ TEST_CASE("a tool that crash-loops costs the calls of others under a tenth",
   int counted = 0;
   int crashes = 0;
   double best = 1e9;
-  for (int trial = 0; trial < (measured ? 8 * wanted : 1) && counted < wanted; ++trial) {
+  for (int trial = 0; trial < (measured ? 8 * wanted : 1) && counted < wanted;
+       ++trial) {
     scene x;            // a tool that crashed enough is refused for a while
     x.percentile_99();  // what is made once
     const auto before = x.percentile_99();
