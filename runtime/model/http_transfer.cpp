@@ -97,6 +97,8 @@ void http_transfer::deliver() {
   if (!is_success(status_)) {
     return;
   }
+  if (!std::exchange(headers_read_, true))
+    if (const auto wait = pace()) command_.listener->on_pace(*wait);
   do {
     auto n = command_.credit->take(held_.size());
     if (n > 0) {
@@ -124,17 +126,20 @@ std::optional<error> http_transfer::failure(CURLcode code) const {
   return curl_error(code, status(), words_.data());
 }
 
+std::optional<duration> http_transfer::pace() const {
+  constexpr std::size_t bytes_of_a_token = 4;
+  return read_pace(
+      [this](const std::string& name) { return header(name.c_str()); },
+      body_size_ / bytes_of_a_token, system_wall_time());
+}
+
 transport_end http_transfer::conclude(std::optional<error> failure) const {
   transport_end out;
   const char* type = nullptr;
   curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_TYPE, &type);
   out.http_status = status();
   out.content_type = media_type(type);
-  constexpr std::size_t bytes_of_a_token = 4;
-  if (out.http_status != 0)
-    out.pace = read_pace(
-        [this](const std::string& name) { return header(name.c_str()); },
-        body_size_ / bytes_of_a_token, system_wall_time());
+  if (out.http_status != 0) out.pace = pace();
   out.failure = std::move(failure);
   if (out.http_status != 0 && !is_success(out.http_status)) {
     auto words = read_server_words(refusal_);

@@ -66,6 +66,9 @@ class http_transfer {
   std::optional<transport_end> ended;
 
  private:
+  /// What the headers say of the provider's limits.
+  [[nodiscard]] std::optional<duration> pace() const;
+
   static std::size_t on_body(char* data, std::size_t one, std::size_t size,
                              void* self);
   static int on_ready(void* self, char*, char*, int, int);
@@ -87,6 +90,7 @@ class http_transfer {
   std::size_t last_read_ = 0;
   std::size_t ignored_ = 0;
   bool touched_ = false;
+  bool headers_read_ = false;  ///< for the limits of the provider
   bool starved_ = false;
 };
 

@@ -29,6 +29,10 @@ class relay final : public transfer_listener {
  public:
   explicit relay(std::shared_ptr<transfer_listener> to) : to_{std::move(to)} {}
 
+  void on_pace(duration wait) override {
+    const std::lock_guard lock{mutex_};
+    if (to_) to_->on_pace(wait);
+  }
   void on_bytes(std::string bytes) override {
     const std::lock_guard lock{mutex_};
     if (to_) to_->on_bytes(std::move(bytes));

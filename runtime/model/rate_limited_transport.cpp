@@ -119,6 +119,14 @@ class relay final : public transfer_listener {
   relay(state_ptr state, transfer_id id, listener_ptr to)
       : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
 
+  void on_pace(duration wait) override {
+    {
+      const std::lock_guard lock{state_->mutex};
+      if (state_->limits.paced) state_->gate.pace(wait, state_->now());
+    }
+    to_->on_pace(wait);
+  }
+
   void on_bytes(std::string bytes) override { to_->on_bytes(std::move(bytes)); }
 
   void on_end(transport_end end) override {

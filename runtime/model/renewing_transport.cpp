@@ -52,6 +52,7 @@ class relay final : public transfer_listener,
   relay(state_ptr state, transfer_id id, listener_ptr to)
       : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
 
+  void on_pace(duration wait) override { to_->on_pace(wait); }
   void on_bytes(std::string bytes) override {
     forget_request();
     to_->on_bytes(std::move(bytes));

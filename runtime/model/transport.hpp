@@ -58,6 +58,12 @@ class transfer_listener {
  public:
   virtual ~transfer_listener() = default;
 
+  /// Once before the first bytes, if the headers of a 2xx answer say how much
+  /// of the provider's limits is left: how long the next request should wait.
+  /// The last event of a stream ends a turn, not the body: who learned it at
+  /// the end would ask again too soon.
+  virtual void on_pace(duration /*wait*/) {}
+
   /// What one or several network reads brought, of a 2xx answer. Uses up
   /// credit of its size.
   virtual void on_bytes(std::string bytes) = 0;

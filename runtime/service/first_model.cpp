@@ -51,13 +51,6 @@ bool needs_key(const config::provider& x) {
          !x.settings.api_key_command.empty();
 }
 
-bool has_all(const std::vector<std::string>& variables) {
-  return !variables.empty() &&
-         std::ranges::all_of(variables, [](const std::string& x) {
-           return read_key(x).has_value();
-         });
-}
-
 /// The variables of keys, and those in the address.
 std::vector<std::string> variables_of(const config::model_config& x) {
   auto out = config::key_variables(x);
@@ -84,7 +77,8 @@ std::vector<usable_provider> usable_providers() {
     auto made = made_of(x);
     if (!needs_key(x))
       here.push_back(std::move(made));
-    else if (has_all(variables_of(made.settings)))
+    else if (x.settings.api_key_command.empty() &&
+             missing_variables(made.settings).empty())
       out.push_back(std::move(made));
   }
   model_links links{{std::make_shared<const config::config>(),
@@ -102,6 +96,13 @@ std::vector<usable_provider> usable_providers() {
     x.models = std::move(*models);
     out.push_back(std::move(x));
   }
+  return out;
+}
+
+std::vector<std::string> missing_variables(const config::model_config& x) {
+  auto out = variables_of(x);
+  std::erase_if(
+      out, [](const std::string& name) { return read_key(name).has_value(); });
   return out;
 }
 

@@ -29,6 +29,10 @@ struct usable_provider {
 /// provider is left out.
 std::vector<usable_provider> usable_providers();
 
+/// What a provider needs and the environment does not have: variables of keys
+/// and of its address. Empty: it has all, or needs none.
+std::vector<std::string> missing_variables(const config::model_config& x);
+
 /// The variables that would make a provider usable, one each, in that order.
 std::vector<std::string> wanted_keys();
 

@@ -131,7 +131,17 @@ TEST_CASE("init without a terminal names what it would have asked") {
   CHECK_THAT(model.err, Contains("--model NAME") && Contains("2  large"));
   const auto missing = x.riffle({"init", "--provider", "groq"}, env);
   CHECK(missing.status == 2);
-  CHECK_THAT(missing.err, Contains("set $GROQ_API_KEY"));
+  CHECK_THAT(missing.err,
+             Contains("groq needs what is not set: $GROQ_API_KEY"));
+  const auto azure = x.riffle({"init", "--provider", "azure"}, env);
+  CHECK(azure.status == 2);
+  CHECK_THAT(azure.err, Contains("$AZURE_OPENAI_API_KEY, $AZURE_OPENAI_RES"));
+  auto odd = env;
+  odd["OPENAI_BASE_URL"] = "http://x/${";
+  const auto wrong =
+      x.riffle({"init", "--provider", "openai", "--model", "m"}, odd);
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, Contains("base_url"));
   const auto unknown = x.riffle({"init", "--provider", "grok"}, env);
   CHECK(unknown.status == 2);
   CHECK_THAT(unknown.err, Contains("riffle models providers"));

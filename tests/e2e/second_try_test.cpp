@@ -66,21 +66,21 @@ TEST_CASE("parameters reach the server") {
 TEST_CASE("a provider that says how little is left is not asked too soon") {
   using clock = std::chrono::steady_clock;
   const work_folder folder;
+  folder.write("a.txt", "A");
   std::vector<clock::time_point> asked;
   http_server server{[&](const http_request& request) {
     asked.push_back(clock::now());
     if (!tool_messages(request).empty()) return respond_sse(answer("ok"));
-    // The limit counts from the end of the answer, which may come behind its
-    // last event: the call gives it the time.
-    return respond_sse(calls({{"bash", {{"command", "sleep 0.3"}}}}))
+    // The end of the body comes behind the last event: what the headers say
+    // counts before.
+    return respond_sse(calls({{"read", {{"path", "a.txt"}}}}))
         .header("x-ratelimit-limit-requests", "50")
         .header("x-ratelimit-remaining-requests", "0")
-        .header("x-ratelimit-reset-requests", "1s");
+        .header("x-ratelimit-reset-requests", "1s")
+        .pause(300ms);
   }};
   const auto limits = GENERATE("", "max_concurrent = 0\n");
-  const auto x =
-      run(folder, server,
-          limits + std::string{"[tools.bash]\napproval = \"allow\"\n"});
+  const auto x = run(folder, server, limits);
   CHECK(x.end.status == 0);
   REQUIRE(asked.size() == 2);
   CHECK(asked[1] - asked[0] > 900ms);

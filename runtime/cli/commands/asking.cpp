@@ -59,4 +59,9 @@ void ring(const show_options& show, std::string_view what, console& io) {
   io.err.write(out + "\a");
 }
 
+void ring_at_question(const show_options& show, const event& x, console& io) {
+  if (std::holds_alternative<events::approval_required>(x.body))
+    ring(show, "a call waits for your answer", io);
+}
+
 }  // namespace riffle::cli

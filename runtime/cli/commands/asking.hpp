@@ -44,6 +44,9 @@ void tell_unasked(std::uint32_t calls, const std::string& it,
 /// show on the desktop). `what`: "the run has ended".
 void ring(const show_options& show, std::string_view what, console& io);
 
+/// The same at an event that asks a person.
+void ring_at_question(const show_options& show, const event& x, console& io);
+
 /// Knows when something that shall end has had its time: time limits of tools
 /// are far shorter.
 class patience_clock {

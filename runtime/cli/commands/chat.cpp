@@ -73,12 +73,9 @@ int execute(const chat_command& x, console& io) {
   auto keyboard = open_keyboard(false);
   if (!keyboard) return no_terminal(io);
   auto options = x.each;
-  if (needs_first_steps(options.common, options.choices.model)) {
-    init_command first;
-    first.common = options.common;
-    const int status = execute(first, io);
-    if (status != completed) return status;
-  }
+  if (const int status =
+          take_first_steps(options.common, options.choices.model, io))
+    return status;
   auto settings = load_config(options.common, config_use::acts, false, io);
   if (!settings) return usage;
   for (const auto& known : {check_agent(options.agent, *settings),

@@ -16,6 +16,7 @@
 #include "runtime/cli/view/init_text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/providers.hpp"
+#include "runtime/config/source.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/first_model.hpp"
 #include "runtime/service/views.hpp"
@@ -64,16 +65,21 @@ const usable_provider* named(const std::vector<usable_provider>& all,
   const auto found = std::ranges::find(all, name, &usable_provider::name);
   if (found != all.end()) return &*found;
   const auto* known = config::find_provider(name);
-  if (!known) {
+  const auto missing = known ? service::missing_variables(known->settings)
+                             : std::vector<std::string>{};
+  if (!known)
     io.complain("there is no provider \"" + safe_line(name, 100) +
                 "\"; 'riffle models providers' lists them");
-  } else if (known->settings.api_key_env.empty()) {
+  else if (!missing.empty())
+    io.complain(name + " needs what is not set: $" + missing.front() +
+                (missing.size() > 1 ? ", $" + missing[1] : ""));
+  else if (!known->settings.api_key_command.empty())
+    io.complain(name +
+                " has a key of a command; write its table by hand: "
+                "'riffle config init' explains it");
+  else
     io.complain("no server of " + name + " answers at " +
                 known->settings.base_url);
-  } else {
-    io.complain("for " + name + " the key is missing: set $" +
-                known->settings.api_key_env);
-  }
   return nullptr;
 }
 
@@ -148,6 +154,9 @@ bool is_taken(const fs::path& file, const first_steps& x) {
 }
 
 int write(const fs::path& file, const std::string& text, first_steps& x) {
+  // An address of the environment may be none.
+  if (const auto made = config::load({}, config::source{file, text}); !made)
+    return report(made.error(), x.io);
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   const int status = write_new_file(file, text, x.command.force, x.io);
@@ -199,12 +208,16 @@ int try_it(const fs::path& file, const usable_provider& from,
 
 }  // namespace
 
-bool needs_first_steps(const common_options& options,
-                       const std::optional<std::string>& model) {
-  if (model || options.config || !options.sets.empty()) return false;
+int take_first_steps(const common_options& options,
+                     const std::optional<std::string>& model, console& io) {
+  if (model || options.config || !options.sets.empty()) return completed;
   const auto found = config::find_source({{}, {}, {}});
-  if (!found || !found->file.empty()) return false;
-  return !read_key(config::model_config{}.api_key_env);
+  if (!found || !found->file.empty() ||
+      read_key(config::model_config{}.api_key_env))
+    return completed;
+  init_command first;
+  first.common = options;
+  return execute(first, io);
 }
 
 void point_to_init(const config::config& settings, const error& x,

@@ -10,10 +10,11 @@
 
 namespace riffle::cli {
 
-/// There is no configuration anywhere, none was named and no model either, and
-/// the built-in one has no key.
-bool needs_first_steps(const common_options& options,
-                       const std::optional<std::string>& model);
+/// `riffle init`, if there is no configuration anywhere, none was named and no
+/// model either, and the built-in one has no key. The exit status: other than 0
+/// where nothing can begin.
+int take_first_steps(const common_options& options,
+                     const std::optional<std::string>& model, console& io);
 
 /// Behind an error that these steps may mend: names them.
 void point_to_init(const config::config& settings, const error& x, console& io);

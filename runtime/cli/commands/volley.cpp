@@ -126,8 +126,10 @@ class shown_volley {
              },
              [this](const std::string& text) { output_.interject(text); }},
             options, signals, io)} {
-    output_.listen([this](const event& e) {
-      if (prompt_) prompt_->on(e);
+    output_.listen([this, show](const event& e) {
+      if (!prompt_) return;
+      prompt_->on(e);
+      ring_at_question(show, e, io_);
     });
   }
   shown_volley(const shown_volley&) = delete;

@@ -172,8 +172,7 @@ class shown_run {
         stream_{x.of.events()} {
     output_.listen([this, show, &io](const event& e) {
       prompt_ ? prompt_->on(e) : nobody_.on(e);
-      if (prompt_ && std::holds_alternative<events::approval_required>(e.body))
-        ring(show, "a call waits for your answer", io);
+      if (prompt_) ring_at_question(show, e, io);
       if (const auto* made = std::get_if<events::proposal>(&e.body))
         note(*made);
     });

@@ -206,7 +206,10 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
        [&output](const std::string& text) { output.interject(text); }},
       options, signals, io);
   waiting_calls calls;
-  output.listen([&](const event& e) { prompt ? prompt->on(e) : calls.on(e); });
+  output.listen([&](const event& e) {
+    prompt ? prompt->on(e) : calls.on(e);
+    if (prompt) ring_at_question(show, e, io);
+  });
   signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
