@@ -142,10 +142,15 @@ TEST_CASE("a process that ends at any moment loses and repeats nothing") {
     for (const auto& p : events_of(stored, "proposal"))
       if (p.at("data").at("status") == "open")
         CHECK(made.insert(p.at("data").at("proposal_id")).second);
-    // A run that broke more often than it may be recovered made none.
+    // A run that broke more often than it may be recovered made none, and so
+    // did a call for one that had begun when its process ended.
+    bool cut = false;
+    for (const auto& result : events_of(stored, "tool_result"))
+      cut = cut || (result.at("data").at("tool") == "seek_approval" &&
+                    result.at("data").at("outcome") == "interrupted");
     const auto end = events_of(stored, "run_finished").at(0).at("data");
     CHECK(made.size() <= 1);
-    if (end.at("status") == "completed") CHECK(made.size() == 1);
+    if (end.at("status") == "completed" && !cut) CHECK(made.size() == 1);
     for (const auto& [id, n] : acted) CHECK(n == 1);
   }
 }
