@@ -135,7 +135,8 @@ bool is_named(const std::string& canary, const std::string& pattern) {
 tried try_lines(std::mt19937& random, std::size_t count) {
   playground place;
   tried out;
-  constexpr std::size_t batch = 250;
+  // A line may overwrite the programs, which spoils the rest of its batch.
+  constexpr std::size_t batch = 25;
   while (out.lines < count) {
     std::vector<std::string> all;
     std::vector<std::string> patterns;
