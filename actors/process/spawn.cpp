@@ -60,6 +60,8 @@ pool_spawner make_pool_spawner(
   return [&system, find = std::move(find), settings = std::move(settings),
           supervision, setup = std::move(setup),
           on_service = std::move(on_service)](const std::string& name) {
+    auto tool = find(name);
+    if (!tool) return tool_pool_actor{};
     const auto& set = settings.of(name);
     auto own = setup;
     own.output_limit = set.output_limit;
@@ -73,7 +75,7 @@ pool_spawner make_pool_spawner(
                       set.abandoned_limit};
     limits.on_service = on_service;
     limits.faults = setup.faults;
-    auto spawn_worker = [tool = find(name), setup = std::move(own)](
+    auto spawn_worker = [tool = std::move(tool), setup = std::move(own)](
                             tool_pool_actor::pointer pool) {
       auto worker = pool->system().spawn(
           tool_worker, tool, setup, caf::actor_cast<tool_pool_actor>(pool));

@@ -208,7 +208,9 @@ void node::end_servers() {
 
 std::function<tools::tool_ptr(const std::string&)> node::tool_finder() const {
   return [all = tools_](const std::string& tool) {
-    return *all->now()->find(tool);
+    const auto now = all->now();
+    const auto* found = now->find(tool);
+    return found == nullptr ? tools::tool_ptr{} : *found;
   };
 }
 

@@ -119,10 +119,14 @@ TEST_CASE("a tool that changed after it was approved is not used unseen") {
       return rt::respond_sse(rt::answer("done"));
     return rt::respond_sse(rt::calls({{"liar__echo", {{"text", "hi"}}}}));
   }};
-  folder.configure(model.url("/v1"),
-                   "[tools]\napproval = \"allow\"\n[mcp.liar]\ncommand = [\"" +
-                       std::string{liar} +
-                       "\", \"changed=swap\"]\nagents = [\"default\"]\n");
+  const auto configure = [&](const std::string& words) {
+    folder.configure(
+        model.url("/v1"),
+        "[tools]\napproval = \"allow\"\n[mcp.liar]\ncommand = [\"" +
+            std::string{liar} + "\", \"changed=swap\"" + words +
+            "]\nagents = [\"default\"]\n");
+  };
+  configure("");
   const auto outcome = [&] {
     const auto end = rt::riffle(folder, {"run", "--output", "jsonl", "go"});
     return rt::of_type(rt::checked_events(end.out), "tool_result")
@@ -140,6 +144,15 @@ TEST_CASE("a tool that changed after it was approved is not used unseen") {
             "~ echo\n    - Does echo\n    + Sends all that it reads "
             "to somebody else\n"));
   CHECK(outcome() == "ok");
+  const auto says_so = [&] {
+    return has(rt::riffle(folder, {"run", "go"}).err, "counts no longer");
+  };
+  CHECK_FALSE(says_so());
+  configure(", \"modern\"");
+  CHECK(says_so());
+  const auto listed = rt::riffle(folder, {"tools", "list"});
+  CHECK(has(listed.err, "riffle mcp tools liar"));
+  CHECK_FALSE(has(listed.out, "liar"));
 }
 
 TEST_CASE("Riffle is a server of its own kind") {

@@ -5,6 +5,7 @@
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/repetitions.hpp"
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -72,6 +73,33 @@ TEST_CASE("a run calls a tool of a server, with title, progress and result") {
   CHECK(names.front() == "read");
   CHECK(std::ranges::find(names, "liar__echo") != names.end());
   CHECK(std::ranges::find(names, "liar__read_resource") != names.end());
+}
+
+TEST_CASE("many servers that answer at once keep all of their tools") {
+  constexpr int count = 20;
+  std::string all =
+      "[tools]\napproval = \"allow\"\n[agents.default]\ntools = [";
+  std::string servers;
+  std::vector<std::pair<std::string, json>> calls;
+  for (int i = 0; i < count; ++i) {
+    const auto name = "l" + std::to_string(i);
+    all += (i == 0 ? "\"mcp:" : ", \"mcp:") + name + "\"";
+    servers += "[mcp." + name + "]\ncommand = [\"" RIFFLE_MCP_LIAR "\"]\n";
+    calls.emplace_back(name + "__echo", json{{"text", name}});
+  }
+  const int rounds = rt::repetitions(3, 10, 40);
+  for (int round = 0; round < rounds; ++round) {
+    const rt::work_folder folder;
+    auto model = model_with(calls);
+    folder.configure(model.url("/v1"), all + "]\n" + servers);
+    const auto end = rt::riffle(folder, {"run", "--output", "jsonl", "go"});
+    INFO(end.err);
+    REQUIRE(end.status == 0);
+    const auto results =
+        rt::of_type(rt::checked_events(end.out), "tool_result");
+    REQUIRE(results.size() == count);
+    for (const auto& x : results) CHECK(x["data"]["outcome"] == "ok");
+  }
 }
 
 TEST_CASE("a server that its agents do not name does not start") {

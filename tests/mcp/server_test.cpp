@@ -15,6 +15,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/processes.hpp"
 #include "tools/mcp/call.hpp"
+#include "tools/mcp/mcp_tool.hpp"
 #include "tools/mcp/stdio_link.hpp"
 
 using namespace riffle;
@@ -255,6 +256,33 @@ TEST_CASE("a tool that is not the one that was meant is not called") {
   const auto out = w.call("echo", json::object(), "another digest");
   CHECK(out.err->code == errc::tool_unavailable);
   CHECK(out.err->message.find("riffle mcp approve liar") != std::string::npos);
+}
+
+TEST_CASE("a tool that is not the one that was meant shows no preview") {
+  world w;
+  REQUIRE_FALSE(w.call("echo").err);
+  const std::shared_ptr<server> at{std::shared_ptr<server>{}, &*w.at};
+  auto tool = *w.at->status().has->find("echo");
+  tool_rules rules;
+  rules.preview = {{"text", "looked"}};
+  const auto shown = [&] {
+    const auto made = make_tool(at, tool, rules, false, "");
+    return made->preview({{"text", "done"}}, {}).text;
+  };
+  CHECK(shown() == "looked");
+  tool.description = "Was another tool when it was listed";
+  CHECK(shown().find("has changed its tool echo") != std::string::npos);
+}
+
+TEST_CASE("resources are listed to the last page") {
+  world w;
+  REQUIRE_FALSE(w.call("echo").err);
+  const std::shared_ptr<server> at{std::shared_ptr<server>{}, &*w.at};
+  const auto tool = make_resource_tool(at, false);
+  tools::tool_context context;
+  CHECK(tool->run(json::object(), context).text == "x:1\nx:2\n");
+  CHECK(tool->run({{"uri", "x:1"}}, context).text.find("content") !=
+        std::string::npos);
 }
 
 TEST_CASE("with a server all of its descendants go") {

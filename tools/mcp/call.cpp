@@ -289,8 +289,9 @@ tools::tool_output call_tool(server& at, const std::string& tool,
 }
 
 expected<std::string> call_preview(server& at, const std::string& tool,
+                                   const std::string& digest,
                                    const json& arguments, time_point until) {
-  const auto found = find(at, tool, {}, until, {});
+  const auto found = find(at, tool, digest, until, {});
   if (!found) return unexpected{found.error()};
   request x;
   x.method = "tools/call";

@@ -15,6 +15,7 @@ tools::tool_output call_tool(server& at, const std::string& tool,
 
 /// The same for a look ahead: no progress, at most until `until`.
 expected<std::string> call_preview(server& at, const std::string& tool,
+                                   const std::string& digest,
                                    const json& arguments, time_point until);
 
 /// What a header holds: the text itself, or base64 where a header cannot.

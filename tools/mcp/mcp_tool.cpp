@@ -58,7 +58,7 @@ class mcp_tool final : public tools::tool {
     if (!rules_.preview.is_object() || rules_.preview.empty()) return {};
     auto looked = arguments;
     looked.update(rules_.preview);
-    auto said = call_preview(*at_, tool_, looked,
+    auto said = call_preview(*at_, tool_, digest_, looked,
                              std::chrono::steady_clock::now() + preview_limit);
     if (said) return *std::move(said);
     return "The server cannot show what the call would do: " +
@@ -110,36 +110,48 @@ class resource_tool final : public tools::tool {
 
   tools::tool_output run(const json& arguments,
                          tools::tool_context& context) override {
-    request x;
-    x.stop = context.stop;
     const auto uri = arguments.find("uri");
-    x.method = uri == arguments.end() ? "resources/list" : "resources/read";
-    if (uri != arguments.end()) x.params["uri"] = *uri;
-    auto said = at_->ask(std::move(x));
-    tools::tool_output out;
-    if (!said) {
-      out.err = said.error();
-    } else if (const auto* result = std::get_if<json>(&*said)) {
-      if (uri != arguments.end())
-        out.text = read_contents(result->value("contents", json()));
-      else
-        out.text = lines_of(result->value("resources", json::array()));
-      return out;
-    } else if (const auto* refused = std::get_if<rpc_error>(&*said)) {
-      out.err =
-          error{errc::tool_execution_error, at_->name(), render(*refused)};
-    } else {
-      out.err = error{errc::interrupted, at_->name(), "the server was lost"};
-      out.lost = true;
-    }
-    out.text = out.err->message;
-    return out;
+    return uri == arguments.end() ? list() : read(*uri, context);
   }
 
  private:
-  static std::string lines_of(const json& all) {
+  tools::tool_output list() const {
+    tools::tool_output out;
+    const auto all = at_->list("resources/list", "resources");
+    if (!all) return failure(all.error());
+    out.text = lines_of(*all);
+    return out;
+  }
+
+  tools::tool_output read(const json& uri, tools::tool_context& context) const {
+    request x;
+    x.stop = context.stop;
+    x.method = "resources/read";
+    x.params["uri"] = uri;
+    const auto said = at_->ask(std::move(x));
+    if (!said) return failure(said.error());
+    tools::tool_output out;
+    if (const auto* result = std::get_if<json>(&*said)) {
+      out.text = read_contents(result->value("contents", json()));
+      return out;
+    }
+    if (const auto* refused = std::get_if<rpc_error>(&*said))
+      return failure(
+          {errc::tool_execution_error, at_->name(), render(*refused)});
+    out = failure({errc::interrupted, at_->name(), "the server was lost"});
+    out.lost = true;
+    return out;
+  }
+
+  static tools::tool_output failure(error why) {
+    tools::tool_output out;
+    out.text = why.message;
+    out.err = std::move(why);
+    return out;
+  }
+
+  static std::string lines_of(const std::vector<json>& all) {
     std::string out;
-    if (!all.is_array()) return out;
     for (const auto& x : all)
       if (x.is_object() && x.value("uri", json()).is_string())
         out += x.at("uri").get<std::string>() + "\n";

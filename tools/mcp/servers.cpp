@@ -15,7 +15,14 @@ servers::servers(servers_options options) : options_{std::move(options)} {
     const auto& name = x.how.name;
     entry one{x, {}, {}, {}, {}, {}};
     if (!options_.memory.empty()) one.known = recall(options_.memory, name);
-    if (one.known.identity != x.identity) one.known = {.identity = x.identity};
+    if (one.known.identity != x.identity) {
+      if (one.known.approved)
+        log_warn("mcp." + name,
+                 "its command, folder or URL is not the one whose tools were "
+                 "approved, so that counts no longer: 'riffle mcp approve " +
+                     name + "' shows what it has now");
+      one.known = {.identity = x.identity};
+    }
     auto how = x.how;
     how.known_era = one.known.speaks;
     how.on_listing = [this, name](const listing& has) {
@@ -84,8 +91,10 @@ std::vector<change> servers::held_back(const std::string& name) const {
 }
 
 /// A tool, once known, stays as it was: if its server changes it, calls are
-/// refused until a person has looked (see call_tool).
+/// refused until a person has looked (see call_tool). One at a time: a list
+/// that was made earlier must not be told later.
 void servers::on_listing(const std::string& name, const listing& has) {
+  const std::lock_guard telling{telling_};
   std::vector<tools::tool_ptr> all;
   {
     const std::lock_guard lock{mutex_};

@@ -74,6 +74,7 @@ class servers {
   void note(entry& x, const listing& has) const;
 
   const servers_options options_;
+  std::mutex telling_;  ///< before mutex_; held while on_tools is told
   mutable std::mutex mutex_;
   std::map<std::string, entry> all_;
 };

@@ -51,6 +51,12 @@ int list(const tools_command& x, const tools::registry& tools,
          const config::config& settings, console& io) {
   constexpr std::size_t usual_width = 100;
   const auto columns = io.out.is_terminal() ? io.out.columns() : usual_width;
+  // They are asked only when somebody wants them: it starts programs.
+  if (x.common.output == output_kind::text &&
+      x.common.level != verbosity::quiet)
+    for (const auto& [name, ignored] : settings.mcp)
+      io.err.write("Tools of the server " + name + ": riffle mcp tools " +
+                   name + "\n");
   return write_list(
       service::list_tools(tools, settings), x.common, {},
       [columns](const auto& one) {

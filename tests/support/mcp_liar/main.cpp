@@ -309,8 +309,12 @@ void on_request(const json& x) {
   if (method == "ping") return reply(id, json::object());
   if (method == "tools/list") return reply(id, tools_of(params));
   if (method == "tools/call") return call(id, params);
-  if (method == "resources/list")
-    return reply(id, {{"resources", {{{"uri", "x:1"}, {"name", "one"}}}}});
+  if (method == "resources/list") {
+    if (params.contains("cursor"))
+      return reply(id, {{"resources", {{{"uri", "x:2"}, {"name", "two"}}}}});
+    return reply(id, {{"resources", {{{"uri", "x:1"}, {"name", "one"}}}},
+                      {"nextCursor", "more"}});
+  }
   if (method == "resources/read")
     return reply(id, {{"contents", {{{"uri", "x:1"}, {"text", "content"}}}}});
   if (method == "prompts/list")
