@@ -113,6 +113,8 @@ struct task_result {
   task_status status = task_status::not_run;
   std::uint32_t attempts = 0;           ///< runs that it had
   std::optional<run_id> run{};          ///< the last one
+  std::vector<run_id> runs{};           ///< all of them, in their order
+  token_usage usage{};                  ///< of those that have ended, in sum
   std::optional<session_id> session{};  ///< nothing: it had no run
   std::optional<error> failure{};
   std::string answer{};  ///< of a completed run

@@ -136,8 +136,11 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
     auto& slot = slots_[task];
     slot.run = x->run;
     slot.what.open.reset();  // it goes on, or another one has begun
-    slot.what.result.run = x->run;
-    slot.what.result.session = x->session;
+    auto& result = slot.what.result;
+    if (result.runs.empty() || result.runs.back() != x->run)
+      result.runs.push_back(x->run);
+    result.run = x->run;
+    result.session = x->session;
     cancelled = slot.cancelled;
     listener = listener_;
   }
@@ -188,6 +191,7 @@ void volley_run::ended(std::size_t task,
     x.run.reset();
     result.status = end ? status_of(end->status) : task_status::failed;
     result.failure = end ? end->err : std::move(failure);
+    if (end) add(result.usage, end->usage);
     result.answer = std::move(answer);
     how.completed = result.status == task_status::completed;
     from_outside = result.status == task_status::cancelled && !x.cancelled;

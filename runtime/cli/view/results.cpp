@@ -20,10 +20,20 @@ json without_run(const told_result& x) {
                     {"message", why->message},
                     {"op", why->op},
                     {"retryable", why->retryable}};
+  const auto spent = x.report.usage();
+  if (spent == token_usage{}) return out;
+  out["usage"] = usage_json(spent);
+  if (spent.cost_usd) out["cost_usd"] = *spent.cost_usd;
   return out;
 }
 
 }  // namespace
+
+json totals_json(const token_usage& x) {
+  json out = {{"usage", usage_json(x)}};
+  if (x.cost_usd) out["cost_usd"] = *x.cost_usd;
+  return out;
+}
 
 std::string results_json(const std::vector<told_result>& all,
                          const std::string& volley) {
@@ -35,9 +45,7 @@ std::string results_json(const std::vector<told_result>& all,
     results.push_back(std::move(one));
     add(sum, x.report.usage());
   }
-  json totals = {{"usage", usage_json(sum)}};
-  if (sum.cost_usd) totals["cost_usd"] = *sum.cost_usd;
-  json out = {{"results", std::move(results)}, {"totals", std::move(totals)}};
+  json out = {{"results", std::move(results)}, {"totals", totals_json(sum)}};
   if (!volley.empty()) out["volley_id"] = volley;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -13,7 +13,10 @@
 
 namespace riffle::cli {
 
-/// A task with what its run came to.
+/// {usage, cost_usd?}
+nlohmann::ordered_json totals_json(const token_usage& x);
+
+/// A task with what its runs came to.
 struct told_result {
   std::string task;
   task_result result{};

@@ -88,8 +88,9 @@ std::optional<std::size_t> volley_output::task_of(const proposal_id& id) const {
 void volley_output::on(const volley_update& x, time_point now) {
   if (x.run) {
     auto& task = tasks_[x.task];
-    task.told.report = {};
-    write(view_.begun(x.task, task.runs++ > 0, now, size()));
+    if (!task.runs.empty()) task.told.report.begin_next();
+    write(view_.begun(x.task, !task.runs.empty(), now, size()));
+    task.runs.push_back(x.run->run);
   }
   if (x.events) on_lines(x.task, x.events->lines());
   if (x.result) on_over(*x.result, now);
@@ -108,7 +109,7 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   if (const auto* end = std::get_if<events::tool_result>(&x->body);
       end && show_.tool_trace)
     interject(tool_trace(x->run, *end, report.title_of(end->id)));
-  report.on(*x, line);
+  report.on(*x);
   tasks_[task].stats.on(*x);
   write(view_.on(task, *x, size()));
   if (!listener_) return;
@@ -121,19 +122,43 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   listener_(*x);
 }
 
-void volley_output::on_old(std::size_t task, std::string_view lines) {
+void volley_output::on_old(std::size_t task, const run_id& run,
+                           std::string_view lines) {
+  auto& x = tasks_[task];
+  auto& at = x.old.try_emplace(run).first->second;
   each_line(lines, [&](std::string_view line) {
     if (is_text(line)) return;
-    if (const auto x = parse_line(line)) {
-      tasks_[task].told.report.on(*x, line);
-      tasks_[task].stats.on(*x);
+    if (const auto e = parse_line(line)) {
+      at.on(*e);
+      x.stats.on(*e);
     }
   });
+}
+
+/// Those before the first that was shown; without such a one the last of them
+/// is the task's.
+void volley_output::count_old(task_state& x) {
+  auto& report = x.told.report;
+  const auto& runs = x.told.result.runs;
+  run_report before;
+  for (const auto& run : runs) {
+    const auto found = x.old.find(run);
+    if (found == x.old.end()) continue;
+    auto one = std::move(found->second);
+    one.add_earlier(before);
+    before = std::move(one);
+  }
+  if (x.runs.empty())
+    report = std::move(before);
+  else
+    report.add_earlier(before);
+  x.old.clear();
 }
 
 void volley_output::on_over(const task_result& x, time_point now) {
   auto& task = tasks_[x.task];
   task.told.result = x;
+  count_old(task);
   task.over = true;
   const bool ended =
       x.status == task_status::completed || x.status == task_status::failed;
@@ -168,8 +193,10 @@ void volley_output::finish() {
   run_stats all;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (tasks_[i].told.result.attempts == 0) continue;
-    interject(view_.place(i) + "\n" + tasks_[i].stats.to_text());
-    all.add(tasks_[i].stats);
+    auto& stats = tasks_[i].stats;
+    stats.run_again(tasks_[i].told.result.attempts - 1);
+    interject(view_.place(i) + "\n" + stats.to_text());
+    all.add(stats);
   }
   if (tasks_.size() > 1) interject(all.to_text("all tasks"));
 }
