@@ -181,6 +181,7 @@ expected<opened_volley> volleys::put_together(
     std::string id, const volley_request& x, std::vector<volley_entry> entries,
     resume_options again, std::shared_ptr<volley_listener> who,
     std::shared_ptr<volley_lock> held) const {
+  for (auto& entry : entries) entry.model = runs_.model_of(entry.request);
   opened_volley out;
   out.tasks = entries;
   out.run = std::make_shared<volley_run>(
