@@ -191,4 +191,7 @@ std::string volley_of(const storage::run_record& x);
 /// It carries out a step of a plan, and goes on with that.
 bool is_of_plan(const storage::run_record& x);
 
+/// The plan that a run is, or carries out a step of; empty: none.
+std::string plan_of(const storage::run_record& x);
+
 }  // namespace riffle
