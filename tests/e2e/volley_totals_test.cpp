@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a volley has cost, over all runs of its tasks: the real program.
+// What a volley has cost, over all runs of its tasks, and how it ended: the
+// real program.
 #include <atomic>
 
 #include "tests/e2e/program.hpp"
@@ -101,4 +102,27 @@ TEST_CASE("what a task has cost counts the runs that failed, killed or not") {
         std::string::npos);
   CHECK(end.err.find("tokens: 400 in, 40 out") != std::string::npos);
   CHECK(end.err.find("1 retry, 1 of run") != std::string::npos);
+}
+
+TEST_CASE(
+    "the exit status of a volley: a time limit, a failure, nobody asked") {
+  const work_folder folder;
+  http_server server{[&](const http_request& x) {
+    const auto task = task_of(x);
+    if (task == "late") return http_reply::sse().pause(20s).send(answer("x"));
+    if (task == "bad") return http_reply::json("{}", 400);
+    if (task == "asks" && tool_messages(x).empty())
+      return respond_sse(calls({{"bash", {{"command", "true"}}}}));
+    return respond_sse(answer("fine"));
+  }};
+  folder.configure(server.url("/v1"));
+  const auto status_of = [&](words tasks) {
+    words all{"run", "--approve", "none", "--timeout", "2s", "-q", "--"};
+    all.insert(all.end(), tasks.begin(), tasks.end());
+    return run(folder, all).status;
+  };
+  CHECK(status_of({"good", "fine"}) == 0);
+  CHECK(status_of({"good", "asks"}) == 3);
+  CHECK(status_of({"asks", "bad"}) == 1);
+  CHECK(status_of({"asks", "bad", "late"}) == 124);
 }

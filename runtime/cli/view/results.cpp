@@ -2,6 +2,7 @@
 #include "runtime/cli/view/results.hpp"
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -48,6 +49,27 @@ std::string results_json(const std::vector<told_result>& all,
   json out = {{"results", std::move(results)}, {"totals", totals_json(sum)}};
   if (!volley.empty()) out["volley_id"] = volley;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+exit_status status_of(const told_result& x) {
+  const auto& result = x.result;
+  const auto& why = result.failure;
+  switch (result.status) {
+    case task_status::completed:
+      return x.report.unasked() > 0 ? unasked : completed;
+    case task_status::failed:
+      return status_of(events::run_status::failed,
+                       why ? std::optional{why->code} : std::nullopt);
+    case task_status::not_run:
+    case task_status::cancelled: break;
+  }
+  if (why && why->code == errc::timeout) return out_of_time;
+  if (result.status == task_status::not_run)
+    return completed;  // others say why
+  const auto said = x.report.failure();
+  const bool failed_fast =
+      said && said->message.find(service::failed_fast) != std::string::npos;
+  return failed_fast ? completed : interrupted_by_user;
 }
 
 std::string result_text(const told_result& x, const std::string& place) {

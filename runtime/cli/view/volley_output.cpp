@@ -8,7 +8,6 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
-#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -23,11 +22,6 @@ std::vector<std::string> titles_of(const volley& x) {
 bool is_text(std::string_view line) {
   const auto head = line.substr(0, line.find(R"(,"data":)"));
   return head.find(R"("event_type":"llm_)") != std::string_view::npos;
-}
-
-bool failed_fast(const run_report& x) {
-  const auto why = x.failure();
-  return why && why->message.find(service::failed_fast) != std::string::npos;
 }
 
 template <class F>
@@ -202,33 +196,10 @@ void volley_output::finish() {
 }
 
 int volley_output::status(std::uint32_t unanswered) const {
-  bool all[5] = {};
-  enum { stopped, late, bad, asked_nobody, good };
-  for (const auto& x : tasks_) {
-    const auto& result = x.told.result;
-    const auto& report = x.told.report;
-    int status = completed;
-    if (result.status == task_status::completed) {
-      status = report.unasked() > 0 ? unasked : completed;
-    } else if (result.status == task_status::failed) {
-      status = status_of(
-          events::run_status::failed,
-          result.failure ? std::optional{result.failure->code} : std::nullopt);
-    } else if (result.failure && result.failure->code == errc::timeout) {
-      status = out_of_time;
-    } else if (result.status == task_status::cancelled) {
-      // The task that failed first says how the volley ended.
-      status = failed_fast(report) ? completed : interrupted_by_user;
-    }
-    all[stopped] |= status == interrupted_by_user;
-    all[late] |= status == out_of_time;
-    all[bad] |= status == failed || status == usage;
-    all[asked_nobody] |= status == unasked;
-  }
-  if (all[stopped]) return interrupted_by_user;
-  if (all[late]) return out_of_time;
-  if (all[bad]) return failed;
-  return all[asked_nobody] || unanswered > 0 ? unasked : completed;
+  std::vector<exit_status> all;
+  for (const auto& x : tasks_) all.push_back(status_of(x.told));
+  if (unanswered > 0) all.push_back(unasked);
+  return status_of(all);
 }
 
 }  // namespace riffle::cli
