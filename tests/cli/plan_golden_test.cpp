@@ -69,22 +69,25 @@ struct stage {
                    std::vector<std::string>{"plan", "--no-color", "plan.toml"},
                    columns);
   }
-  /// What was written since the last time is shown.
+  /// What was written since the last time is shown, to where the cursor went
+  /// back to the status line.
   void look() {
-    picture.feed(std::string_view{riffle->written()}.substr(shown));
-    shown = riffle->written().size();
+    const auto& all = riffle->written();
+    const auto end = over ? all.size() : all.rfind('\r') + 1;
+    picture.feed(std::string_view{all}.substr(shown, end - shown));
+    shown = end;
   }
   std::string play(unsigned short resized = 0) {
     REQUIRE(riffle->read_next("waiting for the model"));
-    look();
     if (resized > 0) {
+      look();
       riffle->resize(resized);
       picture.resize(resized);
       REQUIRE(riffle->read_next("waiting for the model"));
-      look();
     }
     server.release("go");
     CHECK(riffle->finish() == 0);
+    over = true;
     look();
     return timeless(picture.text());
   }
@@ -98,6 +101,7 @@ struct stage {
   terminal_picture picture;
   std::optional<terminal_program> riffle;
   std::size_t shown = 0;
+  bool over = false;
 };
 
 }  // namespace

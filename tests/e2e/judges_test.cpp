@@ -49,7 +49,11 @@ class tmux {
 
   // NOLINTNEXTLINE(fuchsia-overloaded-operator)
   std::string operator()(const std::string& command) const {
-    return shell(folder_, "tmux -S tmux.sock -f /dev/null " + command).out;
+    return shell(folder_,
+                 "LC_ALL=C.UTF-8 tmux -u -S tmux.sock -f "
+                 "/dev/null " +
+                     command)
+        .out;
   }
   /// The window with what has left it above.
   [[nodiscard]] std::string picture() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <tuple>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -19,19 +20,26 @@ std::string model_of(const http_request& x) {
   return json::parse(x.body).at("model");
 }
 
-/// How many tasks were under way, with it, as each one began; by model.
+/// How many tasks were under way, with it, as each one began, in time; by
+/// model.
 std::map<std::string, std::vector<int>> begun_beside(const std::string& out) {
+  std::map<std::string, std::string> model;  // of a run
+  // With those first that end where others begin.
+  std::vector<std::tuple<std::string, bool, std::string>> moves;
+  for (const auto& x : checked_events(out)) {
+    const auto& type = x.at("event_type");
+    const bool begins = type == "run_started";
+    if (begins) model[x.at("run_id")] = x.at("data").at("model");
+    if (begins || type == "run_finished")
+      moves.emplace_back(x.at("timestamp"), begins, x.at("run_id"));
+  }
+  std::ranges::sort(moves);
   std::map<std::string, std::vector<int>> seen;
   std::map<std::string, int> active;
-  std::map<std::string, std::string> model;  // of a run
-  for (const auto& x : checked_events(out)) {
-    const std::string run = x.at("run_id");
-    const auto& type = x.at("event_type");
-    if (type == "run_started") {
-      model[run] = x.at("data").at("model");
-      seen[model[run]].push_back(++active[model[run]]);
-    }
-    if (type == "run_finished") --active[model[run]];
+  for (const auto& [when, begins, run] : moves) {
+    auto& n = active[model[run]];
+    n += begins ? 1 : -1;
+    if (begins) seen[model[run]].push_back(n);
   }
   return seen;
 }
@@ -45,9 +53,11 @@ TEST_CASE("a volley goes down with what its server takes, and up again") {
   http_server server{[&](const http_request&) {
     const int n = ++seen;
     if (n <= 8) {
-      auto refusal = http_reply::json(R"({"error":{"message":"slow"}})", 429);
-      refusal.header("retry-after-ms", "200");
-      return std::move(refusal).stall("all");
+      return http_reply{429}
+          .header("content-type", "application/json")
+          .header("retry-after-ms", "200")
+          .stall("all")
+          .send(R"({"error":{"message":"slow"}})");
     }
     return http_reply::sse().pause(50ms).send(answer("fine"));
   }};
