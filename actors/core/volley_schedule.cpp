@@ -20,25 +20,25 @@ volley_limits at_least_one(volley_limits x) {
 
 volley_schedule::volley_schedule(volley_limits limits,
                                  std::vector<volley_task> tasks)
-    : limits_{at_least_one(limits)},
-      capacity_{limits_.workers},
-      room_{limits_.workers},
-      reported_{limits_.workers} {
+    : limits_{at_least_one(limits)}, room_{limits_.workers} {
   tasks_.reserve(tasks.size());
   for (auto& x : tasks) {
     const auto i = tasks_.size();
     const bool over = x.ended;
     tasks_.push_back({std::move(x), over ? state::over : state::waiting});
+    lanes_.try_emplace(tasks_[i].what.model,
+                       lane{limits_.workers, limits_.workers});
     if (over) continue;
     ++left_;
     const auto& chain = tasks_[i].what.chain;
+    auto& ready = lane_of(i).ready;
     if (chain.empty()) {
-      ready_.insert(i);
+      ready.insert(i);
       continue;
     }
     const auto [place, first] = chains_.try_emplace(chain);
     if (first)
-      ready_.insert(i);
+      ready.insert(i);
     else
       place->second.push_back(i);
   }
@@ -57,12 +57,15 @@ volley_effects volley_schedule::on_end(std::size_t task, const task_end& how,
   auto& x = tasks_.at(task);
   if (x.now != state::running) return out;
   --running_;
+  auto& of = lane_of(task);
+  --of.running;
   if (how.no_room) {
     on_no_room(task, now, out);
     return out;
   }
-  if (how.rate_limited) capacity_ = std::max<std::uint32_t>(1, capacity_ / 2);
-  if (how.completed) capacity_ = std::min(limits_.workers, capacity_ + 1);
+  if (how.rate_limited)
+    of.capacity = std::max<std::uint32_t>(1, of.capacity / 2);
+  if (how.completed) of.capacity = std::min(limits_.workers, of.capacity + 1);
   const auto again = stopped_ || how.completed
                          ? retry_plan{}
                          : next_retry(limits_.retries, x.what.attempts,
@@ -86,14 +89,18 @@ void volley_schedule::on_no_room(std::size_t task, time_point now,
   --x.begun;
   if (stopped_) return end(task, out);
   x.now = state::waiting;
-  ready_.insert(task);
+  lane_of(task).ready.insert(task);
   room_ = std::min(room_, static_cast<std::uint32_t>(running_));
   if (!look_for_room_) look_for_room_ = now + room_pause;
 }
 
-volley_effects volley_schedule::on_capacity(std::uint32_t most) {
+volley_effects volley_schedule::on_capacity(const std::string& model,
+                                            std::uint32_t most) {
   volley_effects out;
-  reported_ = most == 0 ? limits_.workers : std::min(limits_.workers, most);
+  const auto found = lanes_.find(model);
+  if (found == lanes_.end()) return out;
+  found->second.reported =
+      most == 0 ? limits_.workers : std::min(limits_.workers, most);
   fill(out);
   return out;
 }
@@ -109,7 +116,7 @@ volley_effects volley_schedule::on_time(time_point now) {
     const auto task = pauses_.begin()->second;
     pauses_.erase(pauses_.begin());
     tasks_[task].now = state::waiting;
-    ready_.insert(task);
+    lane_of(task).ready.insert(task);
   }
   fill(out);
   return out;
@@ -127,13 +134,25 @@ std::optional<time_point> volley_schedule::wake() const {
   return look_for_room_ ? std::min(pause, *look_for_room_) : pause;
 }
 
+/// Of the first task that may begin now; null: none may.
+volley_schedule::lane* volley_schedule::next_lane() {
+  if (stopped_ || running_ >= room_) return nullptr;
+  lane* first = nullptr;
+  for (auto& [model, x] : lanes_) {
+    if (x.ready.empty() || x.running >= x.most()) continue;
+    if (!first || *x.ready.begin() < *first->ready.begin()) first = &x;
+  }
+  return first;
+}
+
 void volley_schedule::fill(volley_effects& out) {
-  while (!stopped_ && running_ < capacity() && !ready_.empty()) {
-    const auto task = *ready_.begin();
-    ready_.erase(ready_.begin());
+  while (auto* of = next_lane()) {
+    const auto task = *of->ready.begin();
+    of->ready.erase(of->ready.begin());
     auto& x = tasks_[task];
     x.now = state::running;
     ++x.begun;
+    ++of->running;
     ++running_;
     out.emplace_back(start_task{task, ++x.what.attempts});
   }
@@ -145,7 +164,8 @@ void volley_schedule::end(std::size_t task, volley_effects& out) {
   out.emplace_back(task_over{task, tasks_[task].begun > 0});
   const auto chain = chains_.find(tasks_[task].what.chain);
   if (chain != chains_.end() && !chain->second.empty()) {
-    ready_.insert(chain->second.front());
+    const auto next = chain->second.front();
+    lane_of(next).ready.insert(next);
     chain->second.pop_front();
   }
   if (--left_ == 0) out.emplace_back(volley_over{});
@@ -153,7 +173,7 @@ void volley_schedule::end(std::size_t task, volley_effects& out) {
 
 void volley_schedule::stop(volley_effects& out) {
   if (std::exchange(stopped_, true)) return;
-  ready_.clear();
+  for (auto& [model, x] : lanes_) x.ready.clear();
   pauses_.clear();
   look_for_room_.reset();
   chains_.clear();

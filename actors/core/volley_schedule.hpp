@@ -35,6 +35,7 @@ struct volley_task {
   std::string chain{};
   std::uint32_t attempts = 0;  ///< runs that it has had
   bool ended = false;          ///< nothing is left to do
+  std::string model{};         ///< whose server is asked: its limits count
 };
 
 /// How a run of a task ended.
@@ -74,14 +75,15 @@ using volley_effect =
     std::variant<start_task, cancel_task, task_over, volley_over>;
 using volley_effects = std::vector<volley_effect>;
 
-/// Tasks start in their order, as many at once as workers, fewer while the
-/// provider refuses: the rate limiter reports how many requests it lets
-/// through, and a task that fails by a refusal halves the number, each task
-/// that completes raises it by one (additive increase, multiplicative decrease;
-/// Chiu and Jain 1989). Where the process has no room for a run, as many run as
-/// have, and each second twice as many are tried. What failed and may be tried
-/// again waits for its pause without a worker. All operations are O(log n) for
-/// each task that they move.
+/// Tasks start in their order, as many at once as workers, fewer of a model
+/// while its provider refuses: the rate limiter reports how many requests it
+/// lets through, and a task that fails by a refusal halves the number, each
+/// task that completes raises it by one (additive increase, multiplicative
+/// decrease; Chiu and Jain 1989). Those of other models overtake what then
+/// waits. Where the process has no room for a run, as many run as have, and
+/// each second twice as many are tried. What failed and may be tried again
+/// waits for its pause without a worker. All operations are O(log n + models)
+/// for each task that they move.
 class volley_schedule {
  public:
   volley_schedule(volley_limits limits, std::vector<volley_task> tasks);
@@ -89,8 +91,9 @@ class volley_schedule {
   volley_effects begin(time_point now);
   volley_effects on_end(std::size_t task, const task_end& how, time_point now,
                         double random01);
-  /// The provider's limits let so many requests be open at once; 0: no limit.
-  volley_effects on_capacity(std::uint32_t most);
+  /// The provider's limits let so many requests of this model be open at once;
+  /// 0: no limit.
+  volley_effects on_capacity(const std::string& model, std::uint32_t most);
   /// A pause may be over.
   volley_effects on_time(time_point now);
   /// Nothing begins any more, what runs is cancelled. Idempotent.
@@ -99,9 +102,9 @@ class volley_schedule {
   /// When `on_time` has something to do.
   [[nodiscard]] std::optional<time_point> wake() const;
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
-  /// How many may run now.
-  [[nodiscard]] std::uint32_t capacity() const noexcept {
-    return std::min({capacity_, room_, reported_});
+  /// How many of a model's may run now.
+  [[nodiscard]] std::uint32_t capacity(const std::string& model = {}) const {
+    return std::min(room_, lanes_.at(model).most());
   }
 
  private:
@@ -112,6 +115,19 @@ class volley_schedule {
     std::uint32_t begun = 0;  ///< runs, by this schedule
   };
 
+  /// The tasks of one model.
+  struct lane {
+    [[nodiscard]] std::uint32_t most() const noexcept {
+      return std::min(capacity, reported);
+    }
+    std::uint32_t capacity = 1;
+    std::uint32_t reported = 1;  ///< what the rate limiter lets through
+    std::size_t running = 0;
+    std::set<std::size_t> ready{};  ///< in task order
+  };
+
+  lane& lane_of(std::size_t task) { return lanes_.at(tasks_[task].what.model); }
+  lane* next_lane();
   void on_no_room(std::size_t task, time_point now, volley_effects& out);
   void fill(volley_effects& out);
   void end(std::size_t task, volley_effects& out);
@@ -121,11 +137,9 @@ class volley_schedule {
   std::vector<entry> tasks_;
   /// Of each chain the tasks behind the one whose turn it is.
   std::map<std::string, std::deque<std::size_t>> chains_;
-  std::set<std::size_t> ready_;  ///< in task order
+  std::map<std::string, lane> lanes_;  ///< by model
   std::multimap<time_point, std::size_t> pauses_;
-  std::uint32_t capacity_;
-  std::uint32_t room_;      ///< runs that the process has for it
-  std::uint32_t reported_;  ///< what the rate limiter lets through
+  std::uint32_t room_;  ///< runs that the process has for it
   std::optional<time_point> look_for_room_;  ///< nothing: there is enough
   std::size_t running_ = 0;
   std::size_t left_ = 0;

@@ -90,9 +90,9 @@ volley_scheduler_actor::behavior_type volley_scheduler(
           self->state.apply(self->state.schedule->cancel());
         });
       },
-      [=](capacity_known x) {
+      [=](const capacity_known& x) {
         run("volley_scheduler.capacity", [&] {
-          self->state.apply(self->state.schedule->on_capacity(x.most));
+          self->state.apply(self->state.schedule->on_capacity(x.model, x.most));
         });
       },
       [=](volley_pause_over) {

@@ -41,6 +41,7 @@ struct cancel_volley {
   std::string reason;
 };
 struct capacity_known {
+  std::string model;
   std::uint32_t most = 0;  ///< requests at once; 0: no limit
 };
 struct volley_pause_over {};  // own timer

@@ -146,10 +146,25 @@ void handler_reader::closed(const std::optional<error>& why) {
 
 void handler_reader::finish(expected<run_outcome> how) {
   std::unique_ptr<stop_callback> over;
-  std::lock_guard lock{mutex_};
+  run::end_handler done;
+  std::unique_lock lock{mutex_};
   if (!outcome_) outcome_ = std::move(how);
   over = std::move(stopper_);
+  done = std::exchange(when_over_, {});
   ended_.notify_all();
+  lock.unlock();
+  if (done) done(*outcome_);  // nothing changes it any more
+}
+
+void handler_reader::on_end(run::end_handler done) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!outcome_) {
+      when_over_ = std::move(done);
+      return;
+    }
+  }
+  if (done) done(*outcome_);
 }
 
 std::optional<expected<run_outcome>> handler_reader::wait(duration limit) {

@@ -41,6 +41,8 @@ class handler_reader final
 
   /// How the run ended; nothing if it has not within `limit`.
   std::optional<expected<run_outcome>> wait(duration limit);
+  /// See `run::on_end`.
+  void on_end(run::end_handler done);
 
  private:
   using stop_callback = std::stop_callback<std::function<void()>>;
@@ -62,6 +64,7 @@ class handler_reader final
   std::condition_variable ended_;
   std::uint64_t position_ = 0;
   std::optional<expected<run_outcome>> outcome_;
+  run::end_handler when_over_;
   std::unique_ptr<stop_callback> stopper_;
 };
 

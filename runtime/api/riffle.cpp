@@ -85,6 +85,10 @@ expected<run_outcome> run::wait(duration limit) const {
   return unexpected{error{errc::timeout, "run", "the run has not ended yet"}};
 }
 
+void run::on_end(end_handler done) const {
+  impl_->reader->on_end(std::move(done));
+}
+
 // -- runtime ------------------------------------------------------------------
 
 runtime::runtime(std::unique_ptr<impl> x) : impl_{std::move(x)} {}

@@ -184,6 +184,13 @@ class run {
   /// (`storage_unavailable`, …) say that it cannot go on in this process.
   [[nodiscard]] expected<run_outcome> wait(duration limit) const;
 
+  using end_handler = std::function<void(const expected<run_outcome>&)>;
+  /// The same without a thread that waits: called once, as soon as the run has
+  /// ended, on a thread of the runtime, or at once in this call if it has. Must
+  /// not block and must not throw. The last one that is set counts; it stays
+  /// when the handle is dropped.
+  void on_end(end_handler done) const;
+
  private:
   friend class runtime;
   struct impl;

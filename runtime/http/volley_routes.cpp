@@ -38,6 +38,15 @@ json tasks_json(const volley_request& x) {
   return out;
 }
 
+/// Of all runs, those that were tried again too.
+json totals_json(const token_usage& x) {
+  json out = {
+      {"usage",
+       {{"input_tokens", x.input_tokens}, {"output_tokens", x.output_tokens}}}};
+  if (x.cost_usd) out["cost_usd"] = *x.cost_usd;
+  return out;
+}
+
 reply no_content() {
   reply out;
   out.status = 204;
@@ -116,14 +125,17 @@ void show_volley(call c) {
     const auto gone = x.at->parts().sessions.interrupted();
     if (!gone) return problem(gone.error());
     json list = json::array();
+    token_usage spent;
     for (const auto& run : *runs) {
+      add(spent, run.usage);
       list.push_back(service::to_json(run, gone->contains(run.id)));
       add_end(x, run, list.back());
     }
     return json_reply(200, {{"volley_id", id},
                             {"active", x.at->volleys()->find(id) != nullptr},
                             {"tasks", tasks_json(record->request)},
-                            {"runs", std::move(list)}});
+                            {"runs", std::move(list)},
+                            {"totals", totals_json(spent)}});
   });
 }
 

@@ -15,22 +15,22 @@ namespace riffle::service {
 class capacity_listener {
  public:
   virtual ~capacity_listener() = default;
-  /// So many requests at once; 0: no limit. Must not block and must not throw.
-  virtual void on_capacity(std::uint32_t most) = 0;
+  /// So many requests of the model at once; 0: no limit (any more). Must not
+  /// block and must not throw.
+  virtual void on_capacity(const std::string& model, std::uint32_t most) = 0;
 };
 
-/// The limiters of the models report here; of several that have a limit, the
-/// lowest counts. Thread-safe.
+/// The limiters of the models report here. Thread-safe.
 class capacity_board {
  public:
   /// 0: this model has no limit (any more).
   void report(const std::string& model, std::uint32_t most);
+  /// What its configuration says, before anything was reported.
+  void expect(const std::string& model, std::uint32_t most);
   /// From now on; it is told at once what is known.
   void add(const std::shared_ptr<capacity_listener>& who);
 
  private:
-  [[nodiscard]] std::uint32_t lowest() const;
-
   std::mutex mutex_;
   std::map<std::string, std::uint32_t> of_model_;
   std::vector<std::weak_ptr<capacity_listener>> listeners_;

@@ -113,6 +113,8 @@ struct task_result {
   task_status status = task_status::not_run;
   std::uint32_t attempts = 0;           ///< runs that it had
   std::optional<run_id> run{};          ///< the last one
+  std::vector<run_id> runs{};           ///< all of them, in their order
+  token_usage usage{};                  ///< of those that have ended, in sum
   std::optional<session_id> session{};  ///< nothing: it had no run
   std::optional<error> failure{};
   std::string answer{};  ///< of a completed run
@@ -188,5 +190,8 @@ std::string volley_of(const storage::run_record& x);
 
 /// It carries out a step of a plan, and goes on with that.
 bool is_of_plan(const storage::run_record& x);
+
+/// The plan that a run is, or carries out a step of; empty: none.
+std::string plan_of(const storage::run_record& x);
 
 }  // namespace riffle

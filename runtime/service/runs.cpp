@@ -109,6 +109,10 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
       false, std::move(reader), to);
 }
 
+std::string runs::model_of(const run_request& x) const {
+  return specs_ ? specs_->model_of(x) : std::string{};
+}
+
 std::shared_ptr<capacity_board> runs::capacity() const {
   return specs_ ? specs_->capacity() : nullptr;
 }

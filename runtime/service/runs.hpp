@@ -69,6 +69,9 @@ class runs {
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;
 
+  /// See `spec_maker`.
+  [[nodiscard]] std::string model_of(const run_request& x) const;
+
   /// What the models' servers take now.
   [[nodiscard]] std::shared_ptr<capacity_board> capacity() const;
 

@@ -104,6 +104,15 @@ spec_maker::spec_maker(std::shared_ptr<const config::config> config, parts x)
       links_{{config_, parts_.clock, parts_.waits, parts_.scripts, parts_.lent,
               parts_.around_listeners, capacity_}} {}
 
+std::string spec_maker::model_of(const run_request& x) const {
+  auto name = x.model.value_or(std::string{});
+  const auto agent = config_->agents.find(x.agent);
+  if (!x.model && agent != config_->agents.end()) name = agent->second.model;
+  if (const auto model = config::find_model(*config_, name))
+    capacity_->expect(name, model->max_concurrent);
+  return name;
+}
+
 expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
                                         std::string task,
                                         const stored_request& x) {

@@ -79,6 +79,10 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   /// what made it is gone, `invalid_request` if that is another folder's.
   expected<run_spec_ptr> make_for(const storage::proposal_state& cause);
 
+  /// The name of the model that a run asks first, whose capacity is known from
+  /// then on; empty: no agent has the name.
+  [[nodiscard]] std::string model_of(const run_request& x) const;
+
   /// What the limiters of its models say.
   [[nodiscard]] const std::shared_ptr<capacity_board>& capacity()
       const noexcept {

@@ -156,4 +156,9 @@ bool is_of_plan(const storage::run_record& x) {
   return !service::request_from_json(x.settings).of_plan.empty();
 }
 
+std::string plan_of(const storage::run_record& x) {
+  if (x.id.value.starts_with("plan_")) return x.id.value;
+  return service::request_from_json(x.settings).of_plan.value;
+}
+
 }  // namespace riffle

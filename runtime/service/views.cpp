@@ -100,6 +100,8 @@ json to_json(const session_summary& x) {
   out["last_run"]["status"] = state_of(x);
   if (auto volley = volley_of(x.last); !volley.empty())
     out["volley_id"] = std::move(volley);
+  if (auto plan = plan_of(x.last); !plan.empty())
+    out["plan_id"] = std::move(plan);
   return out;
 }
 

@@ -50,7 +50,7 @@ std::vector<core::volley_task> volley_run::to_schedule() const {
     const auto& session = x.what.request.session;
     out.push_back({session ? session->value : std::string{},
                    x.what.result.attempts - (x.what.open ? 1u : 0u),
-                   x.what.ended});
+                   x.what.ended, x.what.model});
   }
   return out;
 }
@@ -58,13 +58,14 @@ std::vector<core::volley_task> volley_run::to_schedule() const {
 void volley_run::attach(volley_scheduler_actor who) {
   const std::lock_guard lock{mutex_};
   scheduler_ = std::move(who);
-  if (capacity_ > 0) caf::anon_send(scheduler_, capacity_known{capacity_});
+  for (const auto& [model, most] : capacity_)
+    caf::anon_send(scheduler_, capacity_known{model, most});
 }
 
-void volley_run::on_capacity(std::uint32_t most) {
+void volley_run::on_capacity(const std::string& model, std::uint32_t most) {
   const std::lock_guard lock{mutex_};
-  capacity_ = most;
-  if (scheduler_) caf::anon_send(scheduler_, capacity_known{most});
+  capacity_[model] = most;
+  if (scheduler_) caf::anon_send(scheduler_, capacity_known{model, most});
 }
 
 volley_scheduler_actor volley_run::scheduler() {
@@ -136,8 +137,11 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
     auto& slot = slots_[task];
     slot.run = x->run;
     slot.what.open.reset();  // it goes on, or another one has begun
-    slot.what.result.run = x->run;
-    slot.what.result.session = x->session;
+    auto& result = slot.what.result;
+    if (result.runs.empty() || result.runs.back() != x->run)
+      result.runs.push_back(x->run);
+    result.run = x->run;
+    result.session = x->session;
     cancelled = slot.cancelled;
     listener = listener_;
   }
@@ -188,6 +192,7 @@ void volley_run::ended(std::size_t task,
     x.run.reset();
     result.status = end ? status_of(end->status) : task_status::failed;
     result.failure = end ? end->err : std::move(failure);
+    if (end) add(result.usage, end->usage);
     result.answer = std::move(answer);
     how.completed = result.status == task_status::completed;
     from_outside = result.status == task_status::cancelled && !x.cancelled;

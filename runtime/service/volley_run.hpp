@@ -4,6 +4,7 @@
 // A volley under way: its tasks' runs, as its scheduler wants them.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,7 @@ class volley_listener {
 /// A task with what is on record of it.
 struct volley_entry {
   run_request request;           ///< with its session
+  std::string model{};           ///< that it asks
   std::optional<run_id> open{};  ///< a run of it has not ended: it goes on
   task_result result{};          ///< as far as it is known
   bool ended = false;            ///< nothing is left to do
@@ -67,7 +69,7 @@ class volley_run final : public volley_port,
   void cancel(std::size_t task, const std::string& reason) override;
   void over(std::size_t task, bool ran) override;
   void all_over(const std::optional<std::string>& failure) override;
-  void on_capacity(std::uint32_t most) override;
+  void on_capacity(const std::string& model, std::uint32_t most) override;
 
  private:
   struct slot {
@@ -97,7 +99,7 @@ class volley_run final : public volley_port,
   std::mutex mutex_;
   std::vector<slot> slots_;
   volley_scheduler_actor scheduler_;
-  std::uint32_t capacity_ = 0;  ///< as it was reported
+  std::map<std::string, std::uint32_t> capacity_;  ///< as it was reported
   std::shared_ptr<volley_listener> listener_;
 };
 

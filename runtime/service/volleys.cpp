@@ -44,7 +44,7 @@ bool may_try_again(const volley_entry& x, std::uint32_t max_retries) {
          x.result.failure->retryable;
 }
 
-/// What is on record of the tasks, from the newest run of each.
+/// What is on record of the tasks: the newest run of each says how it stands.
 class progress_of_tasks {
  public:
   progress_of_tasks(const std::string& id, storage::journal& journal)
@@ -64,7 +64,11 @@ class progress_of_tasks {
   static void note(volley_entry& x, const storage::run_record& run) {
     ++x.result.attempts;
     x.result.run = run.id;
+    x.result.runs.push_back(run.id);
     x.result.session = run.session;
+    // One that goes on is counted at its end.
+    if (run.state != storage::run_state::active)
+      riffle::add(x.result.usage, run.usage);
     x.open.reset();
     x.ended = false;
     switch (run.state) {
@@ -177,6 +181,7 @@ expected<opened_volley> volleys::put_together(
     std::string id, const volley_request& x, std::vector<volley_entry> entries,
     resume_options again, std::shared_ptr<volley_listener> who,
     std::shared_ptr<volley_lock> held) const {
+  for (auto& entry : entries) entry.model = runs_.model_of(entry.request);
   opened_volley out;
   out.tasks = entries;
   out.run = std::make_shared<volley_run>(

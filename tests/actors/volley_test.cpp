@@ -33,12 +33,12 @@ struct recording_port final : volley_port {
 using texts = std::vector<std::string>;
 
 struct volley_fixture : actor_fixture {
-  explicit volley_fixture(fault_hook faults = {}) {
+  explicit volley_fixture(fault_hook faults = {}, std::size_t tasks = 3) {
     begin();
     volley_setup setup;
     setup.limits.workers = 2;
     setup.limits.retries = {2, 10s, 10s};
-    setup.tasks.resize(3);
+    setup.tasks.resize(tasks, {.model = "m"});
     setup.port = port;
     setup.faults = std::move(faults);
     volley = spawn_volley_scheduler(*system, std::move(setup));
@@ -86,6 +86,27 @@ TEST_CASE("a cancelled volley says why to the runs that it ends") {
   CHECK(x.port->take() == texts{"over 0", "over 1", "all over"});
 }
 
+TEST_CASE("a volley follows what its model's limiter reports, down and up") {
+  volley_fixture x{{}, 6};
+  const auto reports = [&x](const std::string& model, std::uint32_t most) {
+    caf::anon_send(x.volley, capacity_known{model, most});
+    x.settle();
+  };
+  CHECK(x.port->take() == texts{"start 0.1", "start 1.1"});
+  reports("m", 1);
+  x.end(0, {.completed = true});
+  CHECK(x.port->take() == texts{"over 0"});  // one runs, and no more may
+  x.end(1, {.completed = true});
+  CHECK(x.port->take() == texts{"over 1", "start 2.1"});
+  reports("another", 9);
+  CHECK(x.port->take().empty());
+  reports("m", 2);
+  CHECK(x.port->take() == texts{"start 3.1"});
+  reports("another", 1);
+  x.end(2, {.completed = true});
+  CHECK(x.port->take() == texts{"over 2", "start 4.1"});
+}
+
 TEST_CASE("who waits for a volley is told when its scheduler fails") {
   for (const std::string handler :
        {"volley_scheduler.begin", "volley_scheduler.ended",
@@ -97,7 +118,7 @@ TEST_CASE("who waits for a volley is told when its scheduler fails") {
     x.end(0, {.retryable = true});
     x.advance(20s);
     x.settle();
-    caf::anon_send(x.volley, capacity_known{1});
+    caf::anon_send(x.volley, capacity_known{"m", 1});
     x.settle();
     caf::anon_send(x.volley, cancel_volley{"end"});
     x.settle();

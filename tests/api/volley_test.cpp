@@ -3,11 +3,9 @@
 #include "runtime/api/volley.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iostream>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "messages/event_check.hpp"
@@ -226,18 +224,37 @@ TEST_CASE("a runtime that ends while a volley runs lets its handle go on") {
   CHECK(left->ended());
 }
 
-TEST_CASE("the example of the library page works") {
-  auto made = make_runtime(echo);
-  auto* runtime = &made;
-  // As it stands there:
-  auto volley =
-      runtime->start_volley({.tasks = {{.task = "one"}, {.task = "two"}}});
-  while (!volley->ended())
-    if (auto update = volley->next(std::chrono::seconds{1}))
-      if (update->result)
-        std::cout << update->task << ": " << to_string(update->result->status)
-                  << '\n';
-  std::ifstream in{RIFFLE_SOURCE_DIR "/docs/library.md"};
-  const std::string page{std::istreambuf_iterator<char>{in}, {}};
-  CHECK(page.find("to_string(update->result->status)") != std::string::npos);
+TEST_CASE("the end of a run is a call, without a thread that waits") {
+  auto runtime = make_runtime(echo);
+  std::promise<expected<run_outcome>> told;
+  auto end = told.get_future();
+  std::optional<run> kept;
+  {
+    auto started = runtime.start({.task = "a"});
+    REQUIRE(started);
+    started->on_end([&](const auto& x) { told.set_value(x); });
+    kept = *started;
+  }
+  REQUIRE(end.wait_for(scaled(20s)) == std::future_status::ready);
+  const auto outcome = end.get();
+  REQUIRE(outcome);
+  CHECK(outcome->answer == "It was a.");
+  // Who asks when it is over is told at once, once.
+  int at_once = 0;
+  kept->on_end([&](const auto& x) { at_once += x->answer == "It was a."; });
+  CHECK(at_once == 1);
+}
+
+TEST_CASE("who waits for the end of a run is told when its runtime ends") {
+  std::promise<expected<run_outcome>> told;
+  auto end = told.get_future();
+  {
+    auto runtime = make_runtime(
+        "delay = \"20s\"\nchunk = 1\n[[steps]]\ntext = \"long\"\n");
+    auto started = runtime.start({.task = "a"});
+    REQUIRE(started);
+    started->on_end([&](const auto& x) { told.set_value(x); });
+  }
+  REQUIRE(end.wait_for(scaled(20s)) == std::future_status::ready);
+  CHECK_FALSE(end.get());
 }

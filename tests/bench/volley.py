@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A volley of many tasks, beside the same tasks as single processes.
+"""A volley of many tasks, beside the same tasks as single processes and in one
+node script with the AI SDK.
 
     tests/bench/volley.py [RIFFLE] [--tasks 1000] [--workers 50] [--delay 0.5]
+        [--modules FOLDER_WITH_NODE_MODULES]
 
 A model server of its own on loopback answers each request after `delay`; the
 ideal is tasks / workers * delay. Told: wall time and its ratio to the ideal,
-CPU of the whole process for each task, peak memory, requests.
+CPU of the whole process for each task, peak memory, requests. Without a folder
+that has `ai` and `@ai-sdk/openai-compatible` (`./dev bench` leaves one in
+build/bench/harness) the node script is left out.
 """
 import argparse
 import asyncio
 import json
 import os
 import resource
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -88,6 +93,25 @@ def told(name, tasks, ideal, wall, cpu, peak, requests):
           f"peak {peak / 1024:.0f} MiB; {requests} requests", flush=True)
 
 
+def node_script(x, ideal, server, folder):
+    """The same tasks with the AI SDK, if it is there."""
+    if not x.modules or not shutil.which("node"):
+        print("node script with the AI SDK: left out, for want of "
+              + ("node" if x.modules else "--modules FOLDER"), flush=True)
+        return
+    server.requests = 0
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                          "volley.mjs")
+    done, wall, cpu, peak = measure(
+        ["node", script, f"http://127.0.0.1:{server.port}/v1", str(x.tasks),
+         str(x.workers), os.path.abspath(x.modules)], folder)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    answers = json.loads(done.stdout)
+    assert len(answers) == x.tasks and all(one == "Done." for one in answers)
+    told("node script with the AI SDK", x.tasks, ideal, wall, cpu, peak,
+         server.requests)
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("riffle", nargs="?", default="build/release/riffle")
@@ -96,6 +120,7 @@ def main():
     args.add_argument("--delay", type=float, default=0.5)
     args.add_argument("--singles", type=int, default=200,
                       help="tasks of the loop of single processes; 0: none")
+    args.add_argument("--modules", help="a folder with node_modules")
     x = args.parse_args()
     riffle = os.path.abspath(x.riffle)
     server = Server(x.delay)
@@ -129,8 +154,11 @@ max_concurrent = {x.workers}
         results = json.loads(done.stdout)["results"]
         assert len(results) == x.tasks
         assert all(one["answer"] == "Done." for one in results)
-        told("volley", x.tasks, x.tasks / x.workers * x.delay, wall, cpu, peak,
-             server.requests)
+        ideal = x.tasks / x.workers * x.delay
+        told("volley", x.tasks, ideal, wall, cpu, peak, server.requests)
+        # Last: it has the highest peak.
+        node_script(x, ideal, server, folder)
+
 
 if __name__ == "__main__":
     main()

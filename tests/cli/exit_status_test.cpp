@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/exit_status.hpp"
 
+#include <algorithm>
 #include <map>
 
+#include "runtime/cli/view/results.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -60,4 +62,44 @@ TEST_CASE("what never became a run is usage, or a failure") {
     const auto found = special.find(code(i));
     CHECK(status_of(code(i)) == (found == special.end() ? 1 : found->second));
   }
+}
+
+TEST_CASE("the status of a volley is the first that one of its tasks has") {
+  using all = std::vector<exit_status>;
+  CHECK(status_of(all{}) == 0);
+  CHECK(status_of(all{completed, completed}) == 0);
+  all order{interrupted_by_user, out_of_time, failed, unasked, completed};
+  // Whatever stands before it, and whatever comes behind in the order.
+  for (std::size_t first = 0; first < order.size(); ++first) {
+    all some(order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
+    CHECK(status_of(some) == order[first]);
+    std::ranges::reverse(some);
+    CHECK(status_of(some) == order[first]);
+    CHECK(status_of(all{completed, order[first]}) == order[first]);
+  }
+  CHECK(status_of(all{usage, unasked}) == 1);
+  CHECK(status_of(all{usage, out_of_time}) == 124);
+  CHECK(status_of(all{usage, interrupted_by_user}) == 130);
+}
+
+TEST_CASE("what a task alone would end with") {
+  told_result x;
+  CHECK(status_of(x) == 0);  // it was not run: another one says why
+  x.result.status = task_status::completed;
+  CHECK(status_of(x) == 0);
+  events::approval_resolved nobody;
+  nobody.unasked = true;
+  x.report.on({1, {"run_1"}, nobody, {}});
+  CHECK(status_of(x) == 3);
+  x.result.status = task_status::failed;
+  CHECK(status_of(x) == 1);
+  x.result.failure = error{errc::timeout, "run", "too late"};
+  CHECK(status_of(x) == 124);
+  x.result.status = task_status::cancelled;
+  CHECK(status_of(x) == 124);
+  x.result.failure = error{errc::cancelled, "run", "by Ctrl-C"};
+  CHECK(status_of(x) == 130);
+  const error other{errc::cancelled, "run", "cancelled: another task failed"};
+  x.report.on({2, {"run_1"}, events::failure{other}, {}});
+  CHECK(status_of(x) == 0);
 }

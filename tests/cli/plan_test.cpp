@@ -112,6 +112,74 @@ TEST_CASE("a plan's report has its steps, and lines for a person") {
   CHECK(all.at("steps")[1].at("error").at("message") == "too late");
 }
 
+TEST_CASE("a plan's costs are told for each step and in total") {
+  plan_report x;
+  const auto take = [&x](const std::string& run, events::body body) {
+    const event e{1, run_id{run}, std::move(body), {}};
+    if (run == "plan_1") x.on(e);
+    x.count(e);
+  };
+  const auto call_of = [](const std::string& tool, outcome how) {
+    events::tool_result out;
+    out.tool = tool;
+    out.how = how;
+    out.duration_ms = 5;
+    return out;
+  };
+  const auto end_of = [](std::uint32_t step, const std::string& id) {
+    events::plan_step_finished out;
+    out.step = step;
+    out.id = id;
+    return out;
+  };
+  const auto run_end = [](std::uint64_t in, double usd) {
+    events::run_finished out;
+    out.steps = 1;
+    out.usage = {.input_tokens = in, .output_tokens = 10, .cost_usd = usd};
+    return out;
+  };
+  take("plan_1", events::plan_started{run_id{"plan_1"}, 2});
+  take("plan_1", events::plan_step_started{1, "a", "", "read", {}, 1});
+  take("plan_1", call_of("read", outcome::failed));
+  take("plan_1", call_of("read", outcome::ok));
+  take("plan_1", end_of(1, "a"));
+  const run_id first{"run_1"};
+  const run_id second{"run_2"};
+  take("plan_1", events::plan_step_started{2, "b", "do", "", first, 1});
+  take("run_1", call_of("bash", outcome::ok));
+  take("run_1", run_end(100, 0.25));
+  events::retry again;
+  again.what = events::retry_what::step;
+  take("plan_1", again);
+  take("plan_1", events::plan_step_started{2, "b", "do", "", second, 2});
+  take("run_2", run_end(200, 0.5));
+  take("plan_1", end_of(2, "b"));
+  take("plan_1", events::plan_finished{});
+
+  const auto all = json::parse(x.to_json("ses_1", 0));
+  const auto& a = all.at("steps").at(0);
+  CHECK(a.at("usage").at("input_tokens") == 0);
+  CHECK_FALSE(a.contains("cost_usd"));
+  CHECK(a.at("tools") == json::parse(R"([{"name": "read", "calls": 2,
+      "failures": 1, "duration_ms": 10}])"));
+  const auto& b = all.at("steps").at(1);
+  CHECK(b.at("usage").at("input_tokens") == 300);
+  CHECK(b.at("cost_usd") == 0.75);
+  CHECK(all.at("totals").at("usage").at("input_tokens") == 300);
+  CHECK(all.at("totals").at("usage").at("output_tokens") == 20);
+  CHECK(all.at("totals").at("cost_usd") == 0.75);
+
+  const auto text = x.stats_text();
+  CHECK(riffle::testing::has(
+      text, "[1/2] a\n[STATS] completed: 0 steps, 2 tool calls"));
+  CHECK(riffle::testing::has(
+      text, "[2/2] b\n[STATS] completed: 2 steps, 1 tool call "));
+  CHECK(riffle::testing::has(text, "1 retry, 1 of step, "));
+  CHECK(riffle::testing::has(text,
+                             "[STATS] the whole plan: 2 steps, 3 tool calls"));
+  CHECK(riffle::testing::has(text, "tokens: 300 in, 20 out; cost: $0.7500"));
+}
+
 TEST_CASE("the exit status of a plan that ended") {
   CHECK(status_of(run_status::completed, {}) == completed);
   CHECK(status_of(run_status::cancelled, errc::stream_interrupted) ==

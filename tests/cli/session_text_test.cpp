@@ -3,8 +3,11 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <sstream>
 
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/service/stored_request.hpp"
+#include "runtime/service/views.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -56,5 +59,48 @@ TEST_CASE("a list shows endings of ids, titles and who was interrupted") {
   for (const std::size_t columns : {20, 40, 60}) {
     const auto line = summary_text(x, now, columns);
     CHECK(columns_of(line.substr(0, line.size() - 1)) < columns);
+  }
+}
+
+TEST_CASE("sessions of a volley and of a plan stand together") {
+  const auto session = [](const std::string& id, const std::string& run,
+                          const service::stored_request& from) {
+    session_summary x;
+    x.id = {id};
+    x.runs = 1;
+    x.last.id = {run};
+    x.last.started = before(180);
+    x.last.state = storage::run_state::completed;
+    x.last.task = "task of " + id;
+    x.last.settings = service::to_json(from);
+    return x;
+  };
+  const service::stored_request alone{};
+  service::stored_request task;
+  task.place = service::task_place{"volley_1", 0};
+  service::stored_request step;
+  step.of_plan = run_id{"plan_1"};
+  const std::vector<session_summary> all{
+      session("step", "run_5", step),     session("b", "run_4", task),
+      session("mine", "run_3", alone),    session("a", "run_2", task),
+      session("plan_1", "plan_1", alone),
+  };
+  const std::string about = "3 min ago   completed    1 run    task of ";
+  CHECK(summaries_text(all, now, 0) == "plan_1  " + about + "plan_1\n" +      //
+                                           "  step    " + about + "step\n" +  //
+                                           "volley_1, 2 sessions\n" +         //
+                                           "  b       " + about + "b\n" +     //
+                                           "  a       " + about + "a\n" +     //
+                                           "mine    " + about + "mine\n");
+  // Of a plan whose own session is not among them.
+  CHECK(summaries_text({all[0]}, now, 0) ==
+        "plan_1, 1 session\n  step    " + about + "step\n");
+  CHECK(service::to_json(all[0]).at("plan_id") == "plan_1");
+  CHECK(service::to_json(all[4]).at("plan_id") == "plan_1");
+  CHECK_FALSE(service::to_json(all[2]).contains("plan_id"));
+  for (const std::size_t columns : {20, 40, 60}) {
+    std::istringstream lines{summaries_text(all, now, columns)};
+    for (std::string line; std::getline(lines, line);)
+      CHECK(columns_of(line) < columns);
   }
 }

@@ -141,7 +141,7 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
   CHECK(next.starts_with("\r\x1b[J"));
   const auto again = bytes(x.tick(start + 4s, {80, 12}));
   CHECK(again.find("1/30 done, 2 more run, 22 wait") != std::string::npos);
-  CHECK(again.find("[#") != std::string::npos + 1);
+  CHECK(again.find("[--------------------] 1/30 done") != std::string::npos);
   CHECK(again.find("left") != std::string::npos);
   x.cancelling();
   CHECK(bytes(x.tick(start + 5s, {80, 12})).find("cancelling") !=
@@ -177,4 +177,80 @@ TEST_CASE("without a terminal nothing is drawn over") {
   x.begun(0, false, start, {});
   CHECK(bytes(x.tick(start + 1s, {80, 24})).empty());
   CHECK(bytes(x.answer("text\n"), true) == "text\n");
+}
+
+TEST_CASE("a bar fills as tasks end, where there are many") {
+  volley_view x{at_terminal(), std::vector<std::string>(21, "task")};
+  for (std::size_t i = 0; i < 11; ++i) {
+    x.begun(i, false, start, {80, 12});
+    x.over(ended(i, task_status::completed), start + 1s, {80, 12});
+  }
+  const auto drawn = bytes(x.tick(start + 2s, {80, 12}));
+  CHECK(drawn.find("[##########----------] 11/21 done") != std::string::npos);
+  volley_view few{at_terminal(), std::vector<std::string>(20, "task")};
+  few.begun(0, false, start, {80, 12});
+  CHECK(bytes(few.tick(start + 2s, {80, 12})).find("[-") == std::string::npos);
+}
+
+TEST_CASE("one reason for many ends is told once, then where it stands") {
+  volley_view x{{}, {"a", "b", "c", "d"}};
+  for (std::size_t i = 0; i < 4; ++i) x.begun(i, false, start, {});
+  auto bad = ended(1, task_status::failed);
+  bad.failure = error{errc::model_error, "m", "HTTP 400"};
+  CHECK(bytes(x.over(bad, start + 1s, {})) ==
+        "[2/4] ✗ b (1.0s)\n        model_error: HTTP 400\n");
+  bad.task = 0;
+  CHECK(bytes(x.over(bad, start + 1s, {})) == "[1/4] ✗ a (1.0s), as [2/4]\n");
+  bad.task = 2;
+  bad.failure->message = "HTTP 404";
+  CHECK(bytes(x.over(bad, start + 1s, {})) ==
+        "[3/4] ✗ c (1.0s)\n        model_error: HTTP 404\n");
+  CHECK(bytes(x.over(ended(3, task_status::completed), start + 1s, {})) ==
+        "[4/4] ✓ d (1.0s)\n");
+}
+
+TEST_CASE("an error that a task repeats is one line and a count") {
+  volley_view x{{}, {"a", "b"}};
+  events::tool_result result;
+  result.id = {"c1"};
+  result.tool = "read";
+  result.how = outcome::failed;
+  result.err = error{errc::tool_execution_error, "read", "no such file"};
+  std::string all;
+  for (std::size_t task = 0; task < 2; ++task) x.begun(task, false, start, {});
+  for (std::size_t i = 0; i < 6; ++i) {
+    x.on(i % 2, call_of("c1", "Reading a"), {});
+    all += bytes(x.on(i % 2, with(result), {}));
+  }
+  CHECK(all ==
+        "[1/2] [TOOL] read: a ✗ no such file\n"
+        "[2/2] [TOOL] read: a ✗ no such file\n");
+  CHECK(bytes(x.on(0, with(events::run_finished{}), {})) ==
+        "[1/2] [TOOL] … the same 2 times more\n");
+  // A run that is cut off has no such end.
+  CHECK(bytes(x.over(ended(1, task_status::failed), start + 1s, {})) ==
+        "[2/2] [TOOL] … the same 2 times more\n"
+        "[2/2] ✗ b (1.0s)\n        failed\n");
+}
+
+TEST_CASE("each task thinks aloud where that is wanted") {
+  view_options options;
+  options.reasoning = true;
+  volley_view x{options, {"a", "b"}};
+  CHECK(x.wants_text());
+  for (std::size_t task = 0; task < 2; ++task) x.begun(task, false, start, {});
+  const auto thinks = [&](std::size_t task, const std::string& text) {
+    return bytes(x.on(task, with(events::llm_reasoning{text, 1}), {}));
+  };
+  CHECK(thinks(0, "First\nth").ends_with("[1/2] [THINK] First\n"));
+  CHECK(thinks(1, "I look.").empty());
+  CHECK(thinks(0, "en").empty());
+  CHECK(bytes(x.on(0, with(events::llm_token{"Yes", 1}), {})) ==
+        "[1/2] [THINK] then\n");
+  CHECK(bytes(x.on(1, with(events::run_finished{}), {})) ==
+        "[2/2] [THINK] I look.\n");
+  volley_view silent{{}, {"a"}};
+  CHECK_FALSE(silent.wants_text());
+  silent.begun(0, false, start, {});
+  CHECK(bytes(silent.on(0, with(events::llm_reasoning{"x\n", 1}), {})).empty());
 }

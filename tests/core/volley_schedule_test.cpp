@@ -291,15 +291,35 @@ TEST_CASE("no more run than the rate limiter lets through, down and up") {
   volley_world x{{.workers = 4}, plain(12)};
   x.take(x.schedule.begin(x.now));
   REQUIRE(x.running.size() == 4);
-  x.take(x.schedule.on_capacity(1));
+  x.take(x.schedule.on_capacity("", 1));
   CHECK(x.schedule.capacity() == 1);
   for (int i = 0; i < 3; ++i) x.end(*x.running.begin(), good);
   CHECK(x.running.size() == 1);
-  x.take(x.schedule.on_capacity(3));  // as soon as there is room
+  x.take(x.schedule.on_capacity("", 3));  // as soon as there is room
   CHECK(x.running.size() == 3);
-  x.take(x.schedule.on_capacity(9));  // never more than workers
+  x.take(x.schedule.on_capacity("", 9));  // never more than workers
   CHECK(x.running.size() == 4);
-  x.take(x.schedule.on_capacity(2));
-  x.take(x.schedule.on_capacity(0));
+  x.take(x.schedule.on_capacity("", 2));
+  x.take(x.schedule.on_capacity("", 0));
   CHECK(x.schedule.capacity() == 4);
+}
+
+TEST_CASE("a model that refuses holds up its own tasks alone") {
+  auto all = plain(12);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i].model = i % 2 == 0 ? "slow" : "fast";
+  volley_world x{{.workers = 4}, all};
+  x.take(x.schedule.on_capacity("slow", 1));
+  x.take(x.schedule.on_capacity("unknown", 1));
+  x.take(x.schedule.begin(x.now));
+  CHECK(x.running == std::set<std::size_t>{0, 1, 3, 5});  // 2 is overtaken
+  x.end(1, limited);
+  CHECK(x.schedule.capacity("fast") == 2);
+  CHECK(x.schedule.capacity("slow") == 1);
+  x.end(0, good);
+  CHECK(x.running == std::set<std::size_t>{2, 3, 5});
+  x.take(x.schedule.on_capacity("slow", 0));
+  CHECK(x.running == std::set<std::size_t>{2, 3, 4, 5});
+  while (!x.running.empty()) x.end(*x.running.begin(), good);
+  CHECK(x.over);
 }

@@ -178,6 +178,37 @@ TEST_CASE("aimock leads an agent through it in every other dialect, too") {
     }
 }
 
+TEST_CASE("aimock answers a hundred tasks of one volley") {
+  const auto there = npm_packages();
+  if (!there) return skip("npm or its network is missing");
+  const work_folder folder;
+  json all = json::array();
+  std::string tasks;
+  for (int i = 0; i < 100; ++i) {
+    const auto name = "task-" + std::to_string(1000 + i);
+    tasks += name + "\n";
+    all.push_back({{"match", {{"userMessage", name}}},
+                   {"response", {{"content", "did " + name}}}});
+  }
+  folder.write("tasks.txt", tasks + "too fast\n");
+  all.push_back(fixtures().at("fixtures").back());
+  const aimock server{*there, folder, json{{"fixtures", all}}};
+  REQUIRE(server.ready());
+  folder.configure(server.url("/v1"),
+                   "model = \"gpt-4o\"\nretry = { max_attempts = 1 }\n");
+  const auto end = riffle::testing::riffle(
+      folder, {"run", "--tasks-file", "tasks.txt", "--workers", "8", "--output",
+               "json", "-q"});
+  INFO(end.err);
+  CHECK(end.status == 1);
+  const auto results = json::parse(end.out).at("results");
+  REQUIRE(results.size() == 101);
+  for (std::size_t i = 0; i < 100; ++i)
+    CHECK(results[i].at("answer") == "did task-" + std::to_string(1000 + i));
+  CHECK(results[100].at("error").at("code") == "model_rate_limited");
+  CHECK(server.journal().size() == 101);
+}
+
 TEST_CASE("aimock's refusals are understood") {
   const auto there = npm_packages();
   if (!there) return skip("npm or its network is missing");

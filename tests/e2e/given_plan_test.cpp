@@ -76,6 +76,9 @@ TEST_CASE("json is one object, jsonl both kinds of logs") {
   CHECK(one.at("session_id").get<std::string>().starts_with("ses_"));
   REQUIRE(one.at("steps").size() == 2);
   CHECK(one.at("steps")[0].at("output") == "1\n");
+  CHECK(one.at("steps")[0].at("tools")[0].at("name") == "bash");
+  CHECK(one.at("steps")[1].at("usage") == one.at("totals").at("usage"));
+  CHECK(one.at("totals").at("usage").at("input_tokens") > 0);
   const auto lines = x.plan(steps, {"--approve", "all", "--output", "jsonl"});
   const auto all = checked_events(lines.out);
   CHECK(all.front().at("event_type") == "plan_started");

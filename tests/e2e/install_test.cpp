@@ -130,9 +130,17 @@ TEST_CASE("an application is built with the installed package and runs") {
   if (is_sanitized) return rt::skip("the package is for plain programs");
   const rt::work_folder folder;
   const auto package = rt::installed_riffle().parent_path().parent_path();
-  build(folder, package, "sample tool_test");
+  build(folder, package, "sample tool_test several");
   check_sample(folder);
   shell(folder, "build/tool_test");
+  rt::program several{folder.path() / "build" / "several", folder, {}};
+  const auto end = several.wait(60s);
+  CAPTURE(end.out, end.err);
+  CHECK(end.status == 0);
+  CHECK(end.out.find("0: I did: one\n") != std::string::npos);
+  CHECK(end.out.find("1: I did: two\n") != std::string::npos);
+  CHECK(end.out.ends_with(
+      "bash ended\nI did: Tell what was found\n\ndone\nI did: three\n"));
 }
 
 TEST_CASE("the package works where it was moved to") {

@@ -341,6 +341,12 @@ TEST_CASE("plans and volleys run over HTTP") {
       if (run["status"] == "completed") ++completed;
     return completed == 2;
   }));
+  const auto over = who.get("/v1/volleys/" + all).json();
+  std::uint64_t spent = 0;
+  for (const auto& run : over["runs"])
+    spent += run["usage"]["input_tokens"].get<std::uint64_t>();
+  CHECK(spent > 0);
+  CHECK(over["totals"]["usage"]["input_tokens"] == spent);
   CHECK(who.post("/v1/volleys/" + all + "/cancel", json::object()).status ==
         200);
   const auto told_of_all = who.get("/v1/volleys/" + all + "/events");

@@ -132,6 +132,36 @@ TEST_CASE("an id that is no volley's makes no file") {
   CHECK_FALSE(fs::exists(x.folder.path() / "volleys"));
 }
 
+TEST_CASE("what a task has cost is on record of all of its runs") {
+  volley_world x;
+  const auto id =
+      x.open({{.task = "a", .session = session_id{"own"}}, {.task = "b"}}).id;
+  const auto ran = [&](const std::string& run, std::uint64_t ordinal,
+                       storage::run_state state, std::uint64_t tokens) {
+    storage::run_record record;
+    record.id = run_id{run};
+    record.session = session_id{"own"};
+    record.settings = x.task_of(id);
+    REQUIRE(x.journal->open_run(record));
+    record.ordinal = ordinal;
+    record.state = state;
+    record.usage.input_tokens = tokens;
+    x.journal->append({record.id, {}, {record}}, [](const auto&) {});
+    x.journal->release_all();
+  };
+  ran("run_1", 1, storage::run_state::failed, 100);
+  ran("run_2", 2, storage::run_state::cancelled, 20);
+  ran("run_3", 3, storage::run_state::completed, 3);
+  const auto again = x.all.reopen(id, {}, nullptr);
+  REQUIRE(again);
+  const auto& result = again->tasks[0].result;
+  CHECK(result.usage.input_tokens == 123);
+  CHECK(result.runs == std::vector<run_id>{{"run_1"}, {"run_2"}, {"run_3"}});
+  CHECK(result.run == run_id{"run_3"});
+  CHECK(result.attempts == 3);
+  CHECK(again->tasks[1].result.runs.empty());
+}
+
 TEST_CASE("a volley is deleted with the sessions that are only its own") {
   volley_world x;
   const auto id = x.open({{.task = "a", .session = session_id{"own"}},

@@ -37,10 +37,11 @@ error with_hint(error why, const std::string& hint) {
 int list(const sessions_command& x, const service::sessions& all, console& io) {
   const auto found = all.list(x.limit);
   if (!found) return report(found.error(), io);
+  if (x.common.output == output_kind::text)
+    io.out.write(summaries_text(*found, system_wall_time(), io.out.columns()));
   return write_list(
       *found, x.common, "no sessions yet: 'riffle run TASK' begins one",
-      [&, now = system_wall_time(), columns = io.out.columns()](
-          const auto& one) { return summary_text(one, now, columns); },
+      [](const auto&) { return std::string{}; },
       [](const auto& one) { return service::to_json(one); }, io);
 }
 

@@ -95,16 +95,20 @@ void tell_how_to_go_on(const volley& of, const volley_output& output,
               of.id());
 }
 
-/// The logs of tasks that had ended before: their answers are wanted too.
+/// The logs of runs that had ended before: their answers are wanted too, and
+/// what they have cost.
 void read_old(runtime& rt, const volley_update& x, volley_output& output) {
-  if (!x.result || !x.result->run || output.knows(x.task)) return;
-  auto stream = rt.events(*x.result->run);
-  if (!stream) return;
-  while (!stream->ended())
-    if (const auto batch = stream->next(std::chrono::seconds{5}))
-      output.on_old(x.task, batch->lines());
-    else
-      break;
+  if (!x.result) return;
+  for (const auto& run : x.result->runs) {
+    if (output.knows(x.task, run)) continue;
+    auto stream = rt.events(run);
+    if (!stream) continue;
+    while (!stream->ended())
+      if (const auto batch = stream->next(std::chrono::seconds{5}))
+        output.on_old(x.task, run, batch->lines());
+      else
+        break;
+  }
 }
 
 /// A volley as it is shown.

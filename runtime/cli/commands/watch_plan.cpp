@@ -16,7 +16,6 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/plan_report.hpp"
 #include "runtime/cli/view/run_output.hpp"
-#include "runtime/cli/view/run_stats.hpp"
 
 namespace riffle::cli {
 
@@ -42,7 +41,7 @@ class plan_output {
   void listen(std::function<void(const event&)> f) {
     listener_ = std::move(f);
     mine_->listen([this](const event& e) {
-      stats_.on(e);
+      report_.count(e);
       listener_(e);
     });
   }
@@ -69,8 +68,7 @@ class plan_output {
     shown_->hide_status();
     const auto& end = report_.finished();
     if (!end) return;
-    stats_.add(std::exchange(step_stats_, {}));
-    if (show_.stats) mine_->interject(stats_.to_text("the whole plan"));
+    if (show_.stats) mine_->interject(report_.stats_text());
     if (options_.output == output_kind::json && !wants_answer)
       io_.out.write(report_.to_json(session_, unasked) + "\n");
     else if (wants_answer && end->answer)
@@ -97,9 +95,8 @@ class plan_output {
     shown_ = &*mine_;
     step_run_ = run;
     step_.emplace(options_, show_, io_.out, io_.err);
-    stats_.add(std::exchange(step_stats_, {}));
     step_->listen([this](const event& e) {
-      step_stats_.on(e);
+      report_.count(e);
       if (listener_) listener_(e);
     });
     return *step_;
@@ -125,8 +122,6 @@ class plan_output {
   run_id step_run_;
   run_output* shown_ = nullptr;  ///< the one that wrote last
   plan_report report_;
-  run_stats stats_;       ///< of the plan's own calls and the steps before
-  run_stats step_stats_;  ///< of the newest step's run
   std::function<void(const event&)> listener_;
   std::string session_;
   std::uint32_t unasked_ = 0;

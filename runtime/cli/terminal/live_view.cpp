@@ -12,8 +12,6 @@ namespace riffle::cli {
 
 namespace {
 
-constexpr std::size_t longest_thought = 4000;
-
 trace_options trace_options_of(const view_options& x) {
   const bool in_status = x.status && x.level != verbosity::verbose;
   return {x.level, x.color, !in_status, x.asks};
@@ -24,6 +22,7 @@ trace_options trace_options_of(const view_options& x) {
 live_view::live_view(view_options options)
     : options_{options},
       traces_{trace_options_of(options)},
+      thoughts_{options.color},
       screen_{options.status, options.out_terminal},
       markdown_{options.styled} {}
 
@@ -58,15 +57,15 @@ screen_writes live_view::on(const event& x, time_point now,
   activity_.on(x);
   stats_.on(x);
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
-    end_reasoning(out);
+    show_lines(out, thoughts_.end());
     on_text(out, text->content);
     return out;
   }
   if (const auto* thought = std::get_if<events::llm_reasoning>(&x.body)) {
-    on_reasoning(out, thought->content);
+    if (options_.reasoning) show_lines(out, thoughts_.on(thought->content));
     return out;
   }
-  end_reasoning(out);
+  show_lines(out, thoughts_.end());
   const bool restarted = std::holds_alternative<events::step_restarted>(x.body);
   const bool begins = restarted || begins_step(x);
   if (restarted) markdown_.drop();
@@ -118,30 +117,6 @@ screen_writes live_view::interject(std::string_view text) {
   return out;
 }
 
-std::string live_view::reasoning_line(std::string_view line) const {
-  const auto text = safe_line(line, longest_thought);
-  if (text.empty()) return {};
-  return options_.color ? "\x1b[2m[THINK] " + text + "\x1b[0m\n"
-                        : "[THINK] " + text + "\n";
-}
-
-void live_view::on_reasoning(screen_writes& out, std::string_view content) {
-  if (!options_.reasoning) return;
-  thought_ += content;
-  std::string lines;
-  std::size_t end = 0;
-  while ((end = thought_.find('\n')) != std::string::npos ||
-         thought_.size() > longest_thought) {
-    lines += reasoning_line(std::string_view{thought_}.substr(0, end));
-    thought_.erase(0, end == std::string::npos ? end : end + 1);
-  }
-  show_lines(out, lines);
-}
-
-void live_view::end_reasoning(screen_writes& out) {
-  show_lines(out, reasoning_line(std::exchange(thought_, {})));
-}
-
 screen_writes live_view::tick(time_point now, std::size_t columns,
                               std::size_t rows) {
   constexpr std::size_t narrowest = 4;
@@ -169,7 +144,7 @@ std::string live_view::whole_answer(const std::string& text) const {
 
 screen_writes live_view::finish(const std::optional<std::string>& answer) {
   auto out = screen_.clear();
-  show_lines(out, traces_.rest());
+  show_lines(out, traces_.rest() + traces_.repeated());
   const bool shown = options_.live_text && answer && *answer == shown_;
   show_text(out, markdown_.finish(columns_));
   append(out, screen_.end_text());

@@ -15,6 +15,7 @@
 #include "runtime/cli/options.hpp"
 #include "runtime/cli/terminal/screen.hpp"
 #include "runtime/cli/view/activity.hpp"
+#include "runtime/cli/view/reasoning_lines.hpp"
 #include "runtime/cli/view/run_stats.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 
@@ -76,14 +77,12 @@ class live_view {
   void show_text(screen_writes& out, std::string text);
   void show_lines(screen_writes& out, std::string_view lines);
   [[nodiscard]] std::string whole_answer(const std::string& text) const;
-  void on_reasoning(screen_writes& out, std::string_view content);
-  void end_reasoning(screen_writes& out);
-  std::string reasoning_line(std::string_view line) const;
 
   view_options options_;
   trace_writer traces_;
   activity activity_;
   run_stats stats_;
+  reasoning_lines thoughts_;
   screen screen_;
   std::optional<time_point> began_;
   std::string typing_;
@@ -92,7 +91,6 @@ class live_view {
   std::string shown_;         ///< of this step's text
   bool below_lines_ = false;  ///< traces stand right above what comes
   bool half_end_ = false;     ///< a '\r' came, and what follows is not known
-  std::string thought_;       ///< the line of reasoning that has not ended
 };
 
 }  // namespace riffle::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/exit_status.hpp"
 
+#include <algorithm>
+
 namespace riffle::cli {
 
 exit_status status_of(events::run_status status, std::optional<errc> failure,
@@ -18,6 +20,17 @@ exit_status status_of(events::run_status status, std::optional<errc> failure,
     case errc::invalid_config: return usage;
     default: return failed;
   }
+}
+
+exit_status status_of(const std::vector<exit_status>& all) {
+  const auto has = [&all](exit_status x) {
+    return std::ranges::find(all, x) != all.end();
+  };
+  if (has(usage) && !has(interrupted_by_user) && !has(out_of_time))
+    return failed;
+  for (const auto x : {interrupted_by_user, out_of_time, failed, unasked})
+    if (has(x)) return x;
+  return completed;
 }
 
 exit_status status_of(errc failure) noexcept {

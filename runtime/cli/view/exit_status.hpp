@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "messages/error.hpp"
 #include "messages/event.hpp"
@@ -22,6 +23,10 @@ enum exit_status : int {
 /// `nobody_asked`: calls were denied since nobody could be asked.
 exit_status status_of(events::run_status status, std::optional<errc> failure,
                       bool nobody_asked = false) noexcept;
+
+/// For several tasks: 130, 124, 1, 3, 0, the first that one of them has; 2
+/// counts as 1.
+exit_status status_of(const std::vector<exit_status>& all);
 
 /// For something that never became a run.
 exit_status status_of(errc failure) noexcept;

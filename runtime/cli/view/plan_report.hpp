@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a plan came to, collected from its own log; and its lines for a person.
-// Pure.
+// What a plan came to and what it cost, collected from its own log and those of
+// its steps' runs; and its lines for a person. Pure.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 
 #include "messages/error.hpp"
 #include "messages/event.hpp"
+#include "runtime/cli/view/run_stats.hpp"
 
 namespace riffle::cli {
 
@@ -20,23 +22,36 @@ class plan_report {
   /// An event of the plan's log. Gives back a line for standard error, or "".
   std::string on(const event& x);
 
+  /// Any event of the plan's log or of a step's run, behind `on`: it counts to
+  /// its step.
+  void count(const event& x);
+
+  /// For each step and in total: lines for a person.
+  [[nodiscard]] std::string stats_text() const;
+
   [[nodiscard]] const std::optional<events::plan_finished>& finished()
       const noexcept {
     return finished_;
   }
 
   /// One object: plan_id, session_id, status, answer, error?, steps: [{step,
-  /// id, status, output, truncated, error?, run_id?, duration_ms}], unasked?,
-  /// duration_ms. `session`: of the steps' runs, "" if none began.
+  /// id, status, output, truncated, error?, run_id?, duration_ms, usage,
+  /// cost_usd?, tools: [{name, calls, failures, duration_ms}]}], unasked?,
+  /// duration_ms, totals: {usage, cost_usd?}. `session`: of the steps' runs, ""
+  /// if none began.
   [[nodiscard]] std::string to_json(const std::string& session,
                                     std::uint32_t unasked) const;
 
  private:
   std::string step_mark(std::uint32_t step) const;
+  [[nodiscard]] run_stats whole() const;
 
   std::string plan_;
   std::uint32_t total_ = 0;
   nlohmann::ordered_json steps_ = nlohmann::ordered_json::array();
+  std::uint32_t step_ = 0;                        ///< that began last
+  std::map<std::string, std::uint32_t> step_of_;  ///< runs of steps
+  std::map<std::uint32_t, run_stats> stats_;      ///< by step
   std::optional<events::plan_finished> finished_;
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/cli/view/results.hpp"
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -20,10 +21,20 @@ json without_run(const told_result& x) {
                     {"message", why->message},
                     {"op", why->op},
                     {"retryable", why->retryable}};
+  const auto spent = x.report.usage();
+  if (spent == token_usage{}) return out;
+  out["usage"] = usage_json(spent);
+  if (spent.cost_usd) out["cost_usd"] = *spent.cost_usd;
   return out;
 }
 
 }  // namespace
+
+json totals_json(const token_usage& x) {
+  json out = {{"usage", usage_json(x)}};
+  if (x.cost_usd) out["cost_usd"] = *x.cost_usd;
+  return out;
+}
 
 std::string results_json(const std::vector<told_result>& all,
                          const std::string& volley) {
@@ -35,11 +46,30 @@ std::string results_json(const std::vector<told_result>& all,
     results.push_back(std::move(one));
     add(sum, x.report.usage());
   }
-  json totals = {{"usage", usage_json(sum)}};
-  if (sum.cost_usd) totals["cost_usd"] = *sum.cost_usd;
-  json out = {{"results", std::move(results)}, {"totals", std::move(totals)}};
+  json out = {{"results", std::move(results)}, {"totals", totals_json(sum)}};
   if (!volley.empty()) out["volley_id"] = volley;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+exit_status status_of(const told_result& x) {
+  const auto& result = x.result;
+  const auto& why = result.failure;
+  switch (result.status) {
+    case task_status::completed:
+      return x.report.unasked() > 0 ? unasked : completed;
+    case task_status::failed:
+      return status_of(events::run_status::failed,
+                       why ? std::optional{why->code} : std::nullopt);
+    case task_status::not_run:
+    case task_status::cancelled: break;
+  }
+  if (why && why->code == errc::timeout) return out_of_time;
+  if (result.status == task_status::not_run)
+    return completed;  // others say why
+  const auto said = x.report.failure();
+  const bool failed_fast =
+      said && said->message.find(service::failed_fast) != std::string::npos;
+  return failed_fast ? completed : interrupted_by_user;
 }
 
 std::string result_text(const told_result& x, const std::string& place) {

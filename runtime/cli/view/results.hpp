@@ -8,12 +8,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_report.hpp"
 #include "runtime/service/requests.hpp"
 
 namespace riffle::cli {
 
-/// A task with what its run came to.
+/// {usage, cost_usd?}
+nlohmann::ordered_json totals_json(const token_usage& x);
+
+/// A task with what its runs came to.
 struct told_result {
   std::string task;
   task_result result{};
@@ -26,6 +30,10 @@ struct told_result {
 /// {usage, cost_usd}, volley_id?}. `volley`: empty for a single run.
 std::string results_json(const std::vector<told_result>& all,
                          const std::string& volley);
+
+/// The exit status that the task alone would have; one that was ended since
+/// another failed has none of its own, and counts as completed.
+exit_status status_of(const told_result& x);
 
 /// The block of one of several tasks on standard output: its place, its task
 /// (cut to a line), and its answer or why there is none.

@@ -115,7 +115,7 @@ void run_output::on_line(std::string_view line, time_point now) {
   if (const auto* end = std::get_if<events::tool_result>(&x->body);
       end && tool_trace_)
     interject(tool_trace(x->run, *end, report_.title_of(end->id)));
-  report_.on(*x, line);
+  report_.on(*x);
   write(view_.on(*x, now, columns()));
   if (listener_) listener_(*x);
 }

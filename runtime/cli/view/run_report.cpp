@@ -18,13 +18,6 @@ json error_json(const error& x) {
           {"retryable", x.retryable}};
 }
 
-/// The `usage` of a run_finished line, as it stands there.
-json usage_of(std::string_view line) {
-  const auto x = json::parse(line, nullptr, false);
-  if (!x.is_object() || !x.contains("data")) return json::object();
-  return x["data"].value("usage", json::object());
-}
-
 json tool_json(const events::tool_result& x, std::string title) {
   json out = {{"id", x.id.value},
               {"tool", x.tool},
@@ -87,7 +80,30 @@ std::string run_report::title_of(const call_id& id) const {
   return found == titles_.end() ? std::string{} : found->second;
 }
 
-void run_report::on(const event& x, std::string_view line) {
+void run_report::begin_next() {
+  run_report next;
+  next.add_earlier(*this);
+  *this = std::move(next);
+}
+
+void run_report::add_earlier(const run_report& x) {
+  const auto end = x.finished_.value_or(events::run_finished{});
+  earlier_.steps += x.earlier_.steps + end.steps;
+  earlier_.tool_calls += x.earlier_.tool_calls + end.tool_calls;
+  earlier_.duration_ms += x.earlier_.duration_ms + end.duration_ms;
+  add(earlier_.usage, x.usage());
+  auto calls = x.calls_;
+  calls.insert(calls.end(), calls_.begin(), calls_.end());
+  calls_ = std::move(calls);
+}
+
+token_usage run_report::usage() const {
+  auto out = earlier_.usage;
+  add(out, finished_ ? finished_->usage : told_);
+  return out;
+}
+
+void run_report::on(const event& x) {
   if (const auto* e = std::get_if<events::run_started>(&x.body)) {
     run_ = x.run.value;
     session_ = e->session.value;
@@ -105,6 +121,8 @@ void run_report::on(const event& x, std::string_view line) {
     const bool waits = p->source == events::proposal_source::tool_call &&
                        p->status == events::proposal_status::open;
     if (waits) ++proposed_;
+  } else if (const auto* step = std::get_if<events::usage>(&x.body)) {
+    add(told_, step->tokens);
   } else if (const auto* f = std::get_if<events::failure>(&x.body)) {
     failure_ = f->err;
   } else if (const auto* a = std::get_if<events::final_answer>(&x.body)) {
@@ -112,7 +130,6 @@ void run_report::on(const event& x, std::string_view line) {
     truncated_ = a->truncated;
   } else if (const auto* end = std::get_if<events::run_finished>(&x.body)) {
     finished_ = *end;
-    usage_ = usage_of(line);
   }
 }
 
@@ -132,14 +149,15 @@ json run_report::to_json() const {
   if (const auto x = failure()) out["error"] = error_json(*x);
   out["model"] = model_;
   out["agent"] = agent_;
-  out["usage"] = usage_;
-  if (end.usage.cost_usd) out["cost_usd"] = *end.usage.cost_usd;
-  out["steps"] = end.steps;
-  out["tool_calls"] = end.tool_calls;
+  const auto spent = usage();
+  out["usage"] = usage_json(spent);
+  if (spent.cost_usd) out["cost_usd"] = *spent.cost_usd;
+  out["steps"] = earlier_.steps + end.steps;
+  out["tool_calls"] = earlier_.tool_calls + end.tool_calls;
   if (unasked_ > 0) out["unasked"] = unasked_;
   out["tools"] = sums_of(calls_);
   out["calls"] = calls_;
-  out["duration_ms"] = end.duration_ms;
+  out["duration_ms"] = earlier_.duration_ms + end.duration_ms;
   return out;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -22,11 +21,16 @@ std::string tool_trace(const run_id& run, const events::tool_result& x,
 /// `usage` of events: optional parts only where they are known.
 nlohmann::ordered_json usage_json(const token_usage& x);
 
-/// What a run came to, collected from its events.
+/// What a run came to, collected from its events; or a task, whose last run it
+/// then is, with what all of its runs have cost.
 class run_report {
  public:
-  /// `line`: the event as it stands in the log.
-  void on(const event& x, std::string_view line);
+  void on(const event& x);
+
+  /// Another run of the same task begins.
+  void begin_next();
+  /// A run of the same task that came before those that are known.
+  void add_earlier(const run_report& x);
 
   /// Set once run_finished came.
   [[nodiscard]] const std::optional<events::run_finished>& finished()
@@ -49,15 +53,14 @@ class run_report {
   /// Calls that were proposed, for a decision later.
   [[nodiscard]] std::uint32_t proposed() const noexcept { return proposed_; }
 
-  [[nodiscard]] token_usage usage() const {
-    return finished_ ? finished_->usage : token_usage{};
-  }
+  /// Of all runs; of one that has not ended as far as its steps told it.
+  [[nodiscard]] token_usage usage() const;
   [[nodiscard]] const std::string& task() const noexcept { return task_; }
 
   /// task, run_id, session_id, status, answer, truncated?, error?, model,
   /// agent, usage, cost_usd?, steps, tool_calls, unasked?, tools: [{name,
   /// calls, failures, duration_ms}], calls: [{id, tool, title, …}],
-  /// duration_ms.
+  /// duration_ms. From `usage` on, but for `unasked`, of all runs.
   [[nodiscard]] nlohmann::ordered_json to_json() const;
 
  private:
@@ -72,7 +75,8 @@ class run_report {
   std::optional<events::run_finished> finished_;
   std::uint32_t unasked_ = 0;
   std::uint32_t proposed_ = 0;
-  nlohmann::ordered_json usage_ = nlohmann::ordered_json::object();
+  events::run_finished earlier_;  ///< the sums of the runs before
+  token_usage told_;              ///< by the steps of a run that has not ended
   nlohmann::ordered_json calls_ = nlohmann::ordered_json::array();
   std::unordered_map<call_id, std::string> titles_;  ///< of open calls
 };

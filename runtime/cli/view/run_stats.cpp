@@ -41,13 +41,30 @@ void run_stats::on(const event& x) {
     if (result->how != outcome::ok) ++sum.failed;
     sum.ms += result->duration_ms;
     tool_ms_ += result->duration_ms;
+    ++calls_;
   } else if (const auto* retry = std::get_if<events::retry>(&x.body)) {
     ++retries_[std::string{to_string(retry->what)}];
   } else if (std::holds_alternative<events::step_restarted>(x.body)) {
     ++restarts_;
   } else if (const auto* end = std::get_if<events::run_finished>(&x.body)) {
-    end_ = *end;
+    end_.status = end->status;
+    end_.steps += end->steps;
+    end_.duration_ms += end->duration_ms;
+    riffle::add(end_.usage, end->usage);
+    open_ = {};
+  } else if (const auto* step = std::get_if<events::usage>(&x.body)) {
+    riffle::add(open_, step->tokens);
   }
+}
+
+void run_stats::run_again(std::uint64_t times) {
+  if (times > 0) retries_["run"] += times;
+}
+
+token_usage run_stats::usage() const {
+  auto out = end_.usage;
+  riffle::add(out, open_);
+  return out;
 }
 
 void run_stats::add(const run_stats& x) {
@@ -61,9 +78,9 @@ void run_stats::add(const run_stats& x) {
   for (const auto& [what, n] : x.retries_) retries_[what] += n;
   restarts_ += x.restarts_;
   end_.steps += x.end_.steps;
-  end_.tool_calls += x.end_.tool_calls;
+  calls_ += x.calls_;
   end_.duration_ms += x.end_.duration_ms;
-  riffle::add(end_.usage, x.end_.usage);
+  riffle::add(end_.usage, x.usage());
 }
 
 std::string run_stats::tools_text() const {
@@ -86,29 +103,22 @@ std::string run_stats::to_text(std::string_view whose) const {
   for (const auto& x : retries_) n += x.second;
   const auto& x = end_;
   return tag + std::string{whose.empty() ? to_string(x.status) : whose} + ": " +
-         counted(x.steps, "step") + ", " + counted(x.tool_calls, "tool call") +
+         counted(x.steps, "step") + ", " + counted(calls_, "tool call") +
          " — " + short_duration(x.duration_ms) + "\n" + tag +
-         "tokens: " + tokens_text(x.usage) + "\n" + tag + "tools " +
+         "tokens: " + tokens_text(usage()) + "\n" + tag + "tools " +
          short_duration(tool_ms_) + tools_text() + "\n" + tag +
          (n == 1 ? "1 retry" : std::to_string(n) + " retries") + retries +
          ", " + counted(restarts_, "step restart") + "\n";
 }
 
-nlohmann::ordered_json run_stats::to_json() const {
-  auto tools = nlohmann::ordered_json::object();
-  for (const auto& [name, sum] : tools_) {
-    tools[name] = {
-        {"calls", sum.calls}, {"failed", sum.failed}, {"ms", sum.ms}};
-  }
-  auto retries = nlohmann::ordered_json::object();
-  for (const auto* what : {"model", "tool", "termination"}) {
-    const auto found = retries_.find(what);
-    retries[what] = found == retries_.end() ? 0 : found->second;
-  }
-  return {{"tool_ms", tool_ms_},
-          {"by_tool", std::move(tools)},
-          {"retries", std::move(retries)},
-          {"restarts", restarts_}};
+nlohmann::ordered_json run_stats::tools_json() const {
+  auto out = nlohmann::ordered_json::array();
+  for (const auto& [name, sum] : tools_)
+    out.push_back({{"name", name},
+                   {"calls", sum.calls},
+                   {"failures", sum.failed},
+                   {"duration_ms", sum.ms}});
+  return out;
 }
 
 }  // namespace riffle::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a run cost: tokens, money, time of tools, retries. Pure.
+// What runs cost: tokens, money, time of tools, retries. Pure.
 
 #include <cstdint>
 #include <map>
@@ -16,19 +16,22 @@ namespace riffle::cli {
 
 class run_stats {
  public:
-  /// The events of one run; live text may be left out.
+  /// The events of one run, or of several in turn; live text may be left out.
   void on(const event& x);
+  /// A task was run again so often.
+  void run_again(std::uint64_t times);
 
   /// Another run's are counted too.
   void add(const run_stats& x);
 
+  [[nodiscard]] token_usage usage() const;
+
   /// Lines for people, each behind "[STATS] ". `whose`: of several runs; empty:
-  /// how the one ended.
+  /// how the last one ended.
   [[nodiscard]] std::string to_text(std::string_view whose = {}) const;
 
-  /// {tool_ms, by_tool: {name: {calls, ms, failed}}, retries: {model, tool,
-  /// termination}, restarts}.
-  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  /// [{name, calls, failures, duration_ms}]
+  [[nodiscard]] nlohmann::ordered_json tools_json() const;
 
  private:
   struct tool_sum {
@@ -43,7 +46,9 @@ class run_stats {
   std::uint64_t tool_ms_ = 0;
   std::map<std::string, std::uint64_t> retries_;
   std::uint64_t restarts_ = 0;
-  events::run_finished end_;
+  std::uint64_t calls_ = 0;
+  events::run_finished end_;  ///< of the last one, with the sums of all
+  token_usage open_;          ///< of steps of a run that has not ended
 };
 
 }  // namespace riffle::cli

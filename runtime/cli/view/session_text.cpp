@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <map>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -89,8 +92,52 @@ std::string ago(wall_time then, wall_time now) {
           std::strftime(text.data(), text.size(), "%Y-%m-%d", &local)};
 }
 
+namespace {
+
+/// Of the volley or plan that the session belongs to; empty: none.
+std::string group_of(const session_summary& x) {
+  if (x.runs == 0) return {};
+  auto volley = volley_of(x.last);
+  return volley.empty() ? plan_of(x.last) : volley;
+}
+
+std::string head_of(const std::string& group, std::size_t sessions,
+                    std::size_t columns) {
+  auto out = safe_line(group, 64) + ", " + std::to_string(sessions) +
+             (sessions == 1 ? " session" : " sessions");
+  return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
+}
+
+}  // namespace
+
+std::string summaries_text(const std::vector<session_summary>& all,
+                           wall_time now, std::size_t columns) {
+  constexpr std::string_view indent = "  ";
+  std::map<std::string, std::vector<const session_summary*>> groups;
+  for (const auto& x : all) groups[group_of(x)].push_back(&x);
+  std::string out;
+  for (const auto& x : all) {
+    const auto group = group_of(x);
+    if (group.empty()) {
+      out += summary_text(x, now, columns);
+      continue;
+    }
+    const auto members = std::exchange(groups[group], {});
+    if (members.empty()) continue;  // they stand where the newest of them does
+    const auto own = std::ranges::find_if(
+        members, [&](const auto* y) { return y->id.value == group; });
+    out += own == members.end() ? head_of(group, members.size(), columns)
+                                : summary_text(**own, now, columns);
+    const auto room = columns > indent.size() ? columns - indent.size() : 0;
+    for (const auto* y : members)
+      if (y->id.value != group)
+        out.append(indent).append(summary_text(*y, now, room, true));
+  }
+  return out;
+}
+
 std::string summary_text(const session_summary& x, wall_time now,
-                         std::size_t columns) {
+                         std::size_t columns, bool in_group) {
   constexpr std::size_t longest_title = 60;
   auto out = padded(safe_line(short_id(x.id.value), 128), 6) + "  ";
   if (x.runs == 0) return out + "no runs\n";
@@ -98,7 +145,7 @@ std::string summary_text(const session_summary& x, wall_time now,
          padded(service::state_of(x), 11) + "  " +
          padded(runs_text(x.runs), 7) + "  " +
          safe_line(x.title.empty() ? x.last.task : x.title, longest_title);
-  if (const auto volley = volley_of(x.last); !volley.empty())
+  if (const auto volley = volley_of(x.last); !volley.empty() && !in_group)
     out += " [" + safe_line(volley, 64) + "]";
   return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
 }

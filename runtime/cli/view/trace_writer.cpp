@@ -63,7 +63,35 @@ std::string trace_writer::on(const event& x) {
   auto before = std::exchange(wanted_, {});
   const auto* decided = std::get_if<events::approval_resolved>(&x.body);
   if (decided && asked_.contains(decided->proposal)) before.clear();
-  return before + shown(x);
+  return before + collapsed(x, shown(x));
+}
+
+/// `lines`: of `x`.
+std::string trace_writer::collapsed(const event& x, std::string lines) {
+  const bool ends = std::holds_alternative<events::run_finished>(x.body);
+  if (ends) return repeated() + lines;
+  if (lines.empty() || verbose()) return lines;
+  const auto* result = std::get_if<events::tool_result>(&x.body);
+  const bool bad = result && result->how != outcome::ok;
+  // How long it took is no part of what went wrong.
+  const bool timed = bad && result->attempts > 0;
+  std::string what;
+  if (bad) what = timed ? lines.substr(0, lines.rfind(" — ")) : lines;
+  if (bad && what == last_error_) {
+    ++again_;
+    return {};
+  }
+  auto before = repeated();
+  last_error_ = what;
+  return before + lines;
+}
+
+std::string trace_writer::repeated() {
+  last_error_.clear();
+  const auto n = std::exchange(again_, 0);
+  if (n == 0) return {};
+  return tag("TOOL", true) + "… the same " +
+         (n == 1 ? "once" : std::to_string(n) + " times") + " more\n";
 }
 
 std::string trace_writer::shown(const event& x) {

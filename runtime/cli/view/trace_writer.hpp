@@ -25,7 +25,8 @@ struct trace_options {
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
-/// open or asked about, nothing else.
+/// open or asked about, and the error that was shown last: the same one again
+/// is counted, and told in one line before whatever comes next.
 class trace_writer {
  public:
   explicit trace_writer(trace_options options) : options_{options} {}
@@ -38,6 +39,10 @@ class trace_writer {
 
   /// What waited for the next event, if none comes soon.
   std::string rest() { return std::exchange(wanted_, {}); }
+
+  /// How often the last error came again since; nothing if it did not. The
+  /// end of the run says it by itself.
+  std::string repeated();
 
   /// A line that says that live text shown before is void.
   [[nodiscard]] std::string withdrawn() const;
@@ -69,6 +74,7 @@ class trace_writer {
   }
 
   std::string shown(const event& x);
+  std::string collapsed(const event& x, std::string lines);
   [[nodiscard]] bool verbose() const {
     return options_.level == verbosity::verbose;
   }
@@ -89,6 +95,8 @@ class trace_writer {
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string why_cancelled_;
+  std::string last_error_;   ///< the last lines, if they are an error's
+  std::uint64_t again_ = 0;  ///< so often it was not shown
 };
 
 }  // namespace riffle::cli

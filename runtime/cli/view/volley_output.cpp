@@ -8,7 +8,6 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
-#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -23,11 +22,6 @@ std::vector<std::string> titles_of(const volley& x) {
 bool is_text(std::string_view line) {
   const auto head = line.substr(0, line.find(R"(,"data":)"));
   return head.find(R"("event_type":"llm_)") != std::string_view::npos;
-}
-
-bool failed_fast(const run_report& x) {
-  const auto why = x.failure();
-  return why && why->message.find(service::failed_fast) != std::string::npos;
 }
 
 template <class F>
@@ -88,8 +82,9 @@ std::optional<std::size_t> volley_output::task_of(const proposal_id& id) const {
 void volley_output::on(const volley_update& x, time_point now) {
   if (x.run) {
     auto& task = tasks_[x.task];
-    task.told.report = {};
-    write(view_.begun(x.task, task.runs++ > 0, now, size()));
+    if (!task.runs.empty()) task.told.report.begin_next();
+    write(view_.begun(x.task, !task.runs.empty(), now, size()));
+    task.runs.push_back(x.run->run);
   }
   if (x.events) on_lines(x.task, x.events->lines());
   if (x.result) on_over(*x.result, now);
@@ -108,7 +103,7 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   if (const auto* end = std::get_if<events::tool_result>(&x->body);
       end && show_.tool_trace)
     interject(tool_trace(x->run, *end, report.title_of(end->id)));
-  report.on(*x, line);
+  report.on(*x);
   tasks_[task].stats.on(*x);
   write(view_.on(task, *x, size()));
   if (!listener_) return;
@@ -121,19 +116,43 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   listener_(*x);
 }
 
-void volley_output::on_old(std::size_t task, std::string_view lines) {
+void volley_output::on_old(std::size_t task, const run_id& run,
+                           std::string_view lines) {
+  auto& x = tasks_[task];
+  auto& at = x.old.try_emplace(run).first->second;
   each_line(lines, [&](std::string_view line) {
     if (is_text(line)) return;
-    if (const auto x = parse_line(line)) {
-      tasks_[task].told.report.on(*x, line);
-      tasks_[task].stats.on(*x);
+    if (const auto e = parse_line(line)) {
+      at.on(*e);
+      x.stats.on(*e);
     }
   });
+}
+
+/// Those before the first that was shown; without such a one the last of them
+/// is the task's.
+void volley_output::count_old(task_state& x) {
+  auto& report = x.told.report;
+  const auto& runs = x.told.result.runs;
+  run_report before;
+  for (const auto& run : runs) {
+    const auto found = x.old.find(run);
+    if (found == x.old.end()) continue;
+    auto one = std::move(found->second);
+    one.add_earlier(before);
+    before = std::move(one);
+  }
+  if (x.runs.empty())
+    report = std::move(before);
+  else
+    report.add_earlier(before);
+  x.old.clear();
 }
 
 void volley_output::on_over(const task_result& x, time_point now) {
   auto& task = tasks_[x.task];
   task.told.result = x;
+  count_old(task);
   task.over = true;
   const bool ended =
       x.status == task_status::completed || x.status == task_status::failed;
@@ -168,40 +187,19 @@ void volley_output::finish() {
   run_stats all;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (tasks_[i].told.result.attempts == 0) continue;
-    interject(view_.place(i) + "\n" + tasks_[i].stats.to_text());
-    all.add(tasks_[i].stats);
+    auto& stats = tasks_[i].stats;
+    stats.run_again(tasks_[i].told.result.attempts - 1);
+    interject(view_.place(i) + "\n" + stats.to_text());
+    all.add(stats);
   }
   if (tasks_.size() > 1) interject(all.to_text("all tasks"));
 }
 
 int volley_output::status(std::uint32_t unanswered) const {
-  bool all[5] = {};
-  enum { stopped, late, bad, asked_nobody, good };
-  for (const auto& x : tasks_) {
-    const auto& result = x.told.result;
-    const auto& report = x.told.report;
-    int status = completed;
-    if (result.status == task_status::completed) {
-      status = report.unasked() > 0 ? unasked : completed;
-    } else if (result.status == task_status::failed) {
-      status = status_of(
-          events::run_status::failed,
-          result.failure ? std::optional{result.failure->code} : std::nullopt);
-    } else if (result.failure && result.failure->code == errc::timeout) {
-      status = out_of_time;
-    } else if (result.status == task_status::cancelled) {
-      // The task that failed first says how the volley ended.
-      status = failed_fast(report) ? completed : interrupted_by_user;
-    }
-    all[stopped] |= status == interrupted_by_user;
-    all[late] |= status == out_of_time;
-    all[bad] |= status == failed || status == usage;
-    all[asked_nobody] |= status == unasked;
-  }
-  if (all[stopped]) return interrupted_by_user;
-  if (all[late]) return out_of_time;
-  if (all[bad]) return failed;
-  return all[asked_nobody] || unanswered > 0 ? unasked : completed;
+  std::vector<exit_status> all;
+  for (const auto& x : tasks_) all.push_back(status_of(x.told));
+  if (unanswered > 0) all.push_back(unasked);
+  return status_of(all);
 }
 
 }  // namespace riffle::cli

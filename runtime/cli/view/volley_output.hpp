@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -29,12 +30,12 @@ class volley_output {
   void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
 
   void on(const volley_update& x, time_point now);
-  /// Event lines of a task that had ended before: read for its result, not
-  /// shown.
-  void on_old(std::size_t task, std::string_view lines);
+  /// Event lines of a run that had ended before: read for the task's result,
+  /// which comes behind them, not shown.
+  void on_old(std::size_t task, const run_id& run, std::string_view lines);
   /// Whether a run of the task was shown here.
-  [[nodiscard]] bool knows(std::size_t task) const {
-    return tasks_[task].runs > 0;
+  [[nodiscard]] bool knows(std::size_t task, const run_id& run) const {
+    return std::ranges::find(tasks_[task].runs, run) != tasks_[task].runs.end();
   }
   void tick(time_point now);
   void interject(const std::string& text) { write(view_.interject(text)); }
@@ -62,13 +63,15 @@ class volley_output {
   struct task_state {
     told_result told;
     run_stats stats;
-    std::size_t runs = 0;
+    std::vector<run_id> runs;          ///< that were shown
+    std::map<run_id, run_report> old;  ///< that had ended before
     bool over = false;
   };
 
   void on_lines(std::size_t task, std::string_view lines);
   void on_line(std::size_t task, std::string_view line);
   void on_over(const task_result& x, time_point now);
+  static void count_old(task_state& x);
   void tell_ended();
   void write(const screen_writes& all);
   [[nodiscard]] view_size size() const;

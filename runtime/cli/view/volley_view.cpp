@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t longest_title = 200;
 constexpr std::size_t no_terminal = 100;  ///< columns of a title in a file
 constexpr std::size_t tasks_with_bar = 20;
+constexpr std::size_t most_reasons = 100;  ///< that are remembered
 
 std::uint64_t in_ms(duration x) {
   return static_cast<std::uint64_t>(
@@ -88,7 +89,7 @@ screen_writes volley_view::on(std::size_t task, const event& x,
                               view_size size) {
   const auto found = running_.find(task);
   if (found == running_.end()) return {};
-  auto& [traces, doing, since] = found->second;
+  auto& [traces, thoughts, doing, since] = found->second;
   doing.on(x);
   // This may be behind its events, which know when they happened.
   if (x.at > opened_) {
@@ -103,13 +104,26 @@ screen_writes volley_view::on(std::size_t task, const event& x,
                     std::holds_alternative<events::failure>(x.body);
   const bool ids = std::holds_alternative<events::run_started>(x.body) &&
                    options_.level != verbosity::verbose;
-  if (said || ids) return {};
-  return screen_.lines(marked(mark, traces.on(x)));
+  if (ids) return {};
+  const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
+  if (thought && !options_.reasoning) return {};
+  auto lines = thought ? thoughts.on(thought->content) : thoughts.end();
+  lines += said ? traces.repeated() : traces.on(x);
+  return screen_.lines(marked(mark, lines));
 }
 
 screen_writes volley_view::over(const task_result& x, time_point now,
                                 view_size size) {
-  running_.erase(x.task);
+  std::string lines;
+  if (const auto found = running_.find(x.task); found != running_.end()) {
+    lines = marked(place(x.task), found->second.traces.repeated());
+    running_.erase(found);
+  }
+  return screen_.lines(lines + end_line(x, now, size));
+}
+
+std::string volley_view::end_line(const task_result& x, time_point now,
+                                  view_size size) {
   ++done_;
   const bool good = x.status == task_status::completed;
   if (!good) ++failed_;
@@ -124,22 +138,27 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   if (x.attempts > 1) end += ", " + std::to_string(x.attempts) + " runs";
   const char* sign = good ? "✓" : "✗";
   if (x.status == task_status::not_run) sign = "·";
-  std::string why;
-  if (x.status == task_status::not_run)
-    why = "not run";
-  else if (x.failure)
-    why = (x.failure->code == errc::cancelled
-               ? std::string{}
-               : std::string{to_string(x.failure->code)} + ": ") +
-          safe_line(x.failure->message, longest_title);
-  else if (!good)
-    why = to_string(x.status);
+  const auto why = why_not(x);
+  const auto known = why.empty() ? reasons_.end() : reasons_.find(why);
+  if (known != reasons_.end()) end += ", as " + place(known->second);
   const auto head = place(x.task) + " ";
   const auto used = columns_of(head) + 3 + columns_of(end);
   auto line = head + painted(sign, good ? "32" : "31", options_.color) + " " +
               title(x.task, columns > used ? columns - used : 1) + end + "\n";
-  if (!why.empty()) line += std::string(columns_of(head) + 2, ' ') + why + "\n";
-  return screen_.lines(line);
+  if (why.empty() || known != reasons_.end()) return line;
+  if (reasons_.size() < most_reasons) reasons_.emplace(why, x.task);
+  return line + std::string(columns_of(head) + 2, ' ') + why + "\n";
+}
+
+std::string volley_view::why_not(const task_result& x) {
+  if (x.status == task_status::completed) return {};
+  if (x.status == task_status::not_run) return "not run";
+  if (!x.failure) return std::string{to_string(x.status)};
+  const auto& why = *x.failure;
+  return (why.code == errc::cancelled
+              ? std::string{}
+              : std::string{to_string(why.code)} + ": ") +
+         safe_line(why.message, longest_title);
 }
 
 /// In ms, of all its runs with the pauses between; `seen`: as far as events

@@ -16,6 +16,7 @@
 #include "runtime/cli/terminal/live_view.hpp"
 #include "runtime/cli/terminal/screen.hpp"
 #include "runtime/cli/view/activity.hpp"
+#include "runtime/cli/view/reasoning_lines.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/service/requests.hpp"
 
@@ -34,7 +35,9 @@ class volley_view {
               wall_time opened = {});
 
   /// False: text and reasoning need not be read at all.
-  [[nodiscard]] bool wants_text() const noexcept { return options_.status; }
+  [[nodiscard]] bool wants_text() const noexcept {
+    return options_.status || options_.reasoning;
+  }
 
   /// A run of the task begins; `again`: it had one before.
   screen_writes begun(std::size_t task, bool again, time_point now,
@@ -58,8 +61,9 @@ class volley_view {
 
  private:
   struct running {
-    explicit running(trace_options x) : traces{x} {}
+    explicit running(trace_options x) : traces{x}, thoughts{x.color} {}
     trace_writer traces;
+    reasoning_lines thoughts;
     activity doing;
     time_point since{};
   };
@@ -71,6 +75,8 @@ class volley_view {
 
   [[nodiscard]] std::uint64_t took(std::size_t task, duration seen) const;
   [[nodiscard]] std::string title(std::size_t task, std::size_t room) const;
+  static std::string why_not(const task_result& x);
+  std::string end_line(const task_result& x, time_point now, view_size size);
   [[nodiscard]] std::string status(time_point now, view_size size) const;
   [[nodiscard]] std::string sum_line(time_point now, std::size_t hidden,
                                      std::size_t columns) const;
@@ -81,7 +87,8 @@ class volley_view {
   screen screen_;
   std::map<std::size_t, running> running_;
   std::map<std::size_t, time_point> first_begun_;
-  std::map<std::size_t, time_span> spans_;  ///< of events that came here
+  std::map<std::size_t, time_span> spans_;      ///< of events that came here
+  std::map<std::string, std::size_t> reasons_;  ///< errors, where told first
   std::optional<time_point> began_;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
