@@ -272,10 +272,10 @@ tool_pool_actor::behavior_type tool_pool(
     pool_limits limits, worker_spawner spawn_worker) {
   auto& st = self->state;
   st.tool = std::move(tool);
-  st.limits = limits;
-  st.limits.concurrency = std::max<std::size_t>(1, limits.concurrency);
+  st.limits = std::move(limits);
+  st.limits.concurrency = std::max<std::size_t>(1, st.limits.concurrency);
   st.spawn_worker = std::move(spawn_worker);
-  st.service.emplace(st.tool, limits.service);
+  st.service.emplace(st.tool, st.limits.service);
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.limits.faults, handler, std::move(f));
   };
