@@ -73,7 +73,7 @@ void tool_pool_state::on_offer(const work::offer& x) {
 
 /// False: nothing can be given out now.
 bool tool_pool_state::give_next_to(worker& free) {
-  const bool trial = !service->in_service();
+  const bool trial = !service->is_closed();
   if (service->admit(now()) != core::circuit_breaker::admission::run)
     return false;
   auto next = *queue.pop(now());
@@ -216,8 +216,8 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
 
 /// A tool on trial is not back yet.
 void tool_pool_state::tell_service() {
-  const bool up = service->in_service();
-  if (std::exchange(told_in_service, up) == up) return;
+  const bool up = service->is_closed();
+  if (std::exchange(told_closed, up) == up) return;
   measure(metric::open_breakers, up ? -1 : 1, {{"gen_ai.tool.name", tool}});
   const auto why = up ? std::string{} : service->why(now()).message;
   if (up)
