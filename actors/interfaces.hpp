@@ -3,8 +3,12 @@
 
 // The system on one page: every actor and what it understands. A run has one
 // of each from `stream_consumer` (one per turn) to `orchestrator`; tools have
-// a pool with workers; a process has one registry and one session store. What
-// may cross nodes stands in tools/wire.hpp.
+// a pool with workers; a volley has one scheduler; a process has one registry
+// and one session store. What may cross nodes stands in tools/wire.hpp. A
+// process of a cluster also has a gate, which hears what other programs say
+// and so takes anything and drops what it does not know: it, the hosts of
+// calls of others and their workers are in cluster/cluster_gate.hpp,
+// call_host.hpp and remote_worker.hpp, their messages in cluster/wire.hpp.
 
 #include <caf/all.hpp>
 
@@ -26,8 +30,15 @@ struct close_pool;          // gate -> pool of a node's tool
 struct pool_of_node;        // gate -> registry -> dispatcher: it joined or left
 struct orphan_due;          // dispatcher's own timer
 struct adoption_done;       // session store's own
+struct calls_checked;       // a look's thread -> parser
+struct check_overdue;       // parser's own timer
 struct revive_pool;         // registry's own timer
 struct watch_proposal;      // tracker -> inbox: tell me what is decided
+struct begin_volley;        // service -> volley scheduler
+struct task_ended;          // service -> volley scheduler: the end of a run
+struct cancel_volley;       // service -> volley scheduler
+struct capacity_known;      // service -> volley scheduler
+struct volley_pause_over;   // volley scheduler's own timer
 
 /// A worker that runs one call at a time on the blocking executor here; dies
 /// with its tool's exception.
@@ -58,7 +69,10 @@ using stream_consumer_actor =
 using tool_call_parser_actor =
     caf::typed_actor<reacts_to<call_fragments>,  // in the order in which they
                                                  // came
-                     reacts_to<turn_over>>;      // no fragment follows
+                     reacts_to<turn_over>,       // no fragment follows
+                     reacts_to<calls_checked>,   // from a look's thread
+                     reacts_to<check_overdue>,   // own timer
+                     reacts_to<stop_asking>>;    // look at nothing more
 
 /// Merges all sources of a run into one order.
 using progress_muxer_actor =
@@ -152,6 +166,14 @@ using plan_executor_actor = orchestrator_actor::extend<
     reacts_to<step_run_closed>,  // from the registry's thread: no more events
     reacts_to<step_due>,         // own timer: the step's time limit
     reacts_to<look_at_step>>;    // own timer: is its run free now?
+
+/// When a run of each of many tasks begins; ends when its volley is over.
+using volley_scheduler_actor =
+    caf::typed_actor<reacts_to<begin_volley>,        // once, first
+                     reacts_to<task_ended>,          // from a task's run
+                     reacts_to<cancel_volley>,       // from anyone
+                     reacts_to<capacity_known>,      // from rate limiters
+                     reacts_to<volley_pause_over>>;  // own timer
 
 /// Opens, adopts and disowns runs; its thread may block on the journal.
 using session_store_actor =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -40,14 +41,10 @@ class duplicate_finder {
   std::optional<std::string> found_;
 };
 
-bool blank(std::string_view text) noexcept {
-  return text.find_first_not_of(" \t\r\n") == text.npos;
-}
-
 }  // namespace
 
 tl::expected<json, std::string> parse_object(std::string_view text) {
-  if (blank(text)) return json::object();
+  if (trimmed(text).empty()) return json::object();
   if (nests_deeper(text, max_json_depth))
     return tl::unexpected{"nested deeper than " +
                           std::to_string(max_json_depth) + " levels"};

@@ -118,14 +118,11 @@ void cluster_gate_state::on_begin_drain() {
   if (!host) end_when_heard();
 }
 
-caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
-                           gate_setup setup) {
+namespace {
+
+/// What no peer says: that it is gone, that it errs, that the gate is to end.
+void handle_ends(caf::stateful_actor<cluster_gate_state>* self) {
   auto& st = self->state;
-  st.setup = std::move(setup);
-  if (st.setup.spawn_host)
-    st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
-  for (const auto& address : st.setup.join)
-    st.targets.emplace(address, core::dial_plan{});
   self->set_down_handler([&st](caf::down_msg& x) { st.on_peer_down(x); });
   // What a peer does not understand comes back as an error, and what it should
   // not say is none of ours: neither ends the gate.
@@ -139,9 +136,22 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
     for (auto& [address, pool] : st.pools) st.self->send_exit(pool, x.reason);
     st.self->quit(std::move(x.reason));
   });
+}
+
+}  // namespace
+
+caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
+                           gate_setup setup) {
+  auto& st = self->state;
+  st.setup = std::move(setup);
+  if (st.setup.spawn_host)
+    st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
+  for (const auto& address : st.setup.join)
+    st.targets.emplace(address, core::dial_plan{});
+  handle_ends(self);
   self->send(self, tick{});
-  const auto host = [&st](auto tag, auto& x) { st.to_host(tag, x); };
-  const auto worker = [&st](auto tag, auto& x) { st.to_worker(tag, x); };
+  const auto host = [&st](const auto& tag, auto& x) { st.to_host(tag, x); };
+  const auto worker = [&st](const auto& tag, auto& x) { st.to_worker(tag, x); };
   return {
       [&st](const tick&) { st.on_tick(); },
       [&st](dialed& x) { st.on_dialed(x); },

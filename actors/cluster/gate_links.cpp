@@ -36,6 +36,7 @@ void cluster_gate_state::on_tick() {
     if (!draining && plan.begin_if_due(now()))
       setup.dial(address, caf::actor_cast<caf::actor>(self));
   std::vector<link_number> all;
+  all.reserve(links.size());
   for (const auto& [number, x] : links) all.push_back(number);
   for (const auto number : all)
     if (const auto i = links.find(number); i != links.end())

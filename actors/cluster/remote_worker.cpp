@@ -160,6 +160,7 @@ void remote_worker_state::on_link_lost(link_lost& x) {
 
 void remote_worker_state::end_all() {
   std::vector<call_id> all;
+  all.reserve(calls.size());
   for (const auto& [id, call] : calls) all.push_back(id);
   for (const auto& id : all) {
     const auto& call = calls.at(id);

@@ -34,6 +34,7 @@ class call_clock {
   /// The turn's last byte came: how long before that each call of it began.
   std::vector<duration> on_turn_over(time_point now) {
     std::vector<duration> out;
+    out.reserve(begun_.size());
     for (const auto at : begun_) out.push_back(now - at);
     begun_.clear();
     return out;

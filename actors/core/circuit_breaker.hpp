@@ -26,7 +26,7 @@ class circuit_breaker {
     /// How long it is out of service before the trial.
     duration cool_down = std::chrono::seconds{60};
     /// Calls that ignore their stop, at once; one more than this many and the
-    /// tool is quarantined. At least 1.
+    /// breaker opens. At least 1.
     std::uint32_t abandoned = 4;
   };
 
@@ -47,7 +47,7 @@ class circuit_breaker {
   [[nodiscard]] bool refuses(time_point now) const noexcept;
 
   /// A worker died. How long its place rests before a new one starts; nothing:
-  /// the tool is in quarantine now. `random01`: in [0, 1).
+  /// the breaker is open now. `random01`: in [0, 1).
   std::optional<duration> on_crash(time_point now, double random01);
 
   /// A call ended and its worker lives.
@@ -56,15 +56,13 @@ class circuit_breaker {
   /// The trial ended without saying anything of the tool: it was stopped.
   void on_undecided(time_point now);
 
-  /// A call ignores its stop. True: the tool is in quarantine now.
+  /// A call ignores its stop. True: the breaker is open now.
   bool on_abandoned(time_point now);
 
   /// An abandoned call ended at last.
   void on_returned();
 
-  [[nodiscard]] bool in_service() const noexcept {
-    return at_ == phase::closed;
-  }
+  [[nodiscard]] bool is_closed() const noexcept { return at_ == phase::closed; }
   [[nodiscard]] std::uint32_t abandoned() const noexcept { return abandoned_; }
 
   /// Why calls are refused, and until when, for the model.

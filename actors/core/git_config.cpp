@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "actors/core/read_command.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -51,20 +52,6 @@ constexpr std::array harmless = {
     "gc.auto",
     "color.ui",
 };
-
-std::string lower(std::string_view x) {
-  std::string out{x};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-std::string_view trimmed(std::string_view x) {
-  constexpr std::string_view blanks = " \t\r";
-  const auto begin = std::min(x.find_first_not_of(blanks), x.size());
-  x.remove_prefix(begin);
-  return x.substr(0, x.find_last_not_of(blanks) + 1);
-}
 
 /// `[name]` or `[name "other"]`, the name alone; empty: something else.
 std::string section_of(std::string_view line) {

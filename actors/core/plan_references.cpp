@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -14,12 +16,6 @@ constexpr std::size_t longest_reference = 200;
 bool is_id_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
-std::string_view trim(std::string_view x) {
-  while (x.starts_with(' ')) x.remove_prefix(1);
-  while (x.ends_with(' ')) x.remove_suffix(1);
-  return x;
 }
 
 plan_reference read(std::string_view inside) {
@@ -49,7 +45,7 @@ std::vector<plan_reference> find_references(std::string_view text) {
   for (auto at = text.find("{{"); at != text.npos;) {
     auto inside = text.substr(at + 2, longest_reference);
     const auto close = inside.find("}}");
-    const auto words = trim(inside.substr(0, close));
+    const auto words = trimmed(inside.substr(0, close), " ");
     if (!words.starts_with(head) || close == inside.npos) {
       at = text.find("{{", at + 1);
       continue;

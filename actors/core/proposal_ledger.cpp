@@ -1,149 +1,121 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/proposal_ledger.hpp"
 
-#include <ranges>
+#include <utility>
 
 namespace riffle::core {
-namespace {
 
-constexpr std::string_view itself = "riffle";
-
-}  // namespace
-
-request_answer proposal_ledger::on_request(open_proposal x) {
-  if (find(x.id) != nullptr) return {};
-  request_answer result{true, std::nullopt};
-  if (const auto older = open_of(x.call))
-    result.superseded = decide(*older, events::proposal_outcome::cancelled,
-                               itself, "superseded by a newer proposal");
-  add(std::move(x));
-  return result;
+void proposal_ledger::on_request(const call_id& call) {
+  auto& x = calls_[call] = {};
+  start_look(call, x);
 }
 
-ledger_answer proposal_ledger::on_decision(const proposal_id& id,
-                                           events::proposal_outcome how,
-                                           std::string_view by,
-                                           std::string_view reason,
-                                           std::string_view digest,
-                                           std::string_view arguments) {
-  const auto* x = find(id);
-  if (x == nullptr) return {decision_verdict::unknown, std::nullopt};
-  if (x->decided) return {decision_verdict::too_late, x->decided};
-  if (!digest.empty() && digest != x->request.digest)
-    return {decision_verdict::stale, std::nullopt};
-  const auto at = by_id_.at(id);
-  decide(at, how, by, reason);
-  auto& decided = entries_.at(at).decided;
-  if (how == events::proposal_outcome::approved) decided->arguments = arguments;
-  return {decision_verdict::accepted, decided};
+void proposal_ledger::on_approved(const call_id& call) {
+  auto& x = calls_[call] = {};
+  x.at = stage::looked_again;
+  start_look(call, x);
 }
 
-void proposal_ledger::restore(decided_proposal x) {
-  if (find(x.id) == nullptr) add({x.id, x.call, x.digest});
-  const auto at = by_id_.at(x.id);
-  const auto& known = entries_.at(at);
-  if (known.decided) return;
-  x.call = known.request.call;
-  x.digest = known.request.digest;
-  hold(at, std::move(x));
+stored_move proposal_ledger::on_restored(const call_id& call,
+                                         const proposal_id& proposal,
+                                         bool withdrawn) {
+  on_asked(call, proposal);
+  calls_.at(call).withdrawn = withdrawn;
+  return on_stored(call);
 }
 
-std::optional<decided_proposal> proposal_ledger::cancel(const call_id& call) {
-  const auto at = open_of(call);
-  if (!at) return std::nullopt;
-  return decide(*at, events::proposal_outcome::cancelled, itself, {});
+void proposal_ledger::start_look(const call_id& call, entry& x) {
+  x.look = ++rounds_;
+  to_look_.push_back({call, x.look});
 }
 
-std::vector<decided_proposal> proposal_ledger::expired(wall_time now) {
-  std::vector<decided_proposal> result;
-  while (!expiries_.empty() && expiries_.begin()->first <= now)
-    result.push_back(decide(expiries_.begin()->second,
-                            events::proposal_outcome::expired, itself, {}));
-  return result;
-}
-
-std::optional<decided_proposal> proposal_ledger::decision_of(
-    const call_id& call, std::string_view digest) const {
-  const auto i = by_call_.find(call);
-  if (i == by_call_.end()) return std::nullopt;
-  const auto& newest = entries_.at(*i->second.rbegin());
-  if (newest.request.digest != digest) return std::nullopt;
-  return newest.decided;
-}
-
-std::vector<open_proposal> proposal_ledger::pending() const {
-  std::vector<open_proposal> result;
-  for (const auto& [at, x] : entries_)
-    if (!x.decided) result.push_back(x.request);
-  return result;
-}
-
-const open_proposal* proposal_ledger::find_pending(
-    const proposal_id& id) const {
-  const auto* x = find(id);
-  return x == nullptr || x->decided ? nullptr : &x->request;
-}
-
-std::optional<wall_time> proposal_ledger::next_expiry() const {
-  if (expiries_.empty()) return std::nullopt;
-  return expiries_.begin()->first;
-}
-
-void proposal_ledger::forget(const call_id& call) {
-  const auto its = by_call_.extract(call);
-  if (!its) return;
-  for (const auto at : its.mapped()) {
-    const auto& x = entries_.at(at);
-    if (x.request.expires_at) expiries_.erase({*x.request.expires_at, at});
-    by_id_.erase(x.request.id);
-    entries_.erase(at);
+std::vector<call_look> proposal_ledger::next_looks() {
+  std::vector<call_look> out;
+  while (!to_look_.empty() && looks_.size() < limit_) {
+    const auto next = std::move(to_look_.front());
+    to_look_.pop_front();
+    const auto i = calls_.find(next.call);
+    if (i == calls_.end() || i->second.look != next.round)
+      continue;  // withdrawn meanwhile
+    looks_.insert(next);
+    out.push_back(next);
   }
+  return out;
 }
 
-const proposal_ledger::entry* proposal_ledger::find(
-    const proposal_id& id) const {
-  const auto i = by_id_.find(id);
-  return i == by_id_.end() ? nullptr : &entries_.at(i->second);
+bool proposal_ledger::awaits(const call_look& x) const {
+  const auto i = calls_.find(x.call);
+  return i != calls_.end() && i->second.look == x.round && looks_.contains(x);
 }
 
-std::optional<proposal_ledger::place> proposal_ledger::open_of(
-    const call_id& call) const {
-  const auto i = by_call_.find(call);
-  if (i == by_call_.end()) return std::nullopt;
-  for (const auto at : std::views::reverse(i->second))
-    if (!entries_.at(at).decided) return at;
-  return std::nullopt;
+look_result proposal_ledger::on_seen(const call_look& x) {
+  const bool awaited = awaits(x);
+  looks_.erase(x);
+  if (!awaited) return look_result::late;
+  auto& of = calls_.at(x.call);
+  of.look = 0;
+  return of.at == stage::looked_again ? look_result::again : look_result::first;
 }
 
-proposal_ledger::place proposal_ledger::add(open_proposal x) {
-  const auto at = next_++;
-  by_id_.emplace(x.id, at);
-  by_call_[x.call].insert(at);
-  if (x.expires_at) expiries_.emplace(*x.expires_at, at);
-  entries_.emplace(at, entry{std::move(x), std::nullopt});
-  return at;
+void proposal_ledger::on_asked(const call_id& call,
+                               const proposal_id& proposal) {
+  auto& x = calls_[call];
+  x.at = stage::asked;
+  x.proposal = proposal;
 }
 
-const decided_proposal& proposal_ledger::decide(place at,
-                                                events::proposal_outcome how,
-                                                std::string_view by,
-                                                std::string_view reason) {
-  const auto& request = entries_.at(at).request;
-  hold(at, {request.id,
-            request.call,
-            request.digest,
-            how,
-            std::string{by},
-            std::string{reason},
-            {}});
-  return *entries_.at(at).decided;
+stored_move proposal_ledger::on_stored(const call_id& call) {
+  const auto i = calls_.find(call);
+  if (i == calls_.end() || i->second.at != stage::asked)
+    return stored_move::none;
+  auto& x = i->second;
+  x.at = stage::waits;
+  waiting_.insert_or_assign(x.proposal, call);
+  return x.withdrawn ? stored_move::cancel : stored_move::wait;
 }
 
-void proposal_ledger::hold(place at, decided_proposal x) {
-  auto& known = entries_.at(at);
-  if (known.request.expires_at)
-    expiries_.erase({*known.request.expires_at, at});
-  known.decided = std::move(x);
+withdrawal proposal_ledger::on_withdrawn(const call_id& call) {
+  const auto i = calls_.find(call);
+  if (i == calls_.end()) return withdrawal::none;
+  auto& x = i->second;
+  if (x.proposal.value.empty()) {  // nobody was asked
+    calls_.erase(i);
+    return withdrawal::end;
+  }
+  x.withdrawn = true;
+  return x.at == stage::waits ? withdrawal::cancel : withdrawal::later;
+}
+
+std::optional<call_id> proposal_ledger::waiting(const proposal_id& id) const {
+  const auto i = waiting_.find(id);
+  if (i == waiting_.end()) return {};
+  return i->second;
+}
+
+std::optional<accepted_decision> proposal_ledger::on_decision(
+    const proposal_id& id, events::proposal_outcome how) {
+  const auto found = waiting_.extract(id);
+  if (!found) return {};
+  accepted_decision out{found.mapped()};
+  auto& x = calls_.at(out.call);
+  x.at = stage::looked_again;
+  out.look = how == events::proposal_outcome::approved && !x.withdrawn;
+  if (out.look) start_look(out.call, x);
+  return out;
+}
+
+look_again proposal_ledger::after_look(const call_id& call, bool failed,
+                                       bool holds) const {
+  const auto i = calls_.find(call);
+  const bool withdrawn = i != calls_.end() && i->second.withdrawn;
+  if (withdrawn) return look_again::resolve;
+  if (failed) return look_again::refuse;
+  return holds ? look_again::resolve : look_again::replace;
+}
+
+void proposal_ledger::on_end(const call_id& call) {
+  const auto found = calls_.extract(call);
+  if (found) waiting_.erase(found.mapped().proposal);
 }
 
 }  // namespace riffle::core

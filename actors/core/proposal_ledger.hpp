@@ -1,136 +1,134 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which calls wait for a person's decision, and what was decided. The first
-// decision wins; it holds for exactly the tool and arguments that the person
-// saw (the digest).
+// Where each call of a run stands that somebody may have to decide about: it is
+// looked at, asked about, decided, and looked at again before it may act. The
+// first decision wins. Pure.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "messages/decision.hpp"
 #include "messages/event.hpp"
 #include "messages/ids.hpp"
-#include "messages/time.hpp"
 
 namespace riffle::core {
 
-/// A proposal that waits. `digest`: of tool and arguments. `expires_at` is on
-/// the wall clock, since proposals outlive the process.
-struct open_proposal {
-  proposal_id id;
+/// One look at what a call would do; `round` is another one for each.
+struct call_look {
   call_id call;
-  std::string digest;
-  std::optional<wall_time> expires_at{};
+  std::uint32_t round = 0;
 
-  bool operator==(const open_proposal&) const = default;
+  auto operator<=>(const call_look&) const = default;
 };
 
-/// A proposal that is decided. `arguments`: what the person put in their
-/// place (a JSON object), or empty.
-struct decided_proposal {
-  proposal_id id;
+enum class look_result : std::uint8_t {
+  late,   ///< nobody waits for it any more
+  first,  ///< before anybody is asked
+  again,  ///< whether an approval still holds
+};
+
+enum class stored_move : std::uint8_t {
+  none,    ///< the call is not known any more
+  wait,    ///< for a decision, which may come from anywhere
+  cancel,  ///< the run needs none any more: decide so
+};
+
+enum class withdrawal : std::uint8_t {
+  none,    ///< its decision is on its way
+  end,     ///< nobody was asked: it ends here
+  cancel,  ///< decide that it is cancelled
+  later,   ///< told when its request is stored, or its look is over
+};
+
+enum class look_again : std::uint8_t {
+  refuse,   ///< it could not be looked at
+  resolve,  ///< the decision holds
+  replace,  ///< something else than what was shown: it is asked anew
+};
+
+/// A decision that is the first of its proposal.
+struct accepted_decision {
   call_id call;
-  std::string digest;
-  events::proposal_outcome how = events::proposal_outcome::denied;
-  std::string by;
-  std::string reason;
-  std::string arguments;
+  /// An approval is of what was shown: look whether that is still there.
+  bool look = false;
 
-  bool operator==(const decided_proposal&) const = default;
+  bool operator==(const accepted_decision&) const = default;
 };
 
-using riffle::decision_verdict;
-
-struct ledger_answer {
-  decision_verdict verdict = decision_verdict::unknown;
-  std::optional<decided_proposal> holds;  ///< if accepted or too late
-
-  bool operator==(const ledger_answer&) const = default;
-};
-
-struct request_answer {
-  /// False: this id is known (an echo), nothing changed.
-  bool opened = false;
-  /// The same call's older open proposal, which this one superseded; it is
-  /// `cancelled` by "riffle".
-  std::optional<decided_proposal> superseded;
-
-  bool operator==(const request_answer&) const = default;
-};
-
-/// The proposals of one run. Answers say what to record and publish; calling
-/// it a second time with the same thing changes nothing. Restoring is: call
-/// `on_request` for each recorded request, then `restore` for each recorded
-/// decision. Not thread safe. Holds what is not yet forgotten; the caller
-/// bounds it by calling `forget` for settled calls.
+/// Not thread safe. Holds what is open, and looks on their way.
 class proposal_ledger {
  public:
-  request_answer on_request(open_proposal x);
+  /// `looks`: of the run at a time; what hangs keeps a few threads.
+  explicit proposal_ledger(std::size_t looks) : limit_{looks} {}
 
-  /// `digest` is that of what the person saw; empty: not checked (commands
-  /// that come from this process and name no arguments). `arguments`: the
-  /// edited ones of an approval, or empty.
-  ledger_answer on_decision(const proposal_id& id, events::proposal_outcome how,
-                            std::string_view by, std::string_view reason,
-                            std::string_view digest,
-                            std::string_view arguments = {});
+  /// It is looked at before anybody is asked about the call.
+  void on_request(const call_id& call);
 
-  /// A decision from the records, which may name a proposal that was
-  /// forgotten or never requested here.
-  void restore(decided_proposal x);
+  /// It was approved in another run: only looked at again.
+  void on_approved(const call_id& call);
 
-  /// The call needs no decision any more: cancels its open proposal.
-  std::optional<decided_proposal> cancel(const call_id& call);
+  /// Its request is on record from before. `withdrawn`: nobody waits for the
+  /// decision.
+  stored_move on_restored(const call_id& call, const proposal_id& proposal,
+                          bool withdrawn);
 
-  /// Decides everything whose time is over as `expired`, oldest first.
-  std::vector<decided_proposal> expired(wall_time now);
+  /// Looks that may begin now, in order.
+  std::vector<call_look> next_looks();
 
-  /// The decision that holds for a call with these arguments (recovery asks
-  /// before it proposes again). The newest proposal of the call counts.
-  [[nodiscard]] std::optional<decided_proposal> decision_of(
-      const call_id& call, std::string_view digest) const;
+  /// Whether somebody waits for this look, which has begun.
+  [[nodiscard]] bool awaits(const call_look& x) const;
 
-  /// What waits, in order of request.
-  [[nodiscard]] std::vector<open_proposal> pending() const;
+  /// A look is over, or has been given up.
+  look_result on_seen(const call_look& x);
 
-  /// One of those.
-  [[nodiscard]] const open_proposal* find_pending(const proposal_id& id) const;
+  /// Its request is on its way to the journal, as this proposal.
+  void on_asked(const call_id& call, const proposal_id& proposal);
 
-  /// When `expired` has something to do; nothing: never.
-  [[nodiscard]] std::optional<wall_time> next_expiry() const;
+  stored_move on_stored(const call_id& call);
 
-  /// Drops all records of a call that is settled. Cancel it first.
-  void forget(const call_id& call);
+  /// The call needs no decision any more.
+  withdrawal on_withdrawn(const call_id& call);
+
+  /// The call that this proposal still waits for, if it does.
+  [[nodiscard]] std::optional<call_id> waiting(const proposal_id& id) const;
+
+  std::optional<accepted_decision> on_decision(const proposal_id& id,
+                                               events::proposal_outcome how);
+
+  /// What follows from the second look. `failed`: nothing was seen. `holds`:
+  /// what was shown is still there.
+  [[nodiscard]] look_again after_look(const call_id& call, bool failed,
+                                      bool holds) const;
+
+  /// Nothing about the call is open any more.
+  void on_end(const call_id& call);
+
+  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
 
  private:
+  enum class stage : std::uint8_t { looked_at, asked, waits, looked_again };
+
   struct entry {
-    open_proposal request;
-    std::optional<decided_proposal> decided;
+    stage at = stage::looked_at;
+    bool withdrawn = false;
+    std::uint32_t look = 0;  ///< the round that is awaited, or none
+    proposal_id proposal{};
   };
 
-  using place = std::uint64_t;  ///< in order of request
+  void start_look(const call_id& call, entry& x);
 
-  [[nodiscard]] const entry* find(const proposal_id& id) const;
-  [[nodiscard]] std::optional<place> open_of(const call_id& call) const;
-  place add(open_proposal x);
-  const decided_proposal& decide(place at, events::proposal_outcome how,
-                                 std::string_view by, std::string_view reason);
-  void hold(place at, decided_proposal x);
-
-  std::map<place, entry> entries_;
-  place next_ = 0;
-  std::unordered_map<proposal_id, place> by_id_;
-  std::unordered_map<call_id, std::set<place>> by_call_;
-  std::set<std::pair<wall_time, place>> expiries_;  ///< of those that wait
+  std::size_t limit_;
+  std::uint32_t rounds_ = 0;
+  std::unordered_map<call_id, entry> calls_;
+  std::unordered_map<proposal_id, call_id> waiting_;
+  std::deque<call_look> to_look_;
+  std::set<call_look> looks_;  ///< that have begun
 };
 
 }  // namespace riffle::core

@@ -4,7 +4,6 @@
 // How often a supervisor restarts what crashed. The words
 // and the rule are those of Erlang/OTP's supervisor.
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 
@@ -39,9 +38,6 @@ class restart_policy {
 
   /// Forgets everything, e.g. after a trial that went well.
   void reset() noexcept;
-
-  /// Restarts within the last period, as of the last `allow`.
-  [[nodiscard]] std::size_t recent() const noexcept { return times_.size(); }
 
  private:
   std::uint32_t intensity_;

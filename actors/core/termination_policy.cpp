@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "messages/runtime_note.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 namespace {
 
 bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+  return trimmed(text, " \t\r\n\v\f").empty();
 }
 
 termination finish(std::string_view text, std::uint32_t tools_run) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -13,9 +14,7 @@ bool is_space(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-bool is_blank(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(), is_space);
-}
+bool is_blank(std::string_view text) noexcept { return trimmed(text).empty(); }
 
 }  // namespace
 

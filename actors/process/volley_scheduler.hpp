@@ -8,9 +8,8 @@
 #include <random>
 #include <string>
 
-#include <caf/all.hpp>
-
 #include "actors/core/volley_schedule.hpp"
+#include "actors/interfaces.hpp"
 #include "actors/run/run_spec.hpp"
 
 namespace riffle {
@@ -45,14 +44,6 @@ struct capacity_known {
   std::uint32_t most = 0;  ///< requests at once; 0: no limit
 };
 struct volley_pause_over {};  // own timer
-
-/// Ends when its volley is over.
-using volley_scheduler_actor =
-    caf::typed_actor<caf::reacts_to<begin_volley>,    // once, first
-                     caf::reacts_to<task_ended>,      // from a task's run
-                     caf::reacts_to<cancel_volley>,   // from anyone
-                     caf::reacts_to<capacity_known>,  // from rate limiters
-                     caf::reacts_to<volley_pause_over>>;
 
 struct volley_setup {
   core::volley_limits limits;

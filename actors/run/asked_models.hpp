@@ -32,8 +32,8 @@ class asked_models {
   // To all of them, see `conversation`.
   void say_system(const std::string& text);
   void say_user(const std::string& text, const shown_files& files = {});
-  void say_model(const core::new_message& x);
-  void settle(storage::call_record x, const shown_files& files = {});
+  void say_model(const core::new_message& message);
+  void settle(storage::call_record call, const shown_files& files = {});
   std::size_t compact();
 
   // Of the one that is asked.

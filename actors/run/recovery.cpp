@@ -167,8 +167,8 @@ tracker_start plan_tracker(const storage::run_snapshot& snapshot) {
     // Decided, but nothing was made of it: as if it came just now. The newest
     // of a call takes the place of those before it.
     if (const auto call = undecided.find(what.call); call != undecided.end())
-      out.open.insert_or_assign(
-          what.call, undecided_call{call->second->call, what, true, true});
+      out.open.insert_or_assign(what.call,
+                                undecided_call{call->second->call, what});
   }
   return out;
 }

@@ -46,29 +46,30 @@ void proposal_tracker_state::settle(const storage::proposal_record& what,
 }
 
 void proposal_tracker_state::on_expiry(const expiry_due& x) {
-  if (const auto* open = ledger.find_pending(x.id))
-    settle(waiting.at(open->call).record, events::proposal_outcome::expired,
+  if (const auto open = ledger.waiting(x.id))
+    settle(waiting.at(*open).record, events::proposal_outcome::expired,
            expired);
 }
 
 void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
   if (auto known = start.open.extract(x.id)) {
-    auto& open = waiting[x.id] = std::move(known.mapped());
-    open.withdrawn = true;
-    await(open);
+    const auto& open = waiting[x.id] = std::move(known.mapped());
+    await(open, ledger.on_restored(x.id, open.record.id, true));
     return;
   }
-  const auto i = waiting.find(x.id);
-  if (i == waiting.end()) return;  // its decision is on its way
-  if (!i->second.asked) {
-    waiting.erase(i);
-    answer({x.id, false, withdrawn});
-    on_first_looks(order.on_skip(x.id));
-    return;
+  switch (ledger.on_withdrawn(x.id)) {
+    case core::withdrawal::none:
+    case core::withdrawal::later: break;
+    case core::withdrawal::end:
+      waiting.erase(x.id);
+      answer({x.id, false, withdrawn});
+      on_first_looks(order.on_skip(x.id));
+      break;
+    case core::withdrawal::cancel:
+      settle(waiting.at(x.id).record, events::proposal_outcome::cancelled,
+             withdrawn);
+      break;
   }
-  i->second.withdrawn = true;
-  if (i->second.stored && !i->second.approved)
-    settle(i->second.record, events::proposal_outcome::cancelled, withdrawn);
 }
 
 void proposal_tracker_state::on_decision(decision_known& x) {
@@ -77,33 +78,30 @@ void proposal_tracker_state::on_decision(decision_known& x) {
     tell_open_proposal(y);
     return;
   }
-  const auto made =
-      ledger.on_decision(y.proposal, y.how, y.by, y.reason, {}, y.arguments);
-  if (made.verdict != core::decision_verdict::accepted) return;
+  const auto first = ledger.on_decision(y.proposal, y.how);
+  if (!first) return;
   self->send(peers.inbox, unwatch_proposal{y.proposal});
-  const auto id = made.holds->call;
-  ledger.forget(id);
-  auto& open = waiting.at(id);
-  if (y.how == events::proposal_outcome::approved && !open.withdrawn) {
-    open.approved = std::move(y);
-    look(open);
+  if (first->look) {
+    waiting.at(first->call).approved = std::move(y);
+    look_at_next();
   } else {
-    resolve(std::move(waiting.extract(id).mapped()), y);
+    resolve(take(first->call), y);
   }
 }
 
-void proposal_tracker_state::on_second_look(undecided_call x,
+void proposal_tracker_state::on_second_look(const call_id& id,
                                             const call_inspection& seen) {
-  const auto& shown = spec->cause ? spec->cause->what : x.record;
-  if (seen.failure && !x.withdrawn) return refuse_approved(x, *seen.failure);
-  const bool holds = still_holds(shown, *x.approved, seen);
-  if (spec->cause) {
-    if (holds) return resolve_cause(x);
-    x.record = make_record(x.call, seen);
-    x.record.replaces = shown.id;
-    return propose(x, stale(x.record, shown));
+  const auto& asked = waiting.at(id);
+  const auto& shown = spec->cause ? spec->cause->what : asked.record;
+  const auto next = ledger.after_look(
+      id, seen.failure.has_value(), still_holds(shown, *asked.approved, seen));
+  auto x = take(id);
+  switch (next) {
+    case core::look_again::refuse: return refuse_approved(x, *seen.failure);
+    case core::look_again::replace: return replace(std::move(x), seen);
+    case core::look_again::resolve: break;
   }
-  if (!holds && !x.withdrawn) return replace(std::move(x), seen);
+  if (spec->cause) return resolve_cause(x);
   const auto decided = std::move(*x.approved);
   resolve(std::move(x), decided);
 }
@@ -125,6 +123,12 @@ void proposal_tracker_state::refuse_approved(const undecided_call& x,
 
 void proposal_tracker_state::replace(undecided_call x,
                                      const call_inspection& seen) {
+  if (spec->cause) {
+    const auto& shown = spec->cause->what;
+    x.record = make_record(x.call, seen);
+    x.record.replaces = shown.id;
+    return propose(x, stale(x.record, shown));
+  }
   const auto old = x.record.id;
   std::vector<events::body> before;
   before.emplace_back(events::approval_resolved{
@@ -188,7 +192,8 @@ void proposal_tracker_state::check_cause(const tool_call& call) {
   auto& open = waiting[call.id];
   open.call = call;
   open.approved = spec->cause->decided;
-  look(open);
+  ledger.on_approved(call.id);
+  look_at_next();
 }
 
 void proposal_tracker_state::resolve_cause(const undecided_call& x) {

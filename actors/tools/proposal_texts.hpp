@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "actors/core/proposal_ledger.hpp"
 #include "messages/event.hpp"
 #include "runtime/storage/journal.hpp"
 

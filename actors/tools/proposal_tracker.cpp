@@ -22,8 +22,6 @@ constexpr auto look_late = std::chrono::seconds{10};
 /// … and one that takes so long ends its call: a tool hangs, or all threads of
 /// looks do.
 constexpr auto look_limit = std::chrono::minutes{2};
-/// Looks of a run at a time: what hangs keeps a few threads.
-constexpr std::size_t looks_at_once = 4;
 
 error not_looked_at(const tool_call& call) {
   return {errc::timeout, op,
@@ -80,7 +78,7 @@ void proposal_tracker_state::on_request(approval_request& x) {
   if (auto known = start.open.extract(x.call.id)) {
     auto& open = waiting[x.call.id] = std::move(known.mapped());
     open.call = std::move(x.call);
-    await(open);
+    await(open, ledger.on_restored(open.call.id, open.record.id, false));
   } else if (spec->cause) {
     check_cause(x.call);
   } else if (spec->approval == approve::all) {
@@ -93,7 +91,8 @@ void proposal_tracker_state::on_request(approval_request& x) {
     auto& open = waiting[x.call.id];
     open.call = std::move(x.call);
     order.on_request(open.call.id);
-    look(open);
+    ledger.on_request(open.call.id);
+    look_at_next();
   }
 }
 
@@ -122,76 +121,59 @@ void proposal_tracker_state::decide_at_once(const tool_call& call,
   answer({call.id, approved, reason});
 }
 
+undecided_call proposal_tracker_state::take(const call_id& id) {
+  ledger.on_end(id);
+  return std::move(waiting.extract(id).mapped());
+}
+
 /// It may read files and ask the tool, so it is done on a thread of its own
 /// kind: those of the tools may be busy for as long as their calls run.
-void proposal_tracker_state::look(undecided_call& x) {
-  x.looking = true;
-  ++x.round;
-  to_look.emplace_back(x.call.id, x.round);
-  look_at_next();
-}
-
 void proposal_tracker_state::look_at_next() {
-  while (!to_look.empty() && looks.size() < looks_at_once) {
-    const auto next = std::move(to_look.front());
-    to_look.pop_front();
-    const auto i = waiting.find(next.first);
-    if (i == waiting.end() || !i->second.looking ||
-        i->second.round != next.second)
-      continue;  // withdrawn meanwhile
-    looks.insert(next);
-    submit_look(i->second);
-  }
+  for (const auto& x : ledger.next_looks()) submit_look(x);
 }
 
-void proposal_tracker_state::submit_look(const undecided_call& x) {
-  const auto& id = x.call.id;
+void proposal_tracker_state::submit_look(const core::call_look& x) {
+  const auto& of = waiting.at(x.call);
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
-              call = x.call, round = x.round, first = !x.approved] {
+              call = of.call, round = x.round, first = !of.approved] {
     caf::anon_send(
         me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
   };
   if (!spec->looks) return job();
-  self->delayed_send(self, look_late, inspection_overdue{id, x.round, false});
-  self->delayed_send(self, look_limit, inspection_overdue{id, x.round, true});
+  self->delayed_send(self, look_late,
+                     inspection_overdue{x.call, x.round, false});
+  self->delayed_send(self, look_limit,
+                     inspection_overdue{x.call, x.round, true});
   spec->looks->submit(std::move(job), {spec->run.value, 0}, {});
 }
 
 void proposal_tracker_state::on_inspected(call_inspected& x) {
-  looks.erase({x.id, x.round});
-  const auto i = waiting.find(x.id);
-  if (i != waiting.end() && i->second.looking && i->second.round == x.round) {
-    i->second.looking = false;
-    if (i->second.approved) {
-      auto open = std::move(waiting.extract(i).mapped());
-      on_second_look(std::move(open), x.what);
-    } else {
+  switch (ledger.on_seen({x.id, x.round})) {
+    case core::look_result::late: break;
+    case core::look_result::first:
       on_first_looks(order.on_seen(x.id, std::move(x.what)));
-    }
+      break;
+    case core::look_result::again: on_second_look(x.id, x.what); break;
   }
   look_at_next();
 }
 
 void proposal_tracker_state::on_first_looks(
-    core::ask_order<call_inspection>::ready seen) {
-  for (auto& [id, what] : seen) {
+    const core::ask_order<call_inspection>::ready& seen) {
+  for (const auto& [id, what] : seen) {
     const auto i = waiting.find(id);
-    if (i == waiting.end()) continue;
-    auto open = std::move(waiting.extract(i).mapped());
-    on_first_look(std::move(open), what);
+    if (i != waiting.end()) on_first_look(take(id), what);
   }
 }
 
 void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
-  const auto i = waiting.find(x.id);
-  const bool awaited = i != waiting.end() && i->second.looking &&
-                       looks.contains({x.id, x.round});
+  const bool awaited = ledger.awaits({x.id, x.round});
   if (x.last) {
     call_inspected nothing{x.id, x.round, {}};
-    if (awaited) nothing.what.failure = not_looked_at(i->second.call);
+    if (awaited) nothing.what.failure = not_looked_at(waiting.at(x.id).call);
     on_inspected(nothing);
   } else if (awaited) {
-    log_warn(op, "a call of `" + i->second.call.tool +
+    log_warn(op, "a call of `" + waiting.at(x.id).call.tool +
                      "` cannot be looked at yet; nobody is asked about it "
                      "before");
     on_first_looks(order.on_skip(x.id));
@@ -232,10 +214,9 @@ void proposal_tracker_state::on_first_look(undecided_call x,
   ask(waiting[id] = std::move(x));
 }
 
-void proposal_tracker_state::ask(undecided_call& x,
+void proposal_tracker_state::ask(const undecided_call& x,
                                  std::vector<events::body> before) {
-  x.asked = true;
-  x.stored = false;
+  ledger.on_asked(x.call.id, x.record.id);
   run_entry entry;
   entry.events = std::move(before);
   entry.events.emplace_back(required_event(x.record));
@@ -274,20 +255,18 @@ void proposal_tracker_state::on_open_proposal(open_proposal& x) {
 }
 
 void proposal_tracker_state::on_committed(const request_committed& x) {
-  const auto i = waiting.find(x.id);
-  if (i == waiting.end()) return;
-  i->second.stored = true;
-  await(i->second);
+  const auto how = ledger.on_stored(x.id);
+  if (how != core::stored_move::none) await(waiting.at(x.id), how);
 }
 
 /// From here on the decision may come from anywhere.
-void proposal_tracker_state::await(const undecided_call& x) {
+void proposal_tracker_state::await(const undecided_call& x,
+                                   core::stored_move how) {
   const auto& what = x.record;
-  ledger.on_request({what.id, what.call, what.digest, what.expires});
   self->send(
       peers.inbox,
       watch_proposal{what.id, caf::actor_cast<proposal_tracker_actor>(self)});
-  if (x.withdrawn) {
+  if (how == core::stored_move::cancel) {
     settle(what, events::proposal_outcome::cancelled, withdrawn);
   } else if (what.expires) {
     const auto left = std::chrono::microseconds{

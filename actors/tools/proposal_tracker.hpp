@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actors/core/ask_order.hpp"
@@ -15,18 +12,17 @@
 
 namespace riffle {
 
-/// A call that waits for its decision.
+/// What is known of a call that waits for its decision; where it stands is
+/// `core::proposal_ledger`'s.
 struct undecided_call {
   tool_call call;
   storage::proposal_record record;
-  bool asked = false;      ///< its request is on its way to the journal …
-  bool stored = false;     ///< … and there
-  bool withdrawn = false;  ///< the dispatcher needs no decision any more
   /// Approved by this; it is looked whether what was shown is still so.
   std::optional<storage::decision_record> approved = {};
-  std::uint32_t round = 0;  ///< looks so far
-  bool looking = false;     ///< the last one goes on
 };
+
+/// Looks of a run at a time: what hangs keeps a few threads.
+inline constexpr std::size_t looks_at_once = 4;
 
 /// What a tracker starts from.
 struct tracker_start {
@@ -72,24 +68,25 @@ struct proposal_tracker_state {
                       const std::string& reason, bool unasked = false);
   /// Of the call that this run executes, which was approved in another one.
   void check_cause(const tool_call& call);
-  void look(undecided_call& x);
   void look_at_next();
-  void on_first_looks(core::ask_order<call_inspection>::ready seen);
-  void submit_look(const undecided_call& x);
+  void on_first_looks(const core::ask_order<call_inspection>::ready& seen);
+  void submit_look(const core::call_look& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
-  void on_second_look(undecided_call x, const call_inspection& seen);
+  void on_second_look(const call_id& id, const call_inspection& seen);
   /// It could not be looked at: it ends, and nobody is asked.
   void refuse(const undecided_call& x, const error& why,
               std::vector<events::body> before = {});
   void refuse_approved(const undecided_call& x, const error& why);
-  void ask(undecided_call& x, std::vector<events::body> before = {});
+  void ask(const undecided_call& x, std::vector<events::body> before = {});
   void propose(const undecided_call& x, const std::string& reason);
-  void await(const undecided_call& x);
+  void await(const undecided_call& x, core::stored_move how);
+  /// Nothing of it is open any more; its payload.
+  undecided_call take(const call_id& id);
   void settle(const storage::proposal_record& what,
               events::proposal_outcome how, std::string reason);
   /// The call is asked for anew.
   void replace(undecided_call x, const call_inspection& seen);
-  void resolve(undecided_call x, const storage::decision_record& decided);
+  void resolve(undecided_call x, const storage::decision_record& y);
   void resolve_cause(const undecided_call& x);
   void answer(approval_decision x);
   void tell_open_proposal(const storage::decision_record& x);
@@ -98,12 +95,9 @@ struct proposal_tracker_state {
   run_spec_ptr spec;
   tracker_start start;
   run_peers peers;
-  core::proposal_ledger ledger;
+  core::proposal_ledger ledger{looks_at_once};
   std::map<call_id, undecided_call> waiting;
   std::map<proposal_id, storage::proposal_record> open_proposals;
-  using look_id = std::pair<call_id, std::uint32_t>;  ///< and its round
-  std::deque<look_id> to_look;
-  std::set<look_id> looks;                 ///< that have been submitted
   core::ask_order<call_inspection> order;  ///< of first looks
 };
 

@@ -73,7 +73,7 @@ void tool_pool_state::on_offer(const work::offer& x) {
 
 /// False: nothing can be given out now.
 bool tool_pool_state::give_next_to(worker& free) {
-  const bool trial = !service->in_service();
+  const bool trial = !service->is_closed();
   if (service->admit(now()) != core::circuit_breaker::admission::run)
     return false;
   auto next = *queue.pop(now());
@@ -216,8 +216,8 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
 
 /// A tool on trial is not back yet.
 void tool_pool_state::tell_service() {
-  const bool up = service->in_service();
-  if (std::exchange(told_in_service, up) == up) return;
+  const bool up = service->is_closed();
+  if (std::exchange(told_closed, up) == up) return;
   measure(metric::open_breakers, up ? -1 : 1, {{"gen_ai.tool.name", tool}});
   const auto why = up ? std::string{} : service->why(now()).message;
   if (up)
@@ -272,10 +272,10 @@ tool_pool_actor::behavior_type tool_pool(
     pool_limits limits, worker_spawner spawn_worker) {
   auto& st = self->state;
   st.tool = std::move(tool);
-  st.limits = limits;
-  st.limits.concurrency = std::max<std::size_t>(1, limits.concurrency);
+  st.limits = std::move(limits);
+  st.limits.concurrency = std::max<std::size_t>(1, st.limits.concurrency);
   st.spawn_worker = std::move(spawn_worker);
-  st.service.emplace(st.tool, limits.service);
+  st.service.emplace(st.tool, st.limits.service);
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.limits.faults, handler, std::move(f));
   };

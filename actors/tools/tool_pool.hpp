@@ -41,8 +41,8 @@ struct pool_limits {
 /// have offered to run this tool, as many at once as they say. A worker that
 /// dies is replaced after a back-off (one for one; an end without an error is
 /// none: "transient", as in OTP); its calls go back to their dispatchers, who
-/// decide about a repetition. A tool in quarantine has no queue: its calls
-/// settle at once as `tool_unavailable`.
+/// decide about a repetition. A tool whose breaker is open has no queue: its
+/// calls settle at once as `tool_unavailable`.
 struct tool_pool_state {
   static inline const char* name = "tool_pool";
   explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
@@ -99,7 +99,7 @@ struct tool_pool_state {
   pool_limits limits;
   worker_spawner spawn_worker;
   std::optional<core::circuit_breaker> service;
-  bool told_in_service = true;
+  bool told_closed = true;
   std::mt19937_64 random{std::random_device{}()};
   fair_queue<queued_call> queue;  ///< bounded by what the runs may have open
   /// Where in it a call is.

@@ -5,6 +5,7 @@
 // other, so far as it may cross nodes: messages of registered types only. (CAF
 // takes others too, says so on standard error, and sends them cut short.)
 
+#include <caf/config.hpp>
 #include <caf/typed_actor.hpp>
 
 #include "messages/type_ids.hpp"
@@ -53,6 +54,11 @@ CAF_ADD_TYPE_ID(riffle_actors, (riffle::work_listeners))
 CAF_END_TYPE_ID_BLOCK(riffle_actors)
 
 namespace riffle {
+
+// How CAF tells registered types, and what it makes of an interface, is no
+// public part of it.
+static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
+              "what crosses nodes is judged by parts of CAF 0.17.6");
 
 template <class... Ts>
 inline constexpr bool are_registered =

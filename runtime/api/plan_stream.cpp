@@ -10,7 +10,7 @@ namespace riffle {
 namespace {
 
 /// Longest wait for a chunk before the question is asked again.
-constexpr auto patience = std::chrono::hours{1};
+constexpr auto longest_wait = std::chrono::hours{1};
 
 plan_tool_result to_result(const events::tool_result& x, std::string input) {
   return {x.tool,
@@ -25,7 +25,7 @@ plan_tool_result to_result(const events::tool_result& x, std::string input) {
 
 std::optional<plan_chunk> plan_stream::next(duration limit) {
   const auto deadline = std::chrono::steady_clock::now() +
-                        std::min<duration>(limit, 1000 * patience);
+                        std::min<duration>(limit, 1000 * longest_wait);
   while (ready_.empty() && !ended_) {
     const auto left = deadline - std::chrono::steady_clock::now();
     if (const auto batch = events_.next(std::max<duration>(left, {}))) {
@@ -97,7 +97,7 @@ expected<started_plan> execute_plan(runtime& rt, plan_request request,
       [stream = std::make_shared<plan_stream>(*plan),
        on_chunk = std::move(on_chunk)] {
         for (;;) {
-          const auto chunk = stream->next(patience);
+          const auto chunk = stream->next(longest_wait);
           if (!chunk) continue;
           if (on_chunk) on_chunk(*chunk);
           if (chunk->is_last()) return *chunk;

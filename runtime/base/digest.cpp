@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "messages/json_strict.hpp"
+#include "runtime/base/encoding.hpp"
 
 namespace riffle {
 
@@ -29,14 +30,7 @@ std::string sha256_stream::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned int size = 0;
   EVP_DigestFinal_ex(md(context_), hash.data(), &size);
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * std::size_t{size});
-  for (unsigned int i = 0; i < size; ++i) {
-    text += digits[hash[i] >> 4U];
-    text += digits[hash[i] & 15U];
-  }
-  return text;
+  return hex_text({reinterpret_cast<const char*>(hash.data()), size});
 }
 
 std::string sha256(std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "messages/event_line.hpp"
+#include "runtime/base/encoding.hpp"
 
 namespace riffle {
 
@@ -17,22 +18,6 @@ constexpr std::size_t shortest = 4;
 constexpr std::size_t shortest_piece = 8;
 /// A begin of a secret is told by who masks only its end.
 constexpr std::size_t shortest_begin = 12;
-
-std::string percent_encoded(std::string_view text, const char* digits,
-                            std::string_view kept) {
-  std::string out;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (std::isalnum(code) != 0 || kept.find(c) != kept.npos) {
-      out += c;
-    } else {
-      out += '%';
-      out += digits[code >> 4];
-      out += digits[code & 15];
-    }
-  }
-  return out;
-}
 
 /// Each character, or each that is no letter and no digit, as its number.
 std::string numbered(std::string_view text, const char* digits,
@@ -111,7 +96,7 @@ std::vector<std::string> secret_forms(std::string_view secret) {
   out.emplace_back(secret);
   for (const auto* digits : {"0123456789ABCDEF", "0123456789abcdef"}) {
     for (const std::string_view kept : {"-_.~", "-_.~!*'()", "-_.*", ""})
-      out.push_back(percent_encoded(secret, digits, kept));
+      out.push_back(percent_encoded(secret, kept, digits));
     for (const std::string_view before : {"%", "", "\\x"})
       out.push_back(numbered(secret, digits, before, "", true));
     for (const bool all : {false, true}) {

@@ -152,6 +152,32 @@ std::string bash_completion(const command_node& x) {
          "complete -F _riffle riffle\n";
 }
 
+namespace {
+
+/// The case of one command: its options, its commands, its arguments.
+std::string zsh_case(const std::string& path, const command_node& command,
+                     const offers& how) {
+  const auto described = [](const std::string& name, const std::string& about) {
+    return shell_quoted(name + ":" + about);
+  };
+  std::string out = "    " + shell_quoted(path) +
+                    ")\n      if [[ $cur == -* ]]; then\n"
+                    "        found=(";
+  for (const auto& option : command.options)
+    for (const auto& name : option.names)
+      out += described(name, option.about) + " ";
+  out += ")\n        _describe -o option found\n        return\n      fi\n";
+  if (!command.commands.empty()) {
+    out += "      found=(";
+    for (const auto& sub : command.commands)
+      out += described(sub.name, sub.about) + " ";
+    out += ")\n      _describe command found\n";
+  }
+  return out + argument_offers(command, path, how) + "      ;;\n";
+}
+
+}  // namespace
+
 std::string zsh_completion(const command_node& x) {
   const offers how{
       [](const std::string& words) { return "compadd -- " + words; },
@@ -177,26 +203,8 @@ std::string zsh_completion(const command_node& x) {
       value_cases(x, how) +
       "  esac\n"
       "  case \"$at\" in\n";
-  const auto described = [](const std::string& name, const std::string& about) {
-    std::string text = name + ":" + about;
-    return shell_quoted(text);
-  };
   each_command(x, "riffle", [&](const auto& path, const auto& command) {
-    out += "    " + shell_quoted(path) +
-           ")\n      if [[ $cur == -* ]]; then\n"
-           "        found=(";
-    for (const auto& option : command.options)
-      for (const auto& name : option.names)
-        out += described(name, option.about) + " ";
-    out += ")\n        _describe -o option found\n        return\n      fi\n";
-    if (!command.commands.empty()) {
-      out += "      found=(";
-      for (const auto& sub : command.commands)
-        out += described(sub.name, sub.about) + " ";
-      out += ")\n      _describe command found\n";
-    }
-    out += argument_offers(command, path, how);
-    out += "      ;;\n";
+    out += zsh_case(path, command, how);
   });
   return out +
          "  esac\n"

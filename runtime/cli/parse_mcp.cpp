@@ -30,12 +30,7 @@ void parser::add_mcp() {
   add("list", "Every server: its state, version and tools", what::list);
   name(add("tools", "The tools of one server, or of all", what::tools),
        "The server");
-  auto* call = add("call", "Run one tool of a server by hand", what::call);
-  name(call, "The server")->required();
-  call->add_option("TOOL", mcp.tool, "The tool, as its server names it")
-      ->required();
-  call->add_option("JSON", mcp.arguments,
-                   "Its arguments, an object; '-' reads standard input");
+  add_mcp_call(*add("call", "Run one tool of a server by hand", what::call));
   auto* approve = add("approve", "Look at a server's tools, and let them count",
                       what::approve);
   name(approve, "The server")->required();
@@ -56,11 +51,24 @@ void parser::add_mcp() {
                    "none, calls that need approval are denied)")
       ->type_name("ask|all|none")
       ->check(CLI::IsMember({"ask", "all", "none"}));
-  auto* read = add("read", "Print a resource of a server", what::read);
-  read->add_option("URI", mcp.uri, "The resource; without it: what there is");
-  read->add_option("--server", mcp.name, "Of this server only")
+  add_mcp_read(*add("read", "Print a resource of a server", what::read));
+}
+
+void parser::add_mcp_read(CLI::App& sub) {
+  sub.add_option("URI", mcp.uri, "The resource; without it: what there is");
+  sub.add_option("--server", mcp.name, "Of this server only")
       ->type_name("NAME")
       ->check(not_empty());
+}
+
+void parser::add_mcp_call(CLI::App& sub) {
+  sub.add_option("NAME", mcp.name, "The server")
+      ->required()
+      ->check(not_empty());
+  sub.add_option("TOOL", mcp.tool, "The tool, as its server names it")
+      ->required();
+  sub.add_option("JSON", mcp.arguments,
+                 "Its arguments, an object; '-' reads standard input");
 }
 
 void parser::add_mcp_add(CLI::App& sub) {

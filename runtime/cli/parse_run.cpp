@@ -174,10 +174,6 @@ resume_options parser::finish_choices() const {
 
 namespace {
 
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
-
 /// A task of several words that was not quoted looks like several tasks.
 void check_words(const std::vector<std::string>& tasks) {
   const bool words = std::ranges::none_of(tasks, [](const auto& x) {
@@ -208,7 +204,7 @@ void parser::finish_run() {
   for (auto& x : raw.tasks)
     if (x.front() == list_guard) x.erase(0, 1);
   for (const auto& x : raw.tasks)
-    if (is_blank(x)) throw CLI::ValidationError{"TASK", "is empty"};
+    if (trimmed(x).empty()) throw CLI::ValidationError{"TASK", "is empty"};
   const bool several =
       raw.tasks.size() > 1 || !raw.tasks_file.empty() || volley.max_retries > 0;
   if (run.show.stream && run.common.output != output_kind::text)

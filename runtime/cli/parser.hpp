@@ -103,6 +103,8 @@ struct parser {
   void add_cluster();
   void add_mcp();
   void add_mcp_add(CLI::App& sub);
+  void add_mcp_read(CLI::App& sub);
+  void add_mcp_call(CLI::App& sub);
   void add_insecure(CLI::App& x);
   common_options finish_common() const;
   resume_options finish_choices() const;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::cli {
 
@@ -18,12 +19,8 @@ unexpected mistake(const std::string& place, const std::string& what) {
   return unexpected{error{errc::invalid_request, "run", place + ": " + what}};
 }
 
-bool is_blank(std::string_view x) {
-  return x.find_first_not_of(blanks) == std::string_view::npos;
-}
-
 expected<listed_task> checked(listed_task x, const std::string& place) {
-  if (is_blank(x.task)) return mistake(place, "the task is empty");
+  if (trimmed(x.task).empty()) return mistake(place, "the task is empty");
   return x;
 }
 
@@ -33,7 +30,7 @@ expected<void> take_files(const nlohmann::json& x, const std::string& place,
       mistake(place, "\"attachments\" has to be a list of files");
   if (!x.is_array()) return wrong;
   for (const auto& one : x) {
-    if (!one.is_string() || is_blank(one.get_ref<const std::string&>()))
+    if (!one.is_string() || trimmed(one.get_ref<const std::string&>()).empty())
       return wrong;
     out.attachments.push_back(one.get<std::string>());
   }
@@ -69,7 +66,7 @@ expected<listed_task> from_json(const nlohmann::json& x,
       continue;
     }
     *other->second = value.get<std::string>();
-    if (is_blank(**other->second))
+    if (trimmed(**other->second).empty())
       return mistake(place, "\"" + key + "\" is empty");
   }
   if (!x.contains("task")) return mistake(place, "\"task\" is missing");
@@ -108,7 +105,7 @@ expected<std::vector<listed_task>> from_lines(std::string_view text,
     auto line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (is_blank(line) || line.starts_with('#')) continue;
+    if (trimmed(line).empty() || line.starts_with('#')) continue;
     auto task = from_line(line, name + ", line " + std::to_string(number));
     if (!task) return unexpected{std::move(task.error())};
     out.push_back(std::move(*task));

@@ -9,11 +9,16 @@
 #include <sys/socket.h>
 #include <vector>
 
+#include <caf/config.hpp>
 #include <caf/io/network/default_multiplexer.hpp>
 #include <caf/io/network/stream_impl.hpp>
 #include <caf/io/scribe.hpp>
 
 #include "runtime/base/log.hpp"
+
+static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
+              "connections of the cluster are made of parts of CAF 0.17.6 that "
+              "are not its public interface: read its changes");
 
 namespace riffle::cluster {
 

@@ -17,6 +17,9 @@
 #include "runtime/cluster/bounded_scribe.hpp"
 #include "runtime/cluster/tcp_dial.hpp"
 
+static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
+              "brokers and dials stand on inner parts of CAF 0.17.6");
+
 namespace riffle::cluster {
 
 namespace {

@@ -10,19 +10,9 @@
 
 namespace riffle::http {
 
-namespace {
-
-/// A session that no client can name: of what the server itself keeps.
-const session_id& place() {
-  static const session_id x{"riffle:logout"};
-  return x;
-}
-
-}  // namespace
-
-ended_cookies::ended_cookies(std::shared_ptr<storage::journal> journal)
-    : journal_{std::move(journal)} {
-  const auto kept = journal_->load_state(place());
+ended_cookies::ended_cookies(std::shared_ptr<storage::session_records> records)
+    : notes_{std::move(records), "logout"} {
+  const auto kept = notes_.all();
   if (!kept) {
     log_error("server", "which cookies were logged out cannot be read: " +
                             render(kept.error()));
@@ -56,8 +46,8 @@ expected<void> ended_cookies::add(std::string_view cookie, wall_time until,
     });
   }
   for (const auto& one : over)
-    if (auto ok = journal_->set_state({place(), one, ""}); !ok) return ok;
-  return journal_->set_state({place(), digest, std::to_string(until.us)});
+    if (auto ok = notes_.set(one, ""); !ok) return ok;
+  return notes_.set(digest, std::to_string(until.us));
 }
 
 }  // namespace riffle::http

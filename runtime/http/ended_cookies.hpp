@@ -9,7 +9,7 @@
 
 #include "messages/error.hpp"
 #include "messages/time.hpp"
-#include "runtime/storage/journal.hpp"
+#include "runtime/service/notes.hpp"
 
 namespace riffle::http {
 
@@ -18,14 +18,14 @@ namespace riffle::http {
 class ended_cookies {
  public:
   /// Reads what was kept. Blocks.
-  explicit ended_cookies(std::shared_ptr<storage::journal> journal);
+  explicit ended_cookies(std::shared_ptr<storage::session_records> records);
 
   [[nodiscard]] bool contains(std::string_view cookie) const;
   /// Only of a cookie that was made here. Blocks until it is kept.
   expected<void> add(std::string_view cookie, wall_time until, wall_time now);
 
  private:
-  const std::shared_ptr<storage::journal> journal_;
+  const service::notes notes_;
   mutable std::mutex mutex_;
   std::map<std::string, wall_time> all_;  ///< by digest
 };

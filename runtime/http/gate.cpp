@@ -5,17 +5,13 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/base/text.hpp"
+
 namespace riffle::http {
 
 namespace {
 
-std::string_view trim(std::string_view x) noexcept {
-  while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
-    x.remove_prefix(1);
-  while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
-    x.remove_suffix(1);
-  return x;
-}
+std::string_view trim(std::string_view x) noexcept { return trimmed(x, " \t"); }
 
 /// "" or ":80".
 bool is_port(std::string_view text) {

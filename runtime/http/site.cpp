@@ -249,7 +249,7 @@ std::size_t site::runs_under_way() {
     counted_at_ = now;
   }
   const auto most = parts_.config->server.limits.runs;
-  const auto all = parts_.journal->unfinished_runs(std::size_t{most} + 1);
+  const auto all = parts_.sessions.unfinished(std::size_t{most} + 1);
   std::size_t count = 0;
   if (all)
     count = static_cast<std::size_t>(std::ranges::count_if(

@@ -17,6 +17,7 @@
 #include <openssl/rand.h>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/encoding.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/storage/owner.hpp"
 
@@ -28,13 +29,7 @@ constexpr const char* op = "server";
 constexpr std::size_t secret_bytes = 32;
 
 std::string to_hex(const unsigned char* bytes, std::size_t count) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < count; ++i) {
-    out += digits[bytes[i] >> 4];
-    out += digits[bytes[i] & 0xF];
-  }
-  return out;
+  return hex_text({reinterpret_cast<const char*>(bytes), count});
 }
 
 role parse_role(std::string_view word) {

@@ -8,16 +8,6 @@
 
 namespace riffle::http {
 
-namespace {
-
-/// A session that no client can name: of what the server itself keeps.
-const session_id& open_volleys() {
-  static const session_id x{"riffle:volleys"};
-  return x;
-}
-
-}  // namespace
-
 /// With a failure something is left to do: the next server does it.
 void volley_table::watch::all_over(const std::optional<error>& failure) {
   if (failure) return;
@@ -31,11 +21,11 @@ expected<void> volley_table::add(const std::string& id,
     const std::lock_guard lock{mutex_};
     all_[id] = std::move(x);
   }
-  return journal_->set_state({open_volleys(), id, "true"});
+  return notes_.set(id, "true");
 }
 
 void volley_table::remove(const std::string& id) {
-  if (auto ok = journal_->set_state({open_volleys(), id, ""}); !ok)
+  if (auto ok = notes_.set(id, ""); !ok)
     log_warn("server",
              "that " + id + " is over is not on record: " + render(ok.error()));
 }
@@ -59,7 +49,7 @@ bool volley_table::any_runs() const {
 }
 
 expected<std::set<std::string>> volley_table::unfinished() const {
-  const auto kept = journal_->load_state(open_volleys());
+  const auto kept = notes_.all();
   if (!kept) return unexpected{kept.error()};
   std::set<std::string> out;
   for (const auto& [id, value] : *kept) out.insert(id);

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "runtime/base/executor.hpp"
+#include "runtime/service/notes.hpp"
 #include "runtime/service/volleys.hpp"
-#include "runtime/storage/journal.hpp"
 
 namespace riffle::http {
 
@@ -18,9 +18,9 @@ namespace riffle::http {
 class volley_table : public std::enable_shared_from_this<volley_table> {
  public:
   /// `works`: for what blocks on the journal.
-  volley_table(std::shared_ptr<storage::journal> journal,
+  volley_table(std::shared_ptr<storage::session_records> records,
                std::shared_ptr<executor> works)
-      : journal_{std::move(journal)}, works_{std::move(works)} {}
+      : notes_{std::move(records), "volleys"}, works_{std::move(works)} {}
 
   /// Hears of one volley; its id is set before that begins.
   class watch : public service::volley_listener {
@@ -54,7 +54,7 @@ class volley_table : public std::enable_shared_from_this<volley_table> {
   expected<std::set<std::string>> unfinished() const;
 
  private:
-  const std::shared_ptr<storage::journal> journal_;
+  const service::notes notes_;
   const std::shared_ptr<executor> works_;
   mutable std::mutex mutex_;
   std::map<std::string, std::weak_ptr<service::volley_run>> all_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/model/wire_text.hpp"
 
 namespace riffle::model::anthropic {
@@ -46,9 +47,7 @@ void add(turn_delta& out, piece_kind kind, const std::string& text) {
   if (!text.empty()) out.pieces.add(kind, text);
 }
 
-bool says_nothing(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
-}
+bool says_nothing(const std::string& text) { return trimmed(text).empty(); }
 
 }  // namespace
 

@@ -85,9 +85,7 @@ void append_call(std::string& out, const told_call& x,
   out.push_back('}');
 }
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
+bool is_blank(std::string_view text) { return trimmed(text).empty(); }
 
 // Text that is blank is refused.
 std::string text_block(std::string_view text) {

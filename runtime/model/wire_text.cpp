@@ -7,6 +7,7 @@
 #include "messages/json_text.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/media.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::model::wire {
 
@@ -15,10 +16,6 @@ namespace {
 bool is_alnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
-}
-
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ std::string text_of(const ordered_json& x) {
 }
 
 std::string sendable_arguments(std::string_view arguments) {
-  if (blank(arguments)) return "{}";
+  if (trimmed(arguments).empty()) return "{}";
   if (is_json_object(arguments)) return std::string{arguments};
   std::string out = "{";
   append_member(out, "invalid_arguments", arguments);

@@ -70,6 +70,18 @@ void on_dialed(observer* self, const dialed& x, const cluster::hello& me) {
   self->send(gate, me);
 }
 
+void on_status(observer* self, const cluster::status& x,
+               const std::optional<std::string>& drain) {
+  auto& st = self->state;
+  auto* from = st.find(self->current_sender());
+  if (from == nullptr || from->closed) return;
+  st.seen->settle([&] { st.seen->nodes[from->place].status = x; }, false);
+  if (!drain || st.seen->nodes[from->place].who.name != *drain)
+    return st.close(*from, "");
+  from->told_to_drain = true;
+  self->send(from->gate, cluster::ask_drain{});
+}
+
 caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
                             cluster::hello me,
                             std::optional<std::string> drain) {
@@ -107,15 +119,7 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
                         false);
         self->send(from->gate, cluster::ask_status{});
       },
-      [self, &st, drain](const cluster::status& x) {
-        auto* from = st.find(self->current_sender());
-        if (from == nullptr || from->closed) return;
-        st.seen->settle([&] { st.seen->nodes[from->place].status = x; }, false);
-        if (!drain || st.seen->nodes[from->place].who.name != *drain)
-          return st.close(*from, "");
-        from->told_to_drain = true;
-        self->send(from->gate, cluster::ask_drain{});
-      },
+      [self, drain](const cluster::status& x) { on_status(self, x, drain); },
       [self, &st](const cluster::refusal& x) {
         if (auto* from = st.find(self->current_sender()))
           st.close(*from, "it refuses this process: " + x.reason);

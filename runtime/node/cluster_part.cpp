@@ -11,6 +11,7 @@
 #include "actors/cluster/call_host.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/tools/call_policy.hpp"
+#include "runtime/base/encoding.hpp"
 #include "runtime/base/id_source.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/config/cluster_checks.hpp"
@@ -36,13 +37,7 @@ std::string random_token() {
   std::array<unsigned char, 16> bytes{};
   if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
     throw std::runtime_error{"there are no random numbers"};
-  std::string out;
-  constexpr const char* digits = "0123456789abcdef";
-  for (const auto b : bytes) {
-    out += digits[b >> 4U];
-    out += digits[b & 15U];
-  }
-  return out;
+  return hex_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::function<double()> make_random() {

@@ -34,12 +34,12 @@ duration shorter(duration a, duration b) {
 }
 
 /// A file that a tool wrote, gone once it was read.
-class kept_output final : public output_stream {
+class once_read_file final : public output_stream {
  public:
-  explicit kept_output(std::filesystem::path file)
+  explicit once_read_file(std::filesystem::path file)
       : file_{std::move(file)},
         fd_{::open(file_.c_str(), O_RDONLY | O_CLOEXEC)} {}
-  ~kept_output() override {
+  ~once_read_file() override {
     std::error_code ignored;
     std::filesystem::remove(file_, ignored);
   }
@@ -193,7 +193,7 @@ std::function<caf::actor(caf::actor gate)> make_host(
       const auto file = tools::kept_file(outputs, call);
       std::error_code ignored;
       if (!file || !std::filesystem::is_regular_file(*file, ignored)) return {};
-      return std::make_shared<kept_output>(*file);
+      return std::make_shared<once_read_file>(*file);
     };
   return [&system, setup](caf::actor gate) {
     auto mine = setup;

@@ -243,11 +243,7 @@ expected<void> node::compose(node_parts parts) {
     net = std::move(*options);
   }
   warm_up_tools(*registry_, guard_dir);
-  blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);
-  side_executor_ = std::make_shared<blocking_executor>(4);
-  look_executor_ =
-      std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
-  waiting_executor_ = std::make_shared<blocking_executor>(4);
+  open_executors();
   outputs_ = output_dir;
   if (net) {
     nodes_ = std::make_shared<node_board>();
@@ -261,6 +257,14 @@ expected<void> node::compose(node_parts parts) {
   on_commit([] {});
   spawn_actors(guard_dir, output_dir);
   return net ? join_cluster(parts, *net) : expected<void>{};
+}
+
+void node::open_executors() {
+  blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);
+  side_executor_ = std::make_shared<blocking_executor>(4);
+  look_executor_ =
+      std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
+  waiting_executor_ = std::make_shared<blocking_executor>(4);
 }
 
 expected<void> node::join_cluster(const node_parts& parts,
@@ -335,19 +339,25 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   setup.guard_dir = guard_dir;
   setup.output_dir = output_dir;
   setup.faults = faults_;
+  open_front_door(std::move(setup));
+}
+
+void node::open_front_door(worker_setup setup) {
+  auto& actors = system_->actors;
   registry_setup front;
+  front.board = setup.board;
   front.on_service = health_listener_for();
-  front.spawn_pool = [this, spawn = make_pool_spawner(
-                                actors, tool_finder(), config_->tools,
-                                config_->supervision, setup, front.on_service)](
-                         const std::string& tool) -> tool_pool_actor {
+  front.spawn_pool =
+      [this, spawn = make_pool_spawner(actors, tool_finder(), config_->tools,
+                                       config_->supervision, std::move(setup),
+                                       front.on_service)](
+          const std::string& tool) -> tool_pool_actor {
     const std::lock_guard lock{pools_mutex_};
     if (closing_) return {};
     return pools_[tool] = spawn(tool);
   };
   spawn_pools(*registry_, spawn_pool_ = front.spawn_pool);
   front.store = store_;
-  front.board = setup.board;
   front.inbox = inbox_;
   front.pools = pools_;
   front.supervision = config_->supervision;
@@ -368,18 +378,6 @@ void node::watch(const Actor& who, const char* what) {
       [to = vitals_, what](const caf::error& reason) {
         to->on_death(what, describe_end(reason));
       });
-}
-
-node::use_cases node::serve(std::shared_ptr<executor> where) const {
-  const service::runs runs{door_, specs_, journal_, where};
-  // A volley's scheduler is an actor: its runs are put together elsewhere.
-  const service::runs aside{door_, specs_, journal_, side_executor_};
-  return {runs,
-          {journal_, outputs_, volley_locks_},
-          service::proposals{journal_},
-          {{journal_, registry_, config_, door_}, runs, where},
-          {aside, journal_, door_, side_executor_, volley_locks_},
-          service::prompts{servers_}};
 }
 
 void node::on_commit(std::function<void()> f) {

@@ -127,6 +127,8 @@ class node {
   /// Empty folders: there is nothing to guard or to keep.
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
+  void open_executors();
+  void open_front_door(worker_setup setup);
   expected<void> join_cluster(const node_parts& parts,
                               const cluster::net_options& net);
   template <class Actor>

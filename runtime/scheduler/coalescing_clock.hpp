@@ -8,6 +8,9 @@
 
 #include <caf/detail/thread_safe_actor_clock.hpp>
 
+static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
+              "the clock was written for CAF 0.17.6: see lifo_slot.cpp");
+
 namespace riffle {
 
 /// CAF's clock wakes its thread whenever a timer is set or cancelled, and when

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/encoding.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
@@ -13,23 +14,6 @@
 namespace riffle::service {
 
 namespace {
-
-/// RFC 3986: what stands for itself in a part of a URL.
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                       (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
-                       c == '_' || c == '~';
-    const auto byte = static_cast<unsigned char>(c);
-    if (plain)
-      out += c;
-    else
-      out.append({'%', hex[byte >> 4], hex[byte & 15]});
-  }
-  return out;
-}
 
 expected<std::string> base_of(const std::string& name,
                               const config::model_config& model) {

@@ -143,6 +143,12 @@ expected<std::vector<storage::unfinished_run>> sessions::unfinished(
   return journal_->unfinished_runs(limit);
 }
 
+expected<storage::cancel_verdict> sessions::ask_end(
+    const run_id& id, const std::string& reason) const {
+  if (!journal_) return unexpected{unknown("run", id.value)};
+  return journal_->ask_cancel(id, reason);
+}
+
 expected<storage::event_page> sessions::read_events(
     const run_id& run, std::uint64_t after_seq, std::size_t max_bytes) const {
   if (!journal_) return unexpected{unknown("run", run.value)};

@@ -65,6 +65,12 @@ class sessions {
   expected<std::vector<storage::unfinished_run>> unfinished(
       std::size_t limit) const;
 
+  /// Asks whoever works on a run to end it, without a runtime here: `gone`, if
+  /// nobody does. See `cancel_verdict`; `runs::cancel` is for those that have
+  /// one.
+  expected<storage::cancel_verdict> ask_end(const run_id& id,
+                                            const std::string& reason) const;
+
   /// A page of a run's log, see `event_log::read_events`.
   expected<storage::event_page> read_events(const run_id& run,
                                             std::uint64_t after_seq,

@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(x.service == told_service{"look is out", "look is back"});
 }
 
-// R9: one_for_one, transient; after the cells of OTP's supervisor_SUITE. (An
+// One for one, transient; after the cells of OTP's supervisor_SUITE. (An
 // actor that CAF sends a normal exit goes on, so there is no such cell.)
 TEST_CASE(
     "workers that end in every way are replaced as OTP's transient says") {

@@ -31,7 +31,7 @@ TEST_CASE("a tool in service takes every call") {
     CHECK(s.admit(start) == admission::run);
     s.on_success();
   }
-  CHECK(s.in_service());
+  CHECK(s.is_closed());
 }
 
 TEST_CASE("a place rests after a crash, each time longer") {
@@ -41,7 +41,7 @@ TEST_CASE("a place rests after a crash, each time longer") {
   REQUIRE(first);
   REQUIRE(second);
   CHECK(*second == 2 * *first);
-  CHECK(s.in_service());
+  CHECK(s.is_closed());
 }
 
 TEST_CASE("one crash more than the intensity takes a tool out of service") {
@@ -49,7 +49,7 @@ TEST_CASE("one crash more than the intensity takes a tool out of service") {
   CHECK(s.on_crash(start, 0));
   CHECK(s.on_crash(start + 1s, 0));
   CHECK_FALSE(s.on_crash(start + 2s, 0));
-  CHECK_FALSE(s.in_service());
+  CHECK_FALSE(s.is_closed());
   CHECK(s.admit(start + 3s) == admission::refuse);
   const auto why = s.why(start + 3s);
   CHECK(why.code == errc::tool_unavailable);
@@ -62,7 +62,7 @@ TEST_CASE("one crash more than the intensity takes a tool out of service") {
 TEST_CASE("crashes that are a period apart keep a tool in service") {
   auto s = make(1);
   for (int i = 0; i < 20; ++i) CHECK(s.on_crash(start + i * 61s, 0));
-  CHECK(s.in_service());
+  CHECK(s.is_closed());
 }
 
 TEST_CASE("after the cool down one call is the trial and others wait") {
@@ -70,11 +70,11 @@ TEST_CASE("after the cool down one call is the trial and others wait") {
   CHECK(s.admit(start + 45s - 1ns) == admission::refuse);
   CHECK(s.admit(start + 45s) == admission::run);
   CHECK(s.admit(start + 45s) == admission::wait);
-  CHECK_FALSE(s.in_service());
+  CHECK_FALSE(s.is_closed());
 
   SECTION("a good one brings the tool back") {
     s.on_success();
-    CHECK(s.in_service());
+    CHECK(s.is_closed());
     CHECK(s.admit(start + 46s) == admission::run);
   }
   SECTION("a crash takes it out again for the whole time") {
@@ -85,7 +85,7 @@ TEST_CASE("after the cool down one call is the trial and others wait") {
   }
   SECTION("a stopped one says nothing: the next call is the trial") {
     s.on_undecided(start + 50s);
-    CHECK_FALSE(s.in_service());
+    CHECK_FALSE(s.is_closed());
     CHECK(s.admit(start + 50s) == admission::run);
     CHECK(s.admit(start + 50s) == admission::wait);
   }
@@ -102,7 +102,7 @@ TEST_CASE("a trial that went well forgets the crashes before it") {
   REQUIRE(s.admit(start + 45s) == admission::run);
   s.on_success();
   CHECK(s.on_crash(start + 46s, 0));
-  CHECK(s.in_service());
+  CHECK(s.is_closed());
 }
 
 TEST_CASE("a crash of an older call cannot end a quarantine early") {
@@ -117,7 +117,7 @@ TEST_CASE("more abandoned calls than allowed take a tool out of service") {
   auto s = make(5, 2);
   CHECK_FALSE(s.on_abandoned(start));
   CHECK_FALSE(s.on_abandoned(start));
-  CHECK(s.in_service());
+  CHECK(s.is_closed());
   CHECK(s.on_abandoned(start));
   CHECK(s.abandoned() == 3);
   CHECK(s.why(start).message.find("3 of its calls") != std::string::npos);

@@ -40,7 +40,7 @@ enum class layer : int {
                                         std::string_view text);
 
 /// Laws on the text of one file: licence line, length, endless waits, notes
-/// without a reason, paths of one machine, headers.
+/// without a reason, paths of one machine, headers, inner parts of CAF.
 [[nodiscard]] violations check_text(std::string_view path,
                                     std::string_view text);
 

@@ -54,6 +54,20 @@ TEST_CASE("cores and parts know no CAF, messages and shells may") {
   CHECK(allowed("runtime/node/node.cpp", "<caf/all.hpp>"));
 }
 
+TEST_CASE("inner parts of CAF are used behind an assertion of its version") {
+  for (const std::string used :
+       {"#include <caf/io/network/stream_impl.hpp>",
+        "#include <caf/scheduler/coordinator.hpp>", "caf::detail::tail x;"}) {
+    CAPTURE(used);
+    const violations expected{
+        {"tools/x.hpp", 0,
+         "uses inner parts of CAF and asserts no version of it"}};
+    CHECK(about(used) == expected);
+    CHECK(about("static_assert(CAF_VERSION < 1800);\n" + used).empty());
+  }
+  CHECK(about("#include <caf/typed_actor.hpp>").empty());
+}
+
 TEST_CASE("only the log knows the library that writes it") {
   CHECK(allowed("runtime/base/log.cpp", "<spdlog/logger.h>"));
   for (const auto* path : {"runtime/base/log.hpp", "runtime/storage/x.cpp",

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/text.hpp"
 #include "tools/text.hpp"
 
 namespace riffle::tools {
@@ -67,11 +68,7 @@ void stderr_lines::end_line() {
 }
 
 std::string stderr_lines::log() const {
-  std::string_view x = tail_utf8(log_, kept_log);
-  const auto begin = x.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  x = x.substr(begin, x.find_last_not_of(" \t\r\n") - begin + 1);
-  return std::string{x};
+  return std::string{trimmed(tail_utf8(log_, kept_log))};
 }
 
 }  // namespace riffle::tools

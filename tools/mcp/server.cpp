@@ -219,7 +219,7 @@ void server::rest(std::unique_lock<std::mutex>& lock,
 /// While the connection lives.
 void server::serve(std::unique_lock<std::mutex>& lock,
                    const std::stop_token& stop) {
-  if (!breaker_.in_service()) breaker_.on_success();
+  if (!breaker_.is_closed()) breaker_.on_success();
   while (!broken_ && !stop.stop_requested()) {
     const auto due = [&] {
       return broken_ || suspected_ ||

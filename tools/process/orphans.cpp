@@ -55,8 +55,6 @@ void adopt_orphans() noexcept {
   adopts = ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
-bool adopts_orphans() noexcept { return adopts; }
-
 std::shared_lock<std::shared_mutex> live_guards::starting() {
   return std::shared_lock{all_guards().starting};
 }

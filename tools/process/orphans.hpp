@@ -12,7 +12,6 @@ namespace riffle::tools {
 /// (prctl(2), PR_SET_CHILD_SUBREAPER), and ends those that a guard leaves. For
 /// a program that is Riffle; an application decides for itself.
 void adopt_orphans() noexcept;
-bool adopts_orphans() noexcept;
 
 /// The guards that live, so that nobody takes one for an orphan. A guard is
 /// started and added under the lock.

@@ -76,7 +76,7 @@ expected<run_state> end_run_here(runtime& rt, const run_id& id,
 
 int cancel_run_of(const sessions_command& x, const config::config& settings,
                   const storage::session_snapshot& session,
-                  storage::journal& journal, console& io) {
+                  const service::sessions& all, console& io) {
   const auto run = std::ranges::find(session.runs, run_state::active,
                                      &storage::run_record::state);
   if (run == session.runs.end())
@@ -86,12 +86,12 @@ int cancel_run_of(const sessions_command& x, const config::config& settings,
                    false,
                    {}},
                   io);
-  const auto asked = journal.ask_cancel(run->id, x.reason);
+  const auto asked = all.ask_end(run->id, x.reason);
   if (!asked) return report(asked.error(), io);
   const auto state =
       *asked == storage::cancel_verdict::gone
           ? end_here(x, settings, run->id)
-          : await_end([&](const run_id& one) { return journal.load_run(one); },
+          : await_end([&](const run_id& one) { return all.find_run(one); },
                       run->id);
   if (!state) return report(state.error(), io);
   return report_end(x, run->id, *state, io);

@@ -4,7 +4,7 @@
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/storage/journal.hpp"
+#include "runtime/service/sessions.hpp"
 
 namespace riffle::cli {
 
@@ -13,7 +13,7 @@ namespace riffle::cli {
 /// seconds for the end. Returns the exit status.
 int cancel_run_of(const sessions_command& x, const config::config& settings,
                   const storage::session_snapshot& session,
-                  storage::journal& journal, console& io);
+                  const service::sessions& all, console& io);
 
 /// Ends a run that nobody works on, in this runtime, without finishing it; the
 /// state that it has then, `active` if it has not ended in ten seconds.

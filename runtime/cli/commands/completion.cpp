@@ -42,9 +42,9 @@ std::vector<std::string> proposals_of(const config::config& settings) {
   storage::proposal_filter filter;
   filter.undecided = true;
   filter.limit = most_names;
-  const auto all = (*journal)->list_proposals(filter);
+  const auto all = service::proposals{*journal}.list(filter);
   if (!all) return out;
-  for (const auto& x : *all) out.push_back(x.what.id.value);
+  for (const auto& x : *all) out.push_back(x.it.what.id.value);
   return out;
 }
 

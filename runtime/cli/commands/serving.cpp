@@ -188,7 +188,7 @@ void serving::impl::begin(const serving_secrets& secrets) {
 
 std::size_t serving::impl::running() const {
   constexpr std::size_t most = 100'000;
-  const auto all = runtime->shared_journal()->unfinished_runs(most);
+  const auto all = site->parts().sessions.unfinished(most);
   if (!all) return 0;
   return static_cast<std::size_t>(std::ranges::count_if(
       *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
@@ -197,7 +197,7 @@ std::size_t serving::impl::running() const {
 /// Whether all that runs waits for a person, who will not come any more.
 bool serving::impl::only_waits() const {
   constexpr std::size_t most = 100'000;
-  const auto all = runtime->shared_journal()->unfinished_runs(most);
+  const auto all = site->parts().sessions.unfinished(most);
   const auto asked = site->parts().proposals.list(
       storage::proposal_filter{.undecided = true, .limit = most});
   if (!all || !asked) return false;

@@ -220,8 +220,7 @@ int execute(const sessions_command& given, console& io) {
     return report(
         with_hint(session.error(), "'riffle sessions list' shows all"), io);
   switch (x.action) {
-    case what::cancel:
-      return cancel_run_of(x, *settings, *session, **journal, io);
+    case what::cancel: return cancel_run_of(x, *settings, *session, all, io);
     case what::show: return show(x, *session, all, io);
     default: return print_all(*session, all, io);
   }

@@ -166,8 +166,8 @@ expected<void> end_here(const sessions_command& x, const volley_store& store,
 
 /// Its process lets go of it, once it has ended what runs.
 expected<void> end_there(const sessions_command& x, const volley_store& store) {
-  auto& journal = *store.journal;
-  if (auto ok = service::ask_volley_end(journal, x.id, x.reason); !ok)
+  const service::sessions all{store.journal, {}};
+  if (auto ok = service::ask_volley_end(*store.journal, x.id, x.reason); !ok)
     return ok;
   std::set<run_id> asked;
   const auto until = std::chrono::steady_clock::now() + end_limit;
@@ -177,7 +177,7 @@ expected<void> end_there(const sessions_command& x, const volley_store& store) {
     for (const auto& run : volley->runs) {
       if (run.state != run_state::active || !asked.insert(run.id).second)
         continue;
-      if (auto ok = journal.ask_cancel(run.id, x.reason); !ok)
+      if (auto ok = all.ask_end(run.id, x.reason); !ok)
         return unexpected{std::move(ok.error())};
     }
     const auto held = service::lock_volley(store.locks, x.id);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/base/text.hpp"
 #include "runtime/cli/markdown/inline_text.hpp"
 #include "runtime/cli/markdown/text_style.hpp"
 #include "runtime/cli/markdown/word_wrap.hpp"
@@ -20,16 +21,13 @@ using cells = std::vector<std::string>;
 constexpr std::size_t between_columns = 3;  // " │ "
 constexpr std::size_t least_column = 3;
 
-std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string{
-      text.substr(begin, text.find_last_not_of(" \t") + 1 - begin)};
+std::string cell_text(std::string_view text) {
+  return std::string{trimmed(text, " \t")};
 }
 
 /// At each '|' that is neither escaped nor in code.
 cells cells_of(std::string_view line) {
-  const auto text = trimmed(line);
+  const auto text = cell_text(line);
   cells out{{}};
   bool in_code = false;
   for (std::size_t i = text.starts_with('|') ? 1 : 0; i < text.size(); ++i) {
@@ -43,7 +41,7 @@ cells cells_of(std::string_view line) {
       out.back() += text[i];
     }
   }
-  for (auto& x : out) x = trimmed(x);
+  for (auto& x : out) x = cell_text(x);
   return out;
 }
 

@@ -50,9 +50,6 @@ class key_reader {
   /// Sequences that mean nothing here are dropped.
   std::vector<key> feed(std::string_view bytes);
 
-  /// A paste has begun whose end has not come.
-  [[nodiscard]] bool pasting() const noexcept { return pasting_; }
-
  private:
   bool take(std::vector<key>& out);
   bool take_paste(std::vector<key>& out);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/read_within.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::cli {
 
@@ -20,10 +21,6 @@ constexpr std::size_t largest = 8u << 20;
 unexpected mistake(std::string message) {
   return unexpected{
       error{errc::invalid_request, "run", std::move(message), false, {}}};
-}
-
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
 /// Without a limit of time: a person may type, a program may work.
@@ -52,7 +49,8 @@ expected<std::string> read_all(const std::string& what) {
 
 expected<std::string> read_stdin(const std::string& what) {
   auto out = read_all(what);
-  if (out && is_blank(*out)) return mistake("standard input holds no " + what);
+  if (out && trimmed(*out).empty())
+    return mistake("standard input holds no " + what);
   return out;
 }
 
@@ -76,7 +74,7 @@ expected<std::string> read_file(const std::filesystem::path& file,
   const auto name = "\"" + file.string() + "\"";
   auto out = read_within(file, {.bytes = largest});
   if (!out) return mistake(name + " " + out.error());
-  if (is_blank(*out)) return mistake(name + " holds no " + what);
+  if (trimmed(*out).empty()) return mistake(name + " holds no " + what);
   return std::move(*out);
 }
 

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-std::string_view trim(std::string_view x) {
-  const auto from = x.find_first_not_of(blanks);
-  if (from == std::string_view::npos) return {};
-  return x.substr(from, x.find_last_not_of(blanks) - from + 1);
-}
-
 constexpr std::array all_commands{
     chat_command_help{"help", "", "what can be typed here"},
     chat_command_help{"new", "", "a new session"},
@@ -57,10 +51,10 @@ bool is_prompt(std::string_view x) {
 std::span<const chat_command_help> chat_commands() { return all_commands; }
 
 chat_line parse_chat_line(std::string_view text) {
-  const auto x = trim(text);
+  const auto x = trimmed(text);
   if (x.empty()) return {};
   if (x.front() == '!') {
-    const auto command = trim(x.substr(1));
+    const auto command = trimmed(x.substr(1));
     if (command.empty()) return {};
     return {chat_act::shell, {}, std::string{command}};
   }
@@ -70,7 +64,7 @@ chat_line parse_chat_line(std::string_view text) {
     if (word == "exit") return {chat_act::command, "quit", {}};
     if (is_word(word) || is_prompt(word))
       return {chat_act::command, std::string{word},
-              std::string{trim(x.substr(end))}};
+              std::string{trimmed(x.substr(end))}};
   }
   return {chat_act::task, {}, std::string{x}};
 }
