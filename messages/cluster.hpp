@@ -5,7 +5,8 @@
 // (messages/work.hpp), which travel behind a `tag`. Each process has one gate;
 // gates speak to gates, and to nobody else.
 //
-//   who dials -> other   hello; the other answers with its own, or a refusal
+//   who dials -> other   hello, terms; the other answers with its own, or a
+//                        refusal
 //   node -> origin       offers, at first and when they change
 //   both                 ping, answered by a pong, each heartbeat
 //   origin -> node       (tag, assignment), (tag, stop), (tag, ack), piece_ack
@@ -29,7 +30,7 @@
 namespace riffle::cluster {
 
 /// Counts the changes of the values here and of when they are sent.
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 struct hello {
   std::uint32_t version = cluster::version;
@@ -45,6 +46,17 @@ struct hello {
   std::int64_t since_ms = 0;  ///< when it started, Unix time
 
   bool operator==(const hello&) const = default;
+};
+
+/// What the sender waits for before it holds that calls of the other, which it
+/// does not hear any more, act no longer: `orphan_after`, then `kill_grace`.
+/// The other ends what it runs for the sender in time, whatever its own times
+/// are.
+struct terms {
+  duration orphan_after{};
+  duration kill_grace{};
+
+  bool operator==(const terms&) const = default;
 };
 
 /// The end of a link that began.
@@ -145,6 +157,7 @@ inline auto fields(hello& x) {
   return std::tie(x.version, x.work, x.program, x.group, x.name, x.instance,
                   x.epoch, x.observer, x.labels, x.since_ms);
 }
+inline auto fields(terms& x) { return std::tie(x.orphan_after, x.kill_grace); }
 inline auto fields(refusal& x) { return std::tie(x.reason); }
 inline auto fields(tool_offer& x) {
   return std::tie(x.name, x.description, x.parameters, x.eff, x.idempotent,

@@ -11,10 +11,12 @@ namespace riffle {
 
 namespace {
 
-/// Of a whole output: what is on its way, and how large a part is. A link of
-/// another call's progress waits for one part at most.
+/// Of whole outputs: how large a part is, and how many are on their way: of one
+/// call, and of all calls of a link. So what another call says waits for no
+/// more than the latter.
 constexpr std::size_t piece_bytes = 256u << 10;
 constexpr std::size_t most_pieces = 4;
+constexpr std::size_t most_pieces_of_link = 8;
 
 /// Ids come from another process, and become names of files.
 bool is_plain_word(const std::string& text) {
@@ -175,7 +177,7 @@ void call_host_state::on_done(work::done& x) {
   if (!output) return finish(key, std::move(x));
   const auto token = call->tag.token;
   auto& end = endings[token];
-  end = {key, std::move(x), std::move(output)};
+  end = {key, call->link, std::move(x), std::move(output)};
   read_piece(token, end);
 }
 
@@ -190,6 +192,9 @@ void call_host_state::finish(const attempt_key& key, work::done done) {
 /// result follows the last one.
 void call_host_state::read_piece(const std::string& token, ending& x) {
   if (x.reading || x.closed || x.in_flight >= most_pieces) return;
+  auto& of_link = pieces[x.link];
+  if (of_link >= most_pieces_of_link) return;  // its turn comes with an ack
+  ++of_link;
   x.reading = true;
   auto job = [me = caf::actor_cast<caf::actor>(self), from = x.output, token] {
     caf::anon_send(me, piece_read{token, from->next(piece_bytes)});
@@ -205,7 +210,7 @@ void call_host_state::on_piece_read(piece_read& x) {
   if (i == endings.end()) return;
   auto& end = i->second;
   auto* call = find(end.key.first, end.key.second);
-  end.reading = false;
+  const bool was_reading = std::exchange(end.reading, false);
   if (x.bytes.empty()) end.closed = true;
   if (call != nullptr && !end.closed) {
     const auto size = x.bytes.size();
@@ -213,8 +218,27 @@ void call_host_state::on_piece_read(piece_read& x) {
     end.offset += size;
     ++end.in_flight;
     read_piece(x.token, end);
+  } else {
+    give_room(end.link, was_reading ? 1 : 0);
   }
   end_if_sent(x.token);
+}
+
+/// To the call of the link that had to wait longest.
+void call_host_state::give_room(link_number link, std::size_t pieces_done) {
+  auto& of_link = pieces[link];
+  of_link -= std::min(of_link, pieces_done);
+  auto& last = last_served[link];
+  for (std::size_t n = endings.size(); n > 0 && of_link < most_pieces_of_link;
+       --n) {
+    auto next = endings.upper_bound(last);
+    if (next == endings.end()) next = endings.begin();
+    last = next->first;
+    if (next->second.link == link) read_piece(next->first, next->second);
+  }
+  if (of_link > 0) return;
+  pieces.erase(link);
+  last_served.erase(link);
 }
 
 void call_host_state::on_piece_ack(const from_origin& from,
@@ -222,10 +246,19 @@ void call_host_state::on_piece_ack(const from_origin& from,
   const auto i = endings.find(from.tag.token);
   if (i == endings.end()) return;
   auto& end = i->second;
-  if (end.in_flight > 0) --end.in_flight;
+  if (end.in_flight == 0) return;
+  --end.in_flight;
   end.closed = end.closed || x.stop;
-  read_piece(i->first, end);
+  give_room(end.link, 1);
   end_if_sent(from.tag.token);
+}
+
+/// What is on its way is not answered any more.
+void call_host_state::give_up(ending& x) {
+  x.closed = true;
+  pieces[x.link] -= std::min(pieces[x.link], std::exchange(x.in_flight, 0));
+  self->send(caf::actor_cast<caf::actor>(self),
+             piece_read{calls.at(x.key).tag.token, {}});
 }
 
 void call_host_state::end_if_sent(const std::string& token) {
@@ -255,7 +288,10 @@ void call_host_state::forget(const attempt_key& key) {
   auto& load = loads[call.tool];
   --(call.started ? load.running : load.waiting);
   tokens.erase({call.link, call.tag.token});
-  endings.erase(call.tag.token);
+  if (const auto end = endings.extract(call.tag.token)) {
+    const auto& x = end.mapped();
+    give_room(x.link, x.in_flight + (x.reading ? 1 : 0));
+  }
   setup.leases->remove(key.first);
   if (const auto run = runs.find(call.run); --run->second == 0) {
     runs.erase(run);
@@ -275,6 +311,8 @@ std::shared_ptr<run_work> call_host_state::work_of(const run_id& run) {
 /// Nobody hears what its calls come to; they are ended by the ladder. A call
 /// that has not begun never does.
 void call_host_state::on_origin_lost(const origin_lost& x) {
+  for (auto& [token, end] : endings)  // nobody says that he has room
+    if (end.link == x.link) give_up(end);
   std::size_t ended = 0;
   for (const auto& [key, call] : calls) {
     if (call.link != x.link) continue;

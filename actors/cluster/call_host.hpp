@@ -54,6 +54,7 @@ struct call_host_state {
   /// A result that waits until the whole output has gone before it.
   struct ending {
     attempt_key key;
+    link_number link = 0;
     work::done done;
     output_stream_ptr output;
     std::uint64_t offset = 0;
@@ -80,6 +81,8 @@ struct call_host_state {
   void refuse(const from_origin& from, const work::assignment& x, error why,
               bool again);
   void read_piece(const std::string& token, ending& x);
+  void give_room(link_number link, std::size_t pieces_done);
+  void give_up(ending& x);
   void on_piece_read(piece_read& x);
   void end_if_sent(const std::string& token);
   void finish(const attempt_key& key, work::done done);
@@ -100,6 +103,10 @@ struct call_host_state {
   std::map<std::pair<link_number, std::string>, attempt_key> tokens;
   std::map<run_id, std::size_t> runs;     ///< calls of each
   std::map<std::string, ending> endings;  ///< by token
+  /// Pieces of a link that are being read or not acknowledged, and whose turn
+  /// came last.
+  std::map<link_number, std::size_t> pieces;
+  std::map<link_number, std::string> last_served;
   std::map<std::string, cluster::tool_load> loads;
   std::set<caf::actor_addr> watched;  ///< pools
   bool draining = false;

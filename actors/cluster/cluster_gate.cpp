@@ -6,6 +6,7 @@
 
 #include "actors/end_reason.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -29,6 +30,9 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
     return self->send(worker->second, tag, std::move(x));
   ++late;
   ++at.dropped;
+  measure(metric::node_events, 1,
+          {{"riffle.node.event", "late_answer"},
+           {"riffle.node.name", at.who.name}});
   log_info(op, "an answer of node " + at.who.name +
                    " came too late or was not asked for, and is dropped (" +
                    std::to_string(late) + " so far)");
@@ -144,6 +148,7 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
                            gate_setup setup) {
   auto& st = self->state;
   st.setup = std::move(setup);
+  st.last_epoch = st.setup.first_epoch - 1;
   if (st.setup.spawn_host)
     st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
   for (const auto& address : st.setup.join)
@@ -156,6 +161,7 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
       [&st](const tick&) { st.on_tick(); },
       [&st](dialed& x) { st.on_dialed(x); },
       [&st](cluster::hello& x) { st.on_hello(x); },
+      [&st](const cluster::terms& x) { st.on_terms(x); },
       [&st](const cluster::refusal& x) { st.on_refusal(x); },
       [&st](cluster::offers& x) { st.on_offers(x); },
       [&st](const cluster::ping& x) { st.on_ping(x); },

@@ -31,8 +31,11 @@ struct gate_setup {
   cluster::hello me;
   std::vector<std::string> join;
   core::peer_watch::limits watch;
+  std::uint64_t first_epoch = 1;  ///< greater with each start of the process
   duration orphan_after = std::chrono::seconds{5};
   duration kill_grace = std::chrono::milliseconds{500};
+  /// The longest of what it offers, from SIGTERM to SIGKILL.
+  duration host_grace{};
   /// Dials on another thread; the gate gets `dialed`.
   std::function<void(const std::string& address, caf::actor gate)> dial;
   /// What this process offers; empty: nothing.
@@ -45,7 +48,8 @@ struct gate_setup {
   std::shared_ptr<work_board> works;
   /// Why a tool of a node is not used here; nothing: it is.
   std::function<std::optional<std::string>(const cluster::tool_offer&)> refuses;
-  std::function<tool_pool_actor(const std::string& tool, worker_spawner)>
+  std::function<tool_pool_actor(const std::string& tool,
+                                const std::string& node, worker_spawner)>
       spawn_pool;
   std::function<void(const pool_of_node&)> tell_pool;
   /// All that nodes offer now, whenever it changes.
@@ -80,14 +84,17 @@ struct cluster_gate_state {
     std::string address{};  ///< that was dialled; empty: the peer dialled
     cluster::hello who{};   ///< of the peer, once it said so
     core::peer_watch watch;
-    std::uint64_t our_epoch = 1;  ///< of what we run for it
-    /// Of the same, see `tools::lease`.
+    time_point begun{};
+    std::uint64_t our_epoch = 0;  ///< of what we run for it
+    /// Of the same, see `tools::lease`, and what it is pushed on by.
     std::shared_ptr<tools::lease> lease{};
+    duration orphan_after{};
     bool origin_gone = false;  ///< what it had here was ended
     bool draining = false;
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
     std::vector<cluster::tool_load> loads{};
+    bool counted = false;       ///< among the nodes that are there
     std::uint64_t dropped = 0;  ///< late answers of an epoch that is fenced
   };
 
@@ -95,13 +102,19 @@ struct cluster_gate_state {
   void on_dialed(dialed& x);
   void on_tick();
   void on_hello(cluster::hello& x);
+  void on_terms(const cluster::terms& x);
   void on_refusal(const cluster::refusal& x);
   void on_ping(const cluster::ping& x);
   void on_pong(cluster::pong& x);
   void on_fenced(const cluster::fenced& x);
   void on_peer_down(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
+  std::pair<const link_number, link>& add_link(caf::actor peer,
+                                               std::string address);
   void greet(link& x);
+  void begin_lease(link& x);
+  void on_confirmed(link& x);
+  void count(link& x, bool there);
   std::optional<std::string> problem_of(const cluster::hello& x,
                                         const link& from) const;
   void join(link& x);
@@ -146,6 +159,9 @@ struct cluster_gate_state {
   std::map<std::string, core::dial_plan> targets;
   std::map<std::string, node_view> lost_nodes;
   link_number last_link = 0;
+  /// Of what we run for anybody. It begins anew with no link, so that what was
+  /// recorded of one is nothing on another.
+  std::uint64_t last_epoch = 0;
   std::uint64_t last_ping = 0;
   std::vector<cluster::tool_load> loads;  ///< of this process's host
   std::size_t hosted = 0;                 ///< calls that it runs

@@ -5,6 +5,7 @@
 #include "actors/cluster/cluster_gate.hpp"
 #include "actors/end_reason.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -12,8 +13,28 @@ namespace {
 
 constexpr const char* op = "cluster";
 
+/// What ends sooner after it began was crossed by a dial of its peer.
+constexpr auto crossing = std::chrono::seconds{1};
+
 std::string named(const cluster::hello& x) {
   return x.name.empty() ? "a process" : "node " + x.name;
+}
+
+std::string with_epoch(const cluster::hello& x) {
+  return " (epoch " + std::to_string(x.epoch) + ")";
+}
+
+std::string in_ms(duration x) {
+  return std::to_string(
+             std::chrono::duration_cast<std::chrono::milliseconds>(x).count()) +
+         " ms";
+}
+
+/// Of what nodes do; nobody asks how often an observer looks.
+void measure_node(std::string_view event, const cluster::hello& x) {
+  if (!x.observer)
+    measure(metric::node_events, 1,
+            {{"riffle.node.event", event}, {"riffle.node.name", x.name}});
 }
 
 }  // namespace
@@ -64,22 +85,30 @@ void cluster_gate_state::on_dialed(dialed& x) {
     links.at(known->second).address = x.address;
     return;
   }
+  greet(add_link(std::move(peer), x.address).second);
+}
+
+std::pair<const link_number, cluster_gate_state::link>&
+cluster_gate_state::add_link(caf::actor peer, std::string address) {
   const auto number = ++last_link;
   self->monitor(peer);
   by_peer.emplace(peer.address(), number);
-  auto& made =
-      links
-          .emplace(number, link{.peer = peer,
-                                .address = x.address,
-                                .watch = core::peer_watch{setup.watch, now()}})
-          .first->second;
-  greet(made);
+  return *links
+              .emplace(number,
+                       link{.peer = std::move(peer),
+                            .address = std::move(address),
+                            .watch = core::peer_watch{setup.watch, now()},
+                            .begun = now(),
+                            .our_epoch = ++last_epoch,
+                            .orphan_after = setup.orphan_after})
+              .first;
 }
 
 void cluster_gate_state::greet(link& x) {
   auto me = setup.me;
   me.epoch = x.our_epoch;
   self->send(x.peer, std::move(me));
+  self->send(x.peer, cluster::terms{setup.orphan_after, setup.kill_grace});
 }
 
 // -- greeting -----------------------------------------------------------------
@@ -110,15 +139,7 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
   auto* from = sender();
   if (from == nullptr) {  // the peer dialled
     if (!self->current_sender()) return;
-    auto peer = caf::actor_cast<caf::actor>(self->current_sender());
-    const auto number = ++last_link;
-    self->monitor(peer);
-    by_peer.emplace(peer.address(), number);
-    from = &*links
-                 .emplace(number,
-                          link{.peer = peer,
-                               .watch = core::peer_watch{setup.watch, now()}})
-                 .first;
+    from = &add_link(caf::actor_cast<caf::actor>(self->current_sender()), {});
   }
   auto& [number, at] = *from;
   heard(at);
@@ -131,6 +152,26 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
   at.who = std::move(x);
   if (answer) greet(at);
   join(at);
+}
+
+/// What is run for the other ends before it may hold that it has ended, also
+/// where its times are shorter than ours.
+void cluster_gate_state::on_terms(const cluster::terms& x) {
+  auto* from = sender();
+  if (from == nullptr || !host) return;
+  auto& [number, at] = *from;
+  const auto span = std::min(setup.orphan_after,
+                             x.orphan_after + x.kill_grace - setup.host_grace);
+  if (span < setup.watch.timeout)
+    return refuse(number,
+                  "it settles what a node had after " + in_ms(x.orphan_after) +
+                      " (cluster.orphan_after) and " + in_ms(x.kill_grace) +
+                      " (tools.kill_grace), and calls on " + setup.me.name +
+                      " may take " + in_ms(setup.host_grace) +
+                      " from SIGTERM to their end (kill_grace): raise the "
+                      "first, or lower the last");
+  if (std::exchange(at.orphan_after, span) != span && at.at == phase::joined)
+    begin_lease(at);
 }
 
 void cluster_gate_state::refuse(link_number number, const std::string& why) {
@@ -151,8 +192,10 @@ void cluster_gate_state::on_refusal(const cluster::refusal& x) {
 
 void cluster_gate_state::join(link& x) {
   x.at = phase::joined;
-  x.origin_gone = false;
-  x.lease = std::make_shared<tools::lease>(now() + setup.orphan_after);
+  x.watch.restart(now());
+  begin_lease(x);
+  count(x, true);
+  measure_node("joined", x.who);
   lost_nodes.erase(x.who.name);
   if (const auto plan = targets.find(x.address); plan != targets.end())
     plan->second.on_joined();
@@ -166,10 +209,27 @@ void cluster_gate_state::join(link& x) {
 
 // -- living -------------------------------------------------------------------
 
-/// What we run for it may go on for a while.
-void cluster_gate_state::heard(link& x) {
-  x.watch.on_heard(now());
-  if (x.lease && !x.origin_gone) x.lease->extend(now() + setup.orphan_after);
+void cluster_gate_state::heard(link& x) { x.watch.on_heard(now()); }
+
+/// Of what it gives from here on. What it gave before goes by the lease that it
+/// had, which nobody pushes on any more.
+void cluster_gate_state::begin_lease(link& x) {
+  x.origin_gone = false;
+  x.lease = std::make_shared<tools::lease>(now() + x.orphan_after);
+}
+
+/// What we run for it may go on for a while: not from when it was heard, which
+/// it may have said long ago, but from when that was asked which it answers.
+void cluster_gate_state::on_confirmed(link& x) {
+  const auto until = x.watch.confirmed() + x.orphan_after;
+  if (!x.lease || until <= now()) return;
+  if (x.origin_gone && x.at == phase::joined) return begin_lease(x);
+  if (!x.origin_gone && until > x.lease->until()) x.lease->extend(until);
+}
+
+void cluster_gate_state::count(link& x, bool there) {
+  if (x.who.observer || std::exchange(x.counted, there) == there) return;
+  measure(metric::nodes, there ? 1 : -1, {});
 }
 
 void cluster_gate_state::watch_link(link_number number, link& x) {
@@ -177,7 +237,7 @@ void cluster_gate_state::watch_link(link_number number, link& x) {
     x.watch.on_ping(++last_ping, now());
     self->send(x.peer, cluster::ping{last_ping});
   }
-  if (!x.origin_gone && host && now() - x.watch.heard() >= setup.orphan_after)
+  if (!x.origin_gone && host && x.lease && now() >= x.lease->until())
     end_origin(number, x, "it is silent");
   if (!x.watch.is_silent(now())) return;
   if (x.at == phase::greeting) return drop(number, "it does not answer");
@@ -202,6 +262,7 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   auto& at = from->second;
   heard(at);
   at.watch.on_pong(x.number, now());
+  on_confirmed(at);
   if (const auto last = last_words.find(from->first);
       last != last_words.end() && x.number >= last->second) {
     last_words.erase(last);
@@ -218,16 +279,21 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
 }
 
 /// Its silence lasted too long: what it answers from here on is dropped, until
-/// it has greeted with another epoch.
+/// it has greeted with another epoch. It is told at once, for it may still
+/// hear.
 void cluster_gate_state::fence(link& x) {
-  log_error(op, named(x.who) + " is silent for " +
-                    std::to_string(
-                        std::chrono::duration_cast<std::chrono::milliseconds>(
-                            now() - x.watch.heard())
-                            .count()) +
-                    " ms: fenced (epoch " + std::to_string(x.who.epoch) + ")");
+  const auto silent = now() - x.watch.heard();
+  log_error(op, named(x.who) +
+                    (silent >= setup.watch.timeout
+                         ? " is silent for " + in_ms(silent)
+                         : " answers nothing for " +
+                               in_ms(now() - x.watch.confirmed())) +
+                    ": fenced" + with_epoch(x.who));
+  measure_node("fenced", x.who);
+  count(x, false);
   leave(x, "it is silent", true);
   x.at = phase::fenced;
+  self->send(x.peer, cluster::fenced{x.who.epoch});
   tell_nodes();
 }
 
@@ -236,12 +302,16 @@ void cluster_gate_state::on_fenced(const cluster::fenced& x) {
   auto* from = sender();
   if (from == nullptr) return;
   auto& [number, at] = *from;
-  if (x.epoch != at.our_epoch) return;  // told twice
+  if (x.epoch !=
+      at.our_epoch) {  // told twice, or it has not heard our greeting
+    if (x.epoch < at.our_epoch) greet(at);
+    return;
+  }
   log_warn(op, named(at.who) + " had given up on this process (epoch " +
                    std::to_string(x.epoch) + "); it begins anew");
   end_origin(number, at, "it had given up on this process");
-  ++at.our_epoch;
-  at.origin_gone = false;
+  at.our_epoch = ++last_epoch;
+  begin_lease(at);
   greet(at);
 }
 
@@ -263,13 +333,21 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
   if (found == links.end()) return;
   auto& x = found->second;
   const bool joined = x.at != phase::greeting && !x.who.observer;
-  if (joined) log_warn(op, named(x.who) + " is gone: " + why);
-  if (joined) leave(x, why, true);
+  if (joined) {
+    log_warn(op, named(x.who) + " is gone: " + why + with_epoch(x.who));
+    measure_node("lost", x.who);
+    count(x, false);
+    leave(x, why, true);
+  }
   if (!x.origin_gone) end_origin(number, x, why);
   self->demonitor(x.peer);
   by_peer.erase(x.peer.address());
+  // Both dialled at once, and each closed what the other had: the smaller name
+  // dials, the other one waits for it.
+  const bool crossed = now() - x.begun < crossing && setup.me.name > x.who.name;
   if (const auto plan = targets.find(x.address); plan != targets.end())
-    plan->second.on_failed(now(), setup.random01());
+    plan->second.on_failed(now(), setup.random01(),
+                           crossed ? 2 * crossing : duration{});
   links.erase(found);
   if (last_words.erase(number) > 0 && last_words.empty() && setup.on_drained)
     setup.on_drained();

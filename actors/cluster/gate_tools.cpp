@@ -5,6 +5,7 @@
 
 #include "actors/cluster/cluster_gate.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -27,11 +28,17 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   if (from == nullptr || from->second.at != phase::joined || !setup.spawn_pool)
     return;
   auto& [number, at] = *from;
-  at.draining = x.draining;
+  const bool was_draining = std::exchange(at.draining, x.draining);
   leave(at, x.draining ? "drained" : "changed", false);
   for (const auto& offer : x.tools) add_tool(number, at, offer);
-  if (x.draining)
-    log_info(op, "node " + at.who.name + " is drained: it takes no more calls");
+  if (x.draining && !was_draining) {
+    log_info(op, "node " + at.who.name +
+                     " is drained: it takes no more calls (epoch " +
+                     std::to_string(at.who.epoch) + ")");
+    measure(
+        metric::node_events, 1,
+        {{"riffle.node.event", "drained"}, {"riffle.node.name", at.who.name}});
+  }
   tell_tools();
   tell_nodes();
 }
@@ -40,8 +47,12 @@ void cluster_gate_state::add_tool(link_number number, link& x,
                                   const cluster::tool_offer& offer) {
   if (setup.refuses)
     if (const auto why = setup.refuses(offer)) {
-      log_warn(op, "the tool `" + offer.name + "` of node " + x.who.name +
-                       " is not used: " + *why);
+      const auto text = "the tool `" + offer.name + "` of node " + x.who.name +
+                        " is not used";
+      if (why->empty())  // as most often: a node has the usual tools, too
+        log_debug(op, text + ": this process has it itself");
+      else
+        log_warn(op, text + ": " + *why);
       return;
     }
   remote_setup remote;
@@ -54,8 +65,8 @@ void cluster_gate_state::add_tool(link_number number, link& x,
   remote.board = setup.works;
   remote.make_token = setup.make_token;
   remote.keep_piece = setup.keep_piece;
-  auto pool =
-      setup.spawn_pool(offer.name, [remote](tool_pool_actor::pointer me) {
+  auto pool = setup.spawn_pool(
+      offer.name, x.who.name, [remote](tool_pool_actor::pointer me) {
         auto worker = me->system().spawn(remote_worker, remote,
                                          caf::actor_cast<tool_pool_actor>(me));
         me->monitor(worker);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "actors/cluster/remote_worker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/handler.hpp"
+#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
@@ -95,6 +97,7 @@ void remote_worker_state::on_progress(const cluster::tag& tag,
   auto* call = find(tag, x.id);
   if (call == nullptr || call->attempt != x.attempt) return;
   x.tool = setup.tool;
+  call->reported = std::max(call->reported, x.number);
   self->send(call->who.muxer, std::move(x));
 }
 
@@ -155,6 +158,12 @@ void remote_worker_state::on_link_lost(link_lost& x) {
                              x.may_act_for)
                              .count()) +
                      " ms");
+  for (auto& [id, call] : calls) {
+    work::progress said{id, call.attempt, ++call.reported, setup.tool, {}};
+    said.report.message = lost + "; what it had may act for " +
+                          duration_text(x.may_act_for) + " more";
+    self->send(call.who.muxer, std::move(said));
+  }
   self->delayed_send(self, x.may_act_for, tick{});
 }
 

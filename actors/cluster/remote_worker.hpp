@@ -40,6 +40,7 @@ struct remote_worker_state {
     effect eff = effect::mutating;
     work_listeners who;
     std::shared_ptr<run_work> work;
+    std::uint64_t reported = 0;  ///< the number of its last report
   };
 
   void on_assignment(work::assignment& x, work_listeners& who);

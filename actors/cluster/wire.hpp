@@ -41,6 +41,7 @@ CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::fenced))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_drain))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::status))
+CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::terms))
 
 CAF_END_TYPE_ID_BLOCK(riffle_cluster)
 

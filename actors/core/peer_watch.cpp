@@ -13,13 +13,26 @@ bool peer_watch::ping_due(time_point now) noexcept {
   return true;
 }
 
-void peer_watch::on_ping(std::uint64_t number, time_point now) noexcept {
-  asked_ = number;
-  asked_at_ = now;
+namespace {
+
+/// Of a peer that is silent the newest pings alone are of use.
+constexpr std::size_t most_pings = 64;
+
+}  // namespace
+
+void peer_watch::on_ping(std::uint64_t number, time_point now) {
+  asked_.emplace_back(number, now);
+  if (asked_.size() > most_pings) asked_.pop_front();
 }
 
-void peer_watch::on_pong(std::uint64_t number, time_point now) noexcept {
-  if (number == asked_) round_trip_ = now - asked_at_;
+void peer_watch::on_pong(std::uint64_t number, time_point now) {
+  while (!asked_.empty() && asked_.front().first <= number) {
+    if (asked_.front().first == number) {
+      confirmed_ = asked_.front().second;
+      round_trip_ = now - confirmed_;
+    }
+    asked_.pop_front();
+  }
 }
 
 bool dial_plan::begin_if_due(time_point now) noexcept {
@@ -28,11 +41,13 @@ bool dial_plan::begin_if_due(time_point now) noexcept {
   return true;
 }
 
-void dial_plan::on_failed(time_point now, double random01) noexcept {
+void dial_plan::on_failed(time_point now, double random01,
+                          duration at_least) noexcept {
   at_ = phase::waiting;
   ++failures_;
-  due_ = now + backoff_delay(limits_.base, limits_.cap,
-                             std::min(failures_, 16U), random01);
+  due_ = now +
+         std::max(at_least, backoff_delay(limits_.base, limits_.cap,
+                                          std::min(failures_, 16U), random01));
 }
 
 void dial_plan::on_linked() noexcept { at_ = phase::linked; }

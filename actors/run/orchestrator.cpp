@@ -75,6 +75,7 @@ void orchestrator_state::begin(run_peers& x) {
   plan = session_plan(start.snapshot->session);
   take_phase();
   chat = asked_models{spec};
+  if (!start.fresh && !spec->waited.empty()) say_status(spec->waited);
   if (const auto prompt = whole_prompt(*spec, start.snapshot->files);
       !prompt.empty())
     chat.say_system(prompt);
@@ -134,6 +135,7 @@ void orchestrator_state::begin_fresh() {
     begin_cause();
   } else {
     self->send(peers.muxer, std::move(entry));
+    if (!spec->waited.empty()) say_status(spec->waited);
     apply(machine.start(now()));
   }
 }

@@ -105,6 +105,7 @@ struct run_spec {
   std::function<void(const std::string& parameter)> on_refused;
   std::shared_ptr<const tools::registry> registry;
   std::shared_ptr<node_board> nodes;  ///< null: all calls run here
+  std::string waited;  ///< for nodes, before it began: told as a status
   std::shared_ptr<storage::journal> journal;
   std::shared_ptr<id_source> ids;
   wall_clock wall = system_wall_time;

@@ -85,6 +85,14 @@ constexpr std::array<metric_about, metric_count> table{{
      "journal"},
     {http_duration, "http.server.request.duration", histogram, "s",
      "Time from a request's header to that of its answer.", "server", requests},
+    {nodes, "riffle.nodes", up_down, "{node}",
+     "Processes of the cluster that have joined and are heard.",
+     "cluster gate"},
+    {node_events, "riffle.node.events", counter, "{event}",
+     "What became of them, by riffle.node.event: joined, fenced (silent), "
+     "lost, "
+     "drained, late_answer (dropped).",
+     "cluster gate"},
 }};
 
 }  // namespace instruments

@@ -36,10 +36,12 @@ enum class metric : std::uint8_t {
   model_stalls,
   suspended_runs,
   http_duration,
+  nodes,
+  node_events,
 };
 
 inline constexpr std::size_t metric_count =
-    static_cast<std::size_t>(metric::http_duration) + 1;
+    static_cast<std::size_t>(metric::node_events) + 1;
 
 /// An `up_down` is a sum whose parts may be negative.
 enum class metric_kind : std::uint8_t { histogram, counter, up_down };

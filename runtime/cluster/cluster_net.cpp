@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cluster/cluster_net.hpp"
 
+#include <optional>
 #include <set>
 #include <unistd.h>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <caf/policy/tcp.hpp>
 
 #include "runtime/cluster/bounded_scribe.hpp"
+#include "runtime/cluster/own_id.hpp"
 #include "runtime/cluster/tcp_dial.hpp"
 
 static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
@@ -169,11 +171,19 @@ struct dial_task {
   net::dial_done done;
 };
 
-/// Asks one middleman actor of its own, and ends with the answer.
-void dial_once(caf::event_based_actor* self, const dial_task& task) {
+struct dial_state {
+  static inline const char* name = "dial";
+  /// Ends the dial when the ports are given up: also one whose peer took the
+  /// connection and says nothing.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+};
+
+/// Asks one middleman actor of its own, and ends with the answer. Neither is
+/// hidden: who ends the system waits for both.
+void dial_once(caf::stateful_actor<dial_state>* self, const dial_task& task) {
   auto socket = std::make_shared<dial_socket>();
   socket->stop = task.stop;
-  auto middleman = self->spawn<own_middleman, caf::detached + caf::hidden>(
+  auto middleman = self->spawn<own_middleman, caf::detached>(
       broker_of(self->system()), task.options, socket);
   const auto end = [self, middleman, task](caf::strong_actor_ptr found,
                                            const std::string& problem) {
@@ -181,6 +191,18 @@ void dial_once(caf::event_based_actor* self, const dial_task& task) {
     task.done(std::move(found), problem);
     self->quit();
   };
+  const auto fail = [end, socket](const std::string& otherwise) {
+    const std::lock_guard lock{socket->mutex};
+    // Whoever greets us after this is too late.
+    if (socket->copy) ::shutdown(socket->copy.get(), SHUT_RDWR);
+    end(nullptr, !socket->problem.empty() ? socket->problem : otherwise);
+  };
+  self->set_exit_handler(
+      [fail](const caf::exit_msg&) { fail("this process ends"); });
+  self->state.on_stop.emplace(task.stop, [me = self->address()] {
+    if (auto alive = caf::actor_cast<caf::actor>(me))
+      caf::anon_send_exit(alive, caf::exit_reason::user_shutdown);
+  });
   // Resolving, connecting, and greeting (with TLS below it).
   self->request(middleman, 3 * task.options.dial_limit, caf::connect_atom_v,
                 task.host, task.port)
@@ -189,16 +211,11 @@ void dial_once(caf::event_based_actor* self, const dial_task& task) {
                 const std::set<std::string>&) {
             end(found, found ? "" : "nothing is published there");
           },
-          [end, socket](const caf::error&) {
-            const std::lock_guard lock{socket->mutex};
-            // Whoever greets us after this is too late.
-            if (socket->copy) ::shutdown(socket->copy.get(), SHUT_RDWR);
-            end(nullptr,
-                !socket->problem.empty()
-                    ? socket->problem
-                    : "it took the connection and did not greet: no Riffle "
-                      "of this version listens there, or it does not accept "
-                      "this certificate (cluster.tls), or the reverse");
+          [fail](const caf::error&) {
+            fail(
+                "it took the connection and did not greet: no Riffle of this "
+                "version listens there, or it does not accept this "
+                "certificate (cluster.tls), or the reverse");
           });
 }
 
@@ -206,6 +223,7 @@ void dial_once(caf::event_based_actor* self, const dial_task& task) {
 
 void prepare(caf::actor_system_config& cfg, const net_options& x) {
   cfg.load<caf::io::middleman>();
+  have_own_id(cfg);
   cfg.set("middleman.app-identifiers",
           std::vector<std::string>{"riffle-cluster"});
   // Ours notice first; these clear what is half open. Without TCP's own they
@@ -248,10 +266,10 @@ expected<std::uint16_t> net::listen(const std::string& host, std::uint16_t port,
 }
 
 void net::dial(const std::string& host, std::uint16_t port, dial_done done) {
-  system_.spawn<caf::hidden>(
+  system_.spawn(
       [task =
            dial_task{host, port, options_, stop_.get_token(), std::move(done)}](
-          caf::event_based_actor* self) { dial_once(self, task); });
+          caf::stateful_actor<dial_state>* self) { dial_once(self, task); });
 }
 
 }  // namespace riffle::cluster

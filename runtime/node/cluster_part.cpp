@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/node/cluster_part.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <unistd.h>
@@ -139,7 +140,8 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
     return why_unused(offer, *own, config->tools);
   };
   gate.spawn_pool = [&system, config = x.config, told = x.on_service](
-                        const std::string& tool, worker_spawner spawn) {
+                        const std::string& tool, const std::string& node,
+                        worker_spawner spawn) {
     const auto& rules = config->supervision;
     pool_limits limits;
     limits.service = {rules.intensity,
@@ -147,6 +149,11 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
                       {rules.backoff_base, rules.backoff_cap},
                       rules.cool_down,
                       config->tools.of(tool).abandoned_limit};
+    if (told)
+      limits.on_service = [told, node](const std::string& name,
+                                       const std::string& why) {
+        told(pool_key(name, node), why);
+      };
     return system.spawn(tool_pool, tool, limits, std::move(spawn));
   };
   gate.tell_pool = [registry = x.registry](const pool_of_node& what) {
@@ -174,11 +181,15 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate_setup gate;
   gate.me = hello_of(*x.config, x.program, false);
   out->name_ = gate.me.name;
+  gate.first_epoch = static_cast<std::uint64_t>(gate.me.since_ms / 1000);
   gate.join = settings.join;
   gate.watch = {settings.heartbeat, settings.timeout};
   gate.orphan_after = settings.orphan_after;
   gate.kill_grace = x.config->tools.defaults.kill_grace;
   gate.offers = out->offers_;
+  for (const auto& one : gate.offers)
+    gate.host_grace = std::max<duration>(
+        gate.host_grace, x.config->tools.of(one.name).kill_grace);
   gate.make_token = random_token;
   gate.random01 = make_random();
   gate.dial = [net = out->net_.get()](const std::string& address,

@@ -124,6 +124,11 @@ std::optional<std::string> why_unused(const cluster::tool_offer& offer,
     return "its parameters are not those of this process's tool";
   if (offer.eff == effect::mutating && about.eff == effect::read_only)
     return "it changes something, and this process's tool only reads";
+  const auto& keys = settings.of(offer.name).keys;
+  for (const auto& key : offer.keys)
+    if (std::ranges::find(keys, key) == keys.end())
+      return "its node orders calls by `" + key +
+             "` (keys), and this process does not";
   if (offer.needs_approval && about.eff == effect::read_only)
     return "its node asks for approval, and this process does not";
   return {};

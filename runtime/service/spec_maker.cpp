@@ -2,12 +2,14 @@
 #include "runtime/service/spec_maker.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <random>
 #include <utility>
 
 #include "actors/core/termination_policy.hpp"
 #include "actors/run/asked_models.hpp"
+#include "messages/duration_text.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/read_within.hpp"
@@ -138,13 +140,26 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
 
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    std::vector<std::string>& names) const {
+    std::vector<std::string>& names, std::string& waited) const {
   names = expand_tools(*config_, parts_.servers.get(), names);
-  if (parts_.nodes &&
-      !parts_.tools->wait_for(names, config_->cluster.join_timeout))
-    log_warn(op,
-             "not all tools that the agent names are there: no node that "
-             "has them joined within cluster.join_timeout");
+  auto now = parts_.tools->now();
+  if (!parts_.nodes) return now;
+  std::string missing;
+  for (const auto& name : names)
+    if (now->find(name) == nullptr)
+      missing += (missing.empty() ? "`" : ", `") + name + "`";
+  if (missing.empty()) return now;
+  const auto limit = config_->cluster.join_timeout;
+  const auto begin = std::chrono::steady_clock::now();
+  if (parts_.tools->wait_for(names, limit)) {
+    const auto took = std::chrono::ceil<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    waited = "waited " + duration_text(took) + " for a node with " + missing;
+  } else {
+    waited = "no node with " + missing + " joined within " +
+             duration_text(limit) + " (cluster.join_timeout)";
+    log_warn(op, waited);
+  }
   return parts_.tools->now();
 }
 
@@ -229,7 +244,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.tools = tools_of_agent(*config_, asked.agent);
-  spec.registry = tools_for(spec.agent.tools);
+  spec.registry = tools_for(spec.agent.tools, spec.waited);
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

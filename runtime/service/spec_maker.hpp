@@ -95,7 +95,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   void share(run_spec& spec) const;
   /// `names`: what stands for all tools of a server becomes these.
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
-      std::vector<std::string>& names) const;
+      std::vector<std::string>& names, std::string& waited) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(
       const run_id& id, const stored_request& x);
   expected<void> load_files(run_spec& spec, stored_request& x) const;

@@ -55,7 +55,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::testing::introduce)
 
 namespace riffle::testing {
 
-cluster_scene::cluster_scene(std::string node_group) {
+cluster_scene::cluster_scene(std::string node_group, node_times of_node,
+                             std::optional<std::string> unused)
+    : times{of_node}, why_unused{std::move(unused)} {
   register_cluster(config);
   config.set("scheduler.policy", caf::atom("testing"));
   system = std::make_unique<caf::actor_system>(config);
@@ -98,13 +100,15 @@ void cluster_scene::make_origin() {
   gate.me.instance = "o1";
   gate.join = {"node:1"};
   gate.dial = [this](const std::string& address, const caf::actor& to) {
+    ++dials;
     caf::anon_send(
         to, dialed{address,
                    caf::actor_cast<caf::strong_actor_ptr>(line_to_node), ""});
   };
   gate.board = board;
   gate.works = works;
-  gate.spawn_pool = [this](const std::string& tool, worker_spawner spawn) {
+  gate.spawn_pool = [this](const std::string& tool, const std::string&,
+                           worker_spawner spawn) {
     return system->spawn(tool_pool, tool, pool_limits{}, std::move(spawn));
   };
   gate.tell_pool = [this](const pool_of_node& x) {
@@ -117,11 +121,20 @@ void cluster_scene::make_origin() {
   gate.on_nodes = [this](const auto& all) { nodes = all; };
   gate.keep_piece = [this](const call_id& id, const cluster::piece& x,
                            const std::function<void(bool)>& done) {
-    auto& text = kept[id.value];
-    text.resize(std::max<std::size_t>(text.size(), x.offset + x.bytes.size()));
-    text.replace(x.offset, x.bytes.size(), x.bytes);
-    done(true);
+    auto keep = [this, id, x, done] {
+      auto& text = kept[id.value];
+      text.resize(
+          std::max<std::size_t>(text.size(), x.offset + x.bytes.size()));
+      text.replace(x.offset, x.bytes.size(), x.bytes);
+      done(true);
+    };
+    if (hold_pieces)
+      asked_to_keep.emplace_back(id.value, std::move(keep));
+    else
+      keep();
   };
+  if (why_unused)
+    gate.refuses = [this](const cluster::tool_offer&) { return why_unused; };
   gate.make_token = [this] { return "token " + std::to_string(++tokens_); };
   gate.random01 = [] { return 0.5; };
   origin = system->spawn(cluster_gate, std::move(gate));
@@ -140,6 +153,8 @@ void cluster_scene::make_node(const std::string& group) {
   gate.me.name = "alpha";
   gate.me.instance = "n1";
   gate.me.labels = {"gpu"};
+  gate.orphan_after = times.orphan_after;
+  gate.host_grace = times.host_grace;
   gate.offers = {{.name = "look",
                   .description = "Looks",
                   .parameters = R"({"type":"object"})",
@@ -182,6 +197,13 @@ caf::scheduler::test_coordinator& cluster_scene::clockwork() const {
   return dynamic_cast<caf::scheduler::test_coordinator&>(system->scheduler());
 }
 
+void cluster_scene::keep_next() {
+  auto next = std::move(asked_to_keep.front());
+  asked_to_keep.pop_front();
+  next.second();
+  settle();
+}
+
 void cluster_scene::settle() { clockwork().run(); }
 
 void cluster_scene::pass(duration x) {
@@ -195,6 +217,11 @@ void cluster_scene::pass(duration x) {
 void cluster_scene::set_line(line_state x) {
   for (const auto& line : {line_to_node, line_to_origin})
     caf::anon_send(line, testing::set_line{x});
+  settle();
+}
+
+void cluster_scene::set_line_back(line_state x) {
+  caf::anon_send(line_to_origin, testing::set_line{x});
   settle();
 }
 

@@ -22,8 +22,16 @@ namespace riffle::testing {
 /// One direction of the line.
 enum class line_state { open, cut, held };
 
+/// What a node sets for itself.
+struct node_times {
+  duration orphan_after = std::chrono::seconds{5};
+  duration host_grace = std::chrono::milliseconds{500};
+};
+
 struct cluster_scene {
-  explicit cluster_scene(std::string node_group = "riffle");
+  explicit cluster_scene(std::string node_group = "riffle",
+                         node_times of_node = {},
+                         std::optional<std::string> unused = {});
   ~cluster_scene();
   cluster_scene(const cluster_scene&) = delete;
   cluster_scene& operator=(const cluster_scene&) = delete;
@@ -34,6 +42,8 @@ struct cluster_scene {
   void settle();
   /// Both directions.
   void set_line(line_state x);
+  /// From the node to the origin alone.
+  void set_line_back(line_state x);
 
   /// An attempt, given as a dispatcher would; the key of its pool.
   std::string give(const std::string& id, effect eff = effect::read_only,
@@ -60,9 +70,15 @@ struct cluster_scene {
   std::vector<cluster::tool_offer> tools;
   std::vector<node_view> nodes;
   bool drained = false;
+  int dials = 0;                            ///< of the origin
   std::map<std::string, std::string> kept;  ///< outputs, by call
   std::shared_ptr<output_stream> output;    ///< of the next result
   std::optional<error> refusal;             ///< of the node, for all calls
+  node_times times;
+  std::optional<std::string> why_unused;  ///< at the origin, of its tools
+  bool hold_pieces = false;               ///< until `keep_next`
+  std::deque<std::pair<std::string, std::function<void()>>> asked_to_keep;
+  void keep_next();
 
   std::shared_ptr<node_board> board = std::make_shared<node_board>();
   std::shared_ptr<work_board> works = std::make_shared<work_board>();

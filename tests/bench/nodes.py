@@ -2,32 +2,58 @@
 # SPDX-License-Identifier: MIT
 """What a call on a node costs beside one on a thread of the process.
 
-    tests/bench/nodes.py build/release/riffle [CALLS]
+    tests/bench/nodes.py build/release/riffle [CALLS [PART …]]
 
-N calls of `read` in one turn of a scripted model: here, on one node, on four,
-with and without TLS; then 64 calls of 200 ms on four nodes of four places
-each. CPU is that of all processes, by wait4 and /proc. Needs python3 alone.
+Parts, all of them by default:
+calls    CALLS calls of `read` in one turn: here, on one node, on four, with
+         and without TLS; calls a second, CPU of all processes
+latency  p50 and p99 of a call (one after the other) and of a report, here, on
+         a node, on a node with TLS
+many     64 calls of 200 ms on four nodes of four places each: a thread of the
+         node that waits for a page (`fetch`), and a program (`sleep`)
+joined   memory and CPU of a process that is linked to 10 and to 30 nodes
+big      an output of 1 GB: the most memory on both sides, and reports of
+         another call meanwhile
+CPU is by wait4 and /proc. Needs python3 alone.
 """
+import http.server
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 RIFFLE = os.path.abspath(sys.argv[1])
 CALLS = int(sys.argv[2]) if len(sys.argv) > 2 else 2000
+PARTS = sys.argv[3:] or ["calls", "latency", "many", "joined", "big"]
 TICK = os.sysconf("SC_CLK_TCK")
-SLEEP = """
+BIG = int(os.environ.get("RIFFLE_BENCH_BYTES", 10**9))
+TOOLS = f"""
 [tools.pause]
 type = "command"
 command = ["sleep", "0.2"]
 description = "Waits"
-parameters = { type = "object" }
+parameters = {{ type = "object" }}
 effect = "read_only"
 concurrency = 4
+[tools.tell]
+type = "command"
+command = ["sh", "-c", "i=0; while [ $i -lt 200 ]; do date +%s.%N >&2; sleep 0.03; i=$((i+1)); done"]
+description = "Says when it is"
+parameters = {{ type = "object" }}
+effect = "read_only"
+[tools.big]
+type = "command"
+command = ["sh", "-c", "yes 0123456789012345678901234567890123456789012345678901234567890 | head -c {BIG}"]
+description = "Says much"
+parameters = {{ type = "object" }}
+effect = "read_only"
 """
+NAMES = '["read", "pause", "tell", "big", "fetch"]'
 
 
 def cpu_of(pid):
@@ -35,100 +61,245 @@ def cpu_of(pid):
     return sum(int(x) for x in fields[11:15]) / TICK
 
 
+def memory_of(pid, what):
+    for line in open(f"/proc/{pid}/status"):
+        if line.startswith(what):
+            return int(line.split()[1]) / 1024
+    return 0
+
+
+def stamp(event):
+    text = event["timestamp"]
+    return time.mktime(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) + float(
+        text[19:-1])
+
+
+def percentile(values, part):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * part))]
+
+
 class Node:
-    def __init__(self, folder, name, cluster):
+    def __init__(self, folder, name, cluster, join=()):
         self.folder = os.path.join(folder, name)
         os.mkdir(self.folder)
         open(os.path.join(self.folder, "a.txt"), "w").write("a\n")
         config = os.path.join(self.folder, "node.toml")
         open(config, "w").write(
             f'[runtime]\ndata_dir = "data"\nlog = {{ level = "error" }}\n'
-            f'[cluster]\nlisten = "127.0.0.1:0"\nname = "{name}"\n{cluster(name)}\n'
-            f'[node]\ntools = ["read", "pause"]\n[tools.read]\nconcurrency = 4\n'
-            + SLEEP)
+            f'[cluster]\nlisten = "127.0.0.1:0"\nname = "{name}"\n'
+            f'join = {json.dumps(list(join))}\n{cluster(name)}\n'
+            f'[node]\ntools = {NAMES}\n[tools.read]\nconcurrency = 4\n'
+            f'[tools.fetch]\nconcurrency = 4\nallow = ["{SLOW}"]\n' + TOOLS)
         self.run = subprocess.Popen(
             [RIFFLE, "node", "--config", config], cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         said = self.run.stdout.readline()
-        self.address = said.split("listens on ")[1].split(";")[0]
+        self.address = said.split("listens on ")[1].split(";")[0].split(" ")[0]
 
     def end(self):
         self.run.terminate()
         self.run.wait()
 
 
-def measure(folder, calls, tool, arguments, nodes, cluster):
-    """Wall and CPU seconds of one run; the first event to the last result."""
+class Slow(http.server.BaseHTTPRequestHandler):
+    """A page that takes 200 ms."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        time.sleep(0.2)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_):
+        pass
+
+
+def play(folder, calls, nodes, cluster, in_flight=64):
+    """One run of these (tool, arguments); its events, and CPU seconds."""
     work = tempfile.mkdtemp(dir=folder)
     open(os.path.join(work, "a.txt"), "w").write("a\n")
     script = "".join(
         f'[[steps.calls]]\ntool = "{tool}"\narguments = {arguments}\n'
-        for _ in range(calls))
+        for tool, arguments in calls)
     open(os.path.join(work, "s.toml"), "w").write(
         f'[[steps]]\ntext = "go"\n{script}[[steps]]\ntext = "done"\n')
-    joined = ", ".join(f'"{n.address}"' for n in nodes)
     where = '["*"]' if nodes else "[]"
     config = os.path.join(work, "riffle.toml")
     open(config, "w").write(
         f'[runtime]\ndata_dir = "data"\nlog = {{ level = "error" }}\n'
         f'[models.default]\ndialect = "scripted"\nscript = "s.toml"\n'
-        f'[agents.default]\ntools = ["read", "pause"]\n'
-        f'max_calls_per_turn = 0\nmax_calls_in_flight = 64\nloop_limit = 0\n'
+        f'[agents.default]\ntools = {NAMES}\n'
+        f'max_calls_per_turn = 0\nmax_calls_in_flight = {in_flight}\n'
+        f'loop_limit = 0\n'
         f'[tools.read]\nconcurrency = 4\nnodes = {where}\n'
-        f'[cluster]\nname = "origin"\njoin = [{joined}]\n'
-        f'{cluster("origin") if nodes else ""}\n' + (SLEEP if not nodes else ""))
+        f'[tools.fetch]\nnodes = {where}\nallow = ["{SLOW}"]\n'
+        f'[cluster]\nname = "origin"\n'
+        f'join = {json.dumps([n.address for n in nodes])}\n'
+        f'{cluster("origin") if nodes else ""}\n' + (TOOLS if not nodes else ""))
     before = sum(cpu_of(n.run.pid) for n in nodes)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run(
+    run = subprocess.Popen(
         [RIFFLE, "run", "--config", config, "--output", "jsonl", "go"],
-        cwd=work, capture_output=True, text=True)
+        cwd=work, stdout=open(os.path.join(work, "out"), "w"),
+        stderr=open(os.path.join(work, "err"), "w"))
+    peak = 0
+    while run.poll() is None:
+        try:
+            peak = max(peak, memory_of(run.pid, "VmHWM"))
+        except OSError:
+            pass
+        time.sleep(0.05)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = (after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime +
            sum(cpu_of(n.run.pid) for n in nodes) - before)
-    events = [json.loads(x) for x in out.stdout.splitlines()]
+    events = [json.loads(x) for x in open(os.path.join(work, "out"))]
     results = [e for e in events if e["event_type"] == "tool_result"]
     good = sum(e["data"]["success"] for e in results)
-    if good != calls:
-        sys.exit(f"{good} of {calls} calls succeeded\n{out.stderr[-2000:]}")
-    stamp = lambda e: time.mktime(
-        time.strptime(e["timestamp"][:19], "%Y-%m-%dT%H:%M:%S")) + float(
-            e["timestamp"][19:-1])
+    if good != len(calls):
+        sys.exit(f"{good} of {len(calls)} calls succeeded\n"
+                 f"{open(os.path.join(work, 'err')).read()[-2000:]}")
+    return events, cpu, peak
+
+
+def wall(events):
+    results = [e for e in events if e["event_type"] == "tool_result"]
     first = next(e for e in events if e["event_type"] == "tool_call")
-    return stamp(results[-1]) - stamp(first), cpu
+    return stamp(results[-1]) - stamp(first)
+
+
+def gaps(events):
+    """Milliseconds from a result to the next one."""
+    at = [stamp(e) for e in events if e["event_type"] == "tool_result"]
+    return [(b - a) * 1e3 for a, b in zip(at, at[1:])]
+
+
+def delays(events):
+    """Milliseconds from when a report was made to its event."""
+    out = []
+    for e in events:
+        if e["event_type"] != "tool_progress":
+            continue
+        for word in str(e["data"].get("message", "")).split():
+            out.append((stamp(e) - time.timezone - float(word)) * 1e3)
+    return out
+
+
+def both(values):
+    return (f"{statistics.median(values):.2f} / "
+            f"{percentile(values, 0.99):.2f} ms")
+
+
+def with_nodes(folder, count, cluster, use):
+    sub = tempfile.mkdtemp(dir=folder)
+    nodes = [Node(sub, f"n{i + 1}", cluster) for i in range(count)]
+    try:
+        return use(nodes)
+    finally:
+        for n in nodes:
+            n.end()
+
+
+def part_calls(folder, plain, tls):
+    reads = [("read", '{ path = "a.txt" }')] * CALLS
+    base = play(folder, reads[:1], [], plain)[1]
+    print(f"{CALLS} calls of read; CPU without that of an empty run")
+
+    def row(title, nodes, cluster):
+        events, cpu, _ = play(folder, reads, nodes, cluster)
+        print(f"| {title} | {CALLS / wall(events):.0f} calls/s | "
+              f"{(cpu - base) / CALLS * 1e6:.0f} µs |", flush=True)
+
+    row("a thread of the process", [], plain)
+    for title, count, cluster in [("one node", 1, plain),
+                                  ("one node, TLS", 1, tls),
+                                  ("four nodes", 4, plain),
+                                  ("four nodes, TLS", 4, tls)]:
+        with_nodes(folder, count, cluster, lambda n: row(title, n, cluster))
+
+
+def part_latency(folder, plain, tls):
+    reads = [("read", '{ path = "a.txt" }')] * min(CALLS, 1000)
+
+    def row(title, nodes, cluster):
+        calls = gaps(play(folder, reads, nodes, cluster, 1)[0])
+        reports = delays(play(folder, [("tell", "{}")], nodes, cluster)[0])
+        print(f"| {title} | {both(calls)} | {both(reports)} "
+              f"({len(reports)} reports) |", flush=True)
+
+    print("| | a call, p50 / p99 | a report, p50 / p99 |")
+    row("here", [], plain)
+    with_nodes(folder, 1, plain, lambda n: row("one node", n, plain))
+    with_nodes(folder, 1, tls, lambda n: row("one node, TLS", n, tls))
+
+
+def part_many(folder, plain, _):
+    page = f'{{ url = "http://{SLOW}/" }}'
+
+    def rows(nodes):
+        for title, tool, arguments in [("a thread", "fetch", page),
+                                       ("a program", "pause", "{}")]:
+            took = wall(play(folder, [(tool, arguments)] * 64, nodes, plain)[0])
+            print(f"| 64 calls of 200 ms, 16 places, {title} | {took:.3f} s | "
+                  f"{took / 0.8:.3f} of the ideal |", flush=True)
+
+    with_nodes(folder, 4, plain, rows)
+
+
+def part_joined(folder, plain, _):
+    for count in (10, 30):
+        def row(nodes):
+            sub = tempfile.mkdtemp(dir=folder)
+            centre = Node(sub, "centre", plain, [n.address for n in nodes])
+            try:
+                time.sleep(5)  # all are joined, and nothing else happens
+                begin, used = time.time(), cpu_of(centre.run.pid)
+                time.sleep(20)
+                share = (cpu_of(centre.run.pid) - used) / (time.time() - begin)
+                print(f"| {count} nodes joined | {share * 100:.2f} % of a core |"
+                      f" {memory_of(centre.run.pid, 'VmRSS'):.1f} MiB |",
+                      flush=True)
+            finally:
+                centre.end()
+
+        with_nodes(folder, count, plain, row)
+
+
+def part_big(folder, plain, _):
+    def rows(nodes):
+        alone = delays(play(folder, [("tell", "{}")], nodes, plain)[0])
+        before = memory_of(nodes[0].run.pid, "VmHWM")
+        events, _, peak = play(folder, [("tell", "{}"), ("big", "{}")], nodes,
+                               plain)
+        beside = delays(events)
+        print(f"| {BIG / 1e6:.0f} MB from a node, {wall(events):.1f} s | origin"
+              f" {peak:.0f} MiB | node {memory_of(nodes[0].run.pid, 'VmHWM'):.0f}"
+              f" MiB (before: {before:.0f}) |")
+        print(f"| reports of another call | alone {both(alone)} | beside it "
+              f"{both(beside)} |", flush=True)
+
+    with_nodes(folder, 1, plain, rows)
 
 
 def main():
+    global SLOW
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    server.request_queue_size = 128
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    SLOW = f"127.0.0.1:{server.server_address[1]}"
     folder = tempfile.mkdtemp(prefix="riffle-nodes-")
-    names = ["n1", "n2", "n3", "n4", "origin"]
+    names = [f"n{i}" for i in range(1, 5)] + ["origin"]
     subprocess.run([RIFFLE, "cluster", "init", "c"] + names, cwd=folder,
                    check=True, stdout=subprocess.DEVNULL)
     plain = lambda name: "insecure = true"
     tls = lambda name: (
         f'tls = {{ certificate = "{folder}/c/{name}.pem", '
         f'key = "{folder}/c/{name}.key", ca = "{folder}/c/ca.pem" }}')
-    read = '{ path = "a.txt" }'
-    base = measure(folder, 1, "read", read, [], plain)[1]
-    wall, cpu = measure(folder, CALLS, "read", read, [], plain)
-    print(f"{CALLS} calls of read; CPU without that of an empty run")
-    print(f"| a thread of the process | {CALLS / wall:.0f} calls/s | "
-          f"{(cpu - base) / CALLS * 1e6:.0f} µs |")
-    for title, count, cluster in [("one node", 1, plain),
-                                  ("one node, TLS", 1, tls),
-                                  ("four nodes", 4, plain),
-                                  ("four nodes, TLS", 4, tls)]:
-        sub = tempfile.mkdtemp(dir=folder)
-        nodes = [Node(sub, n, cluster) for n in names[:count]]
-        try:
-            wall, cpu = measure(folder, CALLS, "read", read, nodes, cluster)
-            print(f"| {title} | {CALLS / wall:.0f} calls/s | "
-                  f"{(cpu - base) / CALLS * 1e6:.0f} µs |")
-            if count == 4:
-                wall, _ = measure(folder, 64, "pause", "{}", nodes, cluster)
-                print(f"|   64 calls of 200 ms, 16 places | {wall:.3f} s | "
-                      f"{wall / 0.8:.3f} of the ideal |")
-        finally:
-            for n in nodes:
-                n.end()
+    for part in PARTS:
+        globals()["part_" + part](folder, plain, tls)
 
 
 main()

@@ -21,21 +21,50 @@ TEST_CASE("a peer is asked each heartbeat, and silent after the time-out") {
   CHECK(x.ping_due(t0 + 1s));
   CHECK_FALSE(x.is_silent(t0 + 2999ms));
   CHECK(x.is_silent(t0 + 3s));
+  x.on_ping(1, t0 + 1s);
   x.on_heard(t0 + 2s);
+  x.on_pong(1, t0 + 2s);
   CHECK_FALSE(x.is_silent(t0 + 4999ms));
   CHECK(x.is_silent(t0 + 5s));
   CHECK(x.heard() == t0 + 2s);
 }
 
-TEST_CASE("the round trip is that of the last ping") {
+TEST_CASE("the round trip is that of the newest ping that was answered") {
   peer_watch x{{1s, 3s}, t0};
   CHECK_FALSE(x.round_trip());
   x.on_ping(1, t0);
   x.on_ping(2, t0 + 1s);
   x.on_pong(1, t0 + 1100ms);
-  CHECK_FALSE(x.round_trip());
+  CHECK(x.round_trip() == 1100ms);
   x.on_pong(2, t0 + 1200ms);
   CHECK(x.round_trip() == 200ms);
+  x.on_pong(2, t0 + 9s);  // said twice
+  x.on_pong(7, t0 + 9s);  // nobody asked
+  CHECK(x.round_trip() == 200ms);
+}
+
+TEST_CASE("a peer that is heard but answers nothing is silent, too") {
+  peer_watch x{{1s, 3s}, t0};
+  x.on_ping(1, t0 + 500ms);
+  x.on_pong(1, t0 + 600ms);
+  CHECK(x.confirmed() == t0 + 500ms);
+  for (auto at = 1s; at <= 10s; at += 1s) {
+    x.on_ping(static_cast<std::uint64_t>(at.count()) + 1, t0 + at);
+    x.on_heard(t0 + at);
+  }
+  CHECK(x.confirmed() == t0 + 500ms);
+  CHECK(x.is_silent(t0 + 4500ms));
+  x.restart(t0 + 10s);
+  CHECK_FALSE(x.is_silent(t0 + 12999ms));
+  CHECK(x.is_silent(t0 + 13s));
+}
+
+TEST_CASE("a dial can be put off for longer than its turn") {
+  dial_plan x{{200ms, 10s}};
+  REQUIRE(x.begin_if_due(t0));
+  x.on_failed(t0, 1, 2s);
+  CHECK_FALSE(x.begin_if_due(t0 + 1999ms));
+  CHECK(x.begin_if_due(t0 + 2s));
 }
 
 TEST_CASE("an address is dialled at once, later and later after failures") {

@@ -61,6 +61,9 @@ TEST_CASE("a node that is stopped is fenced; its processes end by themselves") {
   const auto done = running.wait();
   INFO(done.err);
   CHECK(result_of(done.out).at("outcome") == "interrupted");
+  // Who watches is told what the run waits for.
+  CHECK(done.out.find("what it had may act for 1.7s more") !=
+        std::string::npos);
   // Nothing acts after it was settled: the guard, which nobody stopped, ended
   // the command by its lease.
   CHECK(a.notes() == std::vector<std::string>{"begun"});

@@ -1,38 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Tools of other processes: real nodes, real sockets.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <algorithm>
+#include <set>
 
-#include "runtime/base/unique_fd.hpp"
 #include "tests/e2e/cluster_world.hpp"
+#include "tests/support/tcp_proxy.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// Sends bytes to the port of a node; what it answers, until it closes.
-std::string talk(const std::string& address, const std::string& bytes) {
-  const riffle::unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  to.sin_port = htons(static_cast<std::uint16_t>(
-      std::stoi(address.substr(address.find(':') + 1))));
-  REQUIRE(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) ==
-          0);
-  const timeval limit{5, 0};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  static_cast<void>(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
-  std::string out;
-  char part[4096];
-  for (;;) {
-    const auto got = ::recv(fd.get(), part, sizeof part, 0);
-    if (got <= 0) return out;
-    out.append(part, static_cast<std::size_t>(got));
-  }
+/// Whether a `status` of the run begins so.
+bool was_told(const std::string& log, const std::string& words) {
+  const auto all = of_type(checked_events(log), "status");
+  return std::ranges::any_of(all, [&](const json& x) {
+    return x.at("data").at("text").get<std::string>().starts_with(words);
+  });
 }
 
 }  // namespace
@@ -77,7 +61,7 @@ TEST_CASE("nodes are listed, and one is drained") {
   CHECK(all[0].at("name") == "alpha");
   CHECK(all[0].at("state") == "up");
   CHECK(all[0].at("labels") == json{"test"});
-  CHECK(all[0].at("tools").size() == 3);
+  CHECK(all[0].at("tools").size() == 4);
   CHECK(all[0].at("tools")[0].at("places") == 4);
   CHECK(all[0].at("round_trip_us") > 0);
   CHECK(riffle::testing::riffle(o.folder, {"nodes", "drain", "beta"}).status ==
@@ -92,25 +76,59 @@ TEST_CASE("nodes are listed, and one is drained") {
 
 TEST_CASE("a node that cannot be reached joins by itself") {
   // The origin listens, the node dials: whoever can reach the other.
-  riffle::unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  REQUIRE(::bind(fd.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&at), &size);
-  const auto free = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+  const auto free = free_address();
   const node_process a{"alpha", "", "0.2",
                        "insecure = true\njoin = [\"" + free + "\"]\n"};
   origin o{
       {},
       {{"look", {{"what", "1"}}}},
       "insecure = true\nlisten = \"" + free + "\"\njoin_timeout = \"20s\"\n"};
-  fd.reset();
   const auto done = o.go();
   INFO(done.err);
   REQUIRE(done.status == 0);
   CHECK(result_of(done.out).at("output") == "seen by alpha\n");
+  CHECK(was_told(done.out, "waited "));
+}
+
+TEST_CASE("a session's calls of a tool stay on one node, if it is sticky") {
+  const node_process a{"alpha"};
+  const node_process b{"beta"};
+  origin o{{a.address, b.address},
+           {{"mark", {{"what", "x"}}}},
+           "insecure = true\n[tools.mark]\nsticky = \"session\"\n"};
+  std::set<std::string> nodes;
+  for (int i = 1; i <= 4; ++i) {
+    const auto done = o.go();
+    INFO(done.err);
+    const auto result = result_of(done.out);
+    // What the earlier ones wrote is there.
+    const auto text = result.at("output").get<std::string>();
+    CHECK(std::ranges::count(text, '\n') == i);
+    nodes.insert(called_on(done.out));
+  }
+  CHECK(nodes.size() == 1);
+}
+
+TEST_CASE("a tool's nodes are chosen by label, and by pattern") {
+  const node_process a{"alpha"};
+  const node_process b{"beta",
+                       "",
+                       "0.2",
+                       "insecure = true\n",
+                       {"--set", "node.labels=[\"gpu\"]"}};
+  const auto [rule, node] = GENERATE(table<std::string, std::string>(
+      {{"label:gpu", "beta"}, {"al*", "alpha"}}));
+  CAPTURE(rule);
+  origin o{{a.address, b.address},
+           {{"look", {{"what", "1"}}},
+            {"look", {{"what", "2"}}},
+            {"look", {{"what", "3"}}}},
+           "insecure = true\n[tools.look]\nnodes = [\"" + rule + "\"]\n"};
+  const auto done = o.go();
+  INFO(done.err);
+  const auto all = of_type(checked_events(done.out), "tool_call");
+  REQUIRE(all.size() == 3);
+  for (const auto& x : all) CHECK(x.at("data").at("node") == node);
 }
 
 TEST_CASE("a long output of a node can be read here, whole") {
@@ -142,6 +160,7 @@ TEST_CASE("a tool whose node is not there fails, and says so") {
   CHECK(result.at("error").at("code") == "tool_unavailable");
   CHECK(result.at("error").at("message").get<std::string>().find(
             "no node that has it has joined") != std::string::npos);
+  CHECK(was_told(done.out, "no node with `look`"));
 }
 
 TEST_CASE("a node's own rules hold, whatever an origin says") {
@@ -225,13 +244,19 @@ TEST_CASE("nodes prove who they are by certificates") {
 
 TEST_CASE("garbage at a node's port harms nobody") {
   const node_process a{"alpha"};
-  talk(a.address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n" + std::string(64, '\n'));
-  // A header that announces 4 GiB: a server handshake of BASP, and a message.
+  talk_to(a.address,
+          "GET / HTTP/1.1\r\nHost: x\r\n\r\n" + std::string(64, '\n'), 5s);
+  // A header of BASP that announces 4 GiB.
   std::string huge(40, '\0');
-  huge[3] = 1;  // operation, flags; then the length
+  huge[0] = 1;  // a client's handshake, its flags; then the length
   for (int i = 4; i < 8; ++i) huge[static_cast<std::size_t>(i)] = '\xff';
-  talk(a.address, huge);
-  talk(a.address, std::string(100000, '\xff'));
+  talk_to(a.address, huge, 5s);
+  // Ours closed it, and not CAF after it had made room.
+  CHECK(eventually([&] {
+    return a.run->err().find("announces a message of 4294967295 bytes") !=
+           std::string::npos;
+  }));
+  talk_to(a.address, std::string(100000, '\xff'), 5s);
   origin o{{a.address}, {{"look", {{"what", "1"}}}}};
   CHECK(result_of(o.go().out).at("outcome") == "ok");
 }

@@ -3,6 +3,7 @@
 
 // Processes of a cluster, real ones: nodes, and an origin with a provider.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,8 +25,9 @@ timeout = "600ms"
 orphan_after = "1s"
 )";
 
-/// Two tools that only nodes have. `note` writes a line into `notes` when it
-/// begins, and another one after some seconds.
+/// Tools that only nodes have. `note` writes a line into `notes` when it
+/// begins, and another one after some seconds; `mark` its arguments into
+/// `marks`.
 inline constexpr const char* tools_of_node = R"(
 [tools.look]
 type = "command"
@@ -36,8 +38,15 @@ effect = "read_only"
 env = ["NODE", "SECONDS_OF_LOOK"]
 [tools.note]
 type = "command"
-command = ["sh", "-c", "read x; echo begun >> notes; sleep 4; echo ended >> notes; echo noted"]
+command = ["sh", "-c", "read x; echo begun >> notes; sleep ${SECONDS_OF_NOTE:-4}; echo ended >> notes; echo noted"]
 description = "Notes"
+parameters = { type = "object", properties = { what = { type = "string" } } }
+approval = "allow"
+env = ["SECONDS_OF_NOTE"]
+[tools.mark]
+type = "command"
+command = ["sh", "-c", "read x; echo \"$x\" >> marks; sleep 0.1; cat marks"]
+description = "Leaves a mark"
 parameters = { type = "object", properties = { what = { type = "string" } } }
 approval = "allow"
 [tools.long]
@@ -48,21 +57,41 @@ parameters = { type = "object" }
 effect = "read_only"
 )";
 
+struct node_options {
+  std::string more{};                         ///< of [node]
+  std::string seconds = "0.2";                ///< that `look` takes
+  std::string cluster = "insecure = true\n";  ///< of [cluster]
+  std::vector<std::string> words{};           ///< of its command line
+  std::vector<std::string> under{};  ///< of unshare(1), which runs it then
+  std::string note_seconds = "4";    ///< that `note` takes
+};
+
 struct node_process {
   explicit node_process(const std::string& name, const std::string& more = {},
                         const std::string& seconds = "0.2",
-                        const std::string& cluster = "insecure = true\n") {
+                        const std::string& cluster = "insecure = true\n",
+                        const std::vector<std::string>& words = {},
+                        const std::vector<std::string>& under = {})
+      : node_process{name, node_options{more, seconds, cluster, words, under}} {
+  }
+  node_process(const std::string& name, const node_options& x) {
     folder.write("node.toml",
                  "[runtime]\ndata_dir = \"data\"\n[cluster]\n"
                  "listen = \"127.0.0.1:0\"\nname = \"" +
-                     name + "\"\n" + cluster + times +
+                     name + "\"\n" + times + x.cluster +
                      "[node]\nlabels = [\"test\"]\n"
-                     "tools = [\"look\", \"note\", \"long\"]\n" +
-                     more + tools_of_node);
-    run.emplace(installed_riffle(), folder,
-                std::vector<std::string>{"node", "--config", "node.toml"},
+                     "tools = [\"look\", \"note\", \"long\", \"mark\"]\n" +
+                     x.more + tools_of_node);
+    std::vector<std::string> all{x.under};
+    for (const auto* word : {"node", "--config", "node.toml"})
+      all.emplace_back(word);
+    all.insert(all.end(), x.words.begin(), x.words.end());
+    run.emplace(x.under.empty() ? installed_riffle() : "/usr/bin/unshare",
+                folder, all,
                 std::map<std::string, std::string>{
-                    {"NODE", name}, {"SECONDS_OF_LOOK", seconds}});
+                    {"NODE", name},
+                    {"SECONDS_OF_LOOK", x.seconds},
+                    {"SECONDS_OF_NOTE", x.note_seconds}});
     REQUIRE(eventually([&] {
       return run->out().find('\n') != std::string::npos || run->has_ended();
     }));
@@ -70,7 +99,7 @@ struct node_process {
     INFO(run->err());
     const auto at = said.find("127.0.0.1:");
     REQUIRE(at != std::string::npos);
-    address = said.substr(at, said.find(';') - at);
+    address = said.substr(at, said.find_first_of("; ", at) - at);
   }
   [[nodiscard]] std::vector<std::string> notes() const {
     return folder.lines("notes");
@@ -81,14 +110,20 @@ struct node_process {
   std::string address;
 };
 
-/// Of an origin; `script`: what the model says first.
+/// Of an origin. `asked`: what the model calls; `when_told`: called when it
+/// gets the results, before it answers.
 struct origin {
-  explicit origin(const std::vector<std::string>& addresses,
-                  std::vector<std::pair<std::string, json>> asked,
-                  const std::string& cluster = "insecure = true\n")
-      : server{[asked = std::move(asked)](const http_request& request) {
-          if (!tool_messages(request).empty()) {
+  explicit origin(
+      const std::vector<std::string>& addresses,
+      std::vector<std::pair<std::string, json>> asked,
+      const std::string& cluster = "insecure = true\n",
+      std::function<void()> when_told = [] {})
+      : server{[asked = std::move(asked),
+                when_told = std::move(when_told)](const http_request& request) {
+          const auto told = json::parse(request.body).at("messages");
+          if (told.back().at("role") == "tool") {
             check_results(request);
+            when_told();
             return respond_sse(answer("done"));
           }
           return respond_sse(calls(asked));
@@ -98,9 +133,10 @@ struct origin {
       list += (list.empty() ? "\"" : ", \"") + x + "\"";
     folder.configure(
         server.url("/v1"),
-        "[agents.default]\ntools = [\"look\", \"note\", \"long\", \"read\"]\n"
+        "[agents.default]\n"
+        "tools = [\"look\", \"note\", \"long\", \"mark\", \"read\"]\n"
         "[cluster]\nname = \"origin\"\njoin = [" +
-            list + "]\n" + cluster + times);
+            list + "]\n" + times + cluster);
   }
   finished go(std::vector<std::string> more = {}) {
     std::vector<std::string> words = {"run",       "go",  "--session", "s1",

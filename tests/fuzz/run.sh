@@ -25,6 +25,20 @@ fuzz_one() {
     >"$dir/$name.log" 2>&1
 }
 
+# fuzz_wire SECONDS: the same of what comes from peers of a cluster.
+fuzz_wire() {
+  local dir=$build_root/fuzz
+  mkdir -p "$dir/corpus/wire" "$dir/found"
+  "$dir/tests/fuzz/riffle_fuzz_wire" -max_total_time="$1" -max_len=4096 \
+    -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+    -artifact_prefix="$dir/found/wire-" "$dir/corpus/wire" \
+    >"$dir/wire.log" 2>&1
+}
+
+fuzz_any() {
+  if [[ $1 == wire ]]; then fuzz_wire "$2"; else fuzz_one "$@"; fi
+}
+
 # A minute in all. Without clang it is skipped, and said so.
 torture_fuzz() {
   local name
@@ -33,9 +47,9 @@ torture_fuzz() {
     say "fuzz is skipped: there is no clang++-$clang_major (./dev fuzz gets it)"
     return 0
   fi
-  build fuzz riffle_fuzz
-  for name in "${dialects[@]}"; do
-    if fuzz_one "$name" 15; then
+  build fuzz riffle_fuzz riffle_fuzz_wire
+  for name in "${dialects[@]}" wire; do
+    if fuzz_any "$name" 12; then
       ((++passed))
     else
       ((++failed))
@@ -48,10 +62,10 @@ fuzz() {
   local seconds=${1:-600} name rc=0
   [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a number of seconds"
   need "${packages_build[@]}" "${packages_test[@]}" "${packages_fuzz[@]}"
-  build fuzz riffle_fuzz
-  for name in "${dialects[@]}"; do
+  build fuzz riffle_fuzz riffle_fuzz_wire
+  for name in "${dialects[@]}" wire; do
     say "$name, for $seconds s; its words are in build/fuzz/$name.log"
-    fuzz_one "$name" "$seconds" || {
+    fuzz_any "$name" "$seconds" || {
       rc=1
       tail -n 20 "$build_root/fuzz/$name.log" >&2
       say "$name: what broke it lies in $build_root/fuzz/found"

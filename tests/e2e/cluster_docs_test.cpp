@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What the pages say about nodes is pasted, as it stands there.
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The block of a page with commands that begin with these words.
+std::string block_of(const std::string& page, const std::string& words) {
+  std::ifstream in{std::string{RIFFLE_SOURCE_DIR} + "/" + page};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto at = text.find("```sh\n" + words);
+  REQUIRE(at != std::string::npos);
+  const auto begin = at + 6;
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+/// The last command of a block runs aside, so that something can happen in the
+/// middle of it.
+std::string aside(std::string block) {
+  block.insert(block.rfind('\n'), " > out 2> err &");
+  return block;
+}
+
+/// In a network of its own: the page's ports are free there.
+finished paste(const work_folder& folder, const std::string& commands) {
+  std::filesystem::create_symlink(
+      std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs",
+      folder.path() / "configs");
+  folder.write("paste.sh", "ip link set lo up || exit 77\n" + commands);
+  const auto bin = installed_riffle().parent_path().string();
+  return program{"/usr/bin/unshare",
+                 folder,
+                 {"-rn", "/usr/bin/timeout", "60", "/bin/bash", "paste.sh"},
+                 {{"PATH", bin + ":" + std::getenv("PATH")},
+                  {"HOME", folder.path().string()}}}
+      .wait(90s);
+}
+
+const std::string last_words = R"(
+wait $!; status=$?
+kill $(jobs -p) 2> /dev/null
+exit $status
+)";
+
+}  // namespace
+
+TEST_CASE("the three commands of the front page work on two nodes, one dies") {
+  const work_folder folder;
+  const auto block =
+      block_of("README.md", "riffle node --config configs/cluster/node.toml");
+  const auto end = paste(folder, aside(block) + R"(run=$!
+until grep -q 'where@beta' err && grep -q 'where@alpha' err; do sleep 0.05; done
+kill -9 %2; wait $run
+)" + last_words);
+  if (end.status == 77) return skip("no network namespaces here");
+  INFO(end.err << folder.read("err"));
+  CHECK(end.status == 0);
+  CHECK(folder.read("out").find("All four parts are done") !=
+        std::string::npos);
+}
+
+TEST_CASE("the commands for a cluster with certificates work as they stand") {
+  const work_folder folder;
+  const auto block =
+      block_of("configs/cluster/README.md", "riffle cluster init");
+  const auto end = paste(folder, aside(block) + last_words);
+  if (end.status == 77) return skip("no network namespaces here");
+  INFO(end.err << folder.read("err"));
+  CHECK(end.status == 0);
+  CHECK(folder.read("err").find("where@beta") != std::string::npos);
+  CHECK(folder.read("err").find("where@alpha") != std::string::npos);
+  CHECK(end.err.find("without TLS") == std::string::npos);
+}
