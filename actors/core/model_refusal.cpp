@@ -15,7 +15,7 @@ namespace {
 using std::string_view;
 
 /// As servers name what we call otherwise.
-constexpr std::array<std::pair<string_view, string_view>, 16> wire_names{{
+constexpr std::array<std::pair<string_view, string_view>, 33> wire_names{{
     {"max_output_tokens", "max_tokens"},
     {"max_output_tokens", "max_completion_tokens"},
     {"max_output_tokens", "num_predict"},
@@ -32,7 +32,32 @@ constexpr std::array<std::pair<string_view, string_view>, 16> wire_names{{
     {"top_p", "topP"},
     {"response_schema", "response_format"},
     {"response_schema", "json_schema"},
+    {"response_schema", "output_config.format"},
+    {"response_schema", "output_format"},
+    {"response_schema", "output format"},
+    {"response_schema", "structured output"},
+    {"response_schema", "structured outputs"},
+    {"response_schema", "text.format"},
+    {"seed", "random_seed"},
+    {"stream_options", "include_usage"},
+    {"reasoning_summary", "reasoning.summary"},
+    {"reasoning_summary", "reasoning summaries"},
+    {"reasoning_summary", "reasoning"},
+    {"include", "'include'"},
+    {"include", "\"include\""},
+    {"include", "`include`"},
+    {"include", "(include"},
+    {"include", "reasoning.encrypted_content"},
+    {"include", "Encrypted content"},
 }};
+
+/// What dialects say without being asked to.
+constexpr std::array<string_view, 4> added{
+    "reasoning_summary", "include", "stream_options", "eager_input_streaming"};
+
+/// Whatever a server has against them, it is the form.
+constexpr std::array<string_view, 3> forms{"output_config.format",
+                                           "response_format", "text.format"};
 
 /// Said of a parameter that is not taken, whatever its value.
 constexpr std::array<string_view, 19> refusing{
@@ -57,6 +82,15 @@ constexpr std::array<string_view, 24> overflowing{
     "request_too_large",       "request too large",
     "tokens_limit_reached",    "the context overflows",
     "model token limit",       "maximum model length"};
+
+constexpr std::array<string_view, 7> out_of_service{
+    "overloaded",
+    "insufficient_quota",
+    "at capacity",
+    "credit balance",
+    "insufficient balance",
+    "insufficient credits",
+    "used all available credits"};
 
 bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -87,11 +121,41 @@ bool has_status(string_view message, string_view status) {
          message.substr(begin.size()).starts_with(status);
 }
 
-bool is_named(string_view text, string_view parameter) {
-  if (names(text, parameter)) return true;
-  return std::ranges::any_of(wire_names, [&](const auto& x) {
-    return x.first == parameter && names(text, x.second);
-  });
+/// The length of the name in our own words; 0: it is not named.
+std::size_t named(string_view text, string_view parameter) {
+  // A word like any.
+  if (parameter == "include") return 0;
+  return names(text, parameter) ? parameter.size() : 0;
+}
+
+/// The length of the longest of its names on the wire.
+std::size_t wire_named(string_view text, string_view parameter) {
+  std::size_t out = 0;
+  for (const auto& [ours, theirs] : wire_names)
+    if (ours == parameter && names(text, theirs))
+      out = std::max(out, theirs.size());
+  return out;
+}
+
+/// Of those that are named by the longest name the last one.
+template <class F>
+std::optional<std::string> longest(string_view text,
+                                   const std::vector<std::string>& all, F f) {
+  std::size_t most = 1;
+  std::optional<std::string> out;
+  for (const auto& x : all) {
+    const auto length = f(text, x);
+    if (length < most) continue;
+    most = length;
+    out = x;
+  }
+  return out;
+}
+
+bool is_about_the_form(string_view text, const std::vector<std::string>& sent) {
+  return std::ranges::find(sent, "response_schema") != sent.end() &&
+         std::ranges::any_of(forms,
+                             [&](string_view x) { return names(text, x); });
 }
 
 }  // namespace
@@ -111,16 +175,15 @@ std::optional<std::string> refused_parameter(
       has_status(x.message, "400") || has_status(x.message, "422");
   if (x.code != errc::model_error || !of_request) return std::nullopt;
   const auto& text = x.message;
+  if (is_about_the_form(text, sent)) return "response_schema";
   if (!has_any(lower(text), refusing)) return std::nullopt;
-  // The longest name first: "reasoning_effort" also names "effort".
-  auto candidates = sent;
-  std::ranges::stable_sort(candidates, std::ranges::greater{},
-                           [](const std::string& name) { return name.size(); });
-  for (const auto& name : candidates)
-    if (names(text, name)) return name;
-  for (const auto& name : candidates)
-    if (is_named(text, name)) return name;
-  return std::nullopt;
+  // "reasoning_effort" also names "effort".
+  if (auto name = longest(text, sent, named)) return name;
+  return longest(text, sent, wire_named);
+}
+
+bool is_added(string_view parameter) {
+  return std::ranges::find(added, parameter) != added.end();
 }
 
 bool is_out_of_service(const error& x) {
@@ -130,18 +193,16 @@ bool is_out_of_service(const error& x) {
   for (const auto* status : {"402", "502", "503", "504", "529"})
     if (has_status(x.message, status)) return true;
   const auto text = lower(x.message + " " + x.cause);
-  return text.find("overloaded") != text.npos ||
-         text.find("insufficient_quota") != text.npos ||
-         text.find("at capacity") != text.npos;
+  return has_any(text, out_of_service);
 }
 
 next_try plan_second_try(const error& x, const std::vector<std::string>& sent,
                          const second_tries& before, bool others) {
   if (!before.made_room && is_context_overflow(x))
     return {second_try::with_less, {}};
-  if (!before.left_out)
-    if (auto name = refused_parameter(x, sent))
-      return {second_try::without_parameter, *std::move(name)};
+  if (auto name = refused_parameter(x, sent);
+      name && (!before.left_out || is_added(*name)))
+    return {second_try::without_parameter, *std::move(name)};
   if (others && is_out_of_service(x)) return {second_try::other_model, {}};
   return {};
 }

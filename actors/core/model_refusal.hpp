@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/error.hpp"
@@ -22,9 +23,14 @@ inline constexpr const char* asked_anew = "model ";
 [[nodiscard]] bool is_context_overflow(const error& x);
 
 /// The parameter of `sent` (names as in the configuration, or keys of `extra`)
-/// that a 400 or 422 names as one that the model or the server does not take.
+/// that a 400 or 422 names as one that the model or the server does not take;
+/// of two that it may mean with one word the later one.
 [[nodiscard]] std::optional<std::string> refused_parameter(
     const error& x, const std::vector<std::string>& sent);
+
+/// Nobody asked for it: its dialect says it by itself (`dialect::additions`).
+/// Each of these may be left out beside one that was asked for.
+[[nodiscard]] bool is_added(std::string_view parameter);
 
 /// Another model may well answer now: this one cannot be reached, has too much
 /// to do, or does not serve us (quota, bill).
@@ -33,7 +39,7 @@ inline constexpr const char* asked_anew = "model ";
 /// What was tried already in a step.
 struct second_tries {
   bool made_room = false;
-  bool left_out = false;  ///< a parameter
+  bool left_out = false;  ///< a parameter that was asked for
 };
 
 enum class second_try : std::uint8_t {

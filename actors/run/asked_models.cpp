@@ -31,6 +31,13 @@ std::vector<std::string> sent_parameters(const model::request_options& x) {
   return out;
 }
 
+std::vector<std::string> sent_parameters(const model::request_options& x,
+                                         const model::dialect& dialect) {
+  auto out = sent_parameters(x);
+  for (auto& name : dialect.additions(x)) out.push_back(std::move(name));
+  return out;
+}
+
 model::request_options without_parameter(model::request_options x,
                                          const std::string& name) {
   if (name == "temperature") x.temperature.reset();
@@ -44,6 +51,7 @@ model::request_options without_parameter(model::request_options x,
   if (name == "parallel_tool_calls") x.parallel_tool_calls.reset();
   if (name == "keep_alive") x.keep_alive.clear();
   if (name == "response_schema") x.response_schema.clear();
+  if (core::is_added(name)) x.left_out.push_back(name);
   auto extra = ordered_json::parse(x.extra, nullptr, false);
   if (extra.is_object() && extra.erase(name) > 0)
     x.extra = extra.empty() ? "" : extra.dump();
@@ -90,8 +98,9 @@ std::size_t asked_models::compact() {
 }
 
 std::optional<std::string> asked_models::try_again(const error& why) {
-  const auto next = core::plan_second_try(why, sent_parameters(now().request),
-                                          before_, asked_ + 1 < all_.size());
+  const auto next = core::plan_second_try(
+      why, sent_parameters(now().request, *spec()->dialect), before_,
+      asked_ + 1 < all_.size());
   switch (next.how) {
     case core::second_try::with_less: return make_room();
     case core::second_try::without_parameter:
@@ -117,7 +126,7 @@ std::optional<std::string> asked_models::make_room() {
 
 std::optional<std::string> asked_models::leave_out(const std::string& parameter,
                                                    const error& why) {
-  before_.left_out = true;
+  before_.left_out = before_.left_out || !core::is_added(parameter);
   auto& x = now();
   x.request = without_parameter(x.request, parameter);
   x.chat.ask_with(x.request);

@@ -17,6 +17,10 @@ namespace riffle {
 [[nodiscard]] std::vector<std::string> sent_parameters(
     const model::request_options& x);
 
+/// These, and what the dialect adds by itself.
+[[nodiscard]] std::vector<std::string> sent_parameters(
+    const model::request_options& x, const model::dialect& dialect);
+
 /// The same request without one of them.
 [[nodiscard]] model::request_options without_parameter(model::request_options x,
                                                        const std::string& name);

@@ -94,10 +94,13 @@ void visit(visitor& v, parameters_config& x) {
 
 void visit(visitor& v, model::quirks& x) {
   v.field("max_tokens_name", &x.max_tokens_name);
+  v.field("seed_name", &x.seed_name);
   v.field("refuses", &x.refuses,
           one_of({"temperature", "top_p", "max_output_tokens", "stop", "seed",
                   "reasoning_effort", "thinking_budget", "tool_choice",
-                  "parallel_tool_calls", "keep_alive", "response_schema"}));
+                  "parallel_tool_calls", "keep_alive", "response_schema",
+                  "stream_options", "include", "reasoning_summary",
+                  "eager_input_streaming"}));
   v.field("returns", &x.returns,
           one_of({"reasoning_content", "reasoning_details", "thinking_chunks",
                   "thought_signature"}));

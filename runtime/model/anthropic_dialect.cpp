@@ -6,6 +6,7 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/model/anthropic_decoder.hpp"
+#include "runtime/model/anthropic_form.hpp"
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/wire_text.hpp"
 
@@ -55,21 +56,26 @@ ordered_json parameters(const request_options& x) {
   if (x.top_p) out["top_p"] = *x.top_p;
   if (!x.stop.empty()) out["stop_sequences"] = x.stop;
   if (!x.reasoning_effort.empty())
-    out["output_config"] = {{"effort", x.reasoning_effort}};
+    out["output_config"]["effort"] = x.reasoning_effort;
+  if (!x.response_schema.empty())
+    out["output_config"]["format"] = {
+        {"type", "json_schema"},
+        {"schema", form_of(ordered_json::parse(x.response_schema))}};
   if (!x.tools.empty() && (!x.tool_choice.empty() || x.parallel_tool_calls))
     out["tool_choice"] = tool_choice(x);
   merge(out, x.extra);
   return out;
 }
 
-void append_tool(std::string& out, const tool_description& x, bool last) {
+void append_tool(std::string& out, const tool_description& x, bool eager,
+                 bool last) {
   out.push_back('{');
   append_member(out, "name", x.name);
   out.push_back(',');
   append_member(out, "description", x.description);
   out.append(",\"input_schema\":").append(parameters_or_none(x.parameters));
   // The arguments come while they are written.
-  out.append(",\"eager_input_streaming\":true");
+  if (eager) out.append(",\"eager_input_streaming\":true");
   if (last) out.append(mark);
   out.push_back('}');
 }
@@ -176,10 +182,11 @@ class anthropic_dialect final : public dialect {
     for (const auto& [name, value] : more.items())
       append_json(out, name, value);
     if (!options.tools.empty()) {
+      const bool eager = !additions(options).empty();
       out.append(",\"tools\":[");
       for (const auto& x : options.tools) {
         if (&x != &options.tools.front()) out.push_back(',');
-        append_tool(out, x, &x == &options.tools.back());
+        append_tool(out, x, eager, &x == &options.tools.back());
       }
       out.push_back(']');
     }
@@ -194,6 +201,12 @@ class anthropic_dialect final : public dialect {
 
   std::string request_tail(const request_options&) const override {
     return "]}";
+  }
+
+  std::vector<std::string> additions(const request_options& x) const override {
+    constexpr auto eager = "eager_input_streaming";
+    if (x.tools.empty() || x.leaves_out(eager)) return {};
+    return {eager};
   }
 
   std::string system_message(std::string_view) const override { return {}; }

@@ -45,11 +45,15 @@ struct request_options {
   std::string extra;                 ///< JSON object, merged into the body
   std::uint64_t context_window = 0;  ///< tokens; 0: nobody knows
   std::string response_schema;       ///< JSON Schema of the answer; empty: none
+  std::vector<std::string> left_out{};  ///< of `dialect::additions`
+
+  [[nodiscard]] bool leaves_out(std::string_view addition) const noexcept;
 };
 
 /// What is odd about a provider, as plain data.
 struct quirks {
   std::string max_tokens_name = "max_tokens";
+  std::string seed_name = "seed";
   std::vector<std::string> refuses;  ///< names of parameters
   /// What it wants back with its messages, beside unknown fields of calls:
   /// reasoning_content (in each message, empty where another made it),
@@ -143,6 +147,13 @@ class dialect {
       const request_options& options) const = 0;
   [[nodiscard]] virtual std::string request_tail(
       const request_options& options) const = 0;
+
+  /// Names of what these requests have although nobody asked for it, and can
+  /// do without: see `request_options::left_out`.
+  [[nodiscard]] virtual std::vector<std::string> additions(
+      const request_options&) const {
+    return {};
+  }
 
   /// Empty: it stands in the head.
   [[nodiscard]] virtual std::string system_message(

@@ -21,7 +21,6 @@ constexpr std::array missing_parameters{
     missing{"anthropic", "keep_alive"},
     missing{"responses", "keep_alive"},
     missing{"anthropic", "seed"},
-    missing{"anthropic", "response_schema"},
     missing{"responses", "stop"},
     missing{"responses", "seed"},
     missing{"responses", "thinking_budget"},
@@ -34,6 +33,10 @@ constexpr std::array<std::string_view, 4> dialects{"openai", "anthropic",
                                                    "responses", "ollama"};
 
 }  // namespace
+
+bool request_options::leaves_out(std::string_view addition) const noexcept {
+  return std::ranges::find(left_out, addition) != left_out.end();
+}
 
 bool can_express(std::string_view dialect,
                  std::string_view parameter) noexcept {

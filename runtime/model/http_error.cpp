@@ -10,6 +10,7 @@
 #include "messages/json_strict.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/model/error_words.hpp"
 
 namespace riffle::model {
 
@@ -86,14 +87,19 @@ std::optional<server_words> from_json(json body) {
     }
     inner = i->is_object() ? *i : body;
   }
-  server_words out;
+  std::string message;
   for (const auto* key : {"message", "detail", "title"}) {
-    if (out.message.empty()) {
-      out.message = clean(string_at(inner, key));
+    if (message.empty()) {
+      message = string_at(inner, key);
     }
   }
-  out.insufficient_quota = string_at(inner, "code") == "insufficient_quota" ||
-                           string_at(inner, "type") == "insufficient_quota";
+  const auto more = more_words(inner, message);
+  constexpr auto quota = "insufficient_quota";
+  server_words out;
+  out.message = clean(message + more);
+  out.insufficient_quota = string_at(inner, "code") == quota ||
+                           string_at(inner, "type") == quota ||
+                           more.find(quota) != std::string::npos;
   return out.message.empty() && !out.insufficient_quota ? std::nullopt
                                                         : std::optional{out};
 }

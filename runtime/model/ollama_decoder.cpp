@@ -112,6 +112,7 @@ void ollama_decoder::on_message(const json& x, turn_delta& out) {
 void ollama_decoder::on_call(const json& x, turn_delta& out) {
   const auto& function = member(x, "function");
   if (!function.is_object()) return;
+  keep_more(x);
   auto& fragment = out.fragments.emplace_back();
   fragment.index = calls_++;
   fragment.id = text_at(x, "id");
@@ -124,6 +125,18 @@ void ollama_decoder::on_call(const json& x, turn_delta& out) {
         arguments.dump(-1, ' ', false, json::error_handler_t::replace);
   fragment.arguments_whole = arguments.is_object();
   fragment.closes = true;
+}
+
+/// All but its name and arguments: `{…,"function":{…}}`.
+void ollama_decoder::keep_more(const json& call) {
+  auto more = answer::kept(call);
+  auto& function = more["function"];
+  function.erase("name");
+  function.erase("arguments");
+  if (function.empty()) more.erase("function");
+  if (more.empty()) return;
+  kept_.push_back(
+      {{"id", text_at(call, "id")}, {"at", calls_}, {"more", std::move(more)}});
 }
 
 void ollama_decoder::on_done(const json& x, turn_delta& out) {
@@ -142,6 +155,8 @@ void ollama_decoder::on_done(const json& x, turn_delta& out) {
     out.finish = calls_ > 0 ? finish_reason::tool_calls : finish_reason::stop;
   else
     out.finish = openai::parse_finish(word);
+  if (!kept_.empty())
+    out.state = wire::text_of(nlohmann::ordered_json{{"calls", kept_}});
   out.done = over_ = true;
 }
 

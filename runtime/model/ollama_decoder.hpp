@@ -25,6 +25,7 @@ class ollama_decoder final : public decoder {
   void learn(std::string_view line, const nlohmann::json& x);
   void on_message(const nlohmann::json& x, turn_delta& out);
   void on_call(const nlohmann::json& x, turn_delta& out);
+  void keep_more(const nlohmann::json& call);
   void on_done(const nlohmann::json& x, turn_delta& out);
   void fail(turn_delta& out, error why);
 
@@ -32,6 +33,7 @@ class ollama_decoder final : public decoder {
   text_template template_;
   piece_kind again_ = piece_kind::text;  ///< what its lines bring
   std::string text_;                     ///< of the line that is read
+  nlohmann::ordered_json kept_ = nlohmann::ordered_json::array();
   std::size_t received_ = 0;
   std::uint32_t calls_ = 0;
   bool over_ = false;

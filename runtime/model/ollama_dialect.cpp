@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/model/dialect.hpp"
 #include "runtime/model/ollama_decoder.hpp"
+#include "runtime/model/openai_state.hpp"
 #include "runtime/model/wire_text.hpp"
 
 namespace riffle::model::ollama {
@@ -59,11 +61,19 @@ void append_tool(std::string& out, const tool_description& x) {
   out.append("}}");
 }
 
-void append_call(std::string& out, const told_call& x) {
+/// `more`: what its server said beside it, see `ollama_decoder`.
+void append_call(std::string& out, const told_call& x,
+                 const ordered_json& more) {
   out.append(R"({"function":{)");
   append_member(out, "name", x.tool);
   out.append(",\"arguments\":").append(sendable_arguments(x.arguments));
-  out.append("}}");
+  if (const auto inside = more.find("function"); inside != more.end())
+    for (const auto& [name, value] : inside->items())
+      append_json(out, name, value);
+  out.push_back('}');
+  for (const auto& [name, value] : more.items())
+    if (name != "function") append_json(out, name, value);
+  out.push_back('}');
 }
 
 std::string message(std::string_view role, std::string_view text) {
@@ -145,9 +155,11 @@ class ollama_dialect final : public dialect {
     }
     if (!x.calls.empty()) {
       out.append(",\"tool_calls\":[");
-      for (const auto& call : x.calls) {
-        if (&call != &x.calls.front()) out.push_back(',');
-        append_call(out, call);
+      const auto state = openai::parse_state(x.own ? x.state : std::string{});
+      for (std::size_t i = 0; i < x.calls.size(); ++i) {
+        if (i > 0) out.push_back(',');
+        append_call(out, x.calls[i],
+                    openai::more_of_call(state, i, x.calls[i].provider_id));
       }
       out.push_back(']');
     }

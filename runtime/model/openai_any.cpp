@@ -46,18 +46,14 @@ void add(turn_delta& out, piece_kind kind, std::string_view text) {
 
 // One part of a content list, by its type.
 void read_part(const json& part, turn_delta& out) {
-  std::string text;
-  if (part.is_string()) return add(out, piece_kind::text, text_of(part));
   const auto type = text_of(member(part, "type"));
-  if (type == "refusal") {
-    append_text(member(part, "refusal"), text);
-    add(out, piece_kind::refusal, text);
+  if (is_shown(part)) {
+    add(out, type == "refusal" ? piece_kind::refusal : piece_kind::text,
+        shown_text(part));
   } else if (type == "thinking" || type == "reasoning") {
+    std::string text;
     append_text(part, text);
     add(out, piece_kind::reasoning, text);
-  } else if (type.empty() || type == "text" || type == "output_text") {
-    append_text(member(part, "text"), text);
-    add(out, piece_kind::text, text);
   }
 }
 
@@ -208,6 +204,21 @@ constexpr std::array finish_words{
 };
 
 }  // namespace
+
+bool is_shown(const json& part) {
+  if (part.is_string()) return true;
+  const auto type = text_of(member(part, "type"));
+  return type.empty() || type == "text" || type == "output_text" ||
+         type == "refusal";
+}
+
+std::string shown_text(const json& part) {
+  if (part.is_string()) return text_of(part);
+  const bool refused = text_of(member(part, "type")) == "refusal";
+  std::string text;
+  append_text(member(part, refused ? "refusal" : "text"), text);
+  return text;
+}
 
 finish_reason parse_finish(std::string_view word) noexcept {
   const auto* i =

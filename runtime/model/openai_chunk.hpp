@@ -39,6 +39,11 @@ bool read_common(std::string_view json, std::size_t readable, chunk& x);
 /// understand it leaves out.
 void read_any(const nlohmann::json& json, chunk& x);
 
+/// Whether a part of a content list is told as text or as a refusal, and what
+/// it says then.
+bool is_shown(const nlohmann::json& part);
+std::string shown_text(const nlohmann::json& part);
+
 /// The document of a text, repaired where providers break JSON in ways that
 /// leave no doubt: bytes that are no UTF-8 and lone surrogates become U+FFFD,
 /// raw control characters in strings are escaped. Nothing if it is no JSON or

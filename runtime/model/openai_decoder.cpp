@@ -40,6 +40,7 @@ openai_decoder::openai_decoder(openai_limits limits)
 
 void openai_decoder::feed(std::string_view bytes, turn_delta& out) {
   if (over_) return;
+  counted_ = out.pieces.pieces.size();
   received_ += bytes.size();
   if (received_ > limits_.answer) {
     return fail(out, {errc::model_error,
@@ -55,6 +56,16 @@ void openai_decoder::feed(std::string_view bytes, turn_delta& out) {
   if (body_ == body::unknown) sniff();
   if (body_ == body::json) return feed_json(bytes, out);
   if (body_ != body::html) feed_events(bytes, out);
+  count_told(out);
+}
+
+/// What was told since `counted_`.
+void openai_decoder::count_told(const turn_delta& out) {
+  const auto& all = out.pieces.pieces;
+  for (; counted_ < all.size(); ++counted_) {
+    if (all[counted_].kind == piece_kind::reasoning) continue;
+    told_ += all[counted_].end - (counted_ == 0 ? 0 : all[counted_ - 1].end);
+  }
 }
 
 // A field of an event cannot begin with these, a document must.
@@ -132,8 +143,9 @@ bool openai_decoder::read_any(std::string_view text, openai::chunk& chunk) {
   const auto json = openai::parse_halves(text, any);
   if (!json) return false;
   halves_ = halves_ || any;
+  count_told(chunk.out);
   openai::read_any(*json, chunk);
-  keeper_.read(*json);
+  keeper_.read(*json, told_, any);
   if (!chunk.failure && !chunk.known && body_ == body::json)
     chunk.failure = openai::any_error(*json);
   if (chunk.failure && any) {
@@ -197,6 +209,7 @@ void openai_decoder::fail_cut(turn_delta& out) {
 // A whole `chat.completion`, or an error with status 200.
 void openai_decoder::read_document(turn_delta& out) {
   const auto document = std::exchange(document_, {});
+  counted_ = out.pieces.pieces.size();
   const delta_mark before{out};
   openai::chunk chunk{out, {}, {}, false, {}};
   if (!read_any(document, chunk)) {

@@ -46,6 +46,7 @@ class openai_decoder final : public decoder {
   void on_end_mark(turn_delta& out);
   void read_document(turn_delta& out);
   void give_state(turn_delta& out);
+  void count_told(const turn_delta& out);
   void fail(turn_delta& out, error why);
   void fail_cut(turn_delta& out);
 
@@ -58,6 +59,8 @@ class openai_decoder final : public decoder {
   std::string document_;
   std::optional<finish_reason> finish_;
   std::size_t received_ = 0;
+  std::size_t told_ = 0;     ///< bytes of the turn's text
+  std::size_t counted_ = 0;  ///< pieces of this read that are in it
   body body_ = body::unknown;
   bool any_event_ = false;
   bool halves_ = false;  ///< the newest chunk has some

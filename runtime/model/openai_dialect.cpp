@@ -107,7 +107,7 @@ ordered_json parameters(const request_options& x, const quirks& odd) {
   if (x.top_p) out["top_p"] = *x.top_p;
   if (x.max_output_tokens) out[odd.max_tokens_name] = *x.max_output_tokens;
   if (!x.stop.empty()) out["stop"] = x.stop;
-  if (x.seed) out["seed"] = *x.seed;
+  if (x.seed) out[odd.seed_name] = *x.seed;
   if (!x.reasoning_effort.empty()) out["reasoning_effort"] = x.reasoning_effort;
   // Servers refuse them where there is no tool.
   if (!x.tools.empty() && !x.tool_choice.empty())
@@ -143,9 +143,9 @@ class openai_dialect final : public dialect {
   std::string request_head(const request_options& options) const override {
     std::string out = "{";
     append_member(out, "model", options.model);
-    out.append(options.streaming
-                   ? R"(,"stream":true,"stream_options":{"include_usage":true})"
-                   : R"(,"stream":false)");
+    out.append(options.streaming ? ",\"stream\":true" : ",\"stream\":false");
+    if (!additions(options).empty())
+      out.append(R"(,"stream_options":{"include_usage":true})");
     const auto more = parameters(options, quirks_);
     for (const auto& [name, value] : more.items())
       append_json(out, name, value);
@@ -165,6 +165,11 @@ class openai_dialect final : public dialect {
     return "]}";
   }
 
+  std::vector<std::string> additions(const request_options& x) const override {
+    if (!x.streaming || x.leaves_out("stream_options")) return {};
+    return {"stream_options"};
+  }
+
   std::string system_message(std::string_view text) const override {
     return message("system", text);
   }
@@ -178,7 +183,9 @@ class openai_dialect final : public dialect {
   std::string assistant_message(const told_turn& x) const override {
     const auto state = x.own ? openai::parse_state(x.state) : ordered_json{};
     std::string out = R"({"role":"assistant","content":)";
-    if (x.own && !x.reasoning.empty() && wants("thinking_chunks"))
+    if (x.own && wants("thinking_chunks") && state.contains("content"))
+      out.append(text_of(openai::content_of(state, x.text)));
+    else if (x.own && wants("thinking_chunks") && !x.reasoning.empty())
       out.append(text_of(thinking_chunks(x)));
     else if (x.text.empty() && !x.calls.empty())
       out.append("null");

@@ -10,6 +10,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/model/error_words.hpp"
 #include "runtime/model/openai_chunk.hpp"
 
 namespace riffle::model::openai {
@@ -64,7 +65,10 @@ report read_report(const json& x) {
   for (const char* key : {"detail", "message"}) {
     if (x.contains(key) && !x[key].is_null()) read_message(x[key], r);
   }
+  const auto more = more_words(x, r.message);
+  r.message += more;
   if (r.message.empty()) read_message(x, r);
+  if (!r.words.empty() || r.status != 0) r.words += lower(more);
   if (r.words.empty() && r.status == 0) r.words = lower(r.message);
   return r;
 }

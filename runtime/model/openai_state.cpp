@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/model/openai_state.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
+#include "messages/utf8.hpp"
+#include "runtime/model/openai_chunk.hpp"
+#include "runtime/model/surrogate_joiner.hpp"
 #include "runtime/model/wire_text.hpp"
 
 namespace riffle::model::openai {
@@ -48,23 +53,88 @@ ordered_json ordered(const json& x) {
       x.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+bool is_open_thinking(const ordered_json& x) {
+  const auto type = x.find("type");
+  const auto signature = x.find("signature");
+  return type != x.end() && *type == "thinking" && x.contains("thinking") &&
+         (signature == x.end() || !signature->is_string() ||
+          signature->get_ref<const std::string&>().empty());
+}
+
+/// `{"type":"text","text":"…"}` and no more.
+bool is_plain_text(const ordered_json& x) {
+  return x.is_object() && x.size() == 2 && x.contains("type") &&
+         x["type"] == "text" && x.contains("text") && x["text"].is_string();
+}
+
+/// Thoughts are a text, or a list of which neighbours that are texts are one.
+void append_thoughts(ordered_json& to, const ordered_json& more) {
+  if (to.is_string() && more.is_string()) {
+    to.get_ref<std::string&>() += more.get_ref<const std::string&>();
+  } else if (to.is_array() && more.is_array()) {
+    for (const auto& x : more) {
+      if (!to.empty() && is_plain_text(to.back()) && is_plain_text(x))
+        append_thoughts(to.back()["text"], x["text"]);
+      else
+        to.push_back(x);
+    }
+  } else if (!more.is_null()) {
+    to = more;
+  }
+}
+
 }  // namespace
 
-void state_keeper::read(const json& event) {
+void state_keeper::read(const json& event, std::size_t told, bool halves) {
+  halves_ = halves_ || halves;
   const auto choices = event.find("choices");
   if (!event.is_object() || choices == event.end() || !choices->is_array())
     return;
   for (const auto& choice : *choices) {
     if (!choice.is_object() || choice.value("index", json(0)) != 0) continue;
-    const auto part =
-        choice.find(choice.contains("delta") ? "delta" : "message");
+    const bool whole = !choice.contains("delta");
+    const auto part = choice.find(whole ? "message" : "delta");
     if (part == choice.end() || !part->is_object()) continue;
+    if (const auto all = part->find("content");
+        all != part->end() && all->is_array())
+      read_content(*all, whole, told);
     if (const auto all = part->find("reasoning_details");
         all != part->end() && all->is_array())
       for (const auto& x : *all) read_detail(x);
     if (const auto all = part->find("tool_calls");
         all != part->end() && all->is_array())
       for (std::size_t i = 0; i < all->size(); ++i) read_call((*all)[i], i);
+  }
+}
+
+// Texts are on record: of them counts where they stand.
+void state_keeper::read_content(const json& parts, bool whole,
+                                std::size_t told) {
+  for (const auto& x : parts) {
+    if (is_shown(x))
+      told += shown_text(x).size();
+    else if (string_of(x, "type") != "reasoning")
+      read_part(x, whole, told);
+  }
+}
+
+// In a stream thinking comes in many parts, up to its signature.
+void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
+  changed_ = true;
+  const bool goes_on = !whole && !content_.empty() &&
+                       content_.back()["after"] == told &&
+                       is_open_thinking(content_.back()["part"]) &&
+                       string_of(x, "type") == "thinking";
+  if (!goes_on) {
+    content_.push_back({{"after", told}, {"part", ordered(x)}});
+    return;
+  }
+  auto& last = content_.back()["part"];
+  for (const auto& [key, value] : x.items()) {
+    if (key == "thinking")
+      append_thoughts(last[key], ordered(value));
+    else if (!value.is_null())
+      last[key] = ordered(value);
   }
 }
 
@@ -82,7 +152,7 @@ void state_keeper::read_detail(const json& x) {
     if (value.is_null()) continue;
     if (is_part(key) && value.is_string() && last.contains(key) &&
         last[key].is_string())
-      last[key] = last[key].get<std::string>() + value.get<std::string>();
+      last[key].get_ref<std::string&>() += value.get_ref<const std::string&>();
     else
       last[key] = ordered(value);
   }
@@ -112,12 +182,32 @@ std::string state_keeper::take() {
   auto out = ordered_json::object();
   if (!details_.empty()) out["details"] = details_;
   if (!calls_.empty()) out["calls"] = calls_;
-  return wire::text_of(out);
+  if (!content_.empty()) out["content"] = content_;
+  auto text = wire::text_of(out);
+  return halves_ ? halves::joined(text) : text;
 }
 
 ordered_json parse_state(std::string_view text) {
   auto out = ordered_json::parse(text, nullptr, false);
   return out.is_object() ? out : ordered_json::object();
+}
+
+ordered_json content_of(const ordered_json& state, std::string_view text) {
+  const auto kept = state.find("content");
+  if (kept == state.end()) return nullptr;
+  auto out = ordered_json::array();
+  std::size_t told = 0;
+  const auto tell = [&](std::string_view all) {
+    if (all.size() > told)
+      out.push_back({{"type", "text"}, {"text", all.substr(told)}});
+    told = std::max(told, all.size());
+  };
+  for (const auto& x : *kept) {
+    tell(cut_utf8(text, x["after"].get<std::size_t>()));
+    out.push_back(x["part"]);
+  }
+  tell(text);
+  return out;
 }
 
 ordered_json more_of_call(const ordered_json& state, std::size_t position,

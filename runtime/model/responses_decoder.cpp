@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/model/responses_decoder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -49,6 +50,20 @@ bool is_terminal(std::string_view type) {
 
 bool is_call(std::string_view type) {
   return type == "function_call" || type == "custom_tool_call";
+}
+
+bool is_usual(std::string_view key) {
+  constexpr std::array<std::string_view, 7> usual{
+      "type", "id", "call_id", "name", "arguments", "input", "status"};
+  return std::ranges::find(usual, key) != usual.end();
+}
+
+/// What nobody knows beside a call.
+ordered_json more_of(const ordered_json& call) {
+  auto out = ordered_json::object();
+  for (const auto& [key, value] : call.items())
+    if (!is_usual(key) && !value.is_null()) out[key] = value;
+  return out;
 }
 
 }  // namespace
@@ -127,6 +142,7 @@ void responses_decoder::on_item(std::uint64_t index, const json& x,
   fragment.index = static_cast<std::uint32_t>(index);
   fragment.id = text_at(x, "call_id");
   fragment.name = text_at(x, "name");
+  item.value = answer::kept(x);
 }
 
 // What did not come in pieces comes now.
@@ -204,14 +220,17 @@ void responses_decoder::on_end(const json& response, turn_delta& out) {
   be_done(out);
 }
 
-// Only thoughts that nobody else can read are worth more than text and calls.
+// Only thoughts that nobody else can read, and what nobody knows, are worth
+// more than text and calls.
 std::string responses_decoder::state() const {
   auto out = ordered_json::array();
   bool any = false;
   std::uint32_t calls = 0;
   for (const auto& [index, x] : items_) {
     if (is_call(x.type)) {
-      out.push_back({{"call", calls++}});
+      auto more = more_of(x.value);
+      any = any || !more.empty();
+      out.push_back({{"call", calls++}, {"more", std::move(more)}});
     } else if (x.type == "message" && !x.text.empty()) {
       out.push_back({{"text", x.text}});
     } else if (x.type == "reasoning" && x.value.contains("encrypted_content") &&

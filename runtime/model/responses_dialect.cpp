@@ -27,17 +27,25 @@ ordered_json tool_choice(const std::string& x) {
   return {{"type", "function"}, {"name", x}};
 }
 
+ordered_json reasoning(const request_options& x) {
+  auto out = ordered_json::object();
+  if (!x.reasoning_effort.empty()) out["effort"] = x.reasoning_effort;
+  if (reasons(x.model) && !x.leaves_out("reasoning_summary"))
+    out["summary"] = "auto";
+  return out;
+}
+
 /// Members of the body, beside those that every request has.
 ordered_json parameters(const request_options& x) {
   auto out = ordered_json::object();
   out["store"] = false;
-  if (reasons(x.model))
+  if (reasons(x.model) && !x.leaves_out("include"))
     out["include"] = ordered_json::array({"reasoning.encrypted_content"});
   if (x.temperature) out["temperature"] = *x.temperature;
   if (x.top_p) out["top_p"] = *x.top_p;
   if (x.max_output_tokens) out["max_output_tokens"] = *x.max_output_tokens;
-  if (!x.reasoning_effort.empty())
-    out["reasoning"] = {{"effort", x.reasoning_effort}};
+  if (auto thoughts = reasoning(x); !thoughts.empty())
+    out["reasoning"] = std::move(thoughts);
   if (!x.tools.empty() && !x.tool_choice.empty())
     out["tool_choice"] = tool_choice(x.tool_choice);
   if (!x.tools.empty() && x.parallel_tool_calls)
@@ -87,13 +95,14 @@ std::string content_with(std::string_view text, told_files files) {
   return out.append("}]");
 }
 
-std::string call_item(const told_call& x) {
+std::string call_item(const told_call& x, const ordered_json& more = {}) {
   std::string out = R"({"type":"function_call",)";
   append_member(out, "call_id", plain_id(x.provider_id));
   out.push_back(',');
   append_member(out, "name", x.tool);
   out.push_back(',');
   append_member(out, "arguments", sendable_arguments(x.arguments));
+  for (const auto& [name, value] : more.items()) append_json(out, name, value);
   out.push_back('}');
   return out;
 }
@@ -138,6 +147,13 @@ class responses_dialect final : public dialect {
     return "]}";
   }
 
+  std::vector<std::string> additions(const request_options& x) const override {
+    std::vector<std::string> out;
+    for (const auto* name : {"include", "reasoning_summary"})
+      if (reasons(x.model) && !x.leaves_out(name)) out.emplace_back(name);
+    return out;
+  }
+
   std::string system_message(std::string_view) const override { return {}; }
 
   std::string user_message(std::string_view text,
@@ -156,7 +172,9 @@ class responses_dialect final : public dialect {
     if (state.is_array()) {
       for (const auto& item : state) {
         if (item.contains("call")) {
-          if (told < x.calls.size()) join(out, call_item(x.calls[told++]));
+          if (told < x.calls.size())
+            join(out, call_item(x.calls[told++],
+                                item.value("more", ordered_json::object())));
         } else if (item.contains("type")) {
           join(out, text_of(item));
         } else {

@@ -70,6 +70,13 @@ std::optional<unsigned> halves::first(std::string_view text) noexcept {
   return 0xD800 + ((at(2) & 0x1F) << 6) + (at(3) & 0x3F);
 }
 
+std::string halves::joined(std::string_view text) {
+  std::optional<unsigned> waits;
+  auto out = settled(text, waits);
+  if (waits) out += replacement_character;
+  return out;
+}
+
 void surrogate_joiner::join(turn_delta& x, const delta_mark& since) {
   if (x.pieces.pieces.size() > since.pieces) join_pieces(x, since);
   for (auto i = since.fragments; i < x.fragments.size(); ++i)

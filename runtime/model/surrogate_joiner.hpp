@@ -24,6 +24,8 @@ namespace halves {
 void append(unsigned unit, std::string& to);
 /// The surrogate that stands at the begin of a text, or nothing.
 std::optional<unsigned> first(std::string_view text) noexcept;
+/// All of a text, in which halves that stand together are joined.
+std::string joined(std::string_view text);
 /// Bytes of one.
 inline constexpr std::size_t length = 4;
 

@@ -22,9 +22,23 @@ expected<std::shared_ptr<const model::dialect>> make_dialect(
                           {}}};
 }
 
+namespace {
+
+/// Models of Claude from before there were forms.
+bool is_formless(std::string_view model) {
+  for (const auto* begin :
+       {"claude-2", "claude-3", "claude-instant", "claude-opus-4-0",
+        "claude-opus-4-2", "claude-sonnet-4-0", "claude-sonnet-4-2"})
+    if (model.starts_with(begin)) return true;
+  return false;
+}
+
+}  // namespace
+
 bool fits_schemas(const config::model_config& x) {
   constexpr auto name = "response_schema";
   const auto refused = config::quirks_of(x).refuses;
+  if (x.dialect == "anthropic" && is_formless(x.model)) return false;
   return x.dialect != "scripted" && model::can_express(x.dialect, name) &&
          std::ranges::find(refused, name) == refused.end();
 }
@@ -78,6 +92,8 @@ model::request_options make_request(
   out.keep_alive = parameters.keep_alive;
   if (x.extra.text != "{}") out.extra = x.extra.text;
   out.context_window = x.context_window;
+  // Names that are no additions are not looked for.
+  out.left_out = config::quirks_of(x).refuses;
   return out;
 }
 

@@ -3,6 +3,10 @@
 // whose results are grouped.
 #include "actors/run/conversation.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -132,6 +136,44 @@ TEST_CASE("state goes to its maker only, and a paused turn stays the last") {
   other.say_model(turn({}, state, "anthropic other"));
   other.compact();
   CHECK(body_of(other).at("messages")[1].at("content")[0].at("text") == "text");
+}
+
+TEST_CASE("a turn costs the same however many came before, in each dialect") {
+  const std::string state =
+      R"([{"type":"thinking","thinking":"hm","signature":"s"},)"
+      R"({"call":0,"more":{}}])";
+  for (const auto* name : {"openai", "anthropic", "responses", "ollama"}) {
+    INFO(name);
+    std::size_t size = 0;
+    const auto time = [&](int turns) {
+      const auto began = std::chrono::steady_clock::now();
+      conversation::settings s;
+      s.dialect = model::make_dialect(name);
+      s.request.model = "m";
+      s.window = 1'000'000'000;
+      s.maker = "me";
+      conversation x{std::move(s)};
+      x.say_system("be good");
+      for (int i = 0; i < turns; ++i) {
+        const auto id = "c" + std::to_string(i);
+        if (i % 10 == 0) x.say_user("go");
+        x.say_model(turn({call_id{id}}, state, "me"));
+        settle(x, id, "a result");
+        x.compact();
+      }
+      size = x.request("").size();
+      return std::chrono::steady_clock::now() - began;
+    };
+    // The best of three: other work of the machine only adds.
+    const auto few = std::min({time(1'000), time(1'000), time(1'000)});
+    const auto many = std::min({time(10'000), time(10'000), time(10'000)});
+    CHECK(size > 10'000u * 100);
+    std::cout << name << ": 10,000 turns took "
+              << static_cast<double>(many.count()) /
+                     static_cast<double>(few.count())
+              << " times as long as 1,000\n";
+    CHECK(many < 40 * few);
+  }
 }
 
 TEST_CASE("what is asked in another way keeps its system prompt") {

@@ -109,6 +109,32 @@ TEST_CASE("a parameter that is refused is told from the server's words") {
                           {"temperature", "top_k"}) == "top_k");
 }
 
+TEST_CASE("the parameter is the one whose longest name is said") {
+  std::vector<std::string> more{"reasoning_effort", "reasoning_summary",
+                                "response_schema", "include"};
+  const auto of = [&](const char* message) {
+    return refused_parameter(says(message), more).value_or("none");
+  };
+  CHECK(of("HTTP 400: Unsupported parameter: 'reasoning.effort' (param "
+           "reasoning.effort)") == "reasoning_effort");
+  CHECK(of("HTTP 400: Your organization must be verified to generate reasoning "
+           "summaries. (reasoning.summary, unsupported_value)") ==
+        "reasoning_summary");
+  CHECK(of("HTTP 400: output_config.format: Extra inputs are not permitted") ==
+        "response_schema");
+  CHECK(of("HTTP 400: output_config.effort: Extra inputs are not permitted") ==
+        "reasoning_effort");
+  CHECK(of("HTTP 400: 'claude-x' does not support output format.") ==
+        "response_schema");
+  // A form that the server cannot make anything of.
+  CHECK(of("HTTP 400: output_config.format.schema: For 'object' type, "
+           "'additionalProperties' must be explicitly set to false") ==
+        "response_schema");
+  CHECK(of("HTTP 400: Encrypted content is not supported with this model. "
+           "(include)") == "include");
+  CHECK(of("HTTP 400: pictures are not supported; include a text") == "none");
+}
+
 TEST_CASE("what refuses no parameter of ours") {
   CHECK(refused("HTTP 500: temperature is not supported") == "none");
   CHECK(refused("temperature is not supported") == "none");
@@ -127,7 +153,13 @@ TEST_CASE("when another model is asked") {
   CHECK(is_out_of_service(says("HTTP 429: slow", errc::model_rate_limited)));
   for (const auto* words :
        {"HTTP 529: overloaded_error", "HTTP 503: no", "HTTP 402: pay",
-        "Overloaded", "the model is at capacity"})
+        "Overloaded", "the model is at capacity",
+        // Anthropic, DeepSeek, OpenRouter, xAI
+        "HTTP 400: Your credit balance is too low to access the Anthropic "
+        "API. Please go to Plans & Billing to upgrade or purchase credits.",
+        "HTTP 400: Insufficient Balance", "HTTP 403: Insufficient credits",
+        "HTTP 403: Your team has either used all available credits or reached "
+        "its monthly spending limit."})
     CHECK(is_out_of_service(says(words)));
   for (const auto* words : {"HTTP 400: bad", "HTTP 401: key", "HTTP 500: x"})
     CHECK_FALSE(is_out_of_service(says(words)));
@@ -143,6 +175,12 @@ TEST_CASE("each second try is made once") {
   CHECK(plan_second_try(odd, all, {}, true) ==
         next_try{second_try::without_parameter, "seed"});
   CHECK(plan_second_try(odd, all, {false, true}, true).how == second_try::none);
+  // What nobody asked for does not count.
+  for (const auto* name : {"stream_options", "include", "reasoning_summary",
+                           "eager_input_streaming"})
+    CHECK(plan_second_try(says(std::string{"HTTP 400: unknown '"} + name + "'"),
+                          {"seed", name}, {false, true}, false) ==
+          next_try{second_try::without_parameter, name});
   CHECK(plan_second_try(busy, all, {}, true).how == second_try::other_model);
   CHECK(plan_second_try(busy, all, {}, false).how == second_try::none);
 }

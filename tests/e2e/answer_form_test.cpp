@@ -48,6 +48,58 @@ TEST_CASE("an answer of a form is asked for as the provider has it") {
   CHECK(server.request_count() == 1);
 }
 
+TEST_CASE(
+    "Anthropic makes answers of a form by itself, old models by the tool") {
+  const auto said = [](const char* text) {
+    std::string out;
+    for (const json& x : {
+             json{{"type", "content_block_start"},
+                  {"index", 0},
+                  {"content_block", {{"type", "text"}, {"text", text}}}},
+             json{{"type", "content_block_stop"}, {"index", 0}},
+             json{{"type", "message_delta"},
+                  {"delta", {{"stop_reason", "end_turn"}}}},
+         })
+      out += "data: " + x.dump() + "\n\n";
+    return respond_sse(out);
+  };
+  const work_folder folder;
+  http_server server{said("{\"n\": 3}")};
+  const bool old = GENERATE(false, true);
+  const auto x =
+      run(folder, server,
+          std::string{"provider = \"anthropic\"\nmodel = \""} +
+              (old ? "claude-3-7-sonnet-latest" : "claude-x") + "\"\n");
+  CHECK(x.status == 0);
+  CHECK(x.out == "{\"n\": 3}\n");
+  const auto body = body_of(server, 0);
+  if (old) {
+    CHECK_FALSE(body.contains("output_config"));
+    CHECK_THAT(body.at("tools").dump(), Contains("valid for this JSON Schema"));
+    return;
+  }
+  auto want = json::parse(form);
+  want["additionalProperties"] = false;
+  CHECK(body.at("output_config").at("format") ==
+        json{{"type", "json_schema"}, {"schema", want}});
+  CHECK_THAT(body.at("tools").dump(), !Contains("JSON Schema"));
+}
+
+TEST_CASE("a form that the server refuses is asked for in words") {
+  const work_folder folder;
+  http_server server{
+      http_reply::json(R"({"error":{"message":"Invalid schema for )"
+                       R"(response_format 'answer'"}})",
+                       400),
+      respond_sse(answer("Three.")), respond_sse(answer("{\"n\":3}"))};
+  const auto x = run(folder, server);
+  CHECK(x.status == 0);
+  CHECK_THAT(x.out, Catch::Matchers::EndsWith("{\"n\":3}\n"));
+  REQUIRE(server.request_count() == 3);
+  CHECK_FALSE(body_of(server, 1).contains("response_format"));
+  CHECK_THAT(last_text(server, 2), Contains(form));
+}
+
 TEST_CASE("an answer of another form is asked for again, with what is wrong") {
   const work_folder folder;
   http_server server{respond_sse(answer("Three.")),

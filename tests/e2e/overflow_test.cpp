@@ -62,6 +62,14 @@ const std::map<std::string, std::string>& too_long() {
   return all;
 }
 
+/// As a gateway passes on what the server behind it said.
+http_reply routed(const std::string& text) {
+  const json error = {{"message", "Provider returned error"},
+                      {"code", 400},
+                      {"metadata", {{"raw", text}, {"provider_name", "X"}}}};
+  return http_reply::json(json{{"error", error}}.dump(), 400);
+}
+
 http_reply refusal_of(const wire_server& wire) {
   const auto& text = too_long().at(wire.model.substr(0, wire.model.find('/')));
   return wire.model == "responses-x" ? respond_sse(text)
@@ -71,14 +79,14 @@ http_reply refusal_of(const wire_server& wire) {
 }  // namespace
 
 TEST_CASE("too long is understood in each provider's shape") {
-  for (const auto& wire : wires()) {
+  const auto check = [](const wire_server& wire, const http_reply& refusal) {
     INFO(wire.model);
     const work_folder folder;
     bool refused = false;
     http_server server{[&](const http_request& request) {
       const auto step = wire.step(json::parse(request.body));
       if (step < 4 || std::exchange(refused, true)) return wire.reply(step);
-      return refusal_of(wire);
+      return refusal;
     }};
     configure_wires(folder, server.url("/v1"), {wire.model});
     for (int i = 0; i < wire_steps; ++i)
@@ -97,5 +105,11 @@ TEST_CASE("too long is understood in each provider's shape") {
     CHECK_THAT(said, Contains("says that the conversation is too long"));
     const auto all = server.requests();
     CHECK(all[5].body.size() < all[4].body.size());
+  };
+  for (const auto& wire : wires()) {
+    check(wire, refusal_of(wire));
+    if (wire.model.starts_with("openrouter"))
+      for (const auto* behind : {"mistral", "groq", "anthropic", "deepseek"})
+        check(wire, routed(too_long().at(behind)));
   }
 }

@@ -100,8 +100,8 @@ TEST_CASE("what a dialect or a provider does not have is a mistake at start") {
                       "has no such thing"));
   CHECK_THAT(x("[agents.default]\nthinking_budget = 100\n"),
              Contains("agents.default.thinking_budget: the dialect"));
-  CHECK_THAT(x("provider = \"mistral\"\nmodel = \"m\"\nseed = 1\n"),
-             Contains("the provider \"mistral\" has no such thing"));
+  CHECK_THAT(x("provider = \"deepseek\"\nmodel = \"m\"\nseed = 1\n"),
+             Contains("the provider \"deepseek\" has no such thing"));
   CHECK_THAT(x("extra = { messages = [] }\n"),
              Contains("is what Riffle itself writes"));
   CHECK(server.request_count() == 0);
@@ -132,6 +132,54 @@ TEST_CASE("a parameter that the model refuses is left out from then on") {
   const auto text = riffle::testing::riffle(folder, {"run", "go"});
   CHECK_THAT(text.err, Contains("[MODEL] default does not take temperature") &&
                            !Contains(" warn "));
+}
+
+TEST_CASE("what Riffle says by itself is left out where it is refused") {
+  struct refused {
+    const char* dialect;
+    const char* words;
+    std::string message;
+    const char* param = nullptr;
+  };
+  const auto x = GENERATE(
+      refused{"openai", "stream_options",
+              "stream_options: Extra inputs are not permitted"},
+      refused{"responses", "include",
+              "Encrypted content is not supported with this model.", "include"},
+      refused{"responses", "summary",
+              "Your organization must be verified to generate reasoning "
+              "summaries. (unsupported)",
+              "reasoning.summary"},
+      refused{"anthropic", "eager_input_streaming",
+              "tools.0.custom.eager_input_streaming: Extra inputs are not "
+              "permitted"});
+  INFO(x.dialect << " " << x.words);
+  const work_folder folder;
+  folder.write("a.txt", "A");
+  const std::string quoted = std::string{"\""} + x.words + "\"";
+  http_server server{[&](const http_request& request) {
+    if (request.body.find(quoted) != std::string::npos ||
+        request.body.find("\"seed\"") != std::string::npos) {
+      const bool first = request.body.find(quoted) != std::string::npos;
+      json error = {{"message", first ? x.message : "Unknown name 'seed'"}};
+      if (first && x.param) error["param"] = x.param;
+      return http_reply::json(json{{"error", error}}.dump(), 400);
+    }
+    return http_reply::text("stop here", 418);
+  }};
+  const auto end = run(folder, server,
+                       std::string{"extra = { seed = 3 }\ndialect = \""} +
+                           x.dialect + "\"\nmodel = \"m\"\n");
+  // It does not count as the one parameter that may be left out.
+  REQUIRE(server.request_count() == 3);
+  CHECK_THAT(server.requests().at(0).body, Contains(quoted));
+  CHECK_THAT(server.requests().at(1).body,
+             !Contains(quoted) && Contains("\"seed\""));
+  CHECK_THAT(server.requests().at(2).body,
+             !Contains(quoted) && !Contains("\"seed\""));
+  std::string said;
+  for (const auto& one : of_type(end.events, "status")) said += one.dump();
+  CHECK_THAT(said, Contains("does not take"));
 }
 
 TEST_CASE("two parameters of one step are not guessed away") {
@@ -205,6 +253,11 @@ TEST_CASE("another model takes the place of one that is out of service") {
   SECTION("overloaded") {}
   SECTION("quota") {
     refused = refusal("You exceeded your current quota", 429);
+  }
+  SECTION("a bill that is told as a mistake") {
+    refused = refusal(
+        "Your credit balance is too low to access the Anthropic API. Please "
+        "go to Plans & Billing to upgrade or purchase credits.");
   }
   SECTION("unreachable") { url = "http://127.0.0.1:1/v1"; }
   folder.configure(url,

@@ -94,6 +94,33 @@ TEST_CASE("anthropic: every parameter has its place in the body") {
         "disabled");
 }
 
+TEST_CASE("anthropic: an answer's form is told as the provider takes it") {
+  model::request_options options;
+  options.model = "m";
+  options.reasoning_effort = "low";
+  options.response_schema = R"({"$schema":"x","type":"object","required":["n"],
+    "properties":{
+      "n":{"type":"integer","minimum":1,"description":"how many"},
+      "when":{"type":"string","format":"date"},
+      "host":{"type":"string","format":"regex","maxLength":9},
+      "list":{"type":"array","minItems":2,
+        "items":{"oneOf":[{"type":"null"},{"$ref":"#/$defs/more"}]}}},
+    "$defs":{"more":{"properties":{"a":{"enum":["x",1]}},
+      "additionalProperties":true}}})";
+  CHECK(request_of("anthropic", options).at("output_config") == json::parse(R"({
+    "effort":"low","format":{"type":"json_schema","schema":{
+      "type":"object","required":["n"],"additionalProperties":false,
+      "properties":{
+        "n":{"type":"integer","description":"how many\n\n{\"minimum\":1}"},
+        "when":{"type":"string","format":"date"},
+        "host":{"type":"string",
+          "description":"{\"format\":\"regex\",\"maxLength\":9}"},
+        "list":{"type":"array","description":"{\"minItems\":2}",
+          "items":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/more"}]}}},
+      "$defs":{"more":{"properties":{"a":{"enum":["x",1]}},
+        "additionalProperties":false}}}}})"));
+}
+
 TEST_CASE("anthropic: the key and the version go into headers") {
   const auto all = model::make_anthropic_dialect()->headers(" k\n");
   CHECK(std::find(all.begin(), all.end(), "x-api-key: k") != all.end());

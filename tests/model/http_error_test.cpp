@@ -29,6 +29,39 @@ TEST_CASE("the words of a refusal are found in the known JSON shapes") {
               R"("message":"Overloaded"}})") == "Overloaded");
 }
 
+TEST_CASE("a gateway's error tells what the server behind it said") {
+  const auto routed = [](std::string_view raw) {
+    return read_server_words(
+        R"({"error":{"message":"Provider returned error","code":400,)"
+        R"("metadata":{"provider_name":"X","raw":)" +
+        std::string{raw} + "}}}");
+  };
+  CHECK(routed(R"("{\"error\":{\"message\":\"too long\",\"type\":\"t\"}}")")
+            .message == "Provider returned error: too long");
+  CHECK(routed(R"("[{\"error\":{\"message\":\"oh\"}}]")").message ==
+        "Provider returned error: oh");
+  CHECK(routed(R"({"error":"no such"})").message ==
+        "Provider returned error: no such");
+  CHECK(routed(R"("it broke {")").message ==
+        "Provider returned error: it broke {");
+  CHECK(routed("7").message == "Provider returned error");
+  // One gateway behind another is told as it is, once.
+  const auto quota = routed(R"("{\"error\":{\"message\":\"m\",)"
+                            R"(\"code\":\"insufficient_quota\"}}")");
+  CHECK(quota.message == "Provider returned error: m (insufficient_quota)");
+  CHECK(quota.insufficient_quota);
+}
+
+TEST_CASE("the words hold what an error is about") {
+  CHECK(words(R"({"error":{"message":"Not supported.","param":"include",)"
+              R"("code":"unsupported_value"}})") ==
+        "Not supported. (include, unsupported_value)");
+  CHECK(
+      words(R"({"error":{"message":"no seed","param":"seed","code":null}})") ==
+      "no seed");
+  CHECK(words(R"({"error":{"message":"m","param":["a"],"code":7}})") == "m");
+}
+
 TEST_CASE("JSON of an unknown shape is told as it is") {
   CHECK(words(R"({"a":1})") == R"({"a":1})");
   CHECK(words(R"({"error":{"message":42}})") == R"({"error":{"message":42}})");

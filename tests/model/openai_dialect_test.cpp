@@ -84,6 +84,10 @@ TEST_CASE("every parameter has its place in the body") {
   odd.max_tokens_name = "max_completion_tokens";
   CHECK_THAT(model::make_openai_dialect(odd)->request_head(options),
              Catch::Matchers::Contains("\"max_completion_tokens\":7"));
+  odd.seed_name = "random_seed";
+  options.extra.clear();
+  CHECK_THAT(model::make_openai_dialect(odd)->request_head(options),
+             Catch::Matchers::Contains("\"random_seed\":-3"));
 }
 
 TEST_CASE("assistant messages carry their calls in order") {

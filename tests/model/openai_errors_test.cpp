@@ -39,6 +39,20 @@ TEST_CASE("errors in the stream are found in every shape") {
   CHECK_FALSE(read(event(R"({"error":{},"choices":[]})") + stop).failure);
 }
 
+TEST_CASE("errors in the stream tell what the server behind a gateway said") {
+  check_failure(
+      read(event(R"({"error":{"code":502,"message":"Provider returned error",)"
+                 R"("metadata":{"raw":"{\"error\":{\"message\":\"too )"
+                 R"(long\"}}"}},"choices":[]})")),
+      errc::model_error, true, "Provider returned error: too long");
+  check_failure(read(event(R"({"error":{"message":"m","metadata":{"raw":)"
+                           R"({"error":{"code":"insufficient_quota"}}}}})")),
+                errc::model_rate_limited, false, "m: (insufficient_quota)");
+  check_failure(
+      read(event(R"({"error":{"message":"m","code":400,"param":"seed"}})")),
+      errc::model_error, false, "m (seed)");
+}
+
 TEST_CASE("codes and types say whether an error may be retried") {
   const auto with = [](std::string_view members) {
     return read(

@@ -75,6 +75,72 @@ TEST_CASE("openai: reasoning goes back where it is wanted") {
     {"type":"text","text":"a"}])"));
 }
 
+TEST_CASE("openai: thinking in a content list goes back as it came") {
+  const auto thinks = [](const char* text, const json& more) {
+    json out = {{"type", "thinking"},
+                {"thinking", {{{"type", "text"}, {"text", text}}}}};
+    out.update(more);
+    return out;
+  };
+  const auto list = [](const json& part) {
+    return chunk({{"content", json::array({part})}});
+  };
+  const json reference = {{"type", "reference"}, {"reference_ids", {1, 2}}};
+  model::quirks odd;
+  odd.returns = {"thinking_chunks"};
+  const auto parts = [&](const std::string& body, std::size_t piece) {
+    const auto m = read_answer("openai", body, piece);
+    CHECK(m.done());
+    model::told_turn turn{m.text(), m.reasoning(), {}, m.state(), true};
+    return told(odd, turn).at("content");
+  };
+  const auto text = [](const char* x) {
+    return json{{"type", "text"}, {"text", x}};
+  };
+  const auto end = chunk(json::object(), "stop") + "data: [DONE]\n\n";
+  // Texts come as strings, which are read on the fast way, and as parts.
+  const auto streamed =
+      list(thinks("t", json::object())) + list(thinks("1 ", json::object())) +
+      list(thinks("end", {{"closed", true}, {"signature", "s+/="}})) +
+      list(thinks("next", {{"closed", true}})) +
+      chunk({{"content", "A\u00e4"}}) + chunk({{"content", "B"}}) +
+      chunk({{"content", json::array({text("C"), thinks("t2", json::object()),
+                                      reference, text("D")})}}) +
+      chunk({{"content", "E"}}) + end;
+  for (const std::size_t piece : {1u, 3u, 64u, 100000u})
+    CHECK(parts(streamed, piece) ==
+          json{thinks("t1 end", {{"closed", true}, {"signature", "s+/="}}),
+               thinks("next", {{"closed", true}}), text("A\u00e4BC"),
+               thinks("t2", json::object()), reference, text("DE")});
+  // Of a whole message each part is one.
+  const json whole{thinks("a", json::object()), thinks("b", json::object()),
+                   text("A"), thinks("c", {{"closed", false}})};
+  const json message = {
+      {"choices",
+       {{{"index", 0},
+         {"message", {{"role", "assistant"}, {"content", whole}}},
+         {"finish_reason", "stop"}}}}};
+  CHECK(parts(message.dump(), 64) == whole);
+  // Plain text has no state.
+  CHECK(read_answer("openai", list(text("A")) + end).state().empty());
+}
+
+TEST_CASE("openai: halves of a character in what goes back are joined") {
+  const auto part = [](const char* escaped) {
+    return std::string{R"(data: {"choices":[{"index":0,"delta":{)"} +
+           R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":")" +
+           escaped + R"("}]}}]})" + "\n\n";
+  };
+  const auto m = read_answer(
+      "openai", part("a\\ud83d") + part("\\ude00b\\ud83d") +
+                    chunk({{"content", "hi"}}, "stop") + "data: [DONE]\n\n");
+  model::quirks odd;
+  odd.returns = {"reasoning_details"};
+  model::told_turn turn{"hi", m.reasoning(), {}, m.state(), true};
+  CHECK(told(odd, turn).at("reasoning_details")[0].at("text") ==
+        "a\U0001F600b\uFFFD");
+}
+
 TEST_CASE("openai: parts of reasoning details are joined and go back") {
   const auto part = [](const json& x) {
     return chunk({{"reasoning", x.value("text", "")},

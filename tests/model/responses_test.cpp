@@ -24,7 +24,7 @@ TEST_CASE("responses: every parameter has its place in the body") {
   CHECK(request_of("responses", options) ==
         json::parse(R"({"model":"m","stream":true,"store":false,"more":1,
     "include":["reasoning.encrypted_content"],"temperature":0.5,"top_p":0.25,
-    "max_output_tokens":7,"reasoning":{"effort":"low"},
+    "max_output_tokens":7,"reasoning":{"effort":"low","summary":"auto"},
     "tool_choice":{"type":"function","name":"now"},"parallel_tool_calls":true,
     "text":{"format":{"type":"json_schema","name":"answer",
       "schema":{"type":"object"}}},
@@ -33,7 +33,9 @@ TEST_CASE("responses: every parameter has its place in the body") {
       "strict":false,"parameters":{"type":"object","properties":{"a":{}}}}],
     "input":[]})"));
   options.model = "gpt-4.1-mini";
-  CHECK_FALSE(request_of("responses", options).contains("include"));
+  const auto plain = request_of("responses", options);
+  CHECK_FALSE(plain.contains("include"));
+  CHECK(plain.at("reasoning") == json{{"effort", "low"}});
 }
 
 TEST_CASE("responses: free text for a custom tool is a call that is refused") {
@@ -112,6 +114,48 @@ TEST_CASE("responses: encrypted thoughts go back before their calls") {
   CHECK(json::parse("[" + dialect->assistant_message(turn) + "]").size() == 1);
 }
 
+TEST_CASE("responses: unknown fields of a call go back to who sent them") {
+  const auto call = [](const char* id, const json& more) {
+    json out = {{"type", "function_call"}, {"id", "fc_1"},
+                {"call_id", id},           {"name", "now"},
+                {"arguments", "{}"},       {"status", "completed"}};
+    out.update(more);
+    return out;
+  };
+  const json more = {{"namespace", "n"}, {"later", {{"x", 1}}}};
+  // With what comes at its beginning alone, too.
+  const auto m = read_answer(
+      "responses",
+      typed_event({{"type", "response.output_item.done"},
+                   {"output_index", 0},
+                   {"item", call("a", {{"none", nullptr}})}}) +
+          typed_event({{"type", "response.output_item.added"},
+                       {"output_index", 1},
+                       {"item", call("b", more)}}) +
+          typed_event({{"type", "response.function_call_arguments.done"},
+                       {"output_index", 1},
+                       {"arguments", "{}"}}) +
+          typed_event({{"type", "response.completed"},
+                       {"response", {{"status", "completed"}}}}));
+  model::told_turn turn{
+      "", "", {{"a", "now", "{}"}, {"b", "now", "{}"}}, m.state(), true};
+  const auto dialect = model::make_responses_dialect();
+  auto told = json::parse("[" + dialect->assistant_message(turn) + "]");
+  json want = {{"type", "function_call"},
+               {"call_id", "a"},
+               {"name", "now"},
+               {"arguments", "{}"}};
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == want);
+  want["call_id"] = "b";
+  auto with_more = want;
+  with_more.update(more);
+  CHECK(told[1] == with_more);
+  turn.own = false;
+  told = json::parse("[" + dialect->assistant_message(turn) + "]");
+  CHECK(told[1] == want);
+}
+
 TEST_CASE("responses: failed and incomplete are told apart") {
   const auto end = [](const char* type, const json& response) {
     return read_answer("responses",
@@ -122,7 +166,7 @@ TEST_CASE("responses: failed and incomplete are told apart") {
           {{"status", "failed"},
            {"error", {{"code", "server_error"}, {"message", "oh"}}}});
   REQUIRE(failed.failure());
-  CHECK(failed.failure()->message == "oh");
+  CHECK(failed.failure()->message == "oh (server_error)");
   CHECK(failed.failure()->retryable);
   CHECK(end("response.incomplete",
             {{"status", "incomplete"},
@@ -218,6 +262,32 @@ TEST_CASE("ollama: calls come whole, and go back as objects") {
       json::parse(dialect->assistant_message(turn)).contains("thinking"));
   CHECK(json::parse(dialect->tool_message("id", "now", "x")) ==
         json::parse(R"({"role":"tool","tool_name":"now","content":"x"})"));
+}
+
+TEST_CASE("ollama: unknown fields of a call go back to who sent them") {
+  const json sent = json::parse(R"([
+    {"id":"call_1","later":{"x":1},
+     "function":{"index":0,"name":"now","arguments":{},"more":[1]}},
+    {"function":{"name":"now","arguments":{"a":1}}}])");
+  const auto m = read_answer(
+      "ollama", json{{"message", {{"content", ""}, {"tool_calls", sent}}},
+                     {"done", true},
+                     {"done_reason", "stop"}}
+                    .dump());
+  model::told_turn turn{"",
+                        "",
+                        {{"call_1", "now", "{}"}, {"made", "now", "{\"a\":1}"}},
+                        m.state(),
+                        true};
+  const auto dialect = model::make_ollama_dialect();
+  const auto told = [&] {
+    return json::parse(dialect->assistant_message(turn)).at("tool_calls");
+  };
+  CHECK(told() == sent);
+  turn.own = false;
+  CHECK(told() == json::parse(R"([
+    {"function":{"name":"now","arguments":{}}},
+    {"function":{"name":"now","arguments":{"a":1}}}])"));
 }
 
 TEST_CASE("ollama: an error in the middle, and a cut, are failures") {

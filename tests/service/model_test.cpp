@@ -84,6 +84,43 @@ TEST_CASE("each parameter can be left out alone") {
   CHECK(without_parameter(full, "top_k").extra.empty());
 }
 
+TEST_CASE("what a dialect adds can be left out, too") {
+  const auto options = [] {
+    model::request_options x;
+    x.model = "m";
+    x.tools = {{"now", "", ""}};
+    return x;
+  }();
+  using names = std::vector<std::string>;
+  const std::vector<std::pair<std::string, names>> all{
+      {"openai", {"stream_options"}},
+      {"anthropic", {"eager_input_streaming"}},
+      {"responses", {"include", "reasoning_summary"}},
+      {"ollama", {}}};
+  for (const auto& [name, additions] : all) {
+    CAPTURE(name);
+    const auto dialect = model::make_dialect(name);
+    CHECK(sent_parameters(options, *dialect) == additions);
+    const auto full = dialect->request_head(options);
+    for (const auto& one : additions) {
+      CHECK(core::is_added(one));
+      const auto less = without_parameter(options, one);
+      auto rest = additions;
+      std::erase(rest, one);
+      CHECK(sent_parameters(less, *dialect) == rest);
+      const auto word = one == "reasoning_summary" ? "summary" : one;
+      CHECK_THAT(full, Contains(word));
+      CHECK_THAT(dialect->request_head(less), !Contains(word));
+    }
+  }
+  model::request_options plain;
+  plain.model = "gpt-4o";
+  plain.streaming = false;
+  for (const auto& [name, additions] : all)
+    CHECK(model::make_dialect(name)->additions(plain).empty());
+  CHECK_FALSE(core::is_added("temperature"));
+}
+
 TEST_CASE("what an agent sets stands over its model") {
   const auto all = all_parameters();
   const config::parameters_config none;
@@ -152,7 +189,16 @@ TEST_CASE("a provider that knows no forms gets the form with a tool") {
   CHECK_FALSE(fits_schemas(x));
   x.provider.clear();
   x.dialect = "anthropic";
-  CHECK_FALSE(fits_schemas(x));
+  for (const auto* old : {"claude-3-7-sonnet-latest", "claude-opus-4-20250514",
+                          "claude-sonnet-4-0"}) {
+    x.model = old;
+    CHECK_FALSE(fits_schemas(x));
+  }
+  for (const auto* able :
+       {"claude-sonnet-4-5", "claude-opus-4-1", "claude-x"}) {
+    x.model = able;
+    CHECK(fits_schemas(x));
+  }
   const auto schema = nlohmann::json::parse(complete_parameters("{\"a\":1}"));
   const std::string about =
       schema.at("properties").at("answer").at("description");
