@@ -25,6 +25,8 @@ install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES configs/default.toml configs/demo.toml configs/demo.script.toml
         DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle")
+install(DIRECTORY configs/demo DESTINATION "${CMAKE_INSTALL_DATADIR}/riffle"
+        USE_SOURCE_PERMISSIONS)
 
 # What shells and man(1) look for, as the program itself says it.
 set(told "${PROJECT_BINARY_DIR}/told")

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include <chrono>
 #include <filesystem>
 
 #include "runtime/config/config.hpp"
 #include "runtime/model/scripted_script.hpp"
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 
@@ -18,4 +24,46 @@ TEST_CASE("the demo's script has no mistakes and five steps") {
   CHECK(script->steps.size() == 5);
   // Three reads in one step: they are what works while the text streams.
   CHECK(script->steps[1].events.size() == 4);
+}
+
+TEST_CASE("the demo at a terminal: at once, asked, killed and gone on") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const riffle::testing::temp_folder folder;
+  const auto begin = std::chrono::steady_clock::now();
+  riffle::testing::terminal_program demo{
+      folder.path(),
+      {riffle::testing::terminal_program::built().string()},
+      80,
+      "xterm",
+      "",
+      std::filesystem::path{RIFFLE_SOURCE_DIR} / "configs/demo/play.sh"};
+  // Both tools say how far they are while the text below them is written.
+  REQUIRE(demo.read_until("2 tools"));
+  REQUIRE(demo.read_until("(2/3: line 2)"));
+  REQUIRE(demo.read_until("[s]top, [?] > "));
+  demo.answer("y");
+  REQUIRE(demo.read_until("killed Riffle with kill -9"));
+  CHECK(demo.finish() == 0);
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  INFO(took.count() << " s");
+  CHECK((took.count() < 40 || riffle::testing::time_scale > 1));
+  riffle::testing::terminal_picture picture{80};
+  picture.feed(demo.written());
+  const auto text = picture.text();
+  INFO(text);
+  const auto comes = [&text, at = std::size_t{0}](const char* part) mutable {
+    at = text.find(part, at);
+    return at != std::string::npos;
+  };
+  CHECK(comes("They work while I still write: their progress stands below.\n"));
+  CHECK(comes("It never looks at the count.\n"));
+  CHECK(
+      comes("│ -  sum=$((sum + cents))\n│ +  sum=$((sum + count * cents))\n"));
+  CHECK(comes("[APPROVAL] edit total.sh: approved by user\n"));
+  CHECK(comes("Somebody has killed Riffle with kill -9"));
+  CHECK(comes("✓ several items\n"));
+  CHECK(text.find("Killed") == std::string::npos);
+  CHECK(text.find("2 tools") == std::string::npos);
 }

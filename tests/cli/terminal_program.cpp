@@ -35,14 +35,18 @@ bool has_terminals() {
   return found;
 }
 
+std::filesystem::path terminal_program::built() {
+  return std::filesystem::path{RIFFLE_BINARY_DIR} / "riffle";
+}
+
 terminal_program::terminal_program(const std::filesystem::path& folder,
                                    const std::vector<std::string>& arguments,
                                    unsigned short columns,
                                    const std::string& term,
-                                   const std::string& locale) {
-  const auto binary = std::filesystem::path{RIFFLE_BINARY_DIR} / "riffle";
+                                   const std::string& locale,
+                                   const std::filesystem::path& program) {
   auto words = arguments;
-  words.insert(words.begin(), binary.string());
+  words.insert(words.begin(), program.string());
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -15,14 +15,16 @@ bool has_terminals();
 inline constexpr const char* no_terminals =
     "no pseudo-terminal: is devpts mounted at /dev/pts?";
 
-/// The built program in a folder, with all three standard descriptors on a
-/// pseudo-terminal. Killed by the destructor.
+/// The built program (or another one) in a folder, with all three standard
+/// descriptors on a pseudo-terminal. Killed by the destructor.
 class terminal_program {
  public:
   terminal_program(const std::filesystem::path& folder,
                    const std::vector<std::string>& arguments,
                    unsigned short columns, const std::string& term = "xterm",
-                   const std::string& locale = "");
+                   const std::string& locale = "",
+                   const std::filesystem::path& program = built());
+  static std::filesystem::path built();
   ~terminal_program();
   terminal_program(const terminal_program&) = delete;
   terminal_program& operator=(const terminal_program&) = delete;

@@ -58,7 +58,7 @@ TEST_CASE("the documents' tool of one's own works as it stands there") {
   const auto blocks = blocks_of("Write a tool");
   REQUIRE(blocks.size() == 2);
   const rt::work_folder folder;
-  folder.write("count_words.sh", blocks[0]);
+  folder.write("count_words.py", blocks[0]);
   folder.write("riffle.toml", blocks[1]);
   folder.write("x.txt", "to be or not to be");
   const auto end = rt::riffle(
@@ -67,6 +67,21 @@ TEST_CASE("the documents' tool of one's own works as it stands there") {
   CHECK(end.status == 0);
   CHECK(end.out == "x.txt has 6 words\n");
   CHECK(end.err.find("[TOOL] count_words") != std::string::npos);
+  // JSON is read as JSON.
+  folder.write("q\"ü.txt", "one");
+  const auto quoted = rt::riffle(
+      folder, {"tools", "call", "count_words", R"({"file": "q\"\u00fc.txt"})"});
+  CHECK(quoted.status == 0);
+  CHECK(quoted.out == "q\"ü.txt has 1 words\n");
+  // What cannot be read is a failure, told to the model, and no answer.
+  const auto missing = rt::riffle(
+      folder, {"tools", "call", "count_words", R"({"file": "nope.txt"})"});
+  INFO(missing.out << missing.err);
+  CHECK(missing.status == 1);
+  CHECK((missing.out + missing.err)
+            .find("cannot read nope.txt: No such file or directory") !=
+        std::string::npos);
+  CHECK(missing.out.find("words") == std::string::npos);
   const auto wrong =
       rt::riffle(folder, {"tools", "call", "count_words", R"({"file": 7})"});
   CHECK(wrong.status == 2);

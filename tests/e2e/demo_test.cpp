@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The demo of configs/demo.toml: killed in the middle, it is finished as its
-// comment says.
+// comment says. And the one that kills itself, configs/demo.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -74,4 +76,54 @@ TEST_CASE("a demo that is killed in the middle of its command is finished",
   CHECK(answer.find("a.txt\nb.txt\nc.txt") != std::string::npos);
   CHECK(answer.find("✓ c.txt: 1 lines") != std::string::npos);
   CHECK(x.folder.read("riffle-demo.md").find("✓ a.txt") != std::string::npos);
+}
+
+TEST_CASE("the demo that kills itself ends well, also where nobody is") {
+  const work_folder folder;
+  const auto package = installed_riffle().parent_path().parent_path();
+  program demo{package / "share/riffle/demo/play.sh",
+               folder,
+               {installed_riffle().string(), "--output", "jsonl"},
+               {{"TMPDIR", folder.path().string()}}};
+  const auto end = demo.wait();
+  INFO(end.err);
+  REQUIRE(end.status == 0);
+  CHECK(end.err.find("killed Riffle with kill -9") != std::string::npos);
+  CHECK(processes_in(folder).empty());
+  // Both outputs begin with the same lines; the second one is whole.
+  const auto again = end.out.rfind("{\"seq\":1,");
+  REQUIRE(again != std::string::npos);
+  REQUIRE(again > 0);
+  CHECK(end.out.substr(again).starts_with(end.out.substr(0, again)));
+  const auto events = checked_events(end.out.substr(again));
+  const auto place = [&events](auto is) {
+    return std::ranges::find_if(events, is) - events.begin();
+  };
+  // Progress of both tools, and text behind the first of it.
+  std::set<std::string> working;
+  for (const auto& x : of_type(events, "tool_progress"))
+    working.insert(x.at("data").at("id").get<std::string>());
+  CHECK(working.size() == 3);
+  const auto first = place([](const json& x) {
+    return x.at("type") == "tool_progress" &&
+           x.at("data").at("message") == "line 1";
+  });
+  const auto last = place([](const json& x) {
+    return x.at("type") == "llm_token" &&
+           x.at("data").at("content").get<std::string>().find("count.") !=
+               std::string::npos;
+  });
+  CHECK(first < last);
+  int twice = 0;
+  for (const auto& x : of_type(events, "tool_result")) {
+    CHECK(x.at("data").at("outcome") == "ok");
+    if (x.at("data").at("attempts") == 2) ++twice;
+  }
+  CHECK(twice == 1);
+  const std::string answer =
+      of_type(events, "final_answer").at(0).at("data").at("content");
+  CHECK(answer.find("✓ several items") != std::string::npos);
+  // Nothing stays of its folder.
+  for (const auto& x : std::filesystem::directory_iterator{folder.path()})
+    CHECK_FALSE(x.path().filename().string().starts_with("riffle-demo"));
 }

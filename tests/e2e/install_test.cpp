@@ -147,17 +147,27 @@ TEST_CASE("the package works where it was moved to") {
   if (is_sanitized) return rt::skip("the package is for plain programs");
   const rt::work_folder folder;
   const auto package = moved_package(folder);
-  for (const char* file :
-       {"bin/riffle", "include/riffle/riffle.hpp", "include/riffle/testing.hpp",
-        "lib/cmake/riffle/riffleConfig.cmake",
-        "lib/cmake/riffle/riffleConfigVersion.cmake", "lib/pkgconfig/riffle.pc",
-        "include/riffle/version.hpp", "share/riffle/default.toml",
-        "share/riffle/demo.toml", "share/riffle/demo.script.toml",
-        "share/doc/riffle/README.md", "share/doc/riffle/docs/tools.md",
-        "share/doc/riffle/LICENSE", "include/riffle/volley.hpp",
-        "share/man/man1/riffle.1", "share/bash-completion/completions/riffle",
-        "share/zsh/site-functions/_riffle",
-        "share/fish/vendor_completions.d/riffle.fish"}) {
+  for (const char* file : {"bin/riffle",
+                           "include/riffle/riffle.hpp",
+                           "include/riffle/testing.hpp",
+                           "lib/cmake/riffle/riffleConfig.cmake",
+                           "lib/cmake/riffle/riffleConfigVersion.cmake",
+                           "lib/pkgconfig/riffle.pc",
+                           "include/riffle/version.hpp",
+                           "share/riffle/default.toml",
+                           "share/riffle/demo.toml",
+                           "share/riffle/demo.script.toml",
+                           "share/riffle/demo/play.sh",
+                           "share/riffle/demo/riffle.toml",
+                           "share/doc/riffle/README.md",
+                           "share/doc/riffle/docs/tools.md",
+        "share/doc/riffle/docs/benchmarks.md",
+                           "share/doc/riffle/LICENSE",
+                           "include/riffle/volley.hpp",
+                           "share/man/man1/riffle.1",
+                           "share/bash-completion/completions/riffle",
+                           "share/zsh/site-functions/_riffle",
+                           "share/fish/vendor_completions.d/riffle.fish"}) {
     INFO(file);
     CHECK(fs::is_regular_file(package / file));
   }
