@@ -244,7 +244,11 @@ stream_consumer_actor::behavior_type stream_consumer(
       },
       [&st, run](broken_turn& x) {
         run("stream_consumer.broken_turn", [&] {
-          if (!st.over) st.finish(std::move(x.why));
+          if (st.over) return;
+          if (x.why)
+            st.finish(std::move(x.why));
+          else
+            st.cut_off();
         });
       },
   };
