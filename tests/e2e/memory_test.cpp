@@ -48,7 +48,9 @@ std::size_t peak_of(const std::function<http_reply()>& first,
     return asked++ == 0 ? first() : respond_sse(answer("The end."));
   }};
   folder.configure(server.url("/v1"),
-                   "model = \"m\"\ndialect = \"" + dialect + "\"\n");
+                   "model = \"m\"\ncontext_window = 100000\n"
+                   "retry = { max_attempts = 1 }\ndialect = \"" +
+                       dialect + "\"\n");
   const auto end =
       riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   CHECK(end.status < 2);
