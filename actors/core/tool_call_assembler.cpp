@@ -107,7 +107,7 @@ std::vector<assembly_event> tool_call_assembler::on_fragment(
     const bool empty = x.id.empty() && x.name.empty() && is_blank(x.arguments);
     if (empty) return out;
     if (calls_.size() >= limits_.most_calls) {
-      too_many_ = true;
+      ++dropped_;
       return out;
     }
     at = begin(x, out);

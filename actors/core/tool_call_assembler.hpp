@@ -102,8 +102,8 @@ class tool_call_assembler {
   /// that come later are ignored.
   std::vector<assembly_event> on_turn_end(std::optional<finish_reason> finish);
 
-  /// A call was dropped.
-  [[nodiscard]] bool too_many() const noexcept { return too_many_; }
+  /// Fragments that were dropped.
+  [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
   /// In order of first appearance.
   [[nodiscard]] const std::vector<assembled_call>& calls() const noexcept {
@@ -145,7 +145,7 @@ class tool_call_assembler {
   [[nodiscard]] bool another_began(std::size_t at) const;
 
   assembly_limits limits_;
-  bool too_many_ = false;
+  std::size_t dropped_ = 0;
   std::vector<assembled_call> calls_;
   std::vector<progress> progress_;
   std::map<address, std::size_t> newest_;

@@ -51,7 +51,7 @@ struct stop_asking {};
 
 /// parser -> stream consumer: end the turn, it makes no sense.
 struct broken_turn {
-  error why;
+  std::optional<error> why;  ///< nothing: it ended for its length
 };
 
 // -- the turn, passed down: consumer -> parser -> dispatcher -> orchestrator --

@@ -17,6 +17,10 @@ namespace {
 /// How long a body may go on behind the dialect's end mark.
 constexpr auto body_end_timeout = std::chrono::seconds{1};
 
+/// What a decoder keeps to send back counts a quarter: results of tools that
+/// ran at the provider are among it, and nobody reads them here.
+constexpr std::uint64_t kept_for_a_byte = 4;
+
 /// Hands what the transport brings to the consumer, in order.
 class to_consumer final : public model::transfer_listener {
  public:
@@ -79,7 +83,8 @@ void stream_consumer_state::on_bytes(const model_bytes& x) {
 
 bool stream_consumer_state::is_too_long() const {
   const auto limit = spec->agent.max_turn_bytes;
-  return limit != 0 && message.received() > limit;
+  return limit != 0 && (message.received() > limit ||
+                        decoder->kept() / kept_for_a_byte > limit);
 }
 
 /// What came counts as a turn that ended for its length; the rest of the body
@@ -239,7 +244,11 @@ stream_consumer_actor::behavior_type stream_consumer(
       },
       [&st, run](broken_turn& x) {
         run("stream_consumer.broken_turn", [&] {
-          if (!st.over) st.finish(std::move(x.why));
+          if (st.over) return;
+          if (x.why)
+            st.finish(std::move(x.why));
+          else
+            st.cut_off();
         });
       },
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "actors/handler.hpp"
+#include "actors/run/run_log.hpp"
 #include "actors/tools/call_check.hpp"
 
 namespace riffle {
@@ -13,6 +14,10 @@ namespace {
 using core::assembly_step;
 
 constexpr const char* op = "tool_call_parser";
+
+/// Fragments of calls behind those that are looked at: with so many the turn
+/// has no end.
+constexpr std::size_t most_dropped = 16'384;
 
 error too_long_error(std::uint64_t limit) {
   return {errc::invalid_arguments, op,
@@ -79,7 +84,7 @@ void tool_call_parser_state::take_fragments(const call_fragments& x) {
   }
   send_out();
   tell_writing();
-  if (assembler.too_many() && !cut) cut_turn();
+  if (has_no_end() && !cut) cut_turn();
   if (x.bytes > 0)
     self->send(caf::actor_cast<stream_consumer_actor>(x.consumer),
                credit{x.bytes});
@@ -93,22 +98,27 @@ void tool_call_parser_state::tell_writing() {
   self->send(muxer, std::move(entry));
 }
 
-/// Not again: the model would only do the same.
-error tool_call_parser_state::too_many_error() const {
-  const auto limit = spec->agent.max_calls_per_turn;
-  return {errc::model_error, op,
-          "the model asked for more than " + std::to_string(most_calls(limit)) +
-              " tool calls in one turn, far more than " +
-              (limit > 0 ? "max_calls_per_turn (" + std::to_string(limit) + ")"
-                         : "any turn needs") +
-              "; the turn was cut"};
+bool tool_call_parser_state::has_no_end() const {
+  const bool limited = spec->agent.max_calls_per_turn > 0;
+  return assembler.dropped() > (limited ? most_dropped : 0);
+}
+
+/// Nothing: the limit has told the model already, and the run goes on. An error
+/// is not tried again: the model would only do the same.
+std::optional<error> tool_call_parser_state::flood_error() const {
+  if (spec->agent.max_calls_per_turn > 0) return std::nullopt;
+  return error{errc::model_error, op,
+               "the model asked for more than " +
+                   std::to_string(most_calls(0)) +
+                   " tool calls in one turn, far more than any turn needs; the "
+                   "turn was cut"};
 }
 
 void tool_call_parser_state::cut_turn() {
   cut = true;
   const auto from = caf::actor_cast<stream_consumer_actor>(
       caf::actor_cast<caf::strong_actor_ptr>(consumer));
-  if (from) self->send(from, broken_turn{too_many_error()});
+  if (from) self->send(from, broken_turn{flood_error()});
 }
 
 void tool_call_parser_state::on_over(turn_over& x) {
@@ -122,10 +132,13 @@ void tool_call_parser_state::on_over(turn_over& x) {
 void tool_call_parser_state::take_over(turn_over& x) {
   // It may have ended before the consumer heard that it is cut: what came
   // behind the bound is not known, so it did not end well.
-  if (assembler.too_many() && !x.turn.failure) {
-    x.turn.failure = too_many_error();
-    x.turn.finish.reset();
-  }
+  if (has_no_end() && !x.turn.failure) x.turn.failure = flood_error();
+  if (assembler.dropped() > 0)
+    log_run(log_level::warn, spec->run,
+            "of the calls of one turn only the first " +
+                std::to_string(most_calls(spec->agent.max_calls_per_turn)) +
+                " were looked at");
+  if (x.turn.failure) x.turn.finish.reset();
   auto finish = x.turn.finish;
   if (x.turn.failure) finish.reset();
   apply(assembler.on_turn_end(finish));

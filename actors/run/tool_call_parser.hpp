@@ -70,8 +70,9 @@ struct tool_call_parser_state {
   [[nodiscard]] bool is_looking() const { return look != 0; }
   /// Says which call is being written, for those who wait.
   void tell_writing();
-  /// Ends a turn that has far more calls than any turn may have.
-  [[nodiscard]] error too_many_error() const;
+  /// It has far more calls than any turn may have.
+  [[nodiscard]] bool has_no_end() const;
+  [[nodiscard]] std::optional<error> flood_error() const;
   void cut_turn();
 
   tool_call_parser_actor::pointer self;
@@ -95,7 +96,8 @@ struct tool_call_parser_state {
 };
 
 /// How many calls of a turn are looked at, with this limit on those that run
-/// (`max_calls_per_turn`; 0: none); beyond them the turn is broken.
+/// (`max_calls_per_turn`; 0: none). Those behind them are dropped; where there
+/// is no limit the turn is broken.
 [[nodiscard]] std::size_t most_calls(std::uint32_t limit);
 
 tool_call_parser_actor::behavior_type tool_call_parser(

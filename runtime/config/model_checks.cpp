@@ -193,14 +193,28 @@ std::optional<std::vector<std::string>> variables_in(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> key_variables(const model_config& x) {
+namespace {
+
+/// `first`, if it is a name, and what stands in the texts of an object.
+std::vector<std::string> variables_of(const std::string& first,
+                                      const json_object& headers) {
   std::vector<std::string> out;
-  if (!x.api_key_env.empty()) out.push_back(x.api_key_env);
-  for (const auto& [name, text] : texts_of(x.headers.text))
+  if (!first.empty()) out.push_back(first);
+  for (const auto& [name, text] : texts_of(headers.text))
     for (auto& variable :
          variables_in(text).value_or(std::vector<std::string>{}))
       out.push_back(std::move(variable));
   return out;
+}
+
+}  // namespace
+
+std::vector<std::string> key_variables(const model_config& x) {
+  return variables_of(x.api_key_env, x.headers);
+}
+
+std::vector<std::string> key_variables(const mcp_config& x) {
+  return variables_of(x.token_env, x.headers);
 }
 
 }  // namespace riffle::config

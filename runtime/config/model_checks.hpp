@@ -33,5 +33,6 @@ std::optional<std::vector<std::string>> variables_in(std::string_view text);
 
 /// The variables whose values are keys: that of the key, and those of headers.
 std::vector<std::string> key_variables(const model_config& x);
+std::vector<std::string> key_variables(const mcp_config& x);
 
 }  // namespace riffle::config

@@ -215,11 +215,14 @@ server::server(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 
 server::~server() { close({}); }
 
-expected<std::unique_ptr<server>> server::open(server_options x) {
+expected<std::unique_ptr<server>> server::open(server_options x) try {
   auto made = std::make_unique<impl>(std::move(x));
   if (auto ok = made->load_tls(); !ok) return unexpected{ok.error()};
   if (auto ok = made->listen(); !ok) return unexpected{ok.error()};
   return std::unique_ptr<server>{new server{std::move(made)}};
+} catch (const boost::system::system_error& e) {
+  // What waits for events has none of its own, as no descriptor is left.
+  return refused(std::string{"the server cannot begin: "} + e.what());
 }
 
 std::uint16_t server::port() const {

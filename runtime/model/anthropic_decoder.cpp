@@ -37,6 +37,12 @@ finish_reason finish_of(std::string_view word) {
   return i != stop_words.end() ? i->meaning : finish_reason::missing;
 }
 
+/// What is told of an answer more often than this is told at its end.
+constexpr std::size_t most_states = 8;
+
+/// The input of a tool is parsed: a byte of it may be a value.
+constexpr std::uint64_t weight_of_input = sizeof(ordered_json) / 2;
+
 void append_to(ordered_json& x, const char* key, const std::string& text) {
   auto& value = x[key];
   if (!value.is_string()) value = "";
@@ -64,8 +70,10 @@ void anthropic_decoder::on_event(const json& x, turn_delta& out) {
     on_stop(index, out);
   else if (type == "message_delta")
     on_finish(x, out);
-  else if (type == "message_stop" && finish_)
+  else if (type == "message_stop" && finish_) {
+    if (finishes_ > most_states) give_state(out);
     be_done(out);
+  }
 }
 
 void anthropic_decoder::on_document(const json& x, turn_delta& out) {
@@ -99,6 +107,7 @@ void anthropic_decoder::on_block(std::uint64_t index, const json& x,
   auto& b = blocks_[index];
   b.type = text_at(x, "type");
   b.value = answer::kept(x);
+  kept_ += sizeof(block) + wire::weight_of(b.value);
   if (b.type == "text") add(out, piece_kind::text, text_at(x, "text"));
   if (b.type == "thinking")
     add(out, piece_kind::reasoning, text_at(x, "thinking"));
@@ -116,22 +125,30 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
   if (known == blocks_.end() || known->second.stopped) return;
   auto& b = known->second;
   const auto type = text_at(x, "type");
+  const auto keep = [&](const char* key, const std::string& text) {
+    append_to(b.value, key, text);
+    kept_ += text.size();
+  };
   if (type == "text_delta") {
     add_told(index, told::text, text_at(x, "text"), out);
   } else if (type == "thinking_delta") {
     add_told(index, told::thinking, text_at(x, "thinking"), out);
   } else if (type == "signature_delta") {
-    append_to(b.value, "signature", text_at(x, "signature"));
+    keep("signature", text_at(x, "signature"));
   } else if (type == "input_json_delta") {
     add_told(index, told::input, text_at(x, "partial_json"), out);
   } else if (type == "citations_delta") {
     if (!b.value["citations"].is_array())
       b.value["citations"] = ordered_json::array();
-    b.value["citations"].push_back(answer::kept(member(x, "citation")));
+    auto& one = b.value["citations"].emplace_back();
+    one = answer::kept(member(x, "citation"));
+    kept_ += wire::weight_of(one);
   } else if (type == "compaction_delta") {
-    append_to(b.value, "content", text_at(x, "content"));
-    if (const auto secret = text_at(x, "encrypted_content"); !secret.empty())
+    keep("content", text_at(x, "content"));
+    if (const auto secret = text_at(x, "encrypted_content"); !secret.empty()) {
       b.value["encrypted_content"] = secret;
+      kept_ += secret.size();
+    }
     add(out, piece_kind::text, text_at(x, "content"));
   } else {
     b.odd = true;
@@ -144,6 +161,7 @@ void anthropic_decoder::add_told(std::uint64_t index, told what,
   const auto known = blocks_.find(index);
   if (known == blocks_.end() || known->second.stopped) return;
   auto& b = known->second;
+  kept_ += text.size();
   switch (what) {
     case told::text:
       append_to(b.value, "text", text);
@@ -153,8 +171,13 @@ void anthropic_decoder::add_told(std::uint64_t index, told what,
       return add(out, piece_kind::reasoning, text);
     case told::input: break;
   }
-  b.input += text;
-  if (b.type != "tool_use" || text.empty()) return;
+  if (b.type != "tool_use") {
+    b.input += text;
+    kept_ += text.size() * weight_of_input;
+    return;
+  }
+  if (text.empty()) return;
+  b.has_input = true;
   auto& fragment = out.fragments.emplace_back();
   fragment.index = static_cast<std::uint32_t>(index);
   fragment.arguments = text;
@@ -193,14 +216,15 @@ void anthropic_decoder::on_stop(std::uint64_t index, turn_delta& out) {
   b.stopped = true;
   const auto input = b.value.find("input");
   const bool whole =
-      b.input.empty() && input != b.value.end() && input->is_object();
+      !b.has_input && input != b.value.end() && input->is_object();
   if (b.type == "tool_use") {
     auto& fragment = out.fragments.emplace_back();
     fragment.index = static_cast<std::uint32_t>(index);
     if (whole && !input->empty()) fragment.arguments = wire::text_of(*input);
     fragment.closes = true;
   } else if (!b.input.empty()) {
-    auto parsed = ordered_json::parse(b.input, nullptr, false);
+    auto parsed =
+        ordered_json::parse(std::exchange(b.input, {}), nullptr, false);
     b.odd = b.odd || parsed.is_discarded();
     if (!b.odd) b.value["input"] = std::move(parsed);
   }
@@ -212,7 +236,11 @@ void anthropic_decoder::on_finish(const json& x, turn_delta& out) {
   if (word.empty()) return;
   finish_ = finish_of(word);
   out.finish = finish_;
-  // A second finish that leaves nothing does not take the first one's back.
+  if (++finishes_ <= most_states) give_state(out);
+}
+
+// A second finish that leaves nothing does not take the first one's back.
+void anthropic_decoder::give_state(turn_delta& out) const {
   if (auto kept = state(); !kept.empty()) out.state = std::move(kept);
 }
 
@@ -235,15 +263,18 @@ void anthropic_decoder::read_usage(const json& x, turn_delta& out) {
   if (input || output) out.usage = usage_;
 }
 
-bool anthropic_decoder::has_result(const ordered_json& id) const {
-  return std::ranges::any_of(blocks_, [&](const auto& x) {
-    const auto found = x.second.value.find("tool_use_id");
-    return found != x.second.value.end() && *found == id;
-  });
+anthropic_decoder::result_ids anthropic_decoder::results() const {
+  result_ids all;
+  for (const auto& [index, x] : blocks_)
+    if (const auto id = x.value.find("tool_use_id");
+        id != x.value.end() && id->is_string())
+      all.insert(id->get<std::string>());
+  return all;
 }
 
 // What a turn that was cut left unfinished is refused by the provider.
-bool anthropic_decoder::goes_back(const block& x) const {
+bool anthropic_decoder::goes_back(const block& x,
+                                  const result_ids& known) const {
   if (x.odd || !x.stopped) return false;
   if (x.type == "text")
     return x.value.contains("text") && x.value["text"].is_string() &&
@@ -253,7 +284,8 @@ bool anthropic_decoder::goes_back(const block& x) const {
            !x.value["signature"].get_ref<const std::string&>().empty();
   if (x.type == "server_tool_use")
     return finish_ == finish_reason::paused ||
-           (x.value.contains("id") && has_result(x.value["id"]));
+           (x.value.contains("id") && x.value["id"].is_string() &&
+            known.contains(x.value["id"].get_ref<const std::string&>()));
   return true;
 }
 
@@ -263,6 +295,7 @@ std::string anthropic_decoder::state() const {
   bool plain = true;
   std::uint32_t calls = 0;
   std::uint32_t texts = 0;
+  const auto known = results();
   bool thoughts_only = finish_ != finish_reason::paused;
   for (const auto& [index, x] : blocks_) {
     if (x.type == "tool_use") {
@@ -272,7 +305,7 @@ std::string anthropic_decoder::state() const {
       out.push_back({{"call", calls++}, {"more", std::move(more)}});
       continue;
     }
-    if (!goes_back(x)) continue;
+    if (!goes_back(x, known)) continue;
     thoughts_only = thoughts_only && x.type.ends_with("thinking");
     plain = plain && x.type == "text" && ++texts == 1 && calls == 0 &&
             !x.value.contains("citations");

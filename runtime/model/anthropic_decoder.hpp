@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +19,9 @@ namespace riffle::model::anthropic {
 /// stops. What runs at the provider is kept for the next request and never
 /// becomes a call.
 class anthropic_decoder final : public answer_reader {
+ public:
+  [[nodiscard]] std::uint64_t kept() const noexcept override { return kept_; }
+
  protected:
   void on_event(const json& x, turn_delta& out) override;
   [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
@@ -27,7 +33,8 @@ class anthropic_decoder final : public answer_reader {
   struct block {
     nlohmann::ordered_json value;  ///< as it goes back
     std::string type;
-    std::string input;  ///< of a tool, as it came
+    std::string input;       ///< of a tool at the provider, as it came
+    bool has_input = false;  ///< a call's input came in parts
     bool stopped = false;
     bool odd = false;  ///< it had what nobody knows: it cannot go back
   };
@@ -41,15 +48,20 @@ class anthropic_decoder final : public answer_reader {
   void on_delta(std::uint64_t index, const json& x, turn_delta& out);
   void on_stop(std::uint64_t index, turn_delta& out);
   void on_finish(const json& x, turn_delta& out);
+  void give_state(turn_delta& out) const;
   void read_usage(const json& x, turn_delta& out);
-  [[nodiscard]] bool has_result(const nlohmann::ordered_json& id) const;
-  [[nodiscard]] bool goes_back(const block& x) const;
+  /// Names of the calls at the provider that have a result.
+  using result_ids = std::set<std::string, std::less<>>;
+  [[nodiscard]] result_ids results() const;
+  [[nodiscard]] bool goes_back(const block& x, const result_ids& known) const;
   [[nodiscard]] std::string state() const;
 
   std::map<std::uint64_t, block> blocks_;
   std::optional<std::string> id_;  ///< of the message
   std::optional<finish_reason> finish_;
   token_usage usage_;
+  std::uint64_t kept_ = 0;
+  std::size_t finishes_ = 0;
   std::uint64_t again_index_ = 0;  ///< of what `often` said last
   told again_ = told::text;
 };

@@ -125,6 +125,10 @@ class decoder {
   /// The body ended cleanly. Sets `out.failure` (stream_interrupted,
   /// retryable) if the answer is not complete by the dialect's rules.
   virtual void end(turn_delta& out) = 0;
+
+  /// Bytes of memory, about, that it keeps of the answer, to send them back.
+  /// Never less than before.
+  [[nodiscard]] virtual std::uint64_t kept() const noexcept { return 0; }
 };
 
 /// Writes requests and reads answers of one dialect.

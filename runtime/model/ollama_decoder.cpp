@@ -137,6 +137,7 @@ void ollama_decoder::keep_more(const json& call) {
   if (more.empty()) return;
   kept_.push_back(
       {{"id", text_at(call, "id")}, {"at", calls_}, {"more", std::move(more)}});
+  weight_ += wire::weight_of(kept_.back());
 }
 
 void ollama_decoder::on_done(const json& x, turn_delta& out) {

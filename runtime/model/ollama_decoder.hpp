@@ -19,6 +19,7 @@ class ollama_decoder final : public decoder {
  public:
   void feed(std::string_view bytes, turn_delta& out) override;
   void end(turn_delta& out) override;
+  [[nodiscard]] std::uint64_t kept() const noexcept override { return weight_; }
 
  private:
   void on_line(std::string_view line, turn_delta& out);
@@ -34,6 +35,7 @@ class ollama_decoder final : public decoder {
   piece_kind again_ = piece_kind::text;  ///< what its lines bring
   std::string text_;                     ///< of the line that is read
   nlohmann::ordered_json kept_ = nlohmann::ordered_json::array();
+  std::uint64_t weight_ = 0;  ///< of it, in bytes
   std::size_t received_ = 0;
   std::uint32_t calls_ = 0;
   bool over_ = false;

@@ -15,6 +15,9 @@ namespace {
 constexpr std::string_view end_mark = "[DONE]";
 constexpr std::size_t head_size = 256;
 
+/// What is told of an answer more often than this is told at its end.
+constexpr std::size_t most_states = 8;
+
 error interrupted(std::string message, std::string cause = {}) {
   return {errc::stream_interrupted, "model", std::move(message), true,
           std::move(cause)};
@@ -160,7 +163,7 @@ void openai_decoder::apply(const openai::chunk& chunk) {
   if (chunk.finish && (!finish_ || !is_cut(*finish_))) finish_ = chunk.finish;
   if (chunk.finish) {
     chunk.out.finish = finish_;
-    give_state(chunk.out);
+    if (++finishes_ <= most_states) give_state(chunk.out);
   }
   if (chunk.failure) fail(chunk.out, *chunk.failure);
 }

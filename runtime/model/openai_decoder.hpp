@@ -30,6 +30,9 @@ class openai_decoder final : public decoder {
 
   void feed(std::string_view bytes, turn_delta& out) override;
   void end(turn_delta& out) override;
+  [[nodiscard]] std::uint64_t kept() const noexcept override {
+    return keeper_.kept();
+  }
 
  private:
   /// What the first byte that is no white space tells.
@@ -61,6 +64,7 @@ class openai_decoder final : public decoder {
   std::size_t received_ = 0;
   std::size_t told_ = 0;     ///< bytes of the turn's text
   std::size_t counted_ = 0;  ///< pieces of this read that are in it
+  std::size_t finishes_ = 0;
   body body_ = body::unknown;
   bool any_event_ = false;
   bool halves_ = false;  ///< the newest chunk has some

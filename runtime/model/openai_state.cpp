@@ -127,14 +127,17 @@ void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
                        string_of(x, "type") == "thinking";
   if (!goes_on) {
     content_.push_back({{"after", told}, {"part", ordered(x)}});
+    kept_ += wire::weight_of(content_.back());
     return;
   }
   auto& last = content_.back()["part"];
   for (const auto& [key, value] : x.items()) {
+    const auto more = ordered(value);
+    kept_ += wire::weight_of(more);
     if (key == "thinking")
-      append_thoughts(last[key], ordered(value));
-    else if (!value.is_null())
-      last[key] = ordered(value);
+      append_thoughts(last[key], more);
+    else if (!more.is_null())
+      last[key] = more;
   }
 }
 
@@ -145,16 +148,21 @@ void state_keeper::read_detail(const json& x) {
   if (details_.empty() || !same(details_.back(), x, "type") ||
       !same(details_.back(), x, "index")) {
     details_.push_back(ordered(x));
+    kept_ += wire::weight_of(details_.back());
     return;
   }
   auto& last = details_.back();
   for (const auto& [key, value] : x.items()) {
     if (value.is_null()) continue;
-    if (is_part(key) && value.is_string() && last.contains(key) &&
-        last[key].is_string())
-      last[key].get_ref<std::string&>() += value.get_ref<const std::string&>();
-    else
-      last[key] = ordered(value);
+    auto& known = last[key];
+    if (is_part(key) && value.is_string() && known.is_string()) {
+      const auto& more = value.get_ref<const std::string&>();
+      known.get_ref<std::string&>() += more;
+      kept_ += more.size();
+    } else {
+      known = ordered(value);
+      kept_ += wire::weight_of(known);
+    }
   }
 }
 
@@ -170,11 +178,24 @@ void state_keeper::read_call(const json& x, std::size_t position) {
                       ? index->get<std::uint64_t>()
                       : position;
   const auto id = string_of(x, "id");
-  for (auto& known : calls_) {
-    const bool is_it = id.empty() ? known["at"] == at : known["id"] == id;
-    if (is_it) return known["more"].update(more);
-  }
+  kept_ += wire::weight_of(more);
+  const auto known = place_of(id, at);
+  if (known < calls_.size()) return calls_[known]["more"].update(more);
+  by_at_.emplace(at, known);
+  if (!id.empty()) by_id_.emplace(id, known);
   calls_.push_back({{"id", id}, {"at", at}, {"more", std::move(more)}});
+  kept_ += wire::weight_of(calls_.back()) + id.size();
+}
+
+/// By its id, else by its index; behind the last one: nowhere.
+std::size_t state_keeper::place_of(const std::string& id,
+                                   std::uint64_t at) const {
+  if (!id.empty()) {
+    const auto found = by_id_.find(id);
+    return found != by_id_.end() ? found->second : calls_.size();
+  }
+  const auto found = by_at_.find(at);
+  return found != by_at_.end() ? found->second : calls_.size();
 }
 
 std::string state_keeper::take() {

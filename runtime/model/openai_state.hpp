@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ class state_keeper {
 
   /// Something came since `take`.
   [[nodiscard]] bool changed() const noexcept { return changed_; }
+  /// Bytes of memory, about, of all that came.
+  [[nodiscard]] std::uint64_t kept() const noexcept { return kept_; }
   /// All of it; see `turn_state::text`.
   std::string take();
 
@@ -31,11 +34,16 @@ class state_keeper {
   void read_content(const nlohmann::json& parts, bool whole, std::size_t told);
   void read_part(const nlohmann::json& x, bool whole, std::size_t told);
   void read_call(const nlohmann::json& x, std::size_t position);
+  [[nodiscard]] std::size_t place_of(const std::string& id,
+                                     std::uint64_t at) const;
 
   nlohmann::ordered_json details_ = nlohmann::ordered_json::array();
   nlohmann::ordered_json calls_ = nlohmann::ordered_json::array();
   /// `{"after": bytes of text, "part": …}`
   nlohmann::ordered_json content_ = nlohmann::ordered_json::array();
+  std::map<std::string, std::size_t> by_id_;    ///< places in `calls_`
+  std::map<std::uint64_t, std::size_t> by_at_;  ///< the first of each index
+  std::uint64_t kept_ = 0;
   bool changed_ = false;
   bool halves_ = false;
 };

@@ -103,6 +103,7 @@ void responses_decoder::add_told(std::uint64_t index, told what,
   auto& item = items_[index];
   if (item.closed || text.empty()) return;
   item.arguments += text;
+  kept_ += text.size();
   auto& fragment = out.fragments.emplace_back();
   fragment.index = static_cast<std::uint32_t>(index);
   fragment.arguments = text;
@@ -151,7 +152,10 @@ void responses_decoder::on_item_done(std::uint64_t index, const json& x,
   const bool known = items_.contains(index) && !items_[index].type.empty();
   if (!known) on_item(index, x, out);
   auto& item = items_[index];
-  item.value = answer::kept(x);
+  if (item.type == "reasoning" && member(x, "encrypted_content").is_string()) {
+    item.value = answer::kept(x);
+    kept_ += wire::weight_of(item.value);
+  }
   // One that was cut must not act, even if what came looks whole.
   const bool cut = text_at(x, "status") == "incomplete";
   if (is_call(item.type) && cut) return;
@@ -190,12 +194,14 @@ void responses_decoder::on_arguments_done(std::uint64_t index,
   if (all.starts_with(item.arguments))
     fragment.arguments = all.substr(item.arguments.size());
   item.arguments += fragment.arguments;
+  kept_ += fragment.arguments.size();
   fragment.closes = true;
 }
 
 void responses_decoder::add_text(item& x, const std::string& text,
                                  turn_delta& out) {
   x.text += text;
+  kept_ += text.size();
   add(out, piece_kind::text, text);
 }
 
@@ -233,8 +239,7 @@ std::string responses_decoder::state() const {
       out.push_back({{"call", calls++}, {"more", std::move(more)}});
     } else if (x.type == "message" && !x.text.empty()) {
       out.push_back({{"text", x.text}});
-    } else if (x.type == "reasoning" && x.value.contains("encrypted_content") &&
-               x.value["encrypted_content"].is_string()) {
+    } else if (x.value.is_object()) {
       any = true;
       auto item = x.value;
       item.erase("status");

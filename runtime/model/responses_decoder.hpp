@@ -16,6 +16,11 @@ namespace riffle::model::responses {
 /// by their ids, which change with some servers. What came as text counts; the
 /// items of the last object are not looked at, as some leave them out.
 class responses_decoder final : public answer_reader {
+ public:
+  [[nodiscard]] std::uint64_t kept() const noexcept override {
+    return kept_ + items_.size() * sizeof(decltype(items_)::value_type);
+  }
+
  protected:
   void on_event(const json& x, turn_delta& out) override;
   [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
@@ -26,10 +31,10 @@ class responses_decoder final : public answer_reader {
  private:
   struct item {
     std::string type;
-    std::string arguments;  ///< of a call, as told so far
-    std::string text;       ///< of a message, as told so far
-    nlohmann::ordered_json value;
-    bool thought = false;  ///< a part of its summary was told
+    std::string arguments;         ///< of a call, as told so far
+    std::string text;              ///< of a message, as told so far
+    nlohmann::ordered_json value;  ///< of a thought that nobody can read
+    bool thought = false;          ///< a part of its summary was told
     bool closed = false;
   };
 
@@ -48,6 +53,7 @@ class responses_decoder final : public answer_reader {
   [[nodiscard]] std::string state() const;
 
   std::map<std::uint64_t, item> items_;
+  std::uint64_t kept_ = 0;
   bool finished_ = false;
   std::uint64_t again_index_ = 0;  ///< of what `often` said last
   told again_ = told::none;

@@ -61,6 +61,19 @@ void append_json(std::string& out, std::string_view key,
   out.append(":").append(text_of(value));
 }
 
+std::uint64_t weight_of(const ordered_json& x) {
+  std::uint64_t sum = sizeof x;
+  if (x.is_string())
+    return sum + sizeof(std::string) +
+           x.get_ref<const std::string&>().capacity();
+  if (x.is_object())
+    for (const auto& [key, value] : x.items())
+      sum += sizeof key + key.size() + weight_of(value);
+  if (x.is_array())
+    for (const auto& value : x) sum += weight_of(value);
+  return sum;
+}
+
 std::string text_of(const ordered_json& x) {
   return x.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

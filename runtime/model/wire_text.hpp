@@ -3,6 +3,7 @@
 
 // Pieces of JSON text that requests are made of, for the dialects alone.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ void append_data_url(std::string& out, std::string_view key,
 /// `,"key":value`.
 void append_json(std::string& out, std::string_view key,
                  const ordered_json& value);
+/// Bytes of memory, about.
+std::uint64_t weight_of(const ordered_json& x);
 /// Compact; bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const ordered_json& x);
 

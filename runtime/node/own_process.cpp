@@ -14,7 +14,8 @@ void own_process(const config::config& config) {
     for (const auto& variable : config::key_variables(model))
       take_key(variable);
   for (const auto& [name, server] : config.mcp)
-    if (!server.token_env.empty()) take_key(server.token_env);
+    for (const auto& variable : config::key_variables(server))
+      take_key(variable);
   refuse_tracing();
   outlive_file_limit();
 }

@@ -268,7 +268,7 @@ TEST_CASE("what takes in large turns may fail too") {
   actor_fixture x;
   x.begin();
   std::string calls;
-  for (int i = 0; i < (endless ? 4200 : 600); ++i)
+  for (int i = 0; i < (endless ? 21'000 : 600); ++i)
     calls += model_calls(i, "look", {{"n", i}});
   const auto turn =
       calls + (endless ? scripted_model::hold : model_stops("tool_calls"));

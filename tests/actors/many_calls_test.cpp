@@ -74,26 +74,49 @@ TEST_CASE("without a limit all calls of a turn run") {
   }
 }
 
-TEST_CASE("a turn of calls without end is cut, and not asked for again") {
+TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   actor_fixture x;
   x.begin();
-  // The stream would stay open for ever, or ends before anybody cut it.
+  x.approval = approve::all;
+  const std::string tool = GENERATE("look", "act");
+  // The stream would stay open for ever, or ends by itself.
   const bool ends = GENERATE(false, true);
-  x.provider->answers = {
-      many(4200, "look") +
-      (ends ? model_stops("tool_calls") : std::string{scripted_model::hold})};
+  x.provider->answers = {many(ends ? 4200 : 21'000, tool) +
+                             (ends ? model_stops("tool_calls")
+                                   : std::string{scripted_model::hold}),
+                         the_end};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 4;
   run(x, spec);
+  REQUIRE(x.provider->requests.size() == 2);
+  if (!ends) CHECK(x.provider->cancelled.size() == 1);
+  // What changes something acts only where the turn ended by itself.
+  const bool acts = ends || tool == "look";
+  CHECK(x.look->acted.size() + x.act->acted.size() == (acts ? 4 : 0));
+  CHECK(outcomes(x, "ok") == (acts ? 4 : 0));
+  CHECK(outcomes(x, "skipped") == (acts ? 4092 : 4096));
+  CHECK(events_of(x.reader->lines, "error").empty());
+  CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
+}
+
+TEST_CASE("without a limit a turn of calls without end ends the run") {
+  actor_fixture x;
+  x.begin();
+  const bool ends = GENERATE(false, true);
+  x.provider->answers = {
+      many(16'400, "look") +
+      (ends ? model_stops("tool_calls") : std::string{scripted_model::hold})};
+  auto spec = x.make_spec();
+  spec->agent.max_calls_per_turn = 0;
+  run(x, spec);
   CHECK(x.provider->requests.size() == 1);
   if (!ends) CHECK(x.provider->cancelled.size() == 1);
-  CHECK(x.look->acted.size() <= 4);
   const auto why = events_of(x.reader->lines, "error");
   REQUIRE(why.size() == 1);
   CHECK(why[0].at("data").at("code") == "model_error");
   CHECK(why[0].at("data").at("retryable") == false);
   CHECK(why[0].at("data").at("message").get<std::string>().find(
-            "more than 4096 tool calls in one turn") != std::string::npos);
+            "more than 16384 tool calls in one turn") != std::string::npos);
 }
 
 TEST_CASE("a cancel gets in while a large turn is taken in") {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/time_scale.hpp"
 
@@ -44,7 +46,8 @@ terminal_program::terminal_program(const std::filesystem::path& folder,
                                    unsigned short columns,
                                    const std::string& term,
                                    const std::string& locale,
-                                   const std::filesystem::path& program) {
+                                   const std::filesystem::path& program)
+    : folder_{folder} {
   auto words = arguments;
   words.insert(words.begin(), program.string());
   std::vector<char*> argv;
@@ -60,8 +63,10 @@ terminal_program::terminal_program(const std::filesystem::path& folder,
   if (!locale.empty()) ::setenv("LC_ALL", locale.c_str(), 1);
   if (::chdir(folder.c_str()) != 0) ::_exit(120);
   // Named, and so trusted, unless the test says otherwise.
-  if (::access("riffle.toml", F_OK) == 0)
+  if (::access("riffle.toml", F_OK) == 0) {
     ::setenv("RIFFLE_CONFIG", "riffle.toml", 0);
+    ::setenv("OPENAI_API_KEY", std::string{provider_key}.c_str(), 0);
+  }
   ::execv(argv[0], argv.data());
   ::_exit(121);
 }
@@ -72,6 +77,10 @@ terminal_program::~terminal_program() {
     ::waitpid(pid_, nullptr, 0);
   }
   ::close(terminal_);
+  if (std::uncaught_exceptions() > 0) return;
+  INFO("the key of a provider was shown, or stands in a file");
+  CHECK_FALSE(holds_provider_key(written_));
+  CHECK(files_with_provider_key(folder_) == std::vector<std::string>{});
 }
 
 bool terminal_program::read_some() {

@@ -49,6 +49,7 @@ class terminal_program {
  private:
   bool read_some();
 
+  std::filesystem::path folder_;
   int terminal_ = -1;
   pid_t pid_ = -1;
   std::string written_;

@@ -148,32 +148,70 @@ TEST_CASE("a cancel ends a turn of thousands of calls at once") {
   }
 }
 
+namespace {
+
+/// No end mark, and far more than anybody reads.
+http_reply endless_calls() {
+  return http_reply::sse().repeat(
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"function":)"
+      R"({"name":"read","arguments":"{\"path\":\"a.txt\"}"}}]}}]})"
+      "\n\n",
+      100'000'000);
+}
+
+std::size_t outcomes_of_calls(const std::vector<json>& events,
+                              const char* how) {
+  std::size_t n = 0;
+  for (const auto& x : of_type(events, "tool_result"))
+    if (x.at("data").at("outcome") == how) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("of a turn of far too many calls the rest is skipped") {
+  const bool ends = GENERATE(true, false);
+  const work_folder folder;
+  folder.write("a.txt", "A\n");
+  const auto turn = turn_of(many, "read", {{"path", "a.txt"}});
+  http_server server{[&](const http_request& request) {
+    if (ends || request.body.find(R"("role":"tool")") != std::string::npos)
+      return asks_once(turn)(request);
+    return endless_calls();
+  }};
+  folder.configure(server.url("/v1"));
+  const auto end = riffle::testing::riffle(
+      folder, {"run", "go", "--output", "jsonl", "--set",
+               "models.default.context_window=0"});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  const auto events = checked_events(end.out);
+  CHECK(outcomes_of_calls(events, "ok") == 256);
+  CHECK(outcomes_of_calls(events, "skipped") == 4096 - 256);
+  REQUIRE(server.request_count() == 2);
+  check_results(server.requests()[1]);
+}
+
 TEST_CASE("a provider that never stops sending calls ends the run") {
   const work_folder folder;
   folder.write("a.txt", "A\n");
-  http_server server{[](const http_request&) {
-    // No end mark, and far more than anybody reads.
-    return http_reply::sse().repeat(
-        R"(data: {"choices":[{"delta":{"tool_calls":[{"function":)"
-        R"({"name":"read","arguments":"{\"path\":\"a.txt\"}"}}]}}]})"
-        "\n\n",
-        100'000'000);
-  }};
+  http_server server{[](const http_request&) { return endless_calls(); }};
   folder.configure(server.url("/v1"));
-  SECTION("with the limit that is the default") {
-    const auto end =
-        riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
+  SECTION("with the limit that is the default: it asks for the same again") {
+    const auto end = riffle::testing::riffle(
+        folder, {"run", "go", "--output", "jsonl", "--set",
+                 "models.default.context_window=0"});
     CHECK(end.status == 1);
     const auto events = checked_events(end.out);
-    const auto error = of_type(events, "error").at(0).at("data");
-    CHECK(error.at("code") == "model_error");
-    CHECK(server.request_count() == 1);
-    CHECK(of_type(events, "tool_call").size() <= 4096);
+    CHECK(of_type(events, "run_finished").size() == 1);
+    CHECK(server.request_count() <= 6);
   }
   SECTION("without one") {
     const auto end = riffle::testing::riffle(folder, run_command);
     CHECK(end.status == 1);
-    CHECK(of_type(checked_events(end.out), "error").size() == 1);
+    const auto events = checked_events(end.out);
+    const auto error = of_type(events, "error").at(0).at("data");
+    CHECK(error.at("code") == "model_error");
     CHECK(server.request_count() == 1);
   }
 }

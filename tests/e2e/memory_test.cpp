@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one answer may cost in memory, whatever a provider sends: the peak of
 // the real program, over what it needs for a short answer.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -40,16 +41,18 @@ std::string arguments_chunk(const std::string& text) {
 
 /// Peak memory of a run whose provider answers so first, in MiB.
 std::size_t peak_of(const std::function<http_reply()>& first,
-                    const std::vector<std::string>& options = {}) {
+                    const std::string& dialect = "openai") {
   const work_folder folder;
   int asked = 0;
   http_server server{[&](const http_request&) {
     return asked++ == 0 ? first() : respond_sse(answer("The end."));
   }};
-  folder.configure(server.url("/v1"));
-  std::vector<std::string> arguments{"run", "go", "--output", "jsonl"};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  const auto end = riffle::testing::riffle(folder, arguments);
+  folder.configure(server.url("/v1"),
+                   "model = \"m\"\ncontext_window = 100000\n"
+                   "retry = { max_attempts = 1 }\ndialect = \"" +
+                       dialect + "\"\n");
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--output", "jsonl"});
   CHECK(end.status < 2);
   checked_events(end.out);
   return end.peak_kib / 1024;
@@ -63,9 +66,10 @@ http_reply endless(const std::string& begin, const std::string& unit) {
 }
 
 void stays_small(const char* what, const std::function<http_reply()>& reply,
-                 std::size_t allowed = allowed_mib) {
+                 std::size_t allowed = allowed_mib,
+                 const std::string& dialect = "openai") {
   const auto base = peak_of([] { return respond_sse(answer("Short.")); });
-  const auto peak = peak_of(reply);
+  const auto peak = peak_of(reply, dialect);
   std::printf("memory: %s: %zu MiB over %zu\n", what, peak - base, base);
   CHECK(base > 5);
   CHECK(peak <= base + allowed);
@@ -154,6 +158,206 @@ TEST_CASE("an answer costs no more memory than allowed", "[torture]") {
       auto reply = http_reply{400, http_reply::framing::chunked};
       reply.repeat(page, much() / page.size());
       return reply;
+    });
+  }
+}
+
+// -- what is kept of an answer to be sent back --------------------------------
+
+namespace {
+
+/// Of events that differ: as many as `repeat` would send, up to this.
+constexpr std::size_t most_different = 100 * mib;
+
+/// `begin`, then units that are made from their number, then `end`.
+http_reply flood_of(const std::string& begin,
+                    const std::function<std::string(int)>& unit,
+                    std::size_t bytes = most_different,
+                    const std::string& end = {}) {
+  std::string all = begin;
+  for (int i = 0; all.size() < std::min(bytes, much()); ++i) all += unit(i);
+  return http_reply::sse().send(all + end);
+}
+
+std::string flood_event(const json& x) {
+  return "event: " + x.at("type").get<std::string>() + "\ndata: " + x.dump() +
+         "\n\n";
+}
+
+const std::string flood_start =
+    flood_event({{"type", "message_start"},
+                 {"message", {{"id", "m"}, {"content", json::array()}}}});
+
+std::string flood_block(int index, const json& what) {
+  return flood_event({{"type", "content_block_start"},
+                      {"index", index},
+                      {"content_block", what}});
+}
+
+std::string flood_delta(int index, const json& what) {
+  return flood_event(
+      {{"type", "content_block_delta"}, {"index", index}, {"delta", what}});
+}
+
+std::string flood_stop(int index) {
+  return flood_event({{"type", "content_block_stop"}, {"index", index}});
+}
+
+std::string flood_end(const std::string& reason) {
+  return flood_event({{"type", "message_delta"},
+                      {"delta", {{"stop_reason", reason}}}}) +
+         flood_event({{"type", "message_stop"}});
+}
+
+const std::string flood_thought =
+    flood_start + flood_block(0, {{"type", "thinking"}, {"thinking", ""}});
+
+std::string flood_details(const json& x) {
+  return text_chunk({{"reasoning_details", json::array({x})}});
+}
+
+std::string reasoning_item(int index, const std::string& secret) {
+  return flood_event({{"type", "response.output_item.done"},
+                      {"output_index", index},
+                      {"item",
+                       {{"type", "reasoning"},
+                        {"id", "i" + std::to_string(index)},
+                        {"summary", json::array()},
+                        {"encrypted_content", secret}}}});
+}
+
+const std::string flood_created =
+    flood_event({{"type", "response.created"}, {"response", {{"id", "r"}}}});
+
+}  // namespace
+
+TEST_CASE("what is kept of an answer costs no more memory", "[torture]") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return skip("a sanitizer's own memory hides the program's");
+#endif
+  const std::string page(4000, 'x');
+  const auto stays = [](const char* what, const std::string& dialect,
+                        const std::function<http_reply()>& reply) {
+    stays_small(what, reply, allowed_mib, dialect);
+  };
+  SECTION("a signature") {
+    stays("signature", "anthropic", [&] {
+      return endless(flood_thought, flood_delta(0, {{"type", "signature_delta"},
+                                                    {"signature", page}}));
+    });
+  }
+  SECTION("the same thought again and again") {
+    stays("one thought", "anthropic", [&] {
+      return endless(flood_thought, flood_delta(0, {{"type", "thinking_delta"},
+                                                    {"thinking", page}}));
+    });
+  }
+  SECTION("blocks that nobody can read") {
+    stays("blocks", "anthropic", [&] {
+      return flood_of(flood_start, [&](int i) {
+        return flood_block(i, {{"type", "redacted_thinking"}, {"data", page}}) +
+               flood_stop(i);
+      });
+    });
+  }
+  SECTION("blocks of almost nothing") {
+    stays("small blocks", "anthropic", [&] {
+      return flood_of(flood_start,
+                      [](int i) { return flood_block(i, {{"type", "x"}}); });
+    });
+  }
+  SECTION("citations of numbers") {
+    const json numbers(std::vector<int>(2000, 0));
+    stays("citations", "anthropic", [&] {
+      return endless(
+          flood_start + flood_block(0, {{"type", "text"}, {"text", ""}}),
+          flood_delta(0, {{"type", "citations_delta"},
+                          {"citation", {{"x", numbers}}}}));
+    });
+  }
+  SECTION("input of a tool that runs at the provider") {
+    stays("input", "anthropic", [&] {
+      return endless(flood_start + flood_block(0, {{"type", "server_tool_use"},
+                                                   {"id", "a"},
+                                                   {"name", "web"},
+                                                   {"input", json::object()}}),
+                     flood_delta(0, {{"type", "input_json_delta"},
+                                     {"partial_json", page}}));
+    });
+  }
+  SECTION("tools that run at the provider, without results, told at the end") {
+    stays("paused tools", "anthropic", [&] {
+      return flood_of(
+          flood_start,
+          [&](int i) {
+            return flood_block(i, {{"type", "server_tool_use"},
+                                   {"id", std::to_string(i)}}) +
+                   flood_stop(i);
+          },
+          2 * mib, flood_end("end_turn"));
+    });
+  }
+  SECTION("as much as is kept, then its end") {
+    stays("kept to the end", "anthropic", [&] {
+      return flood_of(
+          flood_thought,
+          [&](int) {
+            return flood_delta(
+                0, {{"type", "signature_delta"}, {"signature", page}});
+          },
+          4 * mib - 200'000,
+          flood_stop(0) +
+              flood_block(1, {{"type", "text"}, {"text", "The end."}}) +
+              flood_stop(1) + flood_end("end_turn"));
+    });
+  }
+  SECTION("items that nobody can read") {
+    stays("items", "responses", [&] {
+      return flood_of(flood_created,
+                      [&](int i) { return reasoning_item(i, page); });
+    });
+  }
+  SECTION("the same item again and again") {
+    stays("one item", "responses",
+          [&] { return endless(flood_created, reasoning_item(0, page)); });
+  }
+  SECTION("items of almost nothing") {
+    stays("small items", "responses", [&] {
+      return flood_of(flood_created, [](int i) {
+        return flood_event({{"type", "response.reasoning_summary_text.delta"},
+                            {"output_index", i},
+                            {"delta", ""}});
+      });
+    });
+  }
+  SECTION("details of reasoning, many") {
+    stays("details", "openai", [&] {
+      return flood_of("", [&](int i) {
+        return flood_details({{"type", "reasoning.encrypted"},
+                              {"index", i},
+                              {"id", "x" + std::to_string(i)},
+                              {"data", page}});
+      });
+    });
+  }
+  SECTION("details of reasoning, one") {
+    stays("one detail", "openai", [&] {
+      return endless(
+          "", flood_details(
+                  {{"type", "reasoning.text"}, {"index", 0}, {"text", page}}));
+    });
+  }
+  SECTION("fields of calls that nobody knows") {
+    stays("fields of calls", "openai", [&] {
+      return flood_of("", [&](int i) {
+        return text_chunk(
+            {{"tool_calls", json::array({{{"index", i}, {"x", page}}})}});
+      });
+    });
+  }
+  SECTION("the same thought again and again, a line each") {
+    stays("lines", "ollama", [&] {
+      return endless("", json{{"message", {{"thinking", page}}}}.dump() + "\n");
     });
   }
 }

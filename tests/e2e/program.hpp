@@ -26,7 +26,9 @@ std::filesystem::path installed_riffle();
 /// The same program over the file layer that kills it.
 std::filesystem::path crashable_riffle();
 
-/// A folder that is removed at the end.
+/// A folder that is removed at the end. Until then no file in it may hold the
+/// key of the provider that each program has (support/canary.hpp): what
+/// programs write, to their outputs, too, stands there.
 class work_folder {
  public:
   work_folder();

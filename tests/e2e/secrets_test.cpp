@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/media.hpp"
 #include "runtime/base/secret_forms.hpp"
 #include "tests/e2e/program.hpp"
+#include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
@@ -139,12 +141,16 @@ TEST_CASE("no process of ours has the key in its environment") {
   }};
   folder.configure(server.url("/v1"),
                    "[tools.read]\nisolation = \"process\"\n"
-                   "[tools.bash]\nnamespace = \"none\"\n");
+                   "[tools.bash]\nnamespace = \"none\"\n"
+                   "[mcp.web]\nurl = \"http://127.0.0.1:1/mcp\"\n"
+                   "headers = { X-Gate = \"g ${GATE}\" }\n");
   program running{
       installed_riffle(),
       folder,
       {"run", "go", "--session", "s1", "--approve", "all", "--output", "jsonl"},
-      {{"OPENAI_API_KEY", key}, {"ALSO_A_KEY", "Bearer " + key}}};
+      {{"OPENAI_API_KEY", key},
+       {"ALSO_A_KEY", "Bearer " + key},
+       {"GATE", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));
   auto all = riffle::tools::descendants_of(running.pid());
   CHECK(all.size() >= 4);  // two guards, a worker, bash
@@ -160,6 +166,24 @@ TEST_CASE("no process of ours has the key in its environment") {
   const auto end = running.wait();
   CHECK(end.status == 0);
   CHECK(files_with_key(folder).empty());
+}
+
+TEST_CASE("the key of every program is found wherever it stands") {
+  const std::string text{provider_key};
+  CHECK(holds_provider_key("key=" + text));
+  CHECK(holds_provider_key(text.substr(0, 25)));  // cut off
+  for (const std::string_view other : {"", "a", "zz"})
+    CHECK(holds_provider_key(riffle::to_base64(std::string{other} + text)));
+  CHECK_FALSE(holds_provider_key("sk-canary"));
+  const auto place = fs::temp_directory_path() /
+                     ("riffle-canary-" + std::to_string(::getpid()));
+  fs::create_directories(place / "data");
+  constexpr std::size_t piece = 1u << 20;
+  std::ofstream{place / "data" / "log"} << std::string(piece - 7, '.') << text;
+  std::ofstream{place / "other"} << "nothing";
+  CHECK(files_with_provider_key(place) ==
+        std::vector<std::string>{(place / "data" / "log").string()});
+  fs::remove_all(place);
 }
 
 TEST_CASE("no other process of the user can look into the program") {

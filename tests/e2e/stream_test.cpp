@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/e2e/program.hpp"
+#include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle::testing;
@@ -32,7 +33,8 @@ TEST_CASE("a question about a folder is answered through an HTTP server") {
         std::string::npos);
   const auto requests = server.requests();
   REQUIRE(requests.size() == 2);
-  CHECK(requests[0].header("authorization") == "Bearer test-key");
+  CHECK(requests[0].header("authorization") ==
+        "Bearer " + std::string{provider_key});
   CHECK(requests[0].target == "/v1/chat/completions");
   const auto body = json::parse(requests[0].body);
   CHECK(body.at("stream") == true);

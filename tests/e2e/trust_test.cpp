@@ -2,6 +2,7 @@
 // A cloned folder brings its own riffle.toml: nothing of it counts before the
 // person trusted it.
 #include "tests/e2e/program.hpp"
+#include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle::testing;
@@ -153,7 +154,8 @@ TEST_CASE("nobody is asked without a terminal, unless --yes says it") {
   // The same file, and now it counts: the canary sings.
   CHECK(x.riffle({"run", "go"}).status == 0);
   REQUIRE(server.requests().size() == 1);
-  CHECK(server.requests()[0].header("authorization") == "Bearer test-key");
+  CHECK(server.requests()[0].header("authorization") ==
+        "Bearer " + std::string{provider_key});
   CHECK(fs::exists(x.folder.path() / "stolen"));
 
   // A change takes it away, as does the person.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,16 +72,102 @@ TEST_CASE("a test that needs a terminal says so where there is none") {
   CHECK(found >= 17);
 }
 
-TEST_CASE("the table of the adversarial suites names files that there are") {
+namespace {
+
+struct promise {
+  std::string name;
+  std::string tests;  ///< where it is tested
+};
+
+/// The rows of the table of the adversarial suites.
+std::vector<promise> promises() {
   std::ifstream in{tests / "README.md"};
-  std::size_t named = 0;
+  std::vector<promise> all;
   bool below = false;
   for (std::string line; std::getline(in, line);) {
-    below = below || line == "## The adversarial suites";
-    if (!below || !line.starts_with("| ")) continue;
-    const auto second = line.find(" | ");
-    const auto third = line.find(" | ", second + 1);
-    const auto where = line.substr(second + 1, third - second);
+    below = below || line.starts_with("| Name | Promise |");
+    if (!below || !line.starts_with("| ") || line.starts_with("| Name |"))
+      continue;
+    std::vector<std::string> cells;
+    const std::string_view between = " | ";
+    for (std::size_t at = 2; at != std::string::npos;) {
+      const auto end = line.find(between, at);
+      cells.push_back(line.substr(at, end - at));
+      at = end == std::string::npos ? end : end + between.size();
+    }
+    INFO(line.substr(0, 60));
+    REQUIRE(cells.size() == 4);
+    all.push_back({cells[0], cells[2]});
+  }
+  return all;
+}
+
+/// Texts in quotation marks, `\"` left as it is.
+std::vector<std::string> quoted(const std::string& text) {
+  std::vector<std::string> all;
+  auto at = text.find('"');
+  while (at != std::string::npos) {
+    auto end = text.find('"', at + 1);
+    while (end != std::string::npos && text[end - 1] == '\\')
+      end = text.find('"', end + 1);
+    if (end == std::string::npos) break;
+    all.push_back(text.substr(at + 1, end - at - 1));
+    at = text.find('"', end + 1);
+  }
+  return all;
+}
+
+/// Literals that stand side by side are one.
+std::string joined(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto next = text.find_first_not_of(" \n", at + 1);
+    if (text[at] == '"' && next != std::string::npos && text[next] == '"' &&
+        text.find('\n', at) < next)
+      at = next;
+    else
+      out.push_back(text[at]);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the rows of the table of promises have names of their own") {
+  std::set<std::string> names;
+  for (const auto& row : promises()) {
+    INFO(row.name);
+    CHECK(names.insert(row.name).second);
+    CHECK(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
+          std::string::npos);
+  }
+  CHECK(names.size() > 90);
+}
+
+TEST_CASE("the cases that the table of promises names are there") {
+  std::string all;
+  for (const auto& [file, text] : sources()) all += joined(text);
+  const std::string_view left_out = "…";
+  std::size_t named = 0;
+  for (const auto& row : promises())
+    for (auto name : quoted(row.tests)) {
+      INFO(row.name << ": " << name);
+      for (auto cut = name.find(left_out); !name.empty();
+           cut = name.find(left_out)) {
+        auto part = name.substr(0, cut);
+        while (part.ends_with(' ')) part.pop_back();
+        while (part.starts_with(' ')) part.erase(0, 1);
+        CHECK(has(all, part));
+        name.erase(0, cut == name.npos ? cut : cut + left_out.size());
+      }
+      ++named;
+    }
+  CHECK(named > 150);
+}
+
+TEST_CASE("the table of the adversarial suites names files that there are") {
+  std::size_t named = 0;
+  for (const auto& [name, where] : promises()) {
     for (std::size_t at = 0; at < where.size(); ++at) {
       const auto end = std::min(
           where.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789"
@@ -96,7 +183,7 @@ TEST_CASE("the table of the adversarial suites names files that there are") {
                            fs::is_directory(tests / word.substr(0, slash));
       if (!is_file) continue;
       ++named;
-      INFO(line.substr(0, second) << ": " << word);
+      INFO(name << ": " << word);
       CHECK((fs::exists(tests / word) || fs::exists(tests / (word + ".cpp"))));
     }
   }
