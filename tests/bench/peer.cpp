@@ -6,10 +6,12 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -76,6 +78,21 @@ double percentile(std::vector<double> all, double p) {
   const auto i = static_cast<std::size_t>(p * static_cast<double>(all.size()));
   return all[std::min(all.size() - 1, i)];
 }
+
+/// A folder of its own, removed at the end.
+struct own_folder {
+  own_folder() { ok = ::mkdtemp(name.data()) != nullptr; }
+  ~own_folder() {
+    std::error_code ignored;
+    if (ok) std::filesystem::remove_all(name, ignored);
+  }
+  own_folder(const own_folder&) = delete;
+  own_folder& operator=(const own_folder&) = delete;
+
+  std::string name =
+      std::filesystem::temp_directory_path() / "riffle-bench-XXXXXX";
+  bool ok = false;
+};
 
 /// What one measured run saw; filled by handlers on the runtime's threads.
 struct record {
@@ -209,7 +226,9 @@ bool run_all(riffle::runtime& runtime, const std::string& script, int count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto o = parse(argc, argv);
+  auto o = parse(argc, argv);
+  std::optional<own_folder> folder;
+  if (o.data_dir == "-") o.data_dir = folder.emplace().name;
   riffle::runtime_options parts;
   parts.tools.push_back(std::make_shared<lookup>());
   if (o.data_dir.empty())

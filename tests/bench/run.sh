@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Measures Riffle against floors and peers; see README.md.
 # usage: run.sh PEER_BINARY [--reps N] [--measures LIST] [--out FILE]
+#                           [--add NAME=BINARY] [--setup 1]
+# --add: another build of the same peer ("before"), in memory and with the journal.
+# --out: its rows are kept, and more are added. --setup 1: makes what it needs, and ends.
 #        run.sh PEER_BINARY calls        what a call costs that does nothing
 #        run.sh PEER_BINARY dialects [N] what a chunk costs in each dialect, N rounds
 # RIFFLE_BENCH_HARNESS: folder of the harness (default: ../shared/bench beside
@@ -13,13 +16,18 @@ peer=$(realpath "$1")
 shift
 if [ "${1:-}" = calls ]; then exec "${peer%_peer}_calls"; fi
 if [ "${1:-}" = dialects ]; then exec "${peer%_peer}_dialects" "${@:2}"; fi
-reps=5 measures=a,b,c,d,e,f,k,K out="$root/build/bench/results.jsonl"
+reps=5 measures=a,b,c,d,e,f,k,K out='' setup='' more=()
 while [ $# -gt 1 ]; do
   case $1 in
     --reps) reps=$2 ;;
     --measures) measures=$2 ;;
     --out) out=$2 ;;
-    *) echo "bench: unknown option $1 (--reps, --measures, --out)" >&2; exit 2 ;;
+    --add) more+=("$2") ;;
+    --setup) setup=$2 ;;
+    *)
+      echo "bench: unknown option $1 (--reps, --measures, --out, --add, --setup)" >&2
+      exit 2
+      ;;
   esac
   shift 2
 done
@@ -30,6 +38,10 @@ if [ ! -f "$harness/bench.py" ]; then
   exit 0
 fi
 work="$root/build/bench/harness"
+if [ -z "$out" ]; then
+  out="$root/build/bench/results.jsonl"
+  rm -f "$out"
+fi
 mkdir -p "$work" "$(dirname "$out")"
 cp -r "$harness/." "$work/"
 chmod -R u+w "$work"
@@ -49,19 +61,28 @@ P
 else
   echo "bench: npm is not installed, so the peers in node are left out" >&2
 fi
-rm -f "$out"
-python3 "$work/bench.py" --reps "$reps" --measures "$measures" --out "$out" \
-  --add "riffle=$peer" --add "riffle-sqlite=$here/with_journal.sh $peer" \
-  --peers "$peers,riffle,riffle-sqlite"
-# The same load as a user has it who sets nothing (whole sentences), and with
-# durability = "disk"; each is a row of its own.
+if [ -n "$setup" ]; then exit 0; fi
+sqlite="$peer --sqlite -"
+all=(--add "riffle=$peer" --add "riffle-sqlite=$sqlite")
+peers=$peers,riffle,riffle-sqlite
+for x in "${more[@]}"; do
+  name=${x%%=*} other=$(realpath "${x#*=}")
+  all+=(--add "$name=$other" --add "$name-sqlite=$here/with_journal.sh $other")
+  peers=$peers,$name,$name-sqlite
+done
+bench() {
+  python3 "$work/bench.py" --reps "$reps" --out "$out" "${all[@]}" "$@"
+}
+rest=$(tr , '\n' <<< "$measures" | grep -vx K | paste -sd,) || true
+if [ -n "$rest" ]; then bench --measures "$rest" --peers "$peers"; fi
+# In the same call: the load as a user has it who sets nothing (whole sentences),
+# and with durability = "disk". The table has columns for them.
 case ",$measures," in *,K,*)
-  sqlite="$here/with_journal.sh $peer"
-  python3 "$work/bench.py" --reps "$reps" --measures K --out "$out" \
+  bench --measures K \
     --add "riffle-sentence=$peer --batching sentence" \
     --add "riffle-sqlite-sentence=$sqlite --batching sentence" \
     --add "riffle-sqlite-disk=$sqlite --durability disk" \
-    --peers riffle-sentence,riffle-sqlite-sentence,riffle-sqlite-disk
+    --peers "$peers,riffle-sentence,riffle-sqlite-sentence,riffle-sqlite-disk"
 esac
 echo
 python3 "$here/table.py" "$out"

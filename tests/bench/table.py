@@ -50,6 +50,14 @@ def slope(first, last, count, read):
     return values
 
 
+# The same build with other settings: columns of its row.
+VARIANTS = ('-sentence', '-disk')
+
+
+def variant(suffix, measure, read):
+    return lambda x, peer: x.values(peer + suffix, measure, read)
+
+
 # title, goal in memory, goal with the durable journal, values
 COLUMNS = [
     ('a1: 1 × 20,000 chunks, CPU µs each', 1.1, 2.0,
@@ -58,6 +66,9 @@ COLUMNS = [
     ('k: 100 streams, a chunk each 20 ms', 20, 25, direct('k', cpu_per_chunk)),
     ('K: 1,000 streams, a chunk each 20 ms', 20, 25,
      direct('K', cpu_per_chunk)),
+    ('K, whole sentences', None, None,
+     variant('-sentence', 'K', cpu_per_chunk)),
+    ('K, `disk`', None, None, variant('-disk', 'K', cpu_per_chunk)),
     ('c2: one stream at 1 ms', 30, 40, direct('c2', cpu_per_chunk)),
     ('added latency p50, µs', 50, 150,
      direct('c2', lambda r: r['chunk_p50_us'])),
@@ -96,11 +107,12 @@ def early(x, peer):
 
 def main():
     x = Results(sys.argv[1])
-    columns = [c for c in COLUMNS if any(c[3](x, p) for p in x.peers)]
+    peers = [p for p in x.peers if not p.endswith(VARIANTS)]
+    columns = [c for c in COLUMNS if any(c[3](x, p) for p in peers)]
     print('| | ' + ' | '.join(c[0] for c in columns)
           + ' | tool starts before the turn ends |')
     print('|---' * (len(columns) + 2) + '|')
-    for peer in x.peers:
+    for peer in peers:
         goals = [c[2] if peer.startswith('riffle-sqlite') else c[1] for c in columns] \
             if peer.startswith('riffle') else [None] * len(columns)
         cells = [cell(c[3](x, peer), g) for c, g in zip(columns, goals)]
