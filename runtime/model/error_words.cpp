@@ -19,19 +19,6 @@ std::string text_at(const json& x, const char* key) {
   return i != x.end() && i->is_string() ? i->get<std::string>() : std::string{};
 }
 
-/// " (param, code)".
-std::string subject_of(const json& error, const std::string& message) {
-  std::string out;
-  for (const auto* key : {"param", "code"}) {
-    const auto text = text_at(error, key);
-    if (text.empty() || message.find(text) != message.npos) continue;
-    if (std::string_view{key} == "code" && text.find('_') == text.npos)
-      continue;
-    out += (out.empty() ? " (" : ", ") + text;
-  }
-  return out.empty() ? out : out + ")";
-}
-
 /// The object that says what is wrong, in a body of any known shape.
 const json& inner(const json& body) {
   if (body.is_array() && !body.empty()) return inner(body.front());
@@ -52,8 +39,8 @@ std::string words_of(const json& body) {
   return message + subject;
 }
 
-/// Of the server behind a gateway; it may be cut.
-std::string words_behind(const json& error) {
+/// It may be cut.
+std::string raw_words(const json& error) {
   const auto about = error.find("metadata");
   if (about == error.end() || !about->is_object()) return {};
   const auto raw = about->find("raw");
@@ -69,13 +56,24 @@ std::string words_behind(const json& error) {
 
 }  // namespace
 
-std::string more_words(const json& error, const std::string& message) {
+std::string words_behind(const json& error, const std::string& message) {
   if (!error.is_object()) return {};
-  const auto behind = words_behind(error);
+  const auto words = raw_words(error);
+  if (words.empty() || message.find(words) != message.npos) return {};
+  return (message.empty() ? "" : ": ") + words;
+}
+
+std::string subject_of(const json& error, const std::string& message) {
   std::string out;
-  if (!behind.empty() && message.find(behind) == message.npos)
-    out = (message.empty() ? "" : ": ") + behind;
-  return out + subject_of(error, message + out);
+  if (!error.is_object()) return out;
+  for (const auto* key : {"param", "code"}) {
+    const auto text = text_at(error, key);
+    if (text.empty() || message.find(text) != message.npos) continue;
+    if (std::string_view{key} == "code" && text.find('_') == text.npos)
+      continue;
+    out += (out.empty() ? " (" : ", ") + text;
+  }
+  return out.empty() ? out : out + ")";
 }
 
 }  // namespace riffle::model

@@ -9,9 +9,13 @@
 
 namespace riffle::model {
 
-/// What an error object says beside its message: ": …" as the server behind a
-/// gateway put it (`metadata.raw`), " (parameter, code)" for what it is about.
-/// A code without '_' is left out, and what the message says already.
-std::string more_words(const nlohmann::json& error, const std::string& message);
+/// What the server behind a gateway said (`metadata.raw`): ": …", or nothing if
+/// the message says it already.
+std::string words_behind(const nlohmann::json& error,
+                         const std::string& message);
+
+/// What an error is about: " (parameter, code)", without what the message says
+/// already, and without codes that have no '_'.
+std::string subject_of(const nlohmann::json& error, const std::string& message);
 
 }  // namespace riffle::model

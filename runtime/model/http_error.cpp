@@ -93,7 +93,8 @@ std::optional<server_words> from_json(json body) {
       message = string_at(inner, key);
     }
   }
-  const auto more = more_words(inner, message);
+  auto more = words_behind(inner, message);
+  more += subject_of(inner, message + more);
   constexpr auto quota = "insufficient_quota";
   server_words out;
   out.message = clean(message + more);

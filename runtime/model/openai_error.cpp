@@ -26,6 +26,7 @@ struct report {
   int status = 0;
   std::string words;  ///< codes and types, lower case
   std::string message;
+  std::string subject;  ///< " (parameter, code)"
 };
 
 void read_status(const json& x, report& r) {
@@ -65,8 +66,9 @@ report read_report(const json& x) {
   for (const char* key : {"detail", "message"}) {
     if (x.contains(key) && !x[key].is_null()) read_message(x[key], r);
   }
-  const auto more = more_words(x, r.message);
+  const auto more = words_behind(x, r.message);
   r.message += more;
+  r.subject = subject_of(x, r.message);
   if (r.message.empty()) read_message(x, r);
   if (!r.words.empty() || r.status != 0) r.words += lower(more);
   if (r.words.empty() && r.status == 0) r.words = lower(r.message);
@@ -111,6 +113,7 @@ error judge(report r) {
   e.message = r.message.empty() ? "the model server reported an error"
                                 : std::move(r.message);
   if (r.status != 0) e.cause = "status " + std::to_string(r.status);
+  if (!r.subject.empty()) e.cause += r.subject.substr(e.cause.empty() ? 1 : 0);
   return e;
 }
 

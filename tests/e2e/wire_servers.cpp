@@ -155,6 +155,7 @@ json responses_call(int step) {
   return {{"type", "function_call"},
           {"call_id", "call_" + number(step)},
           {"name", "read"},
+          {"namespace", "n" + number(step)},
           {"arguments", arguments(step).dump()}};
 }
 
@@ -200,15 +201,19 @@ std::string responses_judge(const json& body) {
 
 // -- ollama -------------------------------------------------------------------
 
+json ollama_turn(int step) {
+  const json function = {
+      {"index", 0}, {"name", "read"}, {"arguments", arguments(step)}};
+  return {{"role", "assistant"},
+          {"content", ""},
+          {"thinking", thought(step)},
+          {"tool_calls",
+           {{{"id", "call_" + number(step)}, {"function", function}}}}};
+}
+
 http_reply ollama_reply(int step) {
   json message = {{"role", "assistant"}, {"content", "all read"}};
-  if (step < wire_steps)
-    message = {
-        {"role", "assistant"},
-        {"content", ""},
-        {"thinking", thought(step)},
-        {"tool_calls",
-         {{{"function", {{"name", "read"}, {"arguments", arguments(step)}}}}}}};
+  if (step < wire_steps) message = ollama_turn(step);
   auto reply = http_reply::text(
       json{{"message", message}, {"done", false}}.dump() + "\n" +
           json{{"done", true}, {"done_reason", "stop"}}.dump() + "\n",
@@ -220,13 +225,8 @@ std::string ollama_judge(const json& body) {
   const auto all = said(body);
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto step = static_cast<int>(k);
-    json want = {
-        {"role", "assistant"},
-        {"content", ""},
-        {"thinking", thought(step)},
-        {"tool_calls",
-         {{{"function", {{"name", "read"}, {"arguments", arguments(step)}}}}}}};
-    if (auto why = differs("a turn", all[k], want); !why.empty()) return why;
+    if (auto why = differs("a turn", all[k], ollama_turn(step)); !why.empty())
+      return why;
   }
   for (const auto& m : body.at("messages"))
     if (m.at("role") == "tool" && m.at("tool_name") != "read")
@@ -312,9 +312,12 @@ flavour openrouter() {
 
 flavour mistral() {
   const auto both = [](int step, json& x) {
-    x["content"] = {
-        {{"type", "thinking"},
-         {"thinking", {{{"type", "text"}, {"text", thought(step)}}}}}};
+    const json part = {
+        {"type", "thinking"},
+        {"thinking", {{{"type", "text"}, {"text", thought(step)}}}},
+        {"closed", true},
+        {"signature", secret(step)}};
+    x["content"] = {part, part};
     x["tool_calls"][0]["id"] = "abcDEF00" + number(step);
   };
   return {both, both};

@@ -37,6 +37,11 @@ const std::vector<wire_server>& wires();
 void configure_wires(const work_folder& folder, const std::string& url,
                      const std::vector<std::string>& models);
 
+/// The request without what was told before the last message of the user, and
+/// with nothing else.
+nlohmann::json newest_part(nlohmann::json body);
+nlohmann::json older_part(nlohmann::json body);
+
 /// Why a provider refuses a conversation in which others spoke before; empty:
 /// it does not.
 std::string fault_of_strangers(const wire_server& x,

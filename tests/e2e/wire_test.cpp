@@ -3,6 +3,8 @@
 // the middle and a change of the model: judged by servers that refuse what the
 // real ones refuse.
 #include <functional>
+#include <set>
+#include <stdexcept>
 
 #include "tests/e2e/wire_servers.hpp"
 #include "tests/support/catch.hpp"
@@ -43,12 +45,29 @@ std::string story_of(const std::string& jsonl) {
   return out;
 }
 
-/// It is on record that a step, counted from 1, has begun.
-bool has_begun(const work_folder& folder, int step) {
+/// How often a step, counted from 1, has begun in all runs of the session.
+std::size_t times_begun(const work_folder& folder, int step) {
   const auto log = riffle::testing::riffle(folder, {"sessions", "events", "s1"},
                                            env_of(folder));
-  return log.out.find(R"("step_start","data":{"step":)" + std::to_string(step) +
-                      ",") != std::string::npos;
+  const auto word =
+      R"("step_start","data":{"step":)" + std::to_string(step) + ",";
+  std::size_t n = 0;
+  for (auto at = log.out.find(word); at != log.out.npos;
+       at = log.out.find(word, at + 1))
+    ++n;
+  return n;
+}
+
+/// It is on record that a step, counted from 1, has begun.
+bool has_begun(const work_folder& folder, int step) {
+  return times_begun(folder, step) > 0;
+}
+
+const wire_server& wire_of(const json& body) {
+  const auto model = body.at("model").get<std::string>();
+  for (const auto& wire : wires())
+    if (wire.model.ends_with(model)) return wire;
+  throw std::runtime_error("nobody has the model " + model);
 }
 
 }  // namespace
@@ -119,36 +138,52 @@ TEST_CASE("one script in all dialects gives the same events") {
 
 TEST_CASE("what one model wants back never goes to another") {
   const work_folder folder;
-  std::vector<http_request> seen;
+  std::set<std::string> killed;  // of the server's thread
   http_server server{[&](const http_request& request) {
     const auto body = json::parse(request.body);
-    for (const auto& wire : wires()) {
-      if (!wire.model.ends_with(body.at("model").get<std::string>())) continue;
-      if (const auto why = fault_of_strangers(wire, body); !why.empty())
-        return http_reply::json(json{{"error", {{"message", why}}}}.dump(),
-                                400);
-      return wire.reply(wire.last_is_user(body) ? 0 : wire_steps);
-    }
-    return http_reply::json("{}", 404);
+    const auto& wire = wire_of(body);
+    const auto own = newest_part(body);
+    auto why = fault_of_strangers(wire, body);
+    if (why.empty()) why = wire.judge(own);
+    if (!why.empty())
+      return http_reply::json(json{{"error", {{"message", why}}}}.dump(), 400);
+    const auto step = wire.step(own);
+    if (step == 3 && killed.insert(wire.model).second)
+      return http_reply::sse().stall(wire.model);
+    return wire.reply(step);
   }};
   std::vector<std::string> models;
   for (const auto& wire : wires()) models.push_back(wire.model);
   configure_wires(folder, server.url("/v1"), models);
-  for (const auto& model : models) {
-    const auto x = run(folder, model);
-    INFO(model << "\n" << x.err << x.out);
-    CHECK(x.status == 0);
-  }
-  const auto requests = server.requests();
-  REQUIRE(requests.size() == 2 * models.size());
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    const auto& body = requests[2 * i].body;  // none of its turns is told yet
-    INFO(models[i]);
-    CHECK(json::parse(body).is_object());
-    CHECK_THAT(body, !Contains("secret") && !Contains("thought 0"));
-    if (wires()[i].keeps)
-      CHECK_THAT(requests[2 * i + 1].body,
-                 Contains("secret") || Contains("thought 0"));
+  for (const auto& wire : wires()) {
+    INFO(wire.model);
+    const auto before = server.request_count();
+    const auto begun = times_begun(folder, 4);
+    {
+      program running{installed_riffle(),
+                      folder,
+                      {"run", "-m", wire.model, "--session", "s1", "go"},
+                      env_of(folder)};
+      INFO(running.err());
+      REQUIRE(server.wait_for_requests(before + 4, std::chrono::seconds{60}));
+      REQUIRE(eventually([&] { return times_begun(folder, 4) > begun; }));
+      running.signal(SIGKILL);
+      running.wait();
+    }
+    server.release(wire.model);
+    const auto again = riffle::testing::riffle(
+        folder, {"sessions", "resume", "s1", "--output", "jsonl"},
+        env_of(folder));
+    INFO(again.err << again.out);
+    CHECK(again.status == 0);
+    CHECK_THAT(again.out, Contains("all read"));
+    const auto all = server.requests();
+    REQUIRE(all.size() == before + wire_steps + 2);
+    for (auto i = before; i < all.size(); ++i)
+      CHECK_THAT(older_part(json::parse(all[i].body)).dump(),
+                 !Contains("secret") && !Contains("thought 0"));
+    if (wire.keeps)
+      CHECK_THAT(all.back().body, Contains("secret") || Contains("thought 0"));
   }
 }
 

@@ -48,9 +48,10 @@ TEST_CASE("errors in the stream tell what the server behind a gateway said") {
   check_failure(read(event(R"({"error":{"message":"m","metadata":{"raw":)"
                            R"({"error":{"code":"insufficient_quota"}}}}})")),
                 errc::model_rate_limited, false, "m: (insufficient_quota)");
-  check_failure(
-      read(event(R"({"error":{"message":"m","code":400,"param":"seed"}})")),
-      errc::model_error, false, "m (seed)");
+  const auto odd =
+      read(event(R"({"error":{"message":"m","code":400,"param":"seed"}})"));
+  check_failure(odd, errc::model_error, false, "m");
+  CHECK(odd.failure->cause == "status 400 (seed)");
 }
 
 TEST_CASE("codes and types say whether an error may be retried") {

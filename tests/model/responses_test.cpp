@@ -166,7 +166,8 @@ TEST_CASE("responses: failed and incomplete are told apart") {
           {{"status", "failed"},
            {"error", {{"code", "server_error"}, {"message", "oh"}}}});
   REQUIRE(failed.failure());
-  CHECK(failed.failure()->message == "oh (server_error)");
+  CHECK(failed.failure()->message == "oh");
+  CHECK(failed.failure()->cause == "(server_error)");
   CHECK(failed.failure()->retryable);
   CHECK(end("response.incomplete",
             {{"status", "incomplete"},
