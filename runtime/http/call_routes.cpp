@@ -12,13 +12,31 @@ namespace riffle::http {
 namespace {
 
 /// A call that belongs to the run of the path.
-expected<storage::call_record> named_call(const call& c) {
+struct known_call {
+  run_id run;
+  call_id id;
+  bool ended = false;
+};
+
+expected<known_call> named_call(const call& c) {
   const auto run = visible_run(c, run_id{c.names.at(0)});
   if (!run) return unexpected{run.error()};
+  const call_id id{c.names.at(1)};
+  const bool over = run->state != storage::run_state::active;
+  if (const auto all = c.at->calls().of(run->id); all && all->contains(id))
+    return known_call{run->id, id, true};
   const auto session = c.at->parts().sessions.show(run->session);
   if (!session) return unexpected{session.error()};
-  for (const auto& one : session->calls)
-    if (one.call.id.value == c.names.at(1) && one.run == run->id) return one;
+  std::optional<known_call> found;
+  ended_calls::set all;
+  for (const auto& one : session->calls) {
+    if (one.run != run->id) continue;
+    const bool settled = one.stage == storage::call_stage::settled;
+    if (settled) all.insert(one.call.id);
+    if (one.call.id == id) found = {run->id, id, settled};
+  }
+  if (over) c.at->calls().keep(run->id, std::move(all));
+  if (found) return *found;
   return unexpected{error{errc::not_found, "server",
                           "the run has no call \"" + c.names.at(1) + "\""}};
 }
@@ -61,11 +79,10 @@ void cancel_call(call c) {
   work(std::move(c), [](call& x) -> reply {
     const auto one = named_call(x);
     if (!one) return problem(one.error());
-    const bool over = one->stage == storage::call_stage::settled;
-    if (!over) x.at->parts().runs.cancel_call(one->run, one->call.id);
+    if (!one->ended) x.at->parts().runs.cancel_call(one->run, one->id);
     return json_reply(
-        over ? 200 : 202,
-        {{"id", one->call.id.value}, {"cancel", over ? "finished" : "asked"}});
+        one->ended ? 200 : 202,
+        {{"id", one->id.value}, {"cancel", one->ended ? "finished" : "asked"}});
   });
 }
 
@@ -73,7 +90,7 @@ void call_output(call c) {
   work(std::move(c), [](call& x) -> reply {
     const auto one = named_call(x);
     if (!one) return problem(one.error());
-    auto kept = x.at->parts().sessions.output(one->call.id);
+    auto kept = x.at->parts().sessions.output(one->id);
     if (!kept) return problem(kept.error());
     // Where a tool may write, it may have put anything in its place.
     std::error_code failed;

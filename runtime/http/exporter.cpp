@@ -53,7 +53,8 @@ struct exporter::impl {
 std::map<std::string, std::string> exporter::impl::named(
     std::size_t i, std::initializer_list<metric_label> labels) {
   std::map<std::string, std::string> out;
-  for (const auto& x : labels) out[plain(x.key)] = std::string{x.value};
+  for (const auto& x : labels)  // "": an attribute that is not set
+    if (!x.value.empty()) out[plain(x.key)] = std::string{x.value};
   const std::lock_guard lock{mutex};
   if (series[i].contains(out)) return out;
   if (series[i].size() < most_series) return *series[i].insert(out).first;

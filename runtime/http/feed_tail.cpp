@@ -22,9 +22,11 @@ constexpr std::size_t kept_bytes = 1u << 20;
 /// Runs that are remembered.
 constexpr std::size_t most_known = 10'000;
 
-/// Null: it is gone.
-std::shared_ptr<const feed_run> find_run(storage::journal& journal,
-                                         const run_id& id, known_runs& known) {
+}  // namespace
+
+std::shared_ptr<const feed_run> find_feed_run(storage::journal& journal,
+                                              const run_id& id,
+                                              known_runs& known) {
   if (const auto at = known.find(id); at != known.end()) return at->second;
   if (known.size() >= most_known) known.clear();
   const auto run = journal.load_run(id);
@@ -34,8 +36,6 @@ std::shared_ptr<const feed_run> find_run(storage::journal& journal,
   known.emplace(id, made);
   return made;
 }
-
-}  // namespace
 
 feed_piece read_piece(storage::journal& journal,
                       const storage::feed_place& after, const feed_filter& has,
@@ -49,7 +49,7 @@ feed_piece read_piece(storage::journal& journal,
     return out;
   }
   for (const auto& x : page->entries) {
-    auto run = find_run(journal, x.run, known);
+    auto run = find_feed_run(journal, x.run, known);
     if (!run || (has && !has(*run))) continue;
     out.items.push_back(
         {x.first, x.block.last_seq, std::move(run), x.block.lines,
@@ -167,9 +167,17 @@ void feed_tail::tell(const std::unordered_set<session_id>& begun, bool all) {
   const std::vector<channel_reader*> there{readers_.begin(), readers_.end()};
   for (auto* x : there)
     if (readers_.contains(x)) x->on_news();
+  tell_of([&](const auto& x) { return all || begun.contains(x); });
+}
+
+void feed_tail::gone(const session_id& session) {
+  tell_of([&](const auto& x) { return x == session; });
+}
+
+void feed_tail::tell_of(const std::function<bool(const session_id&)>& has) {
   std::vector<std::pair<session_id, channel_reader*>> waiting;
   for (const auto& [session, who] : by_session_)
-    if (all || begun.contains(session))
+    if (has(session))
       for (auto* x : who) waiting.emplace_back(session, x);
   for (const auto& [session, x] : waiting) {
     const auto at = by_session_.find(session);

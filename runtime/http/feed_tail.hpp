@@ -48,6 +48,11 @@ struct feed_piece {
 using known_runs = std::unordered_map<run_id, std::shared_ptr<const feed_run>>;
 using feed_filter = std::function<bool(const feed_run&)>;
 
+/// Null: it is gone. Blocks.
+std::shared_ptr<const feed_run> find_feed_run(storage::journal& journal,
+                                              const run_id& id,
+                                              known_runs& known);
+
 /// A page of the order behind `after`: what `has` wants of it (null: all).
 /// Runs that are gone are left out. Blocks.
 feed_piece read_piece(storage::journal& journal,
@@ -70,6 +75,8 @@ class feed_tail : public std::enable_shared_from_this<feed_tail> {
 
   /// Something may have been committed.
   void look();
+  /// It was deleted: who waits for more of it is told.
+  void gone(const session_id& session);
 
   enum class place_is : std::uint8_t {
     here,     ///< `item` stands behind it; null: nothing does yet
@@ -87,6 +94,7 @@ class feed_tail : public std::enable_shared_from_this<feed_tail> {
   void pull();
   void take(const feed_piece& x);
   void tell(const std::unordered_set<session_id>& begun, bool all);
+  void tell_of(const std::function<bool(const session_id&)>& has);
   void rest();
 
   const std::shared_ptr<const stream_parts> parts_;

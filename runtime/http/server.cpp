@@ -33,6 +33,27 @@ unexpected refused(const std::string& what) {
   return unexpected{error{errc::invalid_config, op, what}};
 }
 
+expected<std::shared_ptr<asio::ssl::context>> load_tls(
+    const std::string& certificate, const std::string& key) {
+  auto tls =
+      std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  beast::error_code failed;
+  tls->set_options(asio::ssl::context::default_workarounds |
+                   asio::ssl::context::no_tlsv1 |
+                   asio::ssl::context::no_tlsv1_1);
+  tls->use_certificate_chain_file(certificate, failed);
+  if (failed)
+    return refused(
+        certificate +
+        " (server.tls.certificate) holds no certificate: " + failed.message());
+  tls->use_private_key_file(key, asio::ssl::context::pem, failed);
+  if (failed)
+    return refused(key +
+                   " (server.tls.key) is not the key of the certificate: " +
+                   failed.message());
+  return tls;
+}
+
 const std::string& busy_text() {
   static const std::string text =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n"
@@ -54,7 +75,6 @@ const std::string& busy_text() {
 struct server::impl {
   explicit impl(server_options x)
       : loop{std::make_shared<asio::io_context>(1)},
-        tls{asio::ssl::context::tls_server},
         acceptor{*loop},
         ticker{*loop},
         pause{*loop},
@@ -70,7 +90,6 @@ struct server::impl {
   }
 
   expected<void> listen();
-  expected<void> load_tls();
   void accept();
   void take(tcp::socket socket);
   void tick();
@@ -78,8 +97,7 @@ struct server::impl {
   void publish_counts();
 
   std::shared_ptr<asio::io_context> loop;
-  asio::ssl::context tls;
-  bool uses_tls = false;
+  std::shared_ptr<asio::ssl::context> tls;  ///< null: plain
   tcp::acceptor acceptor;
   asio::steady_timer ticker;
   asio::steady_timer pause;
@@ -95,29 +113,6 @@ struct server::impl {
   std::atomic<std::uint64_t> streams = 0;
   std::atomic<std::uint64_t> stalled = 0;
 };
-
-expected<void> server::impl::load_tls() {
-  const auto& x = shared->options;
-  if (x.certificate.empty()) return {};
-  beast::error_code failed;
-  tls.set_options(asio::ssl::context::default_workarounds |
-                  asio::ssl::context::no_tlsv1 |
-                  asio::ssl::context::no_tlsv1_1);
-  tls.use_certificate_chain_file(x.certificate, failed);
-  if (failed)
-    return refused(x.certificate +
-                   " (server.tls.certificate) holds no "
-                   "certificate: " +
-                   failed.message());
-  tls.use_private_key_file(x.key, asio::ssl::context::pem, failed);
-  if (failed)
-    return refused(x.key +
-                   " (server.tls.key) is not the key of the "
-                   "certificate: " +
-                   failed.message());
-  uses_tls = true;
-  return {};
-}
 
 expected<void> server::impl::listen() {
   const auto& x = shared->options;
@@ -175,9 +170,9 @@ void server::impl::take(tcp::socket socket) {
     all.emplace(made.get(), made);
     made->start();
   };
-  if (uses_tls)
+  if (tls)
     begin(std::make_shared<tls_connection>(
-        asio::ssl::stream<tcp::socket>{std::move(socket), tls}, shared));
+        asio::ssl::stream<tcp::socket>{std::move(socket), *tls}, shared));
   else
     begin(std::make_shared<plain_connection>(std::move(socket), shared));
 }
@@ -217,7 +212,12 @@ server::~server() { close({}); }
 
 expected<std::unique_ptr<server>> server::open(server_options x) try {
   auto made = std::make_unique<impl>(std::move(x));
-  if (auto ok = made->load_tls(); !ok) return unexpected{ok.error()};
+  const auto& asked = made->shared->options;
+  if (!asked.certificate.empty()) {
+    auto tls = load_tls(asked.certificate, asked.key);
+    if (!tls) return unexpected{std::move(tls.error())};
+    made->tls = std::move(*tls);
+  }
   if (auto ok = made->listen(); !ok) return unexpected{ok.error()};
   return std::unique_ptr<server>{new server{std::move(made)}};
 } catch (const boost::system::system_error& e) {
@@ -251,6 +251,17 @@ void server::start(application& to) {
       }
     }
   }};
+}
+
+/// Those that are there keep what they have of the old one.
+expected<void> server::renew_certificate(const std::string& certificate,
+                                         const std::string& key) {
+  auto fresh = load_tls(certificate, key);
+  if (!fresh) return unexpected{std::move(fresh.error())};
+  post([this, fresh = std::move(*fresh)] {
+    if (impl_->tls) impl_->tls = fresh;
+  });
+  return {};
 }
 
 void server::stop_listening() {

@@ -78,6 +78,11 @@ class server {
   /// Starts the thread. `to` lives until `close` has returned.
   void start(application& to);
 
+  /// Takes these PEM files for connections that come from now on, if it spoke
+  /// TLS so far; fails and stays as it was if they are none. Any thread.
+  expected<void> renew_certificate(const std::string& certificate,
+                                   const std::string& key);
+
   /// Refuses connections from now on: the port is closed. Streams go on.
   void stop_listening();
   /// Ends streams at an event's border, answers what was asked, and then all

@@ -22,6 +22,19 @@ std::optional<session_place> asked_session_place(const request& x) {
   return parse_session_place(text);
 }
 
+/// `not_found`: it has no run yet.
+expected<void> check_begun(const call& c, const session_id& id) {
+  storage::run_filter of;
+  of.session = id;
+  of.ordinal = 1;
+  const auto runs = c.at->parts().journal->list_runs(of);
+  if (!runs) return unexpected{runs.error()};
+  if (!runs->empty()) return {};
+  return unexpected{error{
+      errc::not_found, "server",
+      "there is no session \"" + id.value + "\"; its first run makes it"}};
+}
+
 /// Where the stream of a session cannot begin.
 std::optional<reply> check_session_place(const call& c, const session_id& id,
                                          const session_place& at) {
@@ -91,6 +104,8 @@ void delete_session(call c) {
     if (auto ok = check_session(x, id); !ok) return problem(ok.error());
     const auto gone = x.at->parts().sessions.remove(id);
     if (!gone) return problem(gone.error());
+    const auto hub = x.at->hub();
+    hub->parts()->post([hub, id] { hub->tail().gone(id); });
     return json_reply(200, {{"session_id", id.value},
                             {"sessions", gone->sessions},
                             {"runs", gone->runs}});
@@ -98,6 +113,7 @@ void delete_session(call c) {
 }
 
 void session_events(call c) {
+  if (auto refused = refuse_format(c.in, true)) return c.out(*refused);
   const auto format = wanted_format(c.in, true).value_or(event_format::sse);
   work(std::move(c), [format](call& x) -> reply {
     const session_id id{x.names.at(0)};
@@ -144,6 +160,7 @@ void put_state(call c) {
     if (value.is_discarded())
       return problem(400, "invalid_request",
                      "the body must be the value, as JSON; null removes it");
+    if (auto ok = check_begun(x, id); !ok) return problem(ok.error());
     if (auto ok = x.at->parts().sessions.set_state(id, x.names.at(1), value);
         !ok)
       return problem(ok.error());

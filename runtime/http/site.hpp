@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
+#include "runtime/http/ended_calls.hpp"
 #include "runtime/http/ended_cookies.hpp"
 #include "runtime/http/event_hub.hpp"
 #include "runtime/http/event_sources.hpp"
@@ -119,6 +120,7 @@ class site final : public application {
   [[nodiscard]] turns& in_turn() noexcept { return turns_; }
   [[nodiscard]] permits& streams() noexcept { return permits_; }
   [[nodiscard]] ended_cookies& logged_out() noexcept { return logged_out_; }
+  [[nodiscard]] ended_calls& calls() noexcept { return calls_; }
 
  private:
   std::optional<reply> check_request(const request& x,
@@ -133,6 +135,7 @@ class site final : public application {
   turns turns_;
   permits permits_;
   ended_cookies logged_out_;
+  ended_calls calls_;
   std::size_t under_way_ = 0;
   time_point counted_at_{};
   rate_limiter limiter_;  ///< on the I/O thread

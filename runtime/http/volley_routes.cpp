@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/http/feed_asked.hpp"
 #include "runtime/http/feed_source.hpp"
 #include "runtime/http/other_routes.hpp"
 #include "runtime/http/run_request_json.hpp"
@@ -141,19 +142,25 @@ void show_volley(call c) {
 
 namespace {
 
-/// Where a stream over many runs begins; nothing: ill-formed.
-std::optional<std::optional<storage::feed_place>> asked_feed_place(
-    const request& x) {
-  using place = std::optional<storage::feed_place>;
-  auto text = x.header("last-event-id");
-  if (text.empty()) {
-    const auto at = x.query.find("after");
-    if (at == x.query.end()) return place{};
-    text = at->second;
-  }
-  const auto read = parse_feed_place(text);
-  if (!read) return {};
-  return place{*read};
+/// Why the stream cannot begin where its client asks for it. Blocks.
+std::optional<reply> refuse_place(const call& c, const feed_filter& has) {
+  const auto asked = asked_feed_place(c.in);
+  if (!asked)
+    return problem(400, "invalid_request",
+                   "Last-Event-ID (or ?after=) must be an id of this stream: "
+                   "COMMIT.RUN-EVENT, such as 12.3-17");
+  if (!*asked) return {};
+  const auto is = judge_feed_place(*c.at->parts().journal, **asked, has);
+  if (!is) return problem(is.error());
+  if (*is == feed_place_is::strange)
+    return problem(400, "invalid_request",
+                   "this stream has had no such event; begin with an id of "
+                   "it, or with none");
+  if (*is == feed_place_is::beyond)
+    return problem(410, "not_found",
+                   "there is no such event (yet); begin with an earlier one, "
+                   "or with none");
+  return {};
 }
 
 /// `start`: where it begins unless the client says so.
@@ -161,17 +168,8 @@ reply feed_stream(call& c, event_format format,
                   const std::function<expected<storage::feed_place>()>& start,
                   feed_request how) {
   const auto asked = asked_feed_place(c.in);
-  if (!asked)
-    return problem(400, "invalid_request",
-                   "Last-Event-ID (or ?after=) must be an id of this stream: "
-                   "COMMIT.RUN-EVENT, such as 12.3-17");
-  const auto end = c.at->parts().journal->end_of_feed();
-  if (!end) return problem(end.error());
-  if (*asked && **asked > *end)
-    return problem(410, "not_found",
-                   "there is no such event (yet); begin with an earlier one, "
-                   "or with none");
-  const auto from = *asked ? expected<storage::feed_place>{**asked} : start();
+  const auto from =
+      asked && *asked ? expected<storage::feed_place>{**asked} : start();
   if (!from) return problem(from.error());
   auto out = run_stream(c, {}, 0, format);
   if (out.status != 200) return out;
@@ -240,11 +238,12 @@ void volley_events(call c) {
     const auto id = x.names.at(0);
     const auto record = visible_volley(x, id);
     if (!record) return problem(record.error());
+    feed_request how;
+    how.has = [id](const feed_run& run) { return run.volley == id; };
+    if (auto refused = refuse_place(x, how.has)) return std::move(*refused);
     const auto seen = is_seen(x, id, *record);
     if (!seen) return problem(seen.error());
     if (*seen) return no_content();
-    feed_request how;
-    how.has = [id](const feed_run& run) { return run.volley == id; };
     how.goes_on = [at = x.at, id] {
       return at->volleys()->find(id) != nullptr;
     };
@@ -265,11 +264,12 @@ void volley_events(call c) {
 void all_events(call c) {
   if (auto refused = refuse_format(c.in, false)) return c.out(*refused);
   const auto format = feed_format(c);
-  work(std::move(c), [format](call& x) {
+  work(std::move(c), [format](call& x) -> reply {
     feed_request how;
     how.has = [who = x.who](const feed_run& run) {
       return may_see(*who, run.by);
     };
+    if (auto refused = refuse_place(x, how.has)) return std::move(*refused);
     return feed_stream(
         x, format, [&] { return x.at->parts().journal->end_of_feed(); },
         std::move(how));

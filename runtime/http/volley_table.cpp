@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/http/volley_table.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -42,10 +41,12 @@ bool volley_table::knows(const std::string& id) const {
   return all_.contains(id);
 }
 
-bool volley_table::any_runs() const {
+std::vector<std::shared_ptr<service::volley_run>> volley_table::living() const {
   const std::lock_guard lock{mutex_};
-  return std::ranges::any_of(all_,
-                             [](const auto& x) { return !x.second.expired(); });
+  std::vector<std::shared_ptr<service::volley_run>> out;
+  for (const auto& x : all_)
+    if (auto there = x.second.lock()) out.push_back(std::move(there));
+  return out;
 }
 
 expected<std::set<std::string>> volley_table::unfinished() const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/base/executor.hpp"
 #include "runtime/service/notes.hpp"
@@ -49,7 +50,9 @@ class volley_table : public std::enable_shared_from_this<volley_table> {
   std::shared_ptr<service::volley_run> find(const std::string& id) const;
   /// Whether this process has ever worked on it.
   bool knows(const std::string& id) const;
-  [[nodiscard]] bool any_runs() const;
+  /// Those that this process works on.
+  [[nodiscard]] std::vector<std::shared_ptr<service::volley_run>> living()
+      const;
   /// Those on record. Blocks.
   expected<std::set<std::string>> unfinished() const;
 

@@ -39,7 +39,10 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
       lock_{std::move(lock)},
       listener_{std::move(listener)} {
   slots_.reserve(tasks.size());
-  for (auto& x : tasks) slots_.push_back({std::move(x), {}, {}});
+  for (auto& x : tasks) {
+    const auto now = x.ended ? phase::over : phase::waits;
+    slots_.push_back({std::move(x), now});
+  }
 }
 
 /// A run that goes on is the same attempt.
@@ -87,12 +90,28 @@ void volley_run::cut() {
   if (gone) caf::anon_send_exit(gone, caf::exit_reason::user_shutdown);
 }
 
+std::optional<std::vector<run_id>> volley_run::under_way() {
+  const std::lock_guard lock{mutex_};
+  std::vector<run_id> out;
+  bool over = true;
+  for (const auto& x : slots_) {
+    if (x.now != phase::over) over = false;
+    if (x.now == phase::between) return std::nullopt;
+    if (x.now != phase::works) continue;
+    if (!x.run) return std::nullopt;
+    out.push_back(*x.run);
+  }
+  if (out.empty() && !over) return std::nullopt;
+  return out;
+}
+
 void volley_run::start(std::size_t task, std::uint32_t attempt) {
   std::optional<run_id> open;
   run_request request;
   {
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
+    x.now = phase::works;
     open = x.what.open;
     x.what.result.attempts = attempt;
     x.announced = false;
@@ -125,6 +144,7 @@ void volley_run::opened(std::size_t task, expected<run_opened> x) {
   if (!x && x.error().code == errc::budget_exceeded) {
     {
       const std::lock_guard lock{mutex_};
+      slots_[task].now = phase::between;
       --slots_[task].what.result.attempts;
     }
     return tell(task, {.no_room = true});
@@ -189,6 +209,7 @@ void volley_run::ended(std::size_t task,
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
     auto& result = x.what.result;
+    x.now = phase::between;
     x.run.reset();
     result.status = end ? status_of(end->status) : task_status::failed;
     result.failure = end ? end->err : std::move(failure);
@@ -228,6 +249,7 @@ void volley_run::over(std::size_t task, bool ran) {
   std::shared_ptr<volley_listener> listener;
   {
     const std::lock_guard lock{mutex_};
+    slots_[task].now = phase::over;
     auto& x = slots_[task].what.result;
     if (!ran) x.status = task_status::not_run;
     result = x;

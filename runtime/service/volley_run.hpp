@@ -3,6 +3,7 @@
 
 // A volley under way: its tasks' runs, as its scheduler wants them.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +65,9 @@ class volley_run final : public volley_port,
   void cancel(std::string reason);
   /// The actors end; nothing is said to them any more.
   void cut();
+  /// Its runs that are under way, none once it is over. Nothing: more of it is
+  /// about to begin, whatever becomes of these.
+  std::optional<std::vector<run_id>> under_way();
 
   void start(std::size_t task, std::uint32_t attempt) override;
   void cancel(std::size_t task, const std::string& reason) override;
@@ -72,12 +76,19 @@ class volley_run final : public volley_port,
   void on_capacity(const std::string& model, std::uint32_t most) override;
 
  private:
+  enum class phase : std::uint8_t {
+    waits,    ///< for a worker
+    works,    ///< a run of it was asked for
+    between,  ///< runs: another one may come
+    over,
+  };
   struct slot {
     volley_entry what;
-    std::optional<run_id> run;             ///< under way
-    std::optional<std::string> cancelled;  ///< why; also before it has begun
-    bool announced = false;                ///< its run's begin, to the listener
-    std::function<void()> held;            ///< what came of it before that
+    phase now = phase::waits;
+    std::optional<run_id> run{};             ///< under way
+    std::optional<std::string> cancelled{};  ///< why; before it began, too
+    bool announced = false;        ///< its run's begin, to the listener
+    std::function<void()> held{};  ///< what came of it before that
   };
 
   void opened(std::size_t task, expected<run_opened> x);

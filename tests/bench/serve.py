@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Measures `riffle serve`: streams, runs a second, latency, slow clients.
 
-usage: serve.py RIFFLE [streams|storm|runs|latency|slow]...
+usage: serve.py RIFFLE [streams|storm|runs|latency|slow]... [--count N]
+                [--seconds N] [--slow N] [--readers N] [--megabytes N]
+                [--rounds N]
 
 Each part starts a server of its own in a temporary folder; clients and the
-provider are this program. Prints a line of Markdown for each number.
+provider are this program. Prints a line of Markdown for each number. The long
+form of streams is --seconds 600.
 """
+import argparse
 import http.client
 import http.server
 import json
-import multiprocessing
 import os
 import re
 import resource
@@ -270,7 +273,7 @@ def measure_runs(riffle, seconds=8, clients=4):
 class Provider(http.server.BaseHTTPRequestHandler):
     """Says the time, again and again."""
     protocol_version = "HTTP/1.1"
-    count, pause = 1000, 0.005
+    count, pause, megabytes = 1000, 0.005, 64
 
     def log_message(self, *_):
         pass
@@ -282,9 +285,14 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        if asked["model"].startswith("long"):
-            for _ in range(int(asked["model"][4:]) * 64):
-                self.say("x" * 16384)
+        if asked["model"] == "paced":
+            # On time: a provider that is held up says less at once, not later.
+            begin = time.monotonic()
+            for i in range(self.megabytes * 64):
+                wait = begin + i / 256 - time.monotonic()
+                if wait > 0:
+                    time.sleep(wait)
+                self.say(f"<{time.monotonic_ns()}>" + "x" * 16360)
         else:
             for _ in range(self.count):
                 time.sleep(self.pause)
@@ -307,7 +315,7 @@ def provided(riffle, megabytes=0):
             f'"http://127.0.0.1:{provider.server_port}/v1"\n'
             'api_key_env = ""\n[agents.default]\nmax_turn_bytes = 0\n')
     if megabytes:
-        toml += (f'[models.long]\nmodel = "long{megabytes}"\nbase_url = '
+        toml += (f'[models.paced]\nmodel = "paced"\nbase_url = '
                  f'"http://127.0.0.1:{provider.server_port}/v1"\n'
                  'api_key_env = ""\n[server]\nstall_timeout = "10m"\n')
     return provider, Server(riffle, toml)
@@ -347,50 +355,104 @@ def measure_latency(riffle):
         provider.shutdown()
 
 
-def p99_beside(riffle, stopped, megabytes, readers=5):
-    """Of `readers` of a run, beside clients that stop reading a long log."""
+def read_beside(server, megabytes, readers, stopped):
+    """A run of so much at 4 MiB/s before readers, and clients that stop.
+
+    From the provider's write to the client's read in ms, and KiB that the
+    server grew by."""
+    before = server.memory_kib()
+    run = server.ask("POST", "/v1/runs", {"task": "x", "model": "paced"})
+    run = run["run_id"]
+    held = [server.stream(run, 4096) for _ in range(stopped)]
+    selector = selectors.DefaultSelector()
+    for _ in range(readers):
+        selector.register(server.stream(run), selectors.EVENT_READ, [b"", 0])
+    out, reading = [], readers
+    wanted = megabytes * 64
+    while reading:
+        for key, _ in selector.select(timeout=60):
+            try:
+                data = key.fileobj.recv(1 << 18)
+            except BlockingIOError:
+                continue
+            now = time.monotonic_ns()
+            text = key.data[0] + data
+            for stamp in STAMP.findall(text):
+                key.data[1] += 1
+                # The final answer has all of them again.
+                if wanted // 8 < key.data[1] <= wanted:
+                    out.append((now - int(stamp)) / 1e6)
+            at = text.rfind(b"<")
+            tail = text[at:] if at >= 0 and b">" not in text[at:] else b""
+            key.data[0] = tail[-64:]
+            if not data or b"event: run_finished" in text:
+                selector.unregister(key.fileobj)
+                key.fileobj.close()
+                reading -= 1
+    grown = server.memory_kib() - before
+    for one in held:
+        one.close()
+    return out, grown
+
+
+def measure_slow(riffle, stopped=50, readers=50, megabytes=64, rounds=4):
+    """`readers` of a run alone, and beside `stopped` clients of the same run
+    that read nothing, in turn; one server."""
+    Provider.megabytes = megabytes
     provider, server = provided(riffle, megabytes)
     try:
-        long_run = server.ask("POST", "/v1/runs",
-                              {"task": "x", "model": "long"})["run_id"]
-        while server.ask("GET", f"/v1/runs/{long_run}")["status"] == "active":
-            time.sleep(0.5)
-        before = server.memory_kib()
-        held = [server.stream(long_run, 4096) for _ in range(stopped)]
-        # The journal copies 64 MB meanwhile, and commits wait for that.
-        latencies_of(server.port, server.token, server.start_run())
-        run = server.start_run()
-        with multiprocessing.Pool(readers) as pool:
-            found = pool.starmap(
-                latencies_of, [(server.port, server.token, run)] * readers)
-        values = [x for one in found for x in one]
-        grown = server.memory_kib() - before
-        for one in held:
-            one.close()
-        return percentile(values, .99), grown
+        read_beside(server, max(1, megabytes // 8), readers, 0)
+        alone, beside, ratios, growths = [], [], [], []
+        for i in range(rounds):
+            found = {}
+            for slow in (0, stopped) if i % 2 == 0 else (stopped, 0):
+                values, grown = read_beside(server, megabytes, readers, slow)
+                found[slow] = percentile(values, .99)
+                if slow:
+                    growths.append(grown / slow)
+            alone.append(found[0])
+            beside.append(found[stopped])
+            ratios.append(found[stopped] / found[0])
+        row(f"p99 of {readers} readers of {megabytes} MiB, alone, each round",
+            ", ".join(f"{x:.2f}" for x in alone) + " ms")
+        row(f"the same beside {stopped} of the same run that stopped",
+            ", ".join(f"{x:.2f}" for x in beside) + " ms")
+        row("ratio, median (lowest to highest)",
+            f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to "
+            f"{max(ratios):.2f})")
+        row("growth for each that stopped, most", f"{max(growths):.0f} KiB")
     finally:
         server.stop()
         provider.shutdown()
 
 
-def measure_slow(riffle, stopped=50, megabytes=64):
-    alone, _ = p99_beside(riffle, 0, megabytes)
-    beside, grown = p99_beside(riffle, stopped, megabytes)
-    row(f"p99 of 5 readers alone / beside {stopped} that stopped at "
-        f"{megabytes} MB", f"{alone:.2f} / {beside:.2f} ms")
-    row("memory of each that stopped", f"{grown / stopped:.0f} KiB")
-
-
 def main():
     resource.setrlimit(resource.RLIMIT_NOFILE,
                        (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    riffle, parts = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    wants = argparse.ArgumentParser()
+    wants.add_argument("riffle")
+    wants.add_argument("parts", nargs="*")
+    for name in ("count", "seconds", "slow", "readers", "megabytes", "rounds"):
+        wants.add_argument("--" + name, type=int)
+    asked = wants.parse_args()
+    riffle = os.path.abspath(asked.riffle)
+
+    def sizes(**names):
+        """Those that were asked for, as the function's own names."""
+        return {name: getattr(asked, of) for name, of in names.items()
+                if getattr(asked, of) is not None}
+
     print("| Measured | |\n|---|---|")
-    for name, f in (("streams", measure_streams), ("storm", measure_storm),
-                    ("runs", measure_runs),
-                    ("latency", measure_latency), ("slow", measure_slow)):
-        if not parts or name in parts:
-            f(riffle)
+    many = sizes(count="count", seconds="seconds")
+    for name, f, how in (
+            ("streams", measure_streams, many), ("storm", measure_storm, many),
+            ("runs", measure_runs, sizes(seconds="seconds")),
+            ("latency", measure_latency, {}),
+            ("slow", measure_slow,
+             sizes(stopped="slow", readers="readers", megabytes="megabytes",
+                   rounds="rounds"))):
+        if not asked.parts or name in asked.parts:
+            f(riffle, **how)
 
 
 if __name__ == "__main__":

@@ -221,6 +221,8 @@ TEST_CASE("tokens are read again at SIGHUP, and what cannot be is said") {
     return server.process().err().find("nothing was read again") !=
            std::string::npos;
   }));
+  CHECK(server.process().err().find("nothing was started") ==
+        std::string::npos);
   CHECK(server.user("new").get("/v1/runs").status == 200);
 }
 

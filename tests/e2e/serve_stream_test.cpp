@@ -2,13 +2,16 @@
 // Streams of `riffle serve`: cut, resumed, of a session, of all.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/repetitions.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -56,7 +59,17 @@ void check_stream(const std::vector<sse_event>& all) {
 
 TEST_CASE("a stream that is cut at any event goes on behind it") {
   const work_folder folder;
-  write_server(folder, short_script);
+  // So many parts of a text, then a call.
+  const int words = repetitions(10, 20, 500);
+  std::string text;
+  for (int i = 0; i < words; ++i) text += "wrd" + std::to_string(i % 10) + " ";
+  write_server(folder, "chunk = 5\n[[steps]]\ntext = \"" + text + R"("
+[[steps.calls]]
+tool = "glob"
+arguments = { pattern = "*.toml" }
+[[steps]]
+text = "Done."
+)");
   served server{folder};
   const auto who = server.user();
   const auto run = run_of(who.post("/v1/runs", {{"task", "look"}}));
@@ -65,6 +78,7 @@ TEST_CASE("a stream that is cut at any event goes on behind it") {
   const auto whole = who.get(path);
   const auto all = events_of("\r\n\r\n" + whole.body);
   check_stream(all);
+  REQUIRE(all.size() > static_cast<std::size_t>(words));
   const std::string opening = "retry: 1000\n\n";
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     const auto id = std::to_string(i);
@@ -82,6 +96,37 @@ TEST_CASE("a stream that is cut at any event goes on behind it") {
   CHECK(who.get(path, {"Last-Event-ID: " + beyond}).status == 410);
   for (const auto* bad : {"x", "-1", "1-1", "01", "1.5"})
     CHECK(who.get(path, {"Last-Event-ID: " + std::string{bad}}).status == 400);
+}
+
+TEST_CASE("a stream that is cut inside any event has it whole the next time") {
+  const work_folder folder;
+  const int words = repetitions(10, 20, 500);
+  write_server(folder, slow_script(words, "1ms"));
+  served server{folder};
+  const auto who = server.user();
+  const auto run = run_of(who.post("/v1/runs", {{"task", "x"}}));
+  const auto path = "/v1/runs/" + run + "/events";
+  await_end(who, run);
+  const auto whole = events_of("\r\n\r\n" + who.get(path).body);
+  check_stream(whole);
+  REQUIRE(whole.size() > static_cast<std::size_t>(words));
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    raw_client cut{server.port()};
+    cut.ask(path, who.token());
+    const auto line = "id: " + std::to_string(i + 1) + "\n";
+    auto got = cut.read_until(line);
+    // It ends in the middle of this event, each time at another byte.
+    got.resize(got.find(line) + line.size() + i % whole[i].data.size());
+    auto all = events_of(got);
+    REQUIRE(all.size() == i);
+    const auto rest = who.get(
+        path, all.empty() ? std::vector<std::string>{}
+                          : std::vector{"Last-Event-ID: " + all.back().id});
+    for (const auto& x : events_of("\r\n\r\n" + rest.body)) all.push_back(x);
+    REQUIRE(all.size() == whole.size());
+    for (std::size_t k = 0; k < all.size(); ++k)
+      REQUIRE((all[k].id == whole[k].id && all[k].data == whole[k].data));
+  }
 }
 
 TEST_CASE("a session's stream has the events of all its runs, and goes on") {
@@ -107,6 +152,22 @@ TEST_CASE("a session's stream has the events of all its runs, and goes on") {
   CHECK(who.get(path, {"Last-Event-ID: 9-1"}).status == 410);
   CHECK(who.get(path, {"Last-Event-ID: 3"}).status == 400);
   CHECK(who.get("/v1/sessions/none/events").status == 404);
+  CHECK(who.get(path, {"Accept: text/html"}).status == 406);
+}
+
+TEST_CASE("the stream of a session that is deleted ends at once") {
+  const work_folder folder;
+  write_server(folder, short_script);
+  served server{folder};
+  const auto who = server.user();
+  await_end(who,
+            run_of(who.post("/v1/runs", {{"task", "a"}, {"session_id", "s"}})));
+  raw_client reader{server.port()};
+  reader.ask("/v1/sessions/s/events", who.token());
+  reader.read_until("event: run_finished");
+  REQUIRE(who.send("DELETE", "/v1/sessions/s", {}, {}).status == 200);
+  reader.read_until("never", 5s);
+  CHECK(reader.ended());
 }
 
 TEST_CASE("a client that was cut by kill -9 gets every event once") {
@@ -192,4 +253,109 @@ TEST_CASE("one stream has the events of all runs, and goes on after a kill") {
   }
   CHECK(who.get("/v1/events", {"Last-Event-ID: 99999.1-1"}).status == 410);
   CHECK(who.get("/v1/events", {"Last-Event-ID: 7"}).status == 400);
+}
+
+namespace {
+
+/// The place of an event, with its parts: COMMIT.RUN-EVENT.
+struct feed_id {
+  int commit = 0;
+  int run = 0;
+  int seq = 0;
+
+  explicit feed_id(const std::string& text) {
+    REQUIRE(std::sscanf(text.c_str(), "%d.%d-%d", &commit, &run, &seq) == 3);
+  }
+  [[nodiscard]] std::string text() const {
+    return std::to_string(commit) + "." + std::to_string(run) + "-" +
+           std::to_string(seq);
+  }
+  [[nodiscard]] feed_id with(int feed_id::* part, int value) const {
+    auto out = *this;
+    out.*part = value;
+    return out;
+  }
+};
+
+/// The status of a stream that begins behind this event; it is not read.
+long status_behind(const http_user& who, const std::string& path,
+                   const std::string& id) {
+  raw_client reader{who.port()};
+  reader.ask(path, who.token(), "Last-Event-ID: " + id + "\r\n");
+  const auto head = reader.read_until("\r\n\r\n");
+  INFO(head);
+  REQUIRE(head.size() > 12);
+  return std::stol(head.substr(9, 3));
+}
+
+}  // namespace
+
+TEST_CASE("a stream of many runs begins behind no event that it never had") {
+  const work_folder folder;
+  write_server(
+      folder, short_script,
+      "[server.tokens.bob]\nhash = \"" + ::riffle::sha256("bob") + "\"\n");
+  served server{folder};
+  const auto who = server.user();
+  const auto bob = server.user("bob");
+  const auto a = run_of(who.post("/v1/runs", {{"task", "a"}}));
+  await_end(who, a);
+  const auto volley = who.post("/v1/volleys", {{"tasks", {"b", "c"}}});
+  REQUIRE(volley.status == 202);
+  const auto of_volley = "/v1/volleys/" +
+                         volley.json()["volley_id"].get<std::string>() +
+                         "/events";
+  const auto told = who.get(of_volley);
+  const auto all = events_of("\r\n\r\n" + told.body);
+  REQUIRE(all.size() > 10);
+  const feed_id seen{all[all.size() / 2].id};
+  const feed_id last{all.back().id};
+  const std::string everything = "/v1/events";
+  for (const auto& path : {everything, of_volley}) {
+    CAPTURE(path, seen.text());
+    CHECK(status_behind(who, path, seen.text()) == 200);
+    for (const auto& strange :
+         {seen.with(&feed_id::seq, 9999), seen.with(&feed_id::seq, 0),
+          last.with(&feed_id::seq, 1), seen.with(&feed_id::commit, 1),
+          seen.with(&feed_id::run, 0), seen.with(&feed_id::run, 1),
+          seen.with(&feed_id::run, 7777).with(&feed_id::commit, 2)}) {
+      CAPTURE(strange.text());
+      CHECK(status_behind(who, path, strange.text()) == 400);
+    }
+    CHECK(status_behind(who, path, seen.with(&feed_id::commit, 99999).text()) ==
+          410);
+  }
+  // Of another one's runs, and of no task of the volley.
+  CHECK(status_behind(bob, everything, seen.text()) == 400);
+  const feed_id first{"1.1-1"};
+  std::string of_a;
+  for (int commit = 1; of_a.empty() && commit < seen.commit; ++commit) {
+    const auto id = first.with(&feed_id::commit, commit).text();
+    if (status_behind(who, everything, id) == 200) of_a = id;
+  }
+  REQUIRE_FALSE(of_a.empty());
+  CHECK(status_behind(who, of_volley, of_a) == 400);
+}
+
+TEST_CASE("who saw the last event of what was deleted goes on behind it") {
+  const work_folder folder;
+  write_server(folder, short_script);
+  served server{folder};
+  const auto who = server.user();
+  raw_client reader{server.port()};
+  reader.ask("/v1/events", who.token());
+  reader.read_until("retry: ");
+  await_end(who,
+            run_of(who.post("/v1/runs", {{"task", "a"}, {"session_id", "s"}})));
+  const auto seen =
+      events_of(reader.read_until("event: run_finished")).back().id;
+  const auto b = run_of(who.post("/v1/runs", {{"task", "b"}}));
+  await_end(who, b);
+  REQUIRE(who.send("DELETE", "/v1/sessions/s", {}, {}).status == 200);
+  raw_client again{server.port()};
+  again.ask("/v1/events", who.token(), "Last-Event-ID: " + seen + "\r\n");
+  const auto rest = events_of(again.read_until("event: run_finished"));
+  REQUIRE_FALSE(rest.empty());
+  CHECK(json::parse(rest.front().data)["run_id"] == b);
+  CHECK(json::parse(rest.front().data)["seq"] == 1);
 }

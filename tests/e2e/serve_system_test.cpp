@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `riffle serve` with TLS, and as systemd runs it.
 #include <arpa/inet.h>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include <curl/curl.h>
@@ -31,13 +33,25 @@ bool run(const std::string& command) {
   return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-std::string fetch(const std::string& url, const std::string& authority) {
+std::string fetch(const std::string& url, const std::string& authority,
+                  const std::string& token = {},
+                  const std::string& body_to_post = {}) {
   const std::unique_ptr<CURL, void (*)(CURL*)> easy{curl_easy_init(),
                                                     curl_easy_cleanup};
+  const auto who = "Authorization: Bearer " + token;
+  curl_slist* list = curl_slist_append(nullptr, "Accept: */*");
+  if (!token.empty()) list = curl_slist_append(list, who.c_str());
+  if (!body_to_post.empty()) {
+    list = curl_slist_append(list, "Content-Type: application/json");
+    curl_easy_setopt(easy.get(), CURLOPT_POSTFIELDS, body_to_post.c_str());
+  }
+  const std::unique_ptr<curl_slist, void (*)(curl_slist*)> fields{
+      list, curl_slist_free_all};
   std::string body;
   curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_PROXY, "");
-  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, 10L);
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT, 30L);
+  curl_easy_setopt(easy.get(), CURLOPT_HTTPHEADER, fields.get());
   curl_easy_setopt(easy.get(), CURLOPT_CAINFO, authority.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(
@@ -49,34 +63,110 @@ std::string fetch(const std::string& url, const std::string& authority) {
   return curl_easy_perform(easy.get()) == CURLE_OK ? body : "failed";
 }
 
-}  // namespace
-
-TEST_CASE("with a certificate it speaks TLS, and nothing else") {
-  const work_folder folder;
-  const auto at = folder.path().string();
+/// NAME.pem and NAME.key, in the folder.
+void make_certificate(const work_folder& folder, const std::string& name) {
+  const auto at = (folder.path() / name).string();
   REQUIRE(
       run("openssl req -x509 -newkey ec -pkeyopt "
           "ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost "
           "-addext subjectAltName=IP:127.0.0.1 -keyout " +
-          at + "/key.pem -out " + at + "/cert.pem"));
+          at + ".key -out " + at + ".pem"));
+}
+
+}  // namespace
+
+TEST_CASE("with a certificate it speaks TLS, and nothing else") {
+  const work_folder folder;
+  make_certificate(folder, "cert");
+  const auto authority = (folder.path() / "cert.pem").string();
   write_server(folder, script,
                "[server.tls]\ncertificate = \"cert.pem\"\nkey = "
-               "\"key.pem\"\n");
+               "\"cert.key\"\n");
   served server{folder};
   CHECK(server.process().out().find("https://127.0.0.1:") != std::string::npos);
   const auto url = "https://127.0.0.1:" + std::to_string(server.port());
-  CHECK(fetch(url + "/healthz", at + "/cert.pem") == "ok\n");
+  CHECK(fetch(url + "/healthz", authority) == "ok\n");
   CHECK(server.user("").get("/healthz").status == 0);
-  // A stream over TLS, and a client that goes in the middle of its handshake.
+  // A client that goes in the middle of its handshake.
   {
     const raw_client gone{server.port()};
   }
-  CHECK(fetch(url + "/readyz", at + "/cert.pem") == "ready\n");
-  folder.write("key.pem", "no key");
+  CHECK(fetch(url + "/readyz", authority) == "ready\n");
+  folder.write("cert.key", "no key");
   const auto refused = ::riffle::testing::riffle(
       folder, {"serve", "--config", "riffle.toml", "--listen", "127.0.0.1:0"});
   CHECK(refused.status == 2);
   CHECK(refused.err.find("server.tls.key") != std::string::npos);
+}
+
+TEST_CASE("a renewed certificate counts at SIGHUP, streams go on meanwhile") {
+  const work_folder folder;
+  make_certificate(folder, "cert");
+  fs::copy(folder.path() / "cert.pem", folder.path() / "first.pem");
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "words ";
+  write_server(
+      folder,
+      "chunk = 6\ndelay = \"20ms\"\n[[steps]]\ntext = \"" + text + "\"\n",
+      "[server.tls]\ncertificate = \"cert.pem\"\nkey = \"cert.key\"\n");
+  served server{folder};
+  const auto who = server.user();
+  const auto url = "https://127.0.0.1:" + std::to_string(server.port());
+  const auto first = (folder.path() / "first.pem").string();
+  const auto second = (folder.path() / "cert.pem").string();
+  const auto begun =
+      fetch(url + "/v1/runs", first, who.token(), R"({"task": "x"})");
+  INFO(begun);
+  const std::string run = json::parse(begun)["run_id"];
+  std::string told;
+  std::thread reader{[&] {
+    told = fetch(url + "/v1/runs/" + run + "/events", first, who.token());
+  }};
+  CHECK(fetch(url + "/healthz", first) == "ok\n");
+  make_certificate(folder, "cert");
+  CHECK(fetch(url + "/healthz", second) == "failed");
+  server.process().signal(SIGHUP);
+  CHECK(eventually([&] { return fetch(url + "/healthz", second) == "ok\n"; }));
+  CHECK(fetch(url + "/healthz", first) == "failed");
+  // What is no certificate leaves it as it was, and is said.
+  folder.write("cert.key", "no key");
+  server.process().signal(SIGHUP);
+  CHECK(eventually([&] {
+    const auto said = server.process().err();
+    return said.find("the certificate stays as it was") != std::string::npos &&
+           said.find("server.tls.key") != std::string::npos;
+  }));
+  CHECK(fetch(url + "/healthz", second) == "ok\n");
+  reader.join();
+  const auto events = events_of("\r\n\r\n" + told);
+  REQUIRE_FALSE(events.empty());
+  CHECK(events.back().type == "run_finished");
+}
+
+TEST_CASE("what is read again must be trusted as what was read first") {
+  const work_folder folder;
+  write_server(folder, script);
+  const std::map<std::string, std::string> found{{"RIFFLE_CONFIG", ""}};
+  REQUIRE(::riffle::testing::riffle(folder, {"config", "trust", "--yes"}, found)
+              .status == 0);
+  program server{
+      installed_riffle(), folder, {"serve", "--listen", "127.0.0.1:0"}, found};
+  REQUIRE(eventually(
+      [&] { return server.out().find("token: in ") != std::string::npos; }));
+  write_server(
+      folder, script,
+      "[server.tokens.new]\nhash = \"" + ::riffle::sha256("new") + "\"\n");
+  server.signal(SIGHUP);
+  CHECK(eventually([&] {
+    return server.err().find("Nothing was read again") != std::string::npos;
+  }));
+  CHECK(server.err().find("left out") == std::string::npos);
+  REQUIRE(::riffle::testing::riffle(folder, {"config", "trust", "--yes"}, found)
+              .status == 0);
+  server.signal(SIGHUP);
+  CHECK(eventually([&] {
+    return server.err().find("read again: tokens") != std::string::npos;
+  }));
 }
 
 TEST_CASE("a socket that is handed over is served, and outlives the server") {

@@ -305,6 +305,8 @@ TEST_CASE("a session keeps values for applications") {
   const std::vector<std::string> type{"Content-Type: application/json"};
   CHECK(who.get(path).status == 404);
   CHECK(who.send("PUT", path, R"({"a": 1})", type).status == 204);
+  CHECK(who.send("PUT", "/v1/sessions/none/state/note", "1", type).status ==
+        404);
   CHECK(who.get(path).json() == json{{"a", 1}});
   CHECK(who.send("PUT", path, "{", type).status == 400);
   CHECK(who.send("PUT", path, "null", type).status == 204);

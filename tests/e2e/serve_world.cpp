@@ -12,6 +12,7 @@
 
 #include <curl/curl.h>
 
+#include "tests/e2e/http_answers.hpp"
 #include "tests/support/catch.hpp"
 
 namespace riffle::testing {
@@ -89,6 +90,7 @@ http_answer http_user::send(const std::string& method, const std::string& path,
   curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, append);
   curl_easy_perform(c);
   curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out.status);
+  compare_with_document({method, path, out.status, out.head, out.body});
   return out;
 }
 
@@ -182,6 +184,11 @@ served::served(const work_folder& folder, std::vector<std::string> more,
                const std::map<std::string, std::string>& env)
     : folder_{folder}, more_{std::move(more)}, env_{env} {
   start();
+}
+
+served::~served() {
+  for (const auto& x : take_undocumented())
+    FAIL_CHECK("not as the document says: " << x);
 }
 
 void served::start() {

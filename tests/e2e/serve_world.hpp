@@ -94,6 +94,11 @@ class served {
   /// `config`: the riffle.toml, with a scripted model.
   explicit served(const work_folder& folder, std::vector<std::string> more = {},
                   const std::map<std::string, std::string>& env = {});
+  /// Fails the test for each answer to a `http_user` that was not as the
+  /// OpenAPI document says.
+  ~served();
+  served(const served&) = delete;
+  served& operator=(const served&) = delete;
 
   [[nodiscard]] http_user user() const;
   [[nodiscard]] http_user user(const std::string& token) const {

@@ -155,6 +155,10 @@ TEST_CASE("what is measured is told in Prometheus' words") {
     CHECK(text.find(name) != std::string::npos);
   }
   CHECK(text.find("{a_b=\"c\"") != std::string::npos);
+  // What went well has no type of error.
+  x.on(metrics_table()[0], 2, {{"error.type", ""}, {"b.c", "d"}});
+  CHECK(x.text().find("{b_c=\"d\"") != std::string::npos);
+  CHECK(x.text().find("error_type") == std::string::npos);
 }
 
 TEST_CASE("the document of the server names each metric and what it counts") {

@@ -54,6 +54,7 @@ int execute_trust(const config_command& x, console& io);
 enum class config_use : std::uint8_t {
   acts,   ///< an untrusted file is asked about, or nothing is started
   looks,  ///< an untrusted file is left out, and that is said
+  again,  ///< of what runs: nothing is taken of a file that is untrusted now
 };
 
 /// The configuration of a command, see config/trust.hpp; prints what is wrong
@@ -63,8 +64,10 @@ std::optional<config::config> load_config(const common_options& options,
                                           config_use use, bool stdin_is_taken,
                                           console& io);
 
-/// Prints mistakes of a configuration. Returns the status.
-int report(const std::vector<config::mistake>& mistakes, console& io);
+/// Prints mistakes of a configuration, and what became of it by them. Returns
+/// the status.
+int report(const std::vector<config::mistake>& mistakes, console& io,
+           std::string_view effect = "nothing was started");
 
 /// Prints why something did not start, and what to do. Returns the status.
 int report(const error& x, console& io);

@@ -58,7 +58,8 @@ loaded load_own(const common_options& x) {
 }
 
 std::optional<config::config> settle(loaded x, const common_options& options,
-                                     console& io) {
+                                     config_use use, console& io) {
+  if (x && use == config_use::again) return std::move(*x);
   if (x) {
     // From here on, so that what a store complains of obeys it too.
     auto log = *x;
@@ -66,7 +67,9 @@ std::optional<config::config> settle(loaded x, const common_options& options,
     init_log(log.runtime.log.level, log.runtime.log.format);
     return std::move(*x);
   }
-  report(x.error(), io);
+  report(x.error(), io,
+         use == config_use::again ? "nothing was read again"
+                                  : "nothing was started");
   return std::nullopt;
 }
 
@@ -80,25 +83,30 @@ std::optional<config::config> load_config(const common_options& options,
   const auto from = found.and_then(riffle::config::read_source);
   if (!from && found && found->found_in_folder && use == config_use::looks) {
     io.complain("left out: " + render(from.error()));
-    return settle(load_own(options), options, io);
+    return settle(load_own(options), options, use, io);
   }
   if (!from)
-    return settle(tl::unexpected{std::vector{from.error()}}, options, io);
+    return settle(tl::unexpected{std::vector{from.error()}}, options, use, io);
   const auto judged = judge_trust(*from);
   if (!judged) {
     report(judged.error(), io);
     return std::nullopt;
   }
-  if (judged->trusted) return settle(load(request, *from), options, io);
+  if (judged->trusted) return settle(load(request, *from), options, use, io);
   if (use == config_use::looks) {
     if (options.level != verbosity::quiet)
       io.complain("riffle.toml of this folder is left out: it " +
                   trust_problem(*judged));
-    return settle(load_own(options), options, io);
+    return settle(load_own(options), options, use, io);
+  }
+  if (use == config_use::again) {
+    io.complain("riffle.toml of this folder " + trust_problem(*judged) +
+                ". Nothing was read again");
+    return std::nullopt;
   }
   // Nothing of it is read out before that, not even a mistake.
   if (!is_trusted_now(*judged, stdin_is_taken, io)) return std::nullopt;
-  return settle(load(request, *from), options, io);
+  return settle(load(request, *from), options, use, io);
 }
 
 }  // namespace riffle::cli

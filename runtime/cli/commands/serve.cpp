@@ -89,12 +89,14 @@ std::string banner(const serving& x, const serving_secrets& secrets,
          "\n";
 }
 
-/// Tokens, names and the log's level; what else changed is said.
+/// Tokens, names, certificates and the log's level; what else changed is said.
 void reload(const serve_command& x, serving& serves, serving_secrets& secrets,
             console& io) {
-  const auto fresh = load_config(x.common, config_use::looks, true, io);
+  const auto fresh = load_config(x.common, config_use::again, true, io);
   if (!fresh) {
-    log_warn("server", "nothing was read again: the configuration is wrong");
+    log_warn(
+        "server",
+        "nothing was read again: the configuration does not count as it is");
     return;
   }
   if (auto again = find_secrets(*fresh))

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <set>
 #include <sys/resource.h>
-#include <thread>
 #include <utility>
 
 #include <systemd/sd-daemon.h>
 
-#include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/cli.hpp"
+#include "runtime/cli/commands/finishing.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/http/exporter.hpp"
 #include "runtime/http/recovery.hpp"
@@ -35,13 +33,11 @@ constexpr std::size_t feed_threads = 2;
 constexpr std::size_t work_threads = 8;
 constexpr std::size_t case_threads = 4;
 
-/// How often it is looked whether the process can go on, and whether what ran
-/// has ended.
+/// How often it is looked whether the process can go on.
 constexpr auto look = std::chrono::milliseconds{500};
 /// Each so many of these it is looked for work that another process has let go
 /// of.
 constexpr unsigned looks_for_cut_off = 4;
-constexpr auto look_at_end = std::chrono::milliseconds{50};
 
 /// For streams to end at their border once nothing runs.
 constexpr auto close_limit = std::chrono::seconds{2};
@@ -79,19 +75,55 @@ std::uint32_t connections_for(std::uint32_t wanted, bool asked_for) {
   return static_cast<std::uint32_t>(most);
 }
 
+std::string named_file(const config::config& x, const std::string& name) {
+  if (name.empty()) return name;
+  const auto whole = config::named_path(x, name);
+  return whole ? whole->string() : name;
+}
+
+/// Keys, and tables that came or went, that count after a restart. `tls`: its
+/// files were looked at.
+std::vector<std::string> counts_later(const config::config& old,
+                                      const config::config& fresh, bool tls) {
+  const auto reloads = [&](const std::string& section) {
+    return section.starts_with("server.tokens") || section == "runtime.log" ||
+           (tls && section == "server.tls");
+  };
+  std::vector<std::string> later;
+  const auto before = config::settings(old);
+  const auto after = config::settings(fresh);
+  const auto differs = [&](const auto& x, const auto& others) {
+    const auto key = x.section + "." + x.key;
+    return !reloads(x.section) && key != "server.hosts" &&
+           key != "server.origins" && key != "server.trusted_proxies" &&
+           std::ranges::find(others, x) == others.end();
+  };
+  const auto has_section = [](const auto& all, const std::string& section) {
+    return std::ranges::any_of(
+        all, [&](const auto& x) { return x.section == section; });
+  };
+  // Of a table that came or went its name is enough.
+  const auto add = [&](const auto& x, const auto& others) {
+    const bool whole = !has_section(others, x.section);
+    auto name = whole ? "[" + x.section + "]" : x.section + "." + x.key;
+    if (std::ranges::find(later, name) == later.end())
+      later.push_back(std::move(name));
+  };
+  for (const auto& x : after)
+    if (differs(x, before)) add(x, before);
+  for (const auto& x : before)
+    if (differs(x, after) && !has_section(after, x.section)) add(x, after);
+  return later;
+}
+
 http::server_options options_of(const config::config& x, int listening) {
   const auto at = http::parse_listen(x.server.listen);
-  const auto file = [&](const std::string& name) {
-    if (name.empty()) return name;
-    const auto whole = config::named_path(x, name);
-    return whole ? whole->string() : name;
-  };
   http::server_options out;
   out.address = at->host;
   out.port = at->port;
   out.listening = listening;
-  out.certificate = file(x.server.tls.certificate);
-  out.key = file(x.server.tls.key);
+  out.certificate = named_file(x, x.server.tls.certificate);
+  out.key = named_file(x, x.server.tls.key);
   out.header_bytes = x.server.limits.header_bytes;
   out.connections =
       connections_for(x.server.limits.connections,
@@ -130,8 +162,7 @@ struct serving::impl {
   [[nodiscard]] std::vector<http::gauge> gauges();
   void begin(const serving_secrets& secrets);
   [[nodiscard]] std::size_t running() const;
-  [[nodiscard]] bool only_waits() const;
-  void let_finish(std::chrono::steady_clock::time_point until);
+  bool renew_certificate(const config::config& fresh);
 };
 
 std::vector<http::gauge> serving::impl::gauges() {
@@ -187,37 +218,7 @@ void serving::impl::begin(const serving_secrets& secrets) {
 }
 
 std::size_t serving::impl::running() const {
-  constexpr std::size_t most = 100'000;
-  const auto all = site->parts().sessions.unfinished(most);
-  if (!all) return 0;
-  return static_cast<std::size_t>(std::ranges::count_if(
-      *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
-}
-
-/// Whether all that runs waits for a person, who will not come any more.
-bool serving::impl::only_waits() const {
-  constexpr std::size_t most = 100'000;
-  const auto all = site->parts().sessions.unfinished(most);
-  const auto asked = site->parts().proposals.list(
-      storage::proposal_filter{.undecided = true, .limit = most});
-  if (!all || !asked) return false;
-  std::set<run_id> waiting;
-  for (const auto& x : *asked) waiting.insert(x.it.what.run);
-  return std::ranges::all_of(*all, [&](const auto& x) {
-    return x.owner != storage::run_owner::here || waiting.contains(x.run.id);
-  });
-}
-
-void serving::impl::let_finish(std::chrono::steady_clock::time_point until) {
-  const auto goes_on = [&] {
-    return site->volleys()->any_runs() || (running() > 0 && !only_waits());
-  };
-  if (!goes_on()) return;
-  log_warn(op, "waits for what runs, for " +
-                   duration_text(settings.server.stop_timeout) +
-                   " at most; a second Ctrl-C does not wait");
-  while (goes_on() && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(look_at_end);
+  return runs_here(site->parts().sessions);
 }
 
 serving::serving(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
@@ -245,6 +246,18 @@ expected<std::unique_ptr<serving>> serving::start(
 
 std::uint16_t serving::port() const { return impl_->transport->port(); }
 
+/// False: it stays as it was, which is said.
+bool serving::impl::renew_certificate(const config::config& fresh) {
+  const auto& tls = fresh.server.tls;
+  if (tls.certificate.empty() || settings.server.tls.certificate.empty())
+    return false;
+  const auto renewed = transport->renew_certificate(
+      named_file(fresh, tls.certificate), named_file(fresh, tls.key));
+  if (!renewed)
+    log_warn(op, "the certificate stays as it was: " + render(renewed.error()));
+  return renewed.has_value();
+}
+
 void serving::reload(const config::config& fresh,
                      const serving_secrets& secrets) {
   init_log(fresh.origins.contains("runtime.log.level")
@@ -252,35 +265,13 @@ void serving::reload(const config::config& fresh,
                : impl_->settings.runtime.log.level,
            fresh.runtime.log.format);
   impl_->site->replace_gate(make_gate(fresh, impl_->no_token, secrets));
-  const auto reloads = [](const std::string& section) {
-    return section.starts_with("server.tokens") || section == "runtime.log";
-  };
-  std::vector<std::string> later;
-  const auto before = config::settings(impl_->settings);
-  const auto after = config::settings(fresh);
-  const auto differs = [&](const auto& x, const auto& others) {
-    const auto key = x.section + "." + x.key;
-    return !reloads(x.section) && key != "server.hosts" &&
-           key != "server.origins" && key != "server.trusted_proxies" &&
-           std::ranges::find(others, x) == others.end();
-  };
-  const auto has_section = [](const auto& all, const std::string& section) {
-    return std::ranges::any_of(
-        all, [&](const auto& x) { return x.section == section; });
-  };
-  // Of a table that came or went its name is enough.
-  const auto add = [&](const auto& x, const auto& others) {
-    const bool whole = !has_section(others, x.section);
-    auto name = whole ? "[" + x.section + "]" : x.section + "." + x.key;
-    if (std::ranges::find(later, name) == later.end())
-      later.push_back(std::move(name));
-  };
-  for (const auto& x : after)
-    if (differs(x, before)) add(x, before);
-  for (const auto& x : before)
-    if (differs(x, after) && !has_section(after, x.section)) add(x, after);
-  log_info(op, "read again: tokens, hosts, origins, proxies, log");
-  for (const auto& key : later)
+  const bool renewed = impl_->renew_certificate(fresh);
+  std::string what = "read again: tokens, hosts, origins, proxies, log";
+  if (renewed) what += ", certificate";
+  log_info(op, what);
+  const bool both = !fresh.server.tls.certificate.empty() &&
+                    !impl_->settings.server.tls.certificate.empty();
+  for (const auto& key : counts_later(impl_->settings, fresh, both))
     log_warn(op, key + " has changed, which counts after a restart");
 }
 
@@ -308,7 +299,7 @@ void serving::stop() {
   impl_->site->stop_starting();
   impl_->transport->stop_listening();
   if (how.on_stop == "cancel") impl_->runtime->close(how.stop_timeout);
-  if (how.on_stop == "finish") impl_->let_finish(until);
+  if (how.on_stop == "finish") let_finish(*impl_->site, until);
   if (const auto left = impl_->running(); left > 0)
     log_warn(op, std::to_string(left) +
                      (left == 1 ? " run is left as it is: the next start goes "

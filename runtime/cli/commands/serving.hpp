@@ -38,8 +38,8 @@ class serving {
 
   [[nodiscard]] std::uint16_t port() const;
 
-  /// Takes tokens, names and the log's level from it, and says what else has
-  /// changed, which counts after a restart. Any thread.
+  /// Takes tokens, names, the certificate and the log's level from it, and says
+  /// what else has changed, which counts after a restart. Any thread.
   void reload(const config::config& fresh, const serving_secrets& secrets);
 
   /// Any thread.

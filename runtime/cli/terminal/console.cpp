@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -20,12 +21,13 @@ void console::complain_of_output() {
   complain("standard output cannot be written: " + why);
 }
 
-int report(const std::vector<config::mistake>& mistakes, console& io) {
+int report(const std::vector<config::mistake>& mistakes, console& io,
+           std::string_view effect) {
   for (const auto& x : mistakes)
     io.err.write(safe_text(config::render(x)) + "\n");
   const auto n = mistakes.size();
   io.complain((n == 1 ? "1 mistake" : std::to_string(n) + " mistakes") +
-              " in the configuration, nothing was started");
+              " in the configuration, " + std::string{effect});
   return usage;
 }
 

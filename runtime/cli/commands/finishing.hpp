@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a server that was told to let its runs finish waits for.
+
+#include <chrono>
+#include <cstddef>
+
+#include "runtime/http/site.hpp"
+
+namespace riffle::cli {
+
+/// Runs that this process works on. Blocks.
+std::size_t runs_here(const service::sessions& sessions);
+
+/// Until nothing runs but what waits for a person, or then. Blocks.
+void let_finish(http::site& site, std::chrono::steady_clock::time_point until);
+
+}  // namespace riffle::cli
