@@ -67,7 +67,7 @@ void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {
     return;
   }
   i->second.withdrawn = true;
-  if (i->second.stored && !i->second.approved)
+  if (i->second.stored && !i->second.approved && !i->second.outdated)
     settle(i->second.record, events::proposal_outcome::cancelled, withdrawn);
 }
 
@@ -84,16 +84,35 @@ void proposal_tracker_state::on_decision(decision_known& x) {
   const auto id = made.holds->call;
   ledger.forget(id);
   auto& open = waiting.at(id);
-  if (y.how == events::proposal_outcome::approved && !open.withdrawn) {
+  const bool outdated = y.by == itself && y.reason == stale_reason;
+  if (open.withdrawn) {
+    resolve(std::move(waiting.extract(id).mapped()), y);
+  } else if (y.how == events::proposal_outcome::approved) {
     open.approved = std::move(y);
+    look(open);
+  } else if (outdated) {
+    open.outdated = std::move(y);
     look(open);
   } else {
     resolve(std::move(waiting.extract(id).mapped()), y);
   }
 }
 
+/// What a person would be asked about is what would happen now.
+void proposal_tracker_state::on_restored_look(const undecided_call& x,
+                                              const call_inspection& seen) {
+  const auto& shown = x.record;
+  if (x.withdrawn || seen.failure || shown.definition.empty()) return;
+  if (shown.definition != seen.definition || shown.basis != seen.preview.basis)
+    settle(shown, events::proposal_outcome::cancelled, stale_reason);
+}
+
 void proposal_tracker_state::on_second_look(undecided_call x,
                                             const call_inspection& seen) {
+  if (x.outdated && !seen.failure && !x.withdrawn)
+    return replace(std::move(x), seen);
+  if (const auto decided = std::exchange(x.outdated, {}))
+    return resolve(std::move(x), *decided);
   const auto& shown = spec->cause ? spec->cause->what : x.record;
   if (seen.failure && !x.withdrawn) return refuse_approved(x, *seen.failure);
   const bool holds = still_holds(shown, *x.approved, seen);
@@ -135,6 +154,7 @@ void proposal_tracker_state::replace(undecided_call x,
       x.record.definition.empty() ? unseen_reason : stale_reason,
       {}});
   x.approved.reset();
+  x.outdated.reset();
   x.record = make_record(x.call, seen);
   x.record.replaces = old;
   const auto id = x.call.id;

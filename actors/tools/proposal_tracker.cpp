@@ -81,6 +81,7 @@ void proposal_tracker_state::on_request(approval_request& x) {
     auto& open = waiting[x.call.id] = std::move(known.mapped());
     open.call = std::move(x.call);
     await(open);
+    look(open);  // what was shown may have changed while nobody ran
   } else if (spec->cause) {
     check_cause(x.call);
   } else if (spec->approval == approve::all) {
@@ -147,7 +148,8 @@ void proposal_tracker_state::look_at_next() {
 void proposal_tracker_state::submit_look(const undecided_call& x) {
   const auto& id = x.call.id;
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
-              call = x.call, round = x.round, first = !x.approved] {
+              call = x.call, round = x.round,
+              first = !x.approved && !x.stored] {
     caf::anon_send(
         me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
   };
@@ -162,9 +164,11 @@ void proposal_tracker_state::on_inspected(call_inspected& x) {
   const auto i = waiting.find(x.id);
   if (i != waiting.end() && i->second.looking && i->second.round == x.round) {
     i->second.looking = false;
-    if (i->second.approved) {
+    if (i->second.approved || i->second.outdated) {
       auto open = std::move(waiting.extract(i).mapped());
       on_second_look(std::move(open), x.what);
+    } else if (i->second.stored) {
+      on_restored_look(i->second, x.what);
     } else {
       on_first_looks(order.on_seen(x.id, std::move(x.what)));
     }
@@ -190,7 +194,7 @@ void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
     call_inspected nothing{x.id, x.round, {}};
     if (awaited) nothing.what.failure = not_looked_at(i->second.call);
     on_inspected(nothing);
-  } else if (awaited) {
+  } else if (awaited && !i->second.stored) {
     log_warn(op, "a call of `" + i->second.call.tool +
                      "` cannot be looked at yet; nobody is asked about it "
                      "before");

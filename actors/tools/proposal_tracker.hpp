@@ -24,6 +24,8 @@ struct undecided_call {
   bool withdrawn = false;  ///< the dispatcher needs no decision any more
   /// Approved by this; it is looked whether what was shown is still so.
   std::optional<storage::decision_record> approved = {};
+  /// Withdrawn by this, as what was shown is no longer so: it is asked anew.
+  std::optional<storage::decision_record> outdated = {};
   std::uint32_t round = 0;  ///< looks so far
   bool looking = false;     ///< the last one goes on
 };
@@ -49,6 +51,7 @@ bool still_holds(const storage::proposal_record& shown,
 /// (`command_inbox`), so every tracker of the run, also after a crash, acts on
 /// the same one. An approval of something that has changed since it was shown
 /// is stale: it is acted on by asking again, with a proposal that replaces it.
+/// So is one that another process showed, if its picture is none of now.
 struct proposal_tracker_state {
   static inline const char* name = "proposal_tracker";
   explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
@@ -78,6 +81,7 @@ struct proposal_tracker_state {
   void submit_look(const undecided_call& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
   void on_second_look(undecided_call x, const call_inspection& seen);
+  void on_restored_look(const undecided_call& x, const call_inspection& seen);
   /// It could not be looked at: it ends, and nobody is asked.
   void refuse(const undecided_call& x, const error& why,
               std::vector<events::body> before = {});
