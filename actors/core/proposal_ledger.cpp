@@ -24,6 +24,12 @@ stored_move proposal_ledger::on_restored(const call_id& call,
   return on_stored(call);
 }
 
+void proposal_ledger::on_resumed(const call_id& call) {
+  const auto i = calls_.find(call);
+  if (i != calls_.end() && i->second.at == stage::waits)
+    start_look(call, i->second);
+}
+
 void proposal_ledger::start_look(const call_id& call, entry& x) {
   x.look = ++rounds_;
   to_look_.push_back({call, x.look});
@@ -54,6 +60,7 @@ look_result proposal_ledger::on_seen(const call_look& x) {
   if (!awaited) return look_result::late;
   auto& of = calls_.at(x.call);
   of.look = 0;
+  if (of.at == stage::waits) return look_result::restored;
   return of.at == stage::looked_again ? look_result::again : look_result::first;
 }
 
@@ -93,13 +100,15 @@ std::optional<call_id> proposal_ledger::waiting(const proposal_id& id) const {
 }
 
 std::optional<accepted_decision> proposal_ledger::on_decision(
-    const proposal_id& id, events::proposal_outcome how) {
+    const proposal_id& id, events::proposal_outcome how, bool outdated) {
   const auto found = waiting_.extract(id);
   if (!found) return {};
   accepted_decision out{found.mapped()};
   auto& x = calls_.at(out.call);
   x.at = stage::looked_again;
-  out.look = how == events::proposal_outcome::approved && !x.withdrawn;
+  x.outdated = outdated;
+  out.look =
+      (how == events::proposal_outcome::approved || outdated) && !x.withdrawn;
   if (out.look) start_look(out.call, x);
   return out;
 }
@@ -107,8 +116,9 @@ std::optional<accepted_decision> proposal_ledger::on_decision(
 look_again proposal_ledger::after_look(const call_id& call, bool failed,
                                        bool holds) const {
   const auto i = calls_.find(call);
-  const bool withdrawn = i != calls_.end() && i->second.withdrawn;
-  if (withdrawn) return look_again::resolve;
+  if (i != calls_.end() && i->second.withdrawn) return look_again::resolve;
+  if (i != calls_.end() && i->second.outdated)
+    return failed ? look_again::resolve : look_again::replace;
   if (failed) return look_again::refuse;
   return holds ? look_again::resolve : look_again::replace;
 }

@@ -28,9 +28,10 @@ struct call_look {
 };
 
 enum class look_result : std::uint8_t {
-  late,   ///< nobody waits for it any more
-  first,  ///< before anybody is asked
-  again,  ///< whether an approval still holds
+  late,      ///< nobody waits for it any more
+  first,     ///< before anybody is asked
+  restored,  ///< whether what was asked before is still so
+  again,     ///< before a decision counts
 };
 
 enum class stored_move : std::uint8_t {
@@ -55,7 +56,8 @@ enum class look_again : std::uint8_t {
 /// A decision that is the first of its proposal.
 struct accepted_decision {
   call_id call;
-  /// An approval is of what was shown: look whether that is still there.
+  /// An approval is of what was shown: look whether that is still there. So is
+  /// what was withdrawn as outdated, to be asked anew.
   bool look = false;
 
   bool operator==(const accepted_decision&) const = default;
@@ -78,6 +80,10 @@ class proposal_ledger {
   stored_move on_restored(const call_id& call, const proposal_id& proposal,
                           bool withdrawn);
 
+  /// What was asked may have changed while nobody ran: it is looked at, beside
+  /// the wait.
+  void on_resumed(const call_id& call);
+
   /// Looks that may begin now, in order.
   std::vector<call_look> next_looks();
 
@@ -98,8 +104,10 @@ class proposal_ledger {
   /// The call that this proposal still waits for, if it does.
   [[nodiscard]] std::optional<call_id> waiting(const proposal_id& id) const;
 
+  /// `outdated`: nobody decided, what was shown is no longer so.
   std::optional<accepted_decision> on_decision(const proposal_id& id,
-                                               events::proposal_outcome how);
+                                               events::proposal_outcome how,
+                                               bool outdated = false);
 
   /// What follows from the second look. `failed`: nothing was seen. `holds`:
   /// what was shown is still there.
@@ -117,6 +125,7 @@ class proposal_ledger {
   struct entry {
     stage at = stage::looked_at;
     bool withdrawn = false;
+    bool outdated = false;
     std::uint32_t look = 0;  ///< the round that is awaited, or none
     proposal_id proposal{};
   };

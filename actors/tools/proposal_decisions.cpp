@@ -78,23 +78,35 @@ void proposal_tracker_state::on_decision(decision_known& x) {
     tell_open_proposal(y);
     return;
   }
-  const auto first = ledger.on_decision(y.proposal, y.how);
+  const bool outdated = y.by == itself && y.reason == stale_reason;
+  const auto first = ledger.on_decision(y.proposal, y.how, outdated);
   if (!first) return;
   self->send(peers.inbox, unwatch_proposal{y.proposal});
   if (first->look) {
-    waiting.at(first->call).approved = std::move(y);
+    auto& open = waiting.at(first->call);
+    (outdated ? open.outdated : open.approved) = std::move(y);
     look_at_next();
   } else {
     resolve(take(first->call), y);
   }
 }
 
+/// What a person would be asked about is what would happen now.
+void proposal_tracker_state::on_restored_look(const undecided_call& x,
+                                              const call_inspection& seen) {
+  const auto& shown = x.record;
+  if (seen.failure || shown.definition.empty()) return;
+  if (shown.definition != seen.definition || shown.basis != seen.preview.basis)
+    settle(shown, events::proposal_outcome::cancelled, stale_reason);
+}
+
 void proposal_tracker_state::on_second_look(const call_id& id,
                                             const call_inspection& seen) {
   const auto& asked = waiting.at(id);
   const auto& shown = spec->cause ? spec->cause->what : asked.record;
-  const auto next = ledger.after_look(
-      id, seen.failure.has_value(), still_holds(shown, *asked.approved, seen));
+  const bool holds =
+      asked.approved && still_holds(shown, *asked.approved, seen);
+  const auto next = ledger.after_look(id, seen.failure.has_value(), holds);
   auto x = take(id);
   switch (next) {
     case core::look_again::refuse: return refuse_approved(x, *seen.failure);
@@ -102,7 +114,7 @@ void proposal_tracker_state::on_second_look(const call_id& id,
     case core::look_again::resolve: break;
   }
   if (spec->cause) return resolve_cause(x);
-  const auto decided = std::move(*x.approved);
+  const auto decided = x.approved ? *x.approved : *x.outdated;
   resolve(std::move(x), decided);
 }
 
@@ -139,6 +151,8 @@ void proposal_tracker_state::replace(undecided_call x,
       x.record.definition.empty() ? unseen_reason : stale_reason,
       {}});
   x.approved.reset();
+  x.outdated.reset();
+  x.outdated.reset();
   x.record = make_record(x.call, seen);
   x.record.replaces = old;
   const auto id = x.call.id;

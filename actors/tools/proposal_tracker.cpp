@@ -79,6 +79,8 @@ void proposal_tracker_state::on_request(approval_request& x) {
     auto& open = waiting[x.call.id] = std::move(known.mapped());
     open.call = std::move(x.call);
     await(open, ledger.on_restored(open.call.id, open.record.id, false));
+    ledger.on_resumed(open.call.id);
+    look_at_next();
   } else if (spec->cause) {
     check_cause(x.call);
   } else if (spec->approval == approve::all) {
@@ -134,8 +136,9 @@ void proposal_tracker_state::look_at_next() {
 
 void proposal_tracker_state::submit_look(const core::call_look& x) {
   const auto& of = waiting.at(x.call);
+  const bool asked = !of.record.id.value.empty();
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
-              call = of.call, round = x.round, first = !of.approved] {
+              call = of.call, round = x.round, first = !of.approved && !asked] {
     caf::anon_send(
         me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
   };
@@ -152,6 +155,9 @@ void proposal_tracker_state::on_inspected(call_inspected& x) {
     case core::look_result::late: break;
     case core::look_result::first:
       on_first_looks(order.on_seen(x.id, std::move(x.what)));
+      break;
+    case core::look_result::restored:
+      on_restored_look(waiting.at(x.id), x.what);
       break;
     case core::look_result::again: on_second_look(x.id, x.what); break;
   }
@@ -172,7 +178,7 @@ void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
     call_inspected nothing{x.id, x.round, {}};
     if (awaited) nothing.what.failure = not_looked_at(waiting.at(x.id).call);
     on_inspected(nothing);
-  } else if (awaited) {
+  } else if (awaited && waiting.at(x.id).record.id.value.empty()) {
     log_warn(op, "a call of `" + waiting.at(x.id).call.tool +
                      "` cannot be looked at yet; nobody is asked about it "
                      "before");

@@ -19,6 +19,8 @@ struct undecided_call {
   storage::proposal_record record;
   /// Approved by this; it is looked whether what was shown is still so.
   std::optional<storage::decision_record> approved = {};
+  /// Withdrawn by this, as what was shown is no longer so: it is asked anew.
+  std::optional<storage::decision_record> outdated = {};
 };
 
 /// Looks of a run at a time: what hangs keeps a few threads.
@@ -45,6 +47,7 @@ bool still_holds(const storage::proposal_record& shown,
 /// (`command_inbox`), so every tracker of the run, also after a crash, acts on
 /// the same one. An approval of something that has changed since it was shown
 /// is stale: it is acted on by asking again, with a proposal that replaces it.
+/// So is one that another process showed, if its picture is none of now.
 struct proposal_tracker_state {
   static inline const char* name = "proposal_tracker";
   explicit proposal_tracker_state(proposal_tracker_actor::pointer me)
@@ -73,6 +76,7 @@ struct proposal_tracker_state {
   void submit_look(const core::call_look& x);
   void on_first_look(undecided_call x, const call_inspection& seen);
   void on_second_look(const call_id& id, const call_inspection& seen);
+  void on_restored_look(const undecided_call& x, const call_inspection& seen);
   /// It could not be looked at: it ends, and nobody is asked.
   void refuse(const undecided_call& x, const error& why,
               std::vector<events::body> before = {});

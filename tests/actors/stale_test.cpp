@@ -167,6 +167,71 @@ TEST_CASE("a run that is killed between stale and asked again asks once") {
   }
 }
 
+TEST_CASE("what has changed while nobody ran is shown as it is now") {
+  auto journal = std::make_shared<test_journal>();
+  proposal_id old;
+  {
+    approval_scene x{journal};
+    x.act->shows = "one";
+    x.act->from = "content 1";
+    x.play({wants_act});
+    x.pass(1s);
+    old = open_one(x).id;
+  }
+  const bool changed = GENERATE(true, false);
+  auto next = journal->crash(100);
+  next_life x{next};
+  x.act->shows = changed ? "two" : "one";
+  x.act->from = changed ? "content 2" : "content 1";
+  x.go_on();
+  x.pass(2s);
+  const auto now = open_one(x);
+  CHECK((now.id == old) == !changed);
+  CHECK(now.preview == (changed ? "two" : "one"));
+  CHECK(now.replaces == (changed ? old : proposal_id{}));
+  x.decide(now.id, proposal_outcome::approved);
+  x.run_out();
+  CHECK(x.act->bases == std::vector{now.basis});
+  CHECK(x.undecided().empty());
+  check_log(log_of(*next, "run_1"));
+}
+
+TEST_CASE("a run that is killed while it withdraws an old picture asks once") {
+  for (std::size_t acks = 0; acks < 6; ++acks) {
+    INFO("acknowledged " << acks);
+    auto journal = std::make_shared<test_journal>();
+    {
+      approval_scene x{journal};
+      x.act->from = "content 1";
+      x.play({wants_act});
+      x.pass(1s);
+    }
+    auto second = journal->crash(100);
+    {
+      next_life x{second};
+      x.act->from = "content 2";
+      x.release_acks = false;
+      x.go_on();
+      x.settle();
+      for (std::size_t i = 0; i < acks; ++i) {
+        second->release_one();
+        x.settle();
+      }
+    }
+    auto third = second->crash(acks);
+    next_life x{third, 2};
+    x.act->from = "content 2";
+    x.go_on();
+    x.pass(2s);
+    CHECK(x.act->acted.empty());
+    x.decide(open_one(x).id, proposal_outcome::approved);
+    x.run_out();
+    CHECK(x.act->acted.size() == 1);
+    CHECK(x.undecided().empty());
+    check_log(log_of(*third, "run_1"));
+  }
+}
+
 TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
   approval_scene x;
   x.propose = true;

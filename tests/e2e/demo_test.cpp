@@ -96,24 +96,25 @@ TEST_CASE("the demo that kills itself ends well, also where nobody is") {
   REQUIRE(again > 0);
   CHECK(end.out.substr(again).starts_with(end.out.substr(0, again)));
   const auto events = checked_events(end.out.substr(again));
-  const auto place = [&events](auto is) {
-    return std::ranges::find_if(events, is) - events.begin();
-  };
-  // Progress of both tools, and text behind the first of it.
   std::set<std::string> working;
   for (const auto& x : of_type(events, "tool_progress"))
     working.insert(x.at("data").at("id").get<std::string>());
   CHECK(working.size() == 3);
-  const auto first = place([](const json& x) {
-    return x.at("type") == "tool_progress" &&
-           x.at("data").at("message") == "line 1";
-  });
-  const auto last = place([](const json& x) {
-    return x.at("type") == "llm_token" &&
-           x.at("data").at("content").get<std::string>().find("count.") !=
-               std::string::npos;
-  });
-  CHECK(first < last);
+  const auto works = [](const json& x) {
+    return x.at("event_type") == "tool_progress" &&
+           x.at("data").at("tool") == "check_program";
+  };
+  const auto first = std::ranges::find_if(events, works);
+  const auto last = std::find_if(events.rbegin(), events.rend(), works).base();
+  REQUIRE(first < last);
+  // Text and the other tool's progress in between.
+  CHECK(std::count_if(first, last, [](const json& x) {
+          return x.at("event_type") == "llm_token";
+        }) > 5);
+  CHECK(std::count_if(first, last, [](const json& x) {
+          return x.at("event_type") == "tool_progress" &&
+                 x.at("data").at("tool") == "check_order";
+        }) > 0);
   int twice = 0;
   for (const auto& x : of_type(events, "tool_result")) {
     CHECK(x.at("data").at("outcome") == "ok");
