@@ -23,8 +23,16 @@ std::string block_of(const std::string& page, const std::string& words) {
 }
 
 /// The last command of a block runs aside, so that something can happen in the
-/// middle of it.
-std::string aside(std::string block) {
+/// middle of it. Both nodes are there before, also on a machine that is busy:
+/// the page waits a second. `more`: of how they are asked.
+std::string aside(std::string block, const std::string& more = {}) {
+  const std::string wait = "sleep 1";
+  const auto at = block.find(wait);
+  REQUIRE(at != std::string::npos);
+  block.replace(
+      at, wait.size(),
+      "until riffle nodes list --config configs/cluster/origin.toml " + more +
+          " > /dev/null 2>&1; do sleep 0.1; done");
   block.insert(block.rfind('\n'), " > out 2> err &");
   return block;
 }
@@ -71,7 +79,7 @@ TEST_CASE("the commands for a cluster with certificates work as they stand") {
   const work_folder folder;
   const auto block =
       block_of("configs/cluster/README.md", "riffle cluster init");
-  const auto end = paste(folder, aside(block) + last_words);
+  const auto end = paste(folder, aside(block, "$(tls origin)") + last_words);
   if (end.status == 77) return skip("no network namespaces here");
   INFO(end.err << folder.read("err"));
   CHECK(end.status == 0);
