@@ -30,6 +30,8 @@ struct close_pool;          // gate -> pool of a node's tool
 struct pool_of_node;        // gate -> registry -> dispatcher: it joined or left
 struct orphan_due;          // dispatcher's own timer
 struct adoption_done;       // session store's own
+struct calls_checked;       // a look's thread -> parser
+struct check_overdue;       // parser's own timer
 struct revive_pool;         // registry's own timer
 struct watch_proposal;      // tracker -> inbox: tell me what is decided
 struct begin_volley;        // service -> volley scheduler
@@ -67,7 +69,10 @@ using stream_consumer_actor =
 using tool_call_parser_actor =
     caf::typed_actor<reacts_to<call_fragments>,  // in the order in which they
                                                  // came
-                     reacts_to<turn_over>>;      // no fragment follows
+                     reacts_to<turn_over>,       // no fragment follows
+                     reacts_to<calls_checked>,   // from a look's thread
+                     reacts_to<check_overdue>,   // own timer
+                     reacts_to<stop_asking>>;    // look at nothing more
 
 /// Merges all sources of a run into one order.
 using progress_muxer_actor =

@@ -17,9 +17,9 @@ namespace riffle {
 
 namespace {
 
-stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
-                                 const run_spec_ptr& spec, core::open_turn turn,
-                                 std::string body, const run_peers& peers) {
+turn_actors spawn_turn(caf::scheduled_actor* parent, const run_spec_ptr& spec,
+                       core::open_turn turn, std::string body,
+                       const run_peers& peers) {
   auto& system = parent->system();
   auto parser = system.spawn(tool_call_parser, spec, turn.step,
                              peers.dispatcher, peers.muxer);
@@ -27,7 +27,7 @@ stream_consumer_actor spawn_turn(caf::scheduled_actor* parent,
                                parser, peers.muxer);
   parent->link_to(parser);
   parent->link_to(consumer);
-  return consumer;
+  return {std::move(consumer), std::move(parser)};
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void orchestrator_state::remember_session() {
 
 /// A model that did not begin to answer may be asked in another way.
 void orchestrator_state::on_turn_over(turn_over& x) {
-  consumer = nullptr;
+  asking = {};
   auto& ended = x.turn;
   const bool began = ended.answered || ended.shown || !ended.calls.empty();
   if (ended.failure && !began && machine.phase_name() == "streaming")
@@ -299,7 +299,7 @@ void orchestrator_state::ask() {
   if (const auto about = chat.estimate(note); window > 0 && about > window)
     why = context_full(about, window, chat.spec()->agent.model);
   if (why) return apply(machine.refuse_turn(std::move(*why), now()));
-  consumer = spawn_turn(self, chat.spec(), turn, chat.request(note), peers);
+  asking = spawn_turn(self, chat.spec(), turn, chat.request(note), peers);
 }
 
 void orchestrator_state::say_status(std::string text) {
@@ -309,7 +309,8 @@ void orchestrator_state::say_status(std::string text) {
 }
 
 void orchestrator_state::act(core::stop_turn&) {
-  self->send(consumer, stop_asking{});
+  self->send(asking.consumer, stop_asking{});
+  self->send(asking.parser, stop_asking{});
 }
 
 void orchestrator_state::act(core::open_gate& x) {

@@ -7,9 +7,15 @@
 
 namespace riffle {
 
-/// Spawns the two actors of a turn, linked to the orchestrator. Placement is
-/// the spawner's business.
-using turn_spawner = std::function<stream_consumer_actor(
+/// The two actors of a turn.
+struct turn_actors {
+  stream_consumer_actor consumer;
+  tool_call_parser_actor parser;
+};
+
+/// Spawns them, linked to the orchestrator. Placement is the spawner's
+/// business.
+using turn_spawner = std::function<turn_actors(
     caf::scheduled_actor* parent, const run_spec_ptr& spec,
     core::open_turn turn, std::string body, const run_peers& peers)>;
 
@@ -70,7 +76,7 @@ struct orchestrator_state {
   /// right behind it.
   std::optional<run_entry> prelude;
   std::optional<tool_call> only_call;
-  stream_consumer_actor consumer;
+  turn_actors asking;
 };
 
 orchestrator_actor::behavior_type orchestrator(

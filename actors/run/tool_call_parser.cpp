@@ -20,6 +20,35 @@ error too_long_error(std::uint64_t limit) {
               " bytes that one call may have; make several smaller calls"};
 }
 
+/// A look that takes so long is said in the log …
+constexpr auto look_late = std::chrono::seconds{10};
+/// … and one that takes so long ends its calls: a tool hangs, or a disk does.
+constexpr auto look_limit = std::chrono::minutes{2};
+
+error not_looked_at(const std::string& tool) {
+  return {errc::timeout, op,
+          "what it would do could not be looked at within 2 minutes, so it was "
+          "not executed: the tool `" +
+              tool +
+              "` or the file system does not answer, or other tools that hang "
+              "keep all threads"};
+}
+
+/// On a look's thread: nothing may leave it as an exception.
+calls_checked::one checked_call(const run_spec& spec, tool_call call,
+                                const std::string& text) {
+  calls_checked::one out{std::move(call), {}};
+  try {
+    out.rejection = check_call(spec, out.call, text);
+  } catch (const std::exception& problem) {
+    out.rejection =
+        error{errc::internal, op,
+              std::string{"it could not be checked, so it was not executed: "} +
+                  problem.what()};
+  }
+  return out;
+}
+
 error malformed_error() {
   return {errc::invalid_arguments, op,
           "more argument text came after a whole JSON object"};
@@ -34,7 +63,16 @@ std::size_t most_calls(std::uint32_t limit) {
   return std::max(least, limit * factor);
 }
 
-void tool_call_parser_state::on_fragments(const call_fragments& x) {
+void tool_call_parser_state::on_fragments(call_fragments& x) {
+  if (!consumer)
+    consumer = caf::actor_cast<caf::actor_addr>(self->current_sender());
+  if (is_looking())
+    held.emplace_back(std::move(x));
+  else
+    take_fragments(x);
+}
+
+void tool_call_parser_state::take_fragments(const call_fragments& x) {
   for (const auto& fragment : x.fragments) {
     writing.on(fragment);
     apply(assembler.on_fragment(fragment));
@@ -69,11 +107,19 @@ error tool_call_parser_state::too_many_error() const {
 void tool_call_parser_state::cut_turn() {
   cut = true;
   const auto from = caf::actor_cast<stream_consumer_actor>(
-      caf::actor_cast<caf::strong_actor_ptr>(self->current_sender()));
+      caf::actor_cast<caf::strong_actor_ptr>(consumer));
   if (from) self->send(from, broken_turn{too_many_error()});
 }
 
 void tool_call_parser_state::on_over(turn_over& x) {
+  if (!is_looking()) return take_over(x);
+  // What a turn that failed asked for is not executed.
+  const bool failed = x.turn.failure.has_value();
+  held.emplace_back(std::move(x));
+  if (failed) on_stop();
+}
+
+void tool_call_parser_state::take_over(turn_over& x) {
   // It may have ended before the consumer heard that it is cut: what came
   // behind the bound is not known, so it did not end well.
   if (assembler.too_many() && !x.turn.failure) {
@@ -86,10 +132,10 @@ void tool_call_parser_state::on_over(turn_over& x) {
   // Whatever is left was never completed.
   for (auto& [index, call] : waiting)
     if (call.how == assembly_step::whole) call.how = assembly_step::cut;
+  over = std::move(x);
   emit_in_order();
   send_out();
-  self->send(dispatcher, std::move(x));
-  self->quit();
+  pass_over_on();
 }
 
 void tool_call_parser_state::apply(
@@ -98,7 +144,10 @@ void tool_call_parser_state::apply(
     const auto i = sent.find(x.call.index);
     if (i == sent.end()) {
       auto& known = waiting[x.call.index];
-      if (known.raw != x.call) known.checked.reset();
+      if (known.raw != x.call) {
+        known.checked.reset();
+        known.looking = false;
+      }
       known.raw = x.call;
       known.how = x.step;
     } else if (x.step == assembly_step::malformed) {
@@ -110,14 +159,19 @@ void tool_call_parser_state::apply(
 }
 
 void tool_call_parser_state::emit_in_order() {
+  if (is_looking()) return;
   while (!waiting.empty()) {
     auto i = waiting.begin();
     if (i->first != sent.size()) return;  // an earlier one is not known yet
-    make(i->second);
+    if (!make(i->second)) return submit_look();
     auto& call = *i->second.checked;
     if (i->second.how == assembly_step::whole && !may_go_early(call)) return;
+    // Ids that are missing or repeat within a turn would mix up the results.
+    call.provider_id = i->second.raw.provider_id;
+    if (call.provider_id.empty() || provider_ids.contains(call.provider_id))
+      call.provider_id = call.id.value;
     sent.emplace(i->first, call.id);
-    if (!call.provider_id.empty()) provider_ids.insert(call.provider_id);
+    provider_ids.insert(call.provider_id);
     ready.push_back(std::move(call));
     waiting.erase(i);
   }
@@ -134,29 +188,34 @@ bool tool_call_parser_state::may_go_early(const tool_call& call) const {
 }
 
 /// Checks its arguments once, however often it is looked at.
-void tool_call_parser_state::make(pending& x) {
-  if (!x.checked) {
-    auto& call = x.checked.emplace();
-    call.id = spec->ids->next<call_id>();
-    // Ids that are missing or repeat within a turn would mix up the results.
-    call.provider_id =
-        x.raw.provider_id.empty() || provider_ids.contains(x.raw.provider_id)
-            ? call.id.value
-            : x.raw.provider_id;
-    call.tool = call.title = x.raw.name;
-    call.step = step;
-    call.index = x.raw.index;
-    call.arguments_text = x.raw.arguments;
+void tool_call_parser_state::check(pending& x) {
+  auto& call = x.checked.emplace();
+  call.id = spec->ids->next<call_id>();
+  call.tool = call.title = x.raw.name;
+  call.step = step;
+  call.index = x.raw.index;
+  call.arguments_text = x.raw.arguments;
+  const auto limit = spec->agent.max_calls_per_turn;
+  const bool behind = limit > 0 && call.index >= limit;
+  const bool complete =
+      x.how == assembly_step::whole || x.how == assembly_step::closed;
+  if (!spec->looks || !takes_a_look(*spec, call))
     call.rejection = check_call(*spec, call, x.raw.arguments);
-    const auto limit = spec->agent.max_calls_per_turn;
-    if (limit > 0 && call.index >= limit)
-      call.rejection =
-          error{errc::truncated, op,
-                "a turn may have " + std::to_string(limit) +
-                    " tool calls, and this one came behind them, so "
-                    "it was not executed; ask for it again in "
-                    "another turn if it is still needed"};
-  }
+  else if (complete && !behind && !stopped)
+    x.looking = true;
+  else
+    describe_call(call, x.raw.arguments);
+  if (behind)
+    call.rejection = error{errc::truncated, op,
+                           "a turn may have " + std::to_string(limit) +
+                               " tool calls, and this one came behind them, so "
+                               "it was not executed; ask for it again in "
+                               "another turn if it is still needed"};
+}
+
+bool tool_call_parser_state::make(pending& x) {
+  if (!x.checked) check(x);
+  if (x.looking) return false;
   if (x.how == assembly_step::cut)
     x.checked->rejection = error{errc::truncated, op,
                                  "the call was cut off before it was complete; "
@@ -165,6 +224,93 @@ void tool_call_parser_state::make(pending& x) {
     x.checked->rejection = malformed_error();
   else if (x.how == assembly_step::too_long)
     x.checked->rejection = too_long_error(spec->agent.max_argument_bytes);
+  return true;
+}
+
+// -- looks --------------------------------------------------------------------
+
+/// All that is known by now in one: a turn may have thousands of calls.
+void tool_call_parser_state::submit_look() {
+  std::vector<std::pair<tool_call, std::string>> calls;
+  for (auto& [index, x] : waiting) {
+    if (!x.checked) check(x);
+    if (x.looking) calls.emplace_back(*x.checked, x.raw.arguments);
+  }
+  look = ++looks;
+  self->delayed_send(self, look_late, check_overdue{look, false});
+  spec->looks->submit(
+      [me = caf::actor_cast<tool_call_parser_actor>(self), spec = spec,
+       round = look, calls = std::move(calls)] {
+        calls_checked out{round, {}};
+        for (const auto& [call, text] : calls)
+          out.calls.push_back(checked_call(*spec, call, text));
+        caf::anon_send(me, std::move(out));
+      },
+      {spec->run.value, 0}, {});
+}
+
+void tool_call_parser_state::on_checked(calls_checked& x) {
+  if (x.round != look) return;
+  for (auto& one : x.calls) {
+    auto& known = waiting.at(one.call.index);
+    if (!known.checked || known.checked->id != one.call.id)
+      continue;  // more of it came
+    known.looking = false;
+    known.checked = std::move(one.call);
+    known.checked->rejection = std::move(one.rejection);
+  }
+  end_look();
+}
+
+void tool_call_parser_state::on_overdue(const check_overdue& x) {
+  if (x.round != look) return;
+  for (auto& [index, known] : waiting) {
+    if (!known.looking) continue;
+    if (!x.last) {
+      log_warn(op, "a call of `" + known.raw.name +
+                       "` cannot be looked at yet; it does not begin before");
+      self->delayed_send(self, look_limit - look_late,
+                         check_overdue{look, true});
+      return;
+    }
+    known.looking = false;
+    describe_call(*known.checked, known.raw.arguments);
+    known.checked->rejection = not_looked_at(known.raw.name);
+  }
+  end_look();
+}
+
+void tool_call_parser_state::on_stop() {
+  stopped = true;
+  if (!is_looking()) return;
+  for (auto& [index, known] : waiting) {
+    if (!known.looking) continue;
+    known.looking = false;
+    describe_call(*known.checked, known.raw.arguments);
+  }
+  end_look();
+}
+
+void tool_call_parser_state::end_look() {
+  look = 0;
+  emit_in_order();
+  send_out();
+  while (!is_looking() && !held.empty()) {
+    auto next = std::move(held.front());
+    held.pop_front();
+    if (auto* more = std::get_if<call_fragments>(&next))
+      take_fragments(*more);
+    else
+      take_over(std::get<turn_over>(next));
+  }
+  pass_over_on();
+}
+
+void tool_call_parser_state::pass_over_on() {
+  if (is_looking() || !over) return;
+  self->send(dispatcher, std::move(*over));
+  over.reset();
+  self->quit();
 }
 
 tool_call_parser_actor::behavior_type tool_call_parser(
@@ -188,6 +334,15 @@ tool_call_parser_actor::behavior_type tool_call_parser(
       },
       [&st, run](turn_over& x) {
         run("tool_call_parser.turn_over", [&] { st.on_over(x); });
+      },
+      [&st, run](calls_checked& x) {
+        run("tool_call_parser.calls_checked", [&] { st.on_checked(x); });
+      },
+      [&st, run](const check_overdue& x) {
+        run("tool_call_parser.check_overdue", [&] { st.on_overdue(x); });
+      },
+      [&st, run](const stop_asking&) {
+        run("tool_call_parser.stop_asking", [&] { st.on_stop(); });
       },
   };
 }

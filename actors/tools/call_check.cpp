@@ -130,6 +130,16 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   return ask_tool(spec, *tool, arguments->value, call);
 }
 
+void describe_call(tool_call& call, const std::string& text) {
+  take_arguments(call, text);
+  call.eff = effect::mutating;  // so that it does not begin early
+}
+
+bool takes_a_look(const run_spec& spec, const tool_call& call) {
+  const auto* tool = spec.registry->find(call.tool);
+  return tool != nullptr && takes_a_look(**tool, spec.tool_settings);
+}
+
 namespace {
 
 core::judged_call judge_now(const run_spec& spec, const tools::tool& tool,

@@ -25,6 +25,14 @@ error doubtful_call(const std::string& tool, const std::string& pattern);
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text);
 
+/// Only what its text says, for a call that nobody will execute.
+void describe_call(tool_call& call, const std::string& text);
+
+/// Whether `check_call` looks at the file system for this call, for a moment
+/// or for as long as a network keeps it. If not it is no work for a thread
+/// that may block.
+bool takes_a_look(const run_spec& spec, const tool_call& call);
+
 /// The same question once the call is about to begin. Looks at the file system
 /// for a moment.
 core::judged_call judge(const run_spec& spec, const tool_call& call);

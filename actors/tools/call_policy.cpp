@@ -73,6 +73,16 @@ core::approval_policy otherwise_of(const config::tools_config& settings,
   return policy_named(settings.approval_of(tool, eff));
 }
 
+bool takes_a_look(const tools::tool& tool,
+                  const config::tools_config& settings) {
+  const auto& about = tool.spec();
+  if (core::is_control_tool(about.name)) return false;
+  const auto& own = settings.of(about.name);
+  return about.always_asks || !own.rules.empty() || !own.read_only.empty() ||
+         otherwise_of(settings, about.name, about.eff) ==
+             core::approval_policy::ask;
+}
+
 expected<call_policy> policy_of(const tools::tool& tool,
                                 const config::tools_config& settings,
                                 const nlohmann::json& arguments) {

@@ -27,6 +27,11 @@ expected<call_policy> policy_of(const tools::tool& tool,
                                 const config::tools_config& settings,
                                 const nlohmann::json& arguments);
 
+/// Whether `policy_of` may have to look at the file system for a call of this
+/// tool.
+bool takes_a_look(const tools::tool& tool,
+                  const config::tools_config& settings);
+
 /// The rules of a tool, and what holds where none matches.
 std::vector<core::approval_rule> rules_of(const config::tools_config& settings,
                                           const std::string& tool);

@@ -159,6 +159,7 @@ TEST_CASE("decide and cancel may come in either order") {
 TEST_CASE("a cancel while the preview is made asks for nothing") {
   approval_scene x;
   x.run_looks = false;
+  x.first_looks = GENERATE(0, 1);  // 0: not even its place is known
   x.play({model_calls(0, "act") + model_stops("tool_calls")});
   x.settle();
   REQUIRE(x.looks->jobs.size() == 1);

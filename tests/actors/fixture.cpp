@@ -86,6 +86,7 @@ tools::tool_output recording_tool::run(const json& args,
 rule_subject recording_tool::subject(
     const json& args, const std::filesystem::path& workspace) const {
   fail("subject");
+  ++subjects;
   if (!place) return tool::subject(args, workspace);
   if (place->empty()) return {.text = {}, .known = false, .place = true};
   return {.text = *place, .place = true};
@@ -285,7 +286,10 @@ bool actor_fixture::settle() {
   bool moved = false;
   for (bool more = true; more; moved = moved || more) {
     more = scheduler().run() > 0;
-    if (run_looks) more = looks->run_one() || more;
+    if (run_looks || (first_looks > 0 && !looks->jobs.empty())) {
+      if (!run_looks) --first_looks;
+      more = looks->run_one() || more;
+    }
     if (run_blocking)
       more = blocking->run_one() || more;
     else if (begin_blocking)

@@ -117,6 +117,7 @@ class recording_tool final : public tools::tool {
   std::string fails_in;              ///< the function that throws …
   bool oddly = false;                ///< … what is no std::exception
   std::optional<std::string> place;  ///< what it is about, for rules
+  mutable int subjects = 0;          ///< so often it was asked for that
   int moves = 0;  ///< so many calls find another place than the judged one
   std::vector<std::string> judged;  ///< where the calls that acted were to act
   std::string is;                   ///< changes its definition
@@ -196,6 +197,7 @@ class actor_fixture {
   /// Where calls are looked at.
   std::shared_ptr<manual_executor> looks = std::make_shared<manual_executor>();
   bool run_looks = true;     ///< false: nothing that is looked at is ever seen
+  int first_looks = 0;       ///< … but for so many, of those that come next
   bool run_blocking = true;  ///< false: jobs never end …
   bool begin_blocking = true;  ///< … and false: they never begin
   std::shared_ptr<scripted_model> provider = std::make_shared<scripted_model>();

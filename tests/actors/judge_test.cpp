@@ -206,6 +206,7 @@ TEST_CASE("no thread is free to judge: the queue's limit ends the call") {
   scene x;
   x.settings.by_name["act"].queue_timeout = std::chrono::seconds{5};
   x.run_looks = false;
+  x.first_looks = 1;
   x.play({model_calls(0, "act", {{"n", 0}}) + model_stops("tool_calls")});
   x.pass(std::chrono::seconds{6});
   CHECK(x.outcomes() == strings{"timed_out"});
@@ -215,6 +216,7 @@ TEST_CASE("no thread is free to judge: the queue's limit ends the call") {
 TEST_CASE("a cancel ends a call that is being judged") {
   scene x;
   x.run_looks = false;
+  x.first_looks = GENERATE(0, 1);
   x.play({model_calls(0, "act", {{"n", 0}}) + model_stops("tool_calls")});
   x.settle();
   x.cancel();

@@ -50,6 +50,7 @@ TEST_CASE("a look that takes its time is waited for") {
   x.run_looks = false;
   x.act->from = "content 1";
   SECTION("before anybody is asked") {
+    x.first_looks = GENERATE(0, 1);
     x.play({wants_act});
     x.pass(20s);
     CHECK(asked(x) == 0);
@@ -79,6 +80,7 @@ TEST_CASE("a look that takes its time is waited for") {
 TEST_CASE("a call that cannot be looked at ends, and says so") {
   approval_scene x;
   x.run_looks = false;
+  x.first_looks = GENERATE(0, 1);
   SECTION("a person would be asked") {}
   SECTION("nobody is there") { x.approval = approve::nobody; }
   SECTION("the proposal would stay open") { x.propose = true; }
@@ -199,6 +201,7 @@ TEST_CASE("an approval of what nobody looked at is asked for again") {
 TEST_CASE("a run whose looks hang has few of them at a time") {
   approval_scene x;
   x.run_looks = false;
+  x.first_looks = 1;
   std::string many;
   // Calls that change something are asked about one after the other.
   x.settings.by_name["look"].approval = "ask";
