@@ -26,7 +26,7 @@ struct scene : approval_scene {
   [[nodiscard]] strings called() const {
     strings out;
     for (const auto& x : events_of(reader->lines, "tool_call"))
-      out.push_back(x.at("data").at("name"));
+      out.push_back(x.at("data").at("tool"));
     return out;
   }
 };
