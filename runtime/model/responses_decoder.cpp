@@ -58,14 +58,6 @@ bool is_usual(std::string_view key) {
   return std::ranges::find(usual, key) != usual.end();
 }
 
-/// What nobody knows beside a call.
-ordered_json more_of(const ordered_json& call) {
-  auto out = ordered_json::object();
-  for (const auto& [key, value] : call.items())
-    if (!is_usual(key) && !value.is_null()) out[key] = value;
-  return out;
-}
-
 }  // namespace
 
 void responses_decoder::on_event(const json& x, turn_delta& out) {
@@ -143,7 +135,18 @@ void responses_decoder::on_item(std::uint64_t index, const json& x,
   fragment.index = static_cast<std::uint32_t>(index);
   fragment.id = text_at(x, "call_id");
   fragment.name = text_at(x, "name");
-  item.value = answer::kept(x);
+  keep_more(item, x);
+}
+
+/// What nobody knows beside a call.
+void responses_decoder::keep_more(item& call, const json& x) {
+  if (!x.is_object()) return;
+  for (const auto& [key, value] : x.items()) {
+    if (is_usual(key) || value.is_null()) continue;
+    auto& to = call.value[key];
+    to = answer::kept(value);
+    kept_ += wire::weight_of(to);
+  }
 }
 
 // What did not come in pieces comes now.
@@ -156,6 +159,7 @@ void responses_decoder::on_item_done(std::uint64_t index, const json& x,
     item.value = answer::kept(x);
     kept_ += wire::weight_of(item.value);
   }
+  if (known && is_call(item.type)) keep_more(item, x);
   // One that was cut must not act, even if what came looks whole.
   const bool cut = text_at(x, "status") == "incomplete";
   if (is_call(item.type) && cut) return;
@@ -234,7 +238,7 @@ std::string responses_decoder::state() const {
   std::uint32_t calls = 0;
   for (const auto& [index, x] : items_) {
     if (is_call(x.type)) {
-      auto more = more_of(x.value);
+      auto more = x.value.is_null() ? ordered_json::object() : x.value;
       any = any || !more.empty();
       out.push_back({{"call", calls++}, {"more", std::move(more)}});
     } else if (x.type == "message" && !x.text.empty()) {

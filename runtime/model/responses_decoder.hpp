@@ -44,6 +44,7 @@ class responses_decoder final : public answer_reader {
   void add_told(std::uint64_t index, told what, const std::string& text,
                 turn_delta& out);
   void on_item(std::uint64_t index, const json& x, turn_delta& out);
+  void keep_more(item& call, const json& x);
   void on_item_done(std::uint64_t index, const json& x, turn_delta& out);
   void on_arguments_done(std::uint64_t index, const std::string& all,
                          turn_delta& out);

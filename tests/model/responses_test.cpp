@@ -123,7 +123,7 @@ TEST_CASE("responses: unknown fields of a call go back to who sent them") {
     return out;
   };
   const json more = {{"namespace", "n"}, {"later", {{"x", 1}}}};
-  // With what comes at its beginning alone, too.
+  // With what comes at its beginning or at its end alone, too.
   const auto m = read_answer(
       "responses",
       typed_event({{"type", "response.output_item.done"},
@@ -131,10 +131,13 @@ TEST_CASE("responses: unknown fields of a call go back to who sent them") {
                    {"item", call("a", {{"none", nullptr}})}}) +
           typed_event({{"type", "response.output_item.added"},
                        {"output_index", 1},
-                       {"item", call("b", more)}}) +
+                       {"item", call("b", {{"namespace", "n"}})}}) +
           typed_event({{"type", "response.function_call_arguments.done"},
                        {"output_index", 1},
                        {"arguments", "{}"}}) +
+          typed_event({{"type", "response.output_item.done"},
+                       {"output_index", 1},
+                       {"item", call("b", {{"later", {{"x", 1}}}})}}) +
           typed_event({{"type", "response.completed"},
                        {"response", {{"status", "completed"}}}}));
   model::told_turn turn{
