@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures `riffle serve`: streams, runs a second, latency, slow clients.
+"""Measures `riffle serve`: streams, runs a second, latency.
 
-usage: serve.py RIFFLE [streams|storm|runs|latency|slow]... [--count N]
-                [--seconds N] [--slow N] [--readers N] [--megabytes N]
-                [--rounds N]
+usage: serve.py RIFFLE [streams|storm|runs|latency]... [--count N]
+                [--seconds N]
 
 Each part starts a server of its own in a temporary folder; clients and the
 provider are this program. Prints a line of Markdown for each number. The long
@@ -273,7 +272,7 @@ def measure_runs(riffle, seconds=8, clients=4):
 class Provider(http.server.BaseHTTPRequestHandler):
     """Says the time, again and again."""
     protocol_version = "HTTP/1.1"
-    count, pause, megabytes = 1000, 0.005, 64
+    count, pause = 1000, 0.005
 
     def log_message(self, *_):
         pass
@@ -285,20 +284,14 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        if asked["model"] == "paced":
-            # On time: a provider that is held up says less at once, not later.
-            begin = time.monotonic()
-            for i in range(self.megabytes * 64):
-                wait = begin + i / 256 - time.monotonic()
-                if wait > 0:
-                    time.sleep(wait)
-                self.say(f"<{time.monotonic_ns()}>" + "x" * 16360)
-        else:
-            for _ in range(self.count):
-                time.sleep(self.pause)
-                self.say(f"<{time.monotonic_ns()}>")
+        self.talk(asked["model"])
         end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         self.wfile.write(f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode())
+
+    def talk(self, _):
+        for _ in range(self.count):
+            time.sleep(self.pause)
+            self.say(f"<{time.monotonic_ns()}>")
 
     def say(self, text):
         chunk = {"choices": [{"index": 0, "delta": {"content": text}}]}
@@ -308,17 +301,13 @@ class Provider(http.server.BaseHTTPRequestHandler):
 STAMP = re.compile(rb"<(\d+)>")
 
 
-def provided(riffle, megabytes=0):
-    provider = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+def provided(riffle, kind=Provider, more=""):
+    provider = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
     threading.Thread(target=provider.serve_forever, daemon=True).start()
     toml = ('[publish]\nbatching = "token"\n[models.default]\nbase_url = '
             f'"http://127.0.0.1:{provider.server_port}/v1"\n'
             'api_key_env = ""\n[agents.default]\nmax_turn_bytes = 0\n')
-    if megabytes:
-        toml += (f'[models.paced]\nmodel = "paced"\nbase_url = '
-                 f'"http://127.0.0.1:{provider.server_port}/v1"\n'
-                 'api_key_env = ""\n[server]\nstall_timeout = "10m"\n')
-    return provider, Server(riffle, toml)
+    return provider, Server(riffle, toml + more)
 
 
 def latencies_of(port, token, run):
@@ -355,102 +344,27 @@ def measure_latency(riffle):
         provider.shutdown()
 
 
-def read_beside(server, megabytes, readers, stopped):
-    """A run of so much at 4 MiB/s before readers, and clients that stop.
-
-    From the provider's write to the client's read in ms, and KiB that the
-    server grew by."""
-    before = server.memory_kib()
-    run = server.ask("POST", "/v1/runs", {"task": "x", "model": "paced"})
-    run = run["run_id"]
-    held = [server.stream(run, 4096) for _ in range(stopped)]
-    selector = selectors.DefaultSelector()
-    for _ in range(readers):
-        selector.register(server.stream(run), selectors.EVENT_READ, [b"", 0])
-    out, reading = [], readers
-    wanted = megabytes * 64
-    while reading:
-        for key, _ in selector.select(timeout=60):
-            try:
-                data = key.fileobj.recv(1 << 18)
-            except BlockingIOError:
-                continue
-            now = time.monotonic_ns()
-            text = key.data[0] + data
-            for stamp in STAMP.findall(text):
-                key.data[1] += 1
-                # The final answer has all of them again.
-                if wanted // 8 < key.data[1] <= wanted:
-                    out.append((now - int(stamp)) / 1e6)
-            at = text.rfind(b"<")
-            tail = text[at:] if at >= 0 and b">" not in text[at:] else b""
-            key.data[0] = tail[-64:]
-            if not data or b"event: run_finished" in text:
-                selector.unregister(key.fileobj)
-                key.fileobj.close()
-                reading -= 1
-    grown = server.memory_kib() - before
-    for one in held:
-        one.close()
-    return out, grown
-
-
-def measure_slow(riffle, stopped=50, readers=50, megabytes=64, rounds=4):
-    """`readers` of a run alone, and beside `stopped` clients of the same run
-    that read nothing, in turn; one server."""
-    Provider.megabytes = megabytes
-    provider, server = provided(riffle, megabytes)
-    try:
-        read_beside(server, max(1, megabytes // 8), readers, 0)
-        alone, beside, ratios, growths = [], [], [], []
-        for i in range(rounds):
-            found, grew = {}, {}
-            for slow in (0, stopped) if i % 2 == 0 else (stopped, 0):
-                values, grew[slow] = read_beside(server, megabytes, readers,
-                                                 slow)
-                found[slow] = percentile(values, .99)
-            growths.append((grew[stopped] - grew[0]) / stopped)
-            alone.append(found[0])
-            beside.append(found[stopped])
-            ratios.append(found[stopped] / found[0])
-        row(f"p99 of {readers} readers of {megabytes} MiB, alone, each round",
-            ", ".join(f"{x:.2f}" for x in alone) + " ms")
-        row(f"the same beside {stopped} of the same run that stopped",
-            ", ".join(f"{x:.2f}" for x in beside) + " ms")
-        row("ratio, median (lowest to highest)",
-            f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to "
-            f"{max(ratios):.2f})")
-        row("growth for each that stopped, over alone, most", f"{max(growths):.0f} KiB")
-    finally:
-        server.stop()
-        provider.shutdown()
-
-
 def main():
     resource.setrlimit(resource.RLIMIT_NOFILE,
                        (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     wants = argparse.ArgumentParser()
     wants.add_argument("riffle")
     wants.add_argument("parts", nargs="*")
-    for name in ("count", "seconds", "slow", "readers", "megabytes", "rounds"):
+    for name in ("count", "seconds"):
         wants.add_argument("--" + name, type=int)
     asked = wants.parse_args()
     riffle = os.path.abspath(asked.riffle)
 
-    def sizes(**names):
-        """Those that were asked for, as the function's own names."""
-        return {name: getattr(asked, of) for name, of in names.items()
-                if getattr(asked, of) is not None}
+    def sizes(*names):
+        return {name: getattr(asked, name) for name in names
+                if getattr(asked, name) is not None}
 
     print("| Measured | |\n|---|---|")
-    many = sizes(count="count", seconds="seconds")
+    many = sizes("count", "seconds")
     for name, f, how in (
             ("streams", measure_streams, many), ("storm", measure_storm, many),
-            ("runs", measure_runs, sizes(seconds="seconds")),
-            ("latency", measure_latency, {}),
-            ("slow", measure_slow,
-             sizes(stopped="slow", readers="readers", megabytes="megabytes",
-                   rounds="rounds"))):
+            ("runs", measure_runs, sizes("seconds")),
+            ("latency", measure_latency, {})):
         if not asked.parts or name in asked.parts:
             f(riffle, **how)
 
