@@ -57,7 +57,7 @@ TEST_CASE("the demo at a terminal: at once, asked, killed and gone on") {
   // Words in their order, wherever a row ends.
   auto words = text;
   std::ranges::replace(words, '\n', ' ');
-  const auto comes = [&words, at = std::size_t{0}](const char* part) mutable {
+  auto comes = [&words, at = std::size_t{0}](const char* part) mutable {
     at = words.find(part, at);
     return at != std::string::npos;
   };
