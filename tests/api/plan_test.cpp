@@ -85,7 +85,7 @@ struct scene {
   std::optional<runtime> rt;
 };
 
-json plan_of(const json& steps) {
+json plan_with(const json& steps) {
   // One step, in braces, is a list of one.
   return {{"steps", steps.is_array() ? steps : json::array({steps})}};
 }
@@ -103,9 +103,9 @@ TEST_CASE("a step that fails is tried again if it says so") {
   scene x;
   x.config.supervision.backoff_base = 1ms;
   x.begin();
-  const auto all = x.play(plan_of({{{"tool", "note"},
-                                    {"arguments", {{"fails", 2}}},
-                                    {"on_error", "retry"}}}));
+  const auto all = x.play(plan_with({{{"tool", "note"},
+                                      {"arguments", {{"fails", 2}}},
+                                      {"on_error", "retry"}}}));
   CHECK(x.calls == 3);
   const auto begun = of_type(all, "plan_step_started");
   REQUIRE(begun.size() == 3);
@@ -120,7 +120,7 @@ TEST_CASE("a run of a step is tried again as a new run") {
   x.config.supervision.backoff_base = 1ms;
   x.begin("[[steps]]\nerror = { status = 400, message = \"no\" }\n");
   const auto all =
-      x.play(plan_of({{{"instruction", "go"}, {"on_error", "retry"}}}));
+      x.play(plan_with({{{"instruction", "go"}, {"on_error", "retry"}}}));
   const auto begun = of_type(all, "plan_step_started");
   REQUIRE(begun.size() == 3);
   CHECK(begun[0].at("run_id") != begun[1].at("run_id"));
@@ -133,13 +133,13 @@ TEST_CASE("a failed step that may fail leaves its output to later ones") {
   scene x;
   x.begin();
   const auto all =
-      x.play(plan_of({{{"id", "a"},
-                       {"tool", "note"},
-                       {"arguments", {{"fails", 1}}},
-                       {"on_error", "continue"}},
-                      {{"id", "b"},
-                       {"tool", "note"},
-                       {"arguments", {{"text", "<{{steps.a.output}}>"}}}}}));
+      x.play(plan_with({{{"id", "a"},
+                         {"tool", "note"},
+                         {"arguments", {{"fails", 1}}},
+                         {"on_error", "continue"}},
+                        {{"id", "b"},
+                         {"tool", "note"},
+                         {"arguments", {{"text", "<{{steps.a.output}}>"}}}}}));
   CHECK(of_type(all, "plan_finished")[0].at("final_answer") == "<half>");
   const auto steps = of_type(all, "plan_step_finished");
   CHECK(steps[0].at("status") == "failed");
@@ -149,7 +149,7 @@ TEST_CASE("a failed step that may fail leaves its output to later ones") {
 TEST_CASE("outputs of agents and tools are passed on as they are") {
   scene x;
   x.begin("[[steps]]\ntext = \"\\\"{{task}}\\\"\\n\"\n");
-  const auto all = x.play(plan_of(
+  const auto all = x.play(plan_with(
       {{{"id", "a"}, {"tool", "note"}, {"arguments", {{"text", "é\n"}}}},
        {{"id", "b"}, {"instruction", "Say {{steps.a.output}}."}},
        {{"id", "c"},
@@ -163,7 +163,7 @@ TEST_CASE("the runs of steps are of one session, the plan has its own") {
   scene x;
   x.begin();
   plan_request request{
-      plan_of({{{"instruction", "a"}}, {{"instruction", "b"}}}).dump(),
+      plan_with({{{"instruction", "a"}}, {{"instruction", "b"}}}).dump(),
       "p",
       {}};
   request.with.session = session_id{"mine"};
@@ -182,9 +182,9 @@ TEST_CASE("an invalid plan is refused with every mistake and its place") {
   scene x;
   x.begin();
   const auto refused = x.start(
-      plan_of({{{"id", "a"}, {"tool", "nope"}},
-               {{"id", "a"}, {"tool", "note"}, {"arguments", {{"x", 1}}}},
-               {{"tool", "complete"}}}));
+      plan_with({{{"id", "a"}, {"tool", "nope"}},
+                 {{"id", "a"}, {"tool", "note"}, {"arguments", {{"x", 1}}}},
+                 {{"tool", "complete"}}}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == errc::invalid_plan);
   const auto& text = refused.error().message;
@@ -214,7 +214,7 @@ TEST_CASE("a plan that requires streaming is refused by a model without") {
   scene x;
   x.config.models["default"].streaming = false;
   x.begin();
-  auto plan = plan_of({{{"instruction", "go"}}});
+  auto plan = plan_with({{{"instruction", "go"}}});
   CHECK(x.start(plan));
   plan["require_streaming"] = true;
   const auto refused = x.start(plan);
@@ -225,7 +225,7 @@ TEST_CASE("a plan that requires streaming is refused by a model without") {
 TEST_CASE("the time limit of a plan, and of a step, is told as timeout") {
   scene x;
   x.begin("chunk = 1\ndelay = \"60s\"\n[[steps]]\ntext = \"late\"\n");
-  auto plan = plan_of({{{"instruction", "go"}, {"timeout", "50ms"}}});
+  auto plan = plan_with({{{"instruction", "go"}, {"timeout", "50ms"}}});
   for (const bool whole : {false, true}) {
     if (whole) {
       plan["steps"][0].erase("timeout");
@@ -246,7 +246,7 @@ TEST_CASE("a call that is denied is a failed step") {
   scene x;
   x.config.tools.defaults.approval = "ask";
   x.begin();
-  const auto all = x.play(plan_of({{{"tool", "note"}}}), approve::none);
+  const auto all = x.play(plan_with({{{"tool", "note"}}}), approve::none);
   const auto step = of_type(all, "plan_step_finished")[0];
   CHECK(step.at("status") == "failed");
   CHECK(step.at("error").at("code") == "approval_denied");
@@ -259,8 +259,8 @@ TEST_CASE("a call of a plan waits for its approval, and is executed") {
   scene x;
   x.config.tools.defaults.approval = "ask";
   x.begin();
-  const auto started =
-      x.start(plan_of({{{"tool", "note"}}, {{"tool", "note"}}}), approve::ask);
+  const auto started = x.start(
+      plan_with({{{"tool", "note"}}, {{"tool", "note"}}}), approve::ask);
   REQUIRE(started);
   const auto deadline = std::chrono::steady_clock::now() + testing::scaled(20s);
   for (int approved = 0; approved < 2;) {
@@ -286,7 +286,7 @@ TEST_CASE("one plan runs although it and its step are two runs") {
   scene x;
   x.config.runtime.max_runs = 1;
   x.begin();
-  const auto all = x.play(plan_of({{{"instruction", "a"}}}));
+  const auto all = x.play(plan_with({{{"instruction", "a"}}}));
   CHECK(of_type(all, "plan_finished")[0].at("status") == "completed");
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("a reader that takes nothing does not hold up a plan") {
   for (int i = 0; i < 300; ++i)
     steps.push_back({{"tool", "note"},
                      {"arguments", {{"text", std::string(20'000, 'x')}}}});
-  plan_request request{plan_of(steps).dump(), "p", {}};
+  plan_request request{plan_with(steps).dump(), "p", {}};
   request.with.approval = approve::all;
   auto stream = execute_plan(*x.rt, std::move(request));
   REQUIRE(stream);
@@ -317,7 +317,7 @@ TEST_CASE("a callback gets every chunk, and nobody has to wait") {
   scene x;
   x.begin();
   std::vector<plan_chunk> all;
-  plan_request request{plan_of({{{"instruction", "a"}}}).dump(), "p", {}};
+  plan_request request{plan_with({{{"instruction", "a"}}}).dump(), "p", {}};
   auto started = execute_plan(*x.rt, std::move(request),
                               [&](const plan_chunk& c) { all.push_back(c); });
   REQUIRE(started);
@@ -331,7 +331,7 @@ TEST_CASE("a callback gets every chunk, and nobody has to wait") {
 TEST_CASE("a callback that throws is heard of by the future") {
   scene x;
   x.begin();
-  plan_request request{plan_of({{{"instruction", "a"}}}).dump(), "p", {}};
+  plan_request request{plan_with({{{"instruction", "a"}}}).dump(), "p", {}};
   auto started = execute_plan(*x.rt, std::move(request), [](const plan_chunk&) {
     throw std::runtime_error{"no"};
   });
@@ -351,7 +351,7 @@ TEST_CASE("a long plan costs what it has steps") {
       steps.push_back({{"tool", "note"},
                        {"arguments", {{"text", "step " + std::to_string(i)}}}});
     const auto begin = std::chrono::steady_clock::now();
-    const auto started = x.start(plan_of(steps));
+    const auto started = x.start(plan_with(steps));
     REQUIRE(started);
     const auto end = started->wait(testing::scaled(300s));
     REQUIRE(end);
@@ -383,11 +383,11 @@ TEST_CASE("a plan, its steps, runs and tools are measured under OTel's names") {
   x.config.supervision.backoff_base = 1ms;
   x.begin();
   read_metrics(reader);
-  x.play(plan_of({{{"id", "a"},
-                   {"tool", "note"},
-                   {"arguments", {{"fails", 1}}},
-                   {"on_error", "retry"}},
-                  {{"id", "b"}, {"instruction", "go"}}}));
+  x.play(plan_with({{{"id", "a"},
+                     {"tool", "note"},
+                     {"arguments", {{"fails", 1}}},
+                     {"on_error", "retry"}},
+                    {{"id", "b"}, {"instruction", "go"}}}));
   read_metrics(nullptr);
   const std::lock_guard lock{reader->mutex};
   for (const std::string line :

@@ -19,9 +19,9 @@ using clock_type = std::chrono::steady_clock;
 namespace {
 
 /// Processes that do nothing, or nothing but use a core.
-class crowd {
+class busy_programs {
  public:
-  crowd(unsigned size, bool busy) {
+  busy_programs(unsigned size, bool busy) {
     for (unsigned i = 0; i < size; ++i) {
       const auto pid = ::fork();
       REQUIRE(pid >= 0);
@@ -30,12 +30,12 @@ class crowd {
       all_.push_back(pid);
     }
   }
-  ~crowd() {
+  ~busy_programs() {
     for (const auto pid : all_) ::kill(pid, SIGKILL);
     for (const auto pid : all_) ::waitpid(pid, nullptr, 0);
   }
-  crowd(const crowd&) = delete;
-  crowd& operator=(const crowd&) = delete;
+  busy_programs(const busy_programs&) = delete;
+  busy_programs& operator=(const busy_programs&) = delete;
 
   [[nodiscard]] pid_t front() const { return all_.front(); }
 
@@ -53,7 +53,7 @@ clock_type::duration pass(fair_limit& x) {
 }  // namespace
 
 TEST_CASE("the limit of a program that hangs passes by the clock") {
-  const crowd one{1, false};
+  const busy_programs one{1, false};
   fair_limit limit{one.front(), 400ms};
   CHECK(pass(limit) < 4s);  // ten times: the bound of any wait
   CHECK(limit.counted() > 400ms);
@@ -62,7 +62,8 @@ TEST_CASE("the limit of a program that hangs passes by the clock") {
 TEST_CASE("the time in which a program waits for a core counts little") {
   if (!std::ifstream{"/proc/self/schedstat"})
     return skip("the kernel does not say who waits for a core");
-  const crowd many{3 * std::max(1u, std::thread::hardware_concurrency()), true};
+  const busy_programs many{
+      3 * std::max(1u, std::thread::hardware_concurrency()), true};
   fair_limit limit{many.front(), 300ms};
   // It gets a third of a core at best.
   CHECK(pass(limit) > 450ms);

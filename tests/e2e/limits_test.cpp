@@ -21,10 +21,10 @@ namespace rt = riffle::testing;
 namespace {
 
 /// Knows how many calls of it ran at once, and how many ran at all.
-class crowd final : public riffle::tools::tool {
+class crowded_tool final : public riffle::tools::tool {
  public:
-  explicit crowd(riffle::effect eff = riffle::effect::read_only) {
-    spec_.name = "crowd";
+  explicit crowded_tool(riffle::effect eff = riffle::effect::read_only) {
+    spec_.name = "crowded_tool";
     spec_.description = "counts";
     spec_.parameters = R"({"type":"object"})";
     spec_.eff = eff;
@@ -59,13 +59,13 @@ class crowd final : public riffle::tools::tool {
   std::condition_variable_any changed_;
 };
 
-/// Calls of `crowd`, then an answer.
+/// Calls of `crowded_tool`, then an answer.
 rt::http_server crowd_server(int count = 6) {
   return rt::http_server{[count](const rt::http_request& request) {
     if (!rt::tool_messages(request).empty())
       return rt::respond_sse(rt::answer("done"));
     std::vector<std::pair<std::string, json>> all;
-    for (int i = 0; i < count; ++i) all.push_back({"crowd", {{"n", i}}});
+    for (int i = 0; i < count; ++i) all.push_back({"crowded_tool", {{"n", i}}});
     return rt::respond_sse(rt::calls(all));
   }};
 }
@@ -119,7 +119,7 @@ riffle::runtime make_runtime(riffle::config::config c,
 
 /// One run with the tool, to its end; gives back its log.
 std::vector<json> run_crowd(riffle::config::config c,
-                            std::shared_ptr<crowd> tool) {
+                            std::shared_ptr<crowded_tool> tool) {
   auto runtime = make_runtime(std::move(c), {std::move(tool)});
   auto run = runtime.start({.task = "count"});
   REQUIRE(run);
@@ -249,8 +249,8 @@ TEST_CASE("a run that waits for its turn can be cancelled") {
 
 TEST_CASE("calls in flight are limited by process, run and tool") {
   auto server = crowd_server();
-  auto tool = std::make_shared<crowd>();
-  auto c = config_for(server, {"crowd"});
+  auto tool = std::make_shared<crowded_tool>();
+  auto c = config_for(server, {"crowded_tool"});
   SECTION("runtime.max_calls") { c.runtime.max_calls = 2; }
   SECTION("agents.*.max_calls_in_flight") {
     c.agents["default"].max_calls_in_flight = 2;
@@ -263,19 +263,19 @@ TEST_CASE("calls in flight are limited by process, run and tool") {
 
 TEST_CASE("as many calls run at once as the limits allow") {
   auto server = crowd_server();
-  auto tool = std::make_shared<crowd>();
+  auto tool = std::make_shared<crowded_tool>();
   tool->wanted = 6;
   tool->hold = 20s;
-  run_crowd(config_for(server, {"crowd"}), tool);
+  run_crowd(config_for(server, {"crowded_tool"}), tool);
   CHECK(tool->most == 6);
 }
 
 TEST_CASE("a call that gets no worker in time is given up") {
   auto server = crowd_server();
-  auto tool = std::make_shared<crowd>();
+  auto tool = std::make_shared<crowded_tool>();
   tool->wanted = 6;
   tool->hold = 1500ms;
-  auto c = config_for(server, {"crowd"});
+  auto c = config_for(server, {"crowded_tool"});
   c.agents["default"].max_calls_in_flight = 3;
   c.tools.defaults.queue_timeout = 200ms;
   const auto events = run_crowd(std::move(c), tool);
@@ -285,7 +285,7 @@ TEST_CASE("a call that gets no worker in time is given up") {
 
 TEST_CASE("a call that breaks is tried as often as configured") {
   auto server = one_call_server();
-  auto c = config_for(server, {"crowd"});
+  auto c = config_for(server, {"crowded_tool"});
   c.tools.defaults.attempts = 3;
   c.tools.defaults.approval = "allow";
   auto eff = riffle::effect::read_only;
@@ -299,7 +299,7 @@ TEST_CASE("a call that breaks is tried as often as configured") {
     eff = riffle::effect::mutating;
     c.tools.defaults.idempotent = true;
   }
-  auto tool = std::make_shared<crowd>(eff);
+  auto tool = std::make_shared<crowded_tool>(eff);
   tool->breaks = true;
   tool->hold = 1ms;
   run_crowd(std::move(c), tool);
@@ -308,7 +308,7 @@ TEST_CASE("a call that breaks is tried as often as configured") {
 
 TEST_CASE("a broken worker is replaced only within the intensity") {
   auto server = one_call_server();
-  auto c = config_for(server, {"crowd"});
+  auto c = config_for(server, {"crowded_tool"});
   c.tools.defaults.concurrency = 1;
   c.tools.defaults.queue_timeout = 500ms;
   int times = 2;
@@ -317,7 +317,7 @@ TEST_CASE("a broken worker is replaced only within the intensity") {
     c.supervision.intensity = 0;
     times = 1;
   }
-  auto tool = std::make_shared<crowd>();
+  auto tool = std::make_shared<crowded_tool>();
   tool->breaks = true;
   tool->hold = 1ms;
   run_crowd(std::move(c), tool);
@@ -327,9 +327,9 @@ TEST_CASE("a broken worker is replaced only within the intensity") {
 TEST_CASE("the log has the configured level and format") {
   const auto log_of = [](const std::string& level, const std::string& format) {
     auto server = one_call_server();
-    auto c = config_for(server, {"crowd"});
+    auto c = config_for(server, {"crowded_tool"});
     c.runtime.log = {level, format};
-    auto tool = std::make_shared<crowd>();
+    auto tool = std::make_shared<crowded_tool>();
     tool->breaks = true;
     tool->hold = 1ms;
     const stderr_to_file log;
