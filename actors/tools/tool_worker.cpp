@@ -7,6 +7,7 @@
 
 #include "actors/handler.hpp"
 #include "actors/tools/redaction.hpp"
+#include "runtime/base/job_tail.hpp"
 #include "runtime/base/log.hpp"
 #include "tools/kept_file.hpp"
 
@@ -92,6 +93,7 @@ struct blocking_attempt {
     // Before anybody can hear of it: who asks then is told the truth.
     if (began) began->end(what.call.id, what.attempt);
     done.last_progress = relay->close();
+    const job_tail soon_free;
     if (died)
       tell(worker,
            blocking_done{work::lost{done.id, done.attempt, *died}, true});

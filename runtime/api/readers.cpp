@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/job_tail.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/run_end.hpp"
 
@@ -107,6 +108,7 @@ void handler_reader::take(const storage::event_block& block) {
 /// What a handler throws must not reach the actor that offers.
 void handler_reader::call(const storage::event_block& block) {
   if (!link_->enter_handler()) return;
+  end_job_tail();
   std::string thrown;
   try {
     handler_({run_, block});

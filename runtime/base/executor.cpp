@@ -9,7 +9,30 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/job_tail.hpp"
+
 namespace riffle {
+
+namespace {
+
+/// What a thread knows of the executor that it is of.
+struct own_thread {
+  void* executor = nullptr;
+  void (*call_another)(void*) = nullptr;
+  bool in_tail = false;  ///< its job is about to end, see `job_tail`
+};
+thread_local own_thread here;
+
+}  // namespace
+
+job_tail::job_tail() noexcept : outer_{std::exchange(here.in_tail, true)} {}
+
+job_tail::~job_tail() { here.in_tail = outer_; }
+
+void end_job_tail() {
+  if (std::exchange(here.in_tail, false) && here.executor != nullptr)
+    here.call_another(here.executor);
+}
 
 /// Outlives the blocking executor as long as an abandoned thread uses it.
 struct blocking_executor::shared {
@@ -26,6 +49,7 @@ struct blocking_executor::shared {
   void work();
   std::optional<task> next_task(std::unique_lock<std::mutex>& lock);
   bool calls_one();
+  void call_another();
 
   const std::size_t max_threads;
   const std::size_t most_of_group;
@@ -65,8 +89,16 @@ blocking_executor::shared::next_task(std::unique_lock<std::mutex>& lock) {
   return {};
 }
 
+void blocking_executor::shared::call_another() {
+  std::unique_lock lock{mutex};
+  const bool calls = calls_one();
+  lock.unlock();
+  if (calls) wake.notify_one();
+}
+
 void blocking_executor::shared::work() {
   ::pthread_setname_np(::pthread_self(), "riffle.blocking");
+  here = {this, [](void* mine) { static_cast<shared*>(mine)->call_another(); }};
   std::unique_lock lock{mutex};
   while (auto next = next_task(lock)) {
     const bool calls = calls_one();
@@ -95,7 +127,9 @@ void blocking_executor::submit(job work, queue_ticket who, job begun) {
   if (s.stopping) return;
   const auto place = s.jobs.push({std::move(begun), std::move(work), who.group},
                                  who, std::chrono::steady_clock::now());
-  if (s.jobs.size() > s.idle && s.threads.size() < s.max_threads) {
+  // This thread comes back in a moment, and takes one itself.
+  const std::size_t own = here.in_tail && here.executor == &s ? 1 : 0;
+  if (s.jobs.size() > s.idle + own && s.threads.size() < s.max_threads) {
     try {
       s.threads.emplace_back([keep = state_] { keep->work(); });
       ++s.alive;     // it begins when the mutex is free
@@ -106,7 +140,7 @@ void blocking_executor::submit(job work, queue_ticket who, job begun) {
       }
     }
   }
-  const bool calls = s.calls_one();
+  const bool calls = s.jobs.size() > own && s.calls_one();
   lock.unlock();
   if (calls) s.wake.notify_one();
 }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/event_line.hpp"
 #include "messages/utf8.hpp"
 
 namespace riffle::model {
@@ -16,6 +17,12 @@ using nlohmann::json;
 
 std::string dump(const json& x) {
   return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  append_json_escaped(out, text);
+  return out += '"';
 }
 
 transport_end ended(int status, std::optional<error> failure) {
@@ -76,7 +83,11 @@ class player {
  public:
   player(const script_step& step, const scripted_request& request,
          const fault_counter& happens)
-      : step_{step}, request_{request}, happens_{happens} {}
+      : step_{step},
+        request_{request},
+        happens_{happens},
+        tail_{R"(,"index":0}],)" +
+              dump(envelope("chat.completion.chunk")).substr(1) + "\n\n"} {}
 
   std::vector<scripted_action> play() {
     for (const auto& event : step_.events) {
@@ -95,12 +106,14 @@ class player {
     if (!text) return refuse(text.error());
     constexpr const char* keys[] = {"content", "reasoning_content", "refusal"};
     const auto* key = keys[static_cast<std::size_t>(x.kind)];
-    auto& whole = message_[key];
-    whole = (whole.is_string() ? whole.get<std::string>() : "") + *text;
+    if (!request_.streaming) {
+      auto& whole = message_[key];
+      whole = (whole.is_string() ? whole.get<std::string>() : "") + *text;
+    }
     bool first = true;
     for (const auto& part : in_chunks(*text, x.chunk)) {
       if (!std::exchange(first, false)) pause(x.delay);
-      delta({{key, part}});
+      delta({key, in_quotes(part)});
     }
     return true;
   }
@@ -114,19 +127,19 @@ class player {
     const auto id = !x.id.empty() ? x.id
                                   : "call_" + std::to_string(request_.step) +
                                         "_" + std::to_string(index);
-    const auto fragment = [&](json function, bool first) {
-      json call = {{"index", index}, {"function", std::move(function)}};
-      if (first) call.update({{"id", id}, {"type", "function"}});
-      delta({{"tool_calls", json::array({call})}});
-    };
-    message_["tool_calls"].push_back(
-        {{"id", id},
-         {"type", "function"},
-         {"function", {{"name", x.tool}, {"arguments", text}}}});
-    fragment({{"name", x.tool}, {"arguments", ""}}, true);
+    if (!request_.streaming)
+      message_["tool_calls"].push_back(
+          {{"id", id},
+           {"type", "function"},
+           {"function", {{"name", x.tool}, {"arguments", text}}}});
+    const auto place = R"("index":)" + std::to_string(index);
+    delta({"tool_calls", R"([{"function":{"arguments":"","name":)" +
+                             in_quotes(x.tool) + R"(},"id":)" + in_quotes(id) +
+                             ',' + place + R"(,"type":"function"}])"});
     for (const auto& part : in_chunks(text, x.chunk)) {
       pause(x.delay);
-      fragment({{"arguments", part}}, false);
+      delta({"tool_calls", R"([{"function":{"arguments":)" + in_quotes(part) +
+                               "}," + place + "}]"});
     }
     return true;
   }
@@ -153,7 +166,7 @@ class player {
   bool on(const script_cut& x, std::size_t place) {
     if (!happens_(place, x.times)) return true;
     if (x.half_event) {
-      const auto event = chunk({{"content", "lost"}}, nullptr);
+      const auto event = chunk(R"("content":"lost")", "null");
       bytes(event.substr(0, event.size() / 2));
     }
     if (x.clean) {
@@ -172,7 +185,7 @@ class player {
     const std::string word =
         step_.finish.value_or(calls_ > 0 ? "tool_calls" : "stop");
     if (!request_.streaming) return document(word);
-    if (!word.empty()) bytes(chunk(json::object(), word));
+    if (!word.empty()) bytes(chunk("", in_quotes(word)));
     if (step_.usage && request_.wants_usage) {
       auto root = envelope("chat.completion.chunk");
       root["choices"] = json::array();
@@ -215,18 +228,32 @@ class player {
             {"model", request_.model}};
   }
 
-  [[nodiscard]] std::string chunk(json delta, json finish) const {
-    auto root = envelope("chat.completion.chunk");
-    root["choices"] = {{{"index", 0},
-                        {"delta", std::move(delta)},
-                        {"finish_reason", std::move(finish)}}};
-    return "data: " + dump(root) + "\n\n";
+  /// Written as text, keys in their order: an answer may have thousands of
+  /// them.
+  [[nodiscard]] std::string chunk(std::string_view delta,
+                                  std::string_view finish) const {
+    std::string out;
+    out.reserve(head_.size() + delta.size() + finish.size() + tail_.size());
+    return out.append(head_)
+        .append(delta)
+        .append(R"(},"finish_reason":)")
+        .append(finish)
+        .append(tail_);
   }
 
-  void delta(json x) {
+  struct member {
+    std::string_view key;
+    std::string value;  ///< JSON
+  };
+
+  void delta(const member& x) {
+    constexpr std::string_view role = R"("role":"assistant")";
     if (!request_.streaming) return;
-    if (!std::exchange(began_, true)) x["role"] = "assistant";
-    bytes(chunk(std::move(x), nullptr));
+    auto text = '"' + std::string{x.key} + "\":" + x.value;
+    if (!std::exchange(began_, true))
+      text = x.key < "role" ? text + ',' + std::string{role}
+                            : std::string{role} + ',' + text;
+    bytes(chunk(text, "null"));
   }
 
   void bytes(std::string text) {
@@ -252,6 +279,9 @@ class player {
   const script_step& step_;
   const scripted_request& request_;
   const fault_counter& happens_;
+  /// Of an event, up to what its delta has, and behind its end.
+  static constexpr std::string_view head_ = R"(data: {"choices":[{"delta":{)";
+  const std::string tail_;
   std::vector<scripted_action> out_;
   json message_ = {{"content", nullptr}};
   std::size_t calls_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <optional>
+#include <simdjson.h>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "messages/runtime_note.hpp"
 #include "runtime/model/scripted_answer.hpp"
@@ -10,34 +10,40 @@ namespace riffle::model {
 
 namespace {
 
-using nlohmann::json;
+namespace dom = simdjson::dom;
+using simdjson::SUCCESS;
 
-std::string text_of(const json& message) {
-  const auto i = message.find("content");
-  if (i == message.end()) return {};
-  if (i->is_string()) return i->get<std::string>();
+/// Nothing: it is not there, or no text.
+std::optional<std::string> text_at(const dom::element& x, const char* key) {
+  std::string_view text;
+  if (x[key].get(text) != SUCCESS) return {};
+  return std::string{text};
+}
+
+std::string text_of(const dom::element& message) {
+  if (auto whole = text_at(message, "content")) return std::move(*whole);
   std::string out;
-  if (!i->is_array()) return out;
-  for (const auto& part : *i) {
-    if (part.is_object() && part.contains("text") && part["text"].is_string())
-      out += part["text"].get<std::string>();
-  }
+  dom::array parts;
+  if (message["content"].get(parts) != SUCCESS) return out;
+  for (const auto part : parts) out += text_at(part, "text").value_or("");
   return out;
 }
 
-std::string role_of(const json& message) {
-  if (!message.is_object() || !message.contains("role")) return {};
-  const auto& role = message["role"];
-  return role.is_string() ? role.get<std::string>() : std::string{};
+bool is_true(simdjson::simdjson_result<dom::element> x) {
+  bool value = false;
+  return x.get(value) == SUCCESS && value;
 }
 
 }  // namespace
 
+/// A tree that is read once: a request has thousands of calls at times.
 expected<scripted_request> read_scripted_request(std::string_view body,
                                                  bool whole_session) {
-  const auto root = json::parse(body, nullptr, false);
-  if (!root.is_object() || !root.contains("messages") ||
-      !root["messages"].is_array()) {
+  dom::parser parser;
+  dom::element root;
+  dom::array messages;
+  if (parser.parse(body.data(), body.size()).get(root) != SUCCESS ||
+      root["messages"].get(messages) != SUCCESS) {
     return unexpected{{errc::invalid_request,
                        "script",
                        "the request is no openai chat request",
@@ -45,15 +51,12 @@ expected<scripted_request> read_scripted_request(std::string_view body,
                        {}}};
   }
   scripted_request out;
-  out.model = root.contains("model") && root["model"].is_string()
-                  ? root["model"].get<std::string>()
-                  : "scripted";
-  out.streaming = root.contains("stream") && root["stream"] == true;
-  const auto usage = json::json_pointer{"/stream_options/include_usage"};
+  out.model = text_at(root, "model").value_or("scripted");
+  out.streaming = is_true(root["stream"]);
   out.wants_usage =
-      !out.streaming || (root.contains(usage) && root[usage] == true);
-  for (const auto& message : root["messages"]) {
-    const auto role = role_of(message);
+      !out.streaming || is_true(root["stream_options"]["include_usage"]);
+  for (const auto message : messages) {
+    const auto role = text_at(message, "role").value_or("");
     if (role == "user") {
       auto text = text_of(message);
       if (text.starts_with(runtime_note)) continue;  // no new task

@@ -34,6 +34,8 @@ sqlite::database open_writer(const fs::path& file,
                                               : "PRAGMA synchronous = NORMAL");
   db.execute("PRAGMA cell_size_check = ON");
   db.execute("PRAGMA journal_size_limit = 67108864");
+  // The calls of a large turn are written again as each ends: 8 MiB hold them.
+  db.execute("PRAGMA cache_size = -8192");
   db.execute("PRAGMA wal_autocheckpoint = 0");  // see checkpointer.hpp
   prepare_schema(db);
   return db;

@@ -85,9 +85,18 @@ void unit_writer::apply(const commit_unit& unit) {
 
 void unit_writer::flush() {
   if (dirty_.empty()) return;
+  for (const auto* run : dirty_) write_calls(*run);
   log_.begin();
   for (const auto* run : dirty_) flush(*run);
   log_.end();
+}
+
+void unit_writer::write_calls(const known_run& run) {
+  for (const auto& [place, call] : run.changed) {
+    const auto key = part_key(run.row.n, place);
+    const auto data = to_json(*call);
+    put_call_.run(key, crc_of_part("call", key, data), data);
+  }
 }
 
 /// Few lines go into the row of the commit, many into rows of the run.
@@ -134,6 +143,7 @@ void unit_writer::settle() {
   for (auto* run : std::exchange(dirty_, {})) {
     run->dirty = false;
     run->waiting.clear();
+    run->changed.clear();
     run->bytes = 0;
     if (run->row.state != run_state::active) {
       const auto id = run->row.id;
@@ -225,9 +235,7 @@ void unit_writer::update(known_run& run, const call_record& x) {
   const auto [i, is_new] =
       run.calls.try_emplace(x.call.id.value, run.head.calls + 1);
   if (is_new) ++run.head.calls;
-  const auto key = part_key(run.row.n, i->second);
-  const auto data = to_json(x);
-  put_call_.run(key, crc_of_part("call", key, data), data);
+  run.changed[i->second] = &x;
 }
 
 void unit_writer::update(known_run&, const output_record& x) {

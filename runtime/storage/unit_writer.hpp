@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,9 +33,9 @@ class unit_writer {
   /// Why the unit must not be stored, or nothing. Throws `damaged` if what is
   /// stored of its run contradicts itself.
   std::optional<std::string> find_fault(const commit_unit& unit);
-  /// Stores a unit that has no fault.
+  /// Stores a unit that has no fault; it must live until `flush`.
   void apply(const commit_unit& unit);
-  /// Before the commit: stores the lines and the heads of all runs.
+  /// Before the commit: stores the lines, the calls and the heads of all runs.
   void flush();
   /// After the commit: forgets the runs that ended.
   void settle();
@@ -73,6 +74,9 @@ class unit_writer {
     run_row row;
     head_row head;
     std::unordered_map<std::string, std::uint64_t> calls;
+    /// Of this commit, the newest of each call, by its place: what begins and
+    /// ends in one commit is written once.
+    std::map<std::uint64_t, const call_record*> changed{};
     std::vector<waiting_lines> waiting;
     std::size_t bytes = 0;  ///< that wait
     bool dirty = false;
@@ -83,6 +87,7 @@ class unit_writer {
   void remove_rows(const run_row& run);
   void flush(const known_run& run);
   void write_own_rows(const known_run& run);
+  void write_calls(const known_run& run);
   void update(known_run& run, const run_record& x);
   void update(known_run& run, const message_record& x);
   void update(known_run& run, const call_record& x);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/base/job_tail.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/time_scale.hpp"
 
@@ -259,4 +260,72 @@ TEST_CASE("a group whose jobs hang leaves the others their threads") {
   go_on.set_value();
   CHECK(ready(all));
   CHECK(blocking.close(timeout));
+}
+
+namespace {
+
+/// Two threads, which have both begun.
+std::unique_ptr<blocking_executor> two_threads() {
+  auto pool = std::make_unique<blocking_executor>(2);
+  meeting both{2};
+  std::promise<void> met[2];
+  for (auto& x : met)
+    pool->submit([&x, &both] {
+      both.arrive();
+      x.set_value();
+    });
+  for (auto& x : met) {
+    auto future = x.get_future();
+    REQUIRE(ready(future));
+  }
+  return pool;
+}
+
+}  // namespace
+
+TEST_CASE("what the end of a job leads to is done by its own thread") {
+  // The other thread may still be on its way to sleep, and find it.
+  int kept = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::promise<void> next;
+    std::promise<bool> all;
+    auto done = next.get_future();
+    const auto pool = two_threads();
+    pool->submit([&] {
+      const job_tail soon_free;
+      pool->submit([&] { next.set_value(); });
+      all.set_value(done.wait_for(50ms) == std::future_status::timeout);
+    });
+    auto was_kept = all.get_future();
+    REQUIRE(ready(was_kept));
+    if (was_kept.get()) ++kept;
+    REQUIRE(ready(done));
+  }
+  CHECK(kept > 0);
+}
+
+TEST_CASE("a second job at the end of one goes to another thread") {
+  meeting both{2};
+  std::promise<bool> met[2];
+  const auto pool = two_threads();
+  pool->submit([&] {
+    const job_tail soon_free;
+    for (auto& x : met)
+      pool->submit([&x, &both] { x.set_value(both.arrive()); });
+  });
+  for (auto& x : met) CHECK(x.get_future().get());
+}
+
+TEST_CASE("a job whose end takes long after all gives away what it kept") {
+  std::promise<void> next;
+  std::promise<bool> all;
+  auto done = next.get_future();
+  const auto pool = two_threads();
+  pool->submit([&] {
+    const job_tail soon_free;
+    pool->submit([&] { next.set_value(); });
+    end_job_tail();
+    all.set_value(ready(done));  // it waits for what it gave away
+  });
+  CHECK(all.get_future().get());
 }

@@ -58,3 +58,59 @@ TEST_CASE("a line that is no JSON is no event") {
     CHECK_FALSE(parse_line(x.text));
   }
 }
+
+TEST_CASE("what is JSON is what the parser takes, one character changed") {
+  const std::string_view plain =
+      R"({"a":[1,-2,10,true,false,null,{"b":"c d"},[]],"":0,"e":{}})";
+  REQUIRE(is_json(plain));
+  std::size_t good = 0;
+  for (std::size_t at = 0; at < plain.size(); ++at)
+    for (int c = 0; c < 256; ++c) {
+      for (const int how : {0, 1, 2}) {  // put in its place, added, taken out
+        std::string x{plain};
+        if (how == 2) x.erase(at, 1);
+        if (how == 1) x.insert(at, 1, static_cast<char>(c));
+        if (how == 0) x[at] = static_cast<char>(c);
+        const bool expected =
+            c != 0 ? nlohmann::json::accept(x)
+                   : x.find('\0') == x.npos && nlohmann::json::accept(x);
+        if (expected) ++good;
+        if (is_json(x) != expected) FAIL(x);
+      }
+    }
+  CHECK(good > 1000);
+}
+
+TEST_CASE("numbers and words as the parser takes them, and only those") {
+  for (const std::string_view x : {"01",
+                                   "-",
+                                   "-0",
+                                   "00",
+                                   "1-",
+                                   "99999999999999999",
+                                   "123456789012345678",
+                                   "99999999999999999999999",
+                                   "1e999",
+                                   "1.",
+                                   ".1",
+                                   "tru",
+                                   "truex",
+                                   "nul",
+                                   "[1,]",
+                                   "[,1]",
+                                   "{,}",
+                                   R"({"a"})",
+                                   R"({"a":})",
+                                   R"({"a":1,})",
+                                   "[1 ]",
+                                   "\"\x7f\"",
+                                   "\"\xc3\xa4\"",
+                                   "\"\xff\"",
+                                   "",
+                                   "[",
+                                   "{",
+                                   "\""}) {
+    INFO(x);
+    CHECK(is_json(x) == nlohmann::json::accept(x));
+  }
+}

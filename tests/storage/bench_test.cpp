@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Hidden: measures, checks nothing. `test_storage "[.bench]"`.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <deque>
+#include <thread>
 
 #include "tests/storage/storage_fixture.hpp"
 #include "tests/support/catch.hpp"
@@ -87,7 +89,68 @@ void measure(storage::durability mode, load x) {
   std::fflush(stdout);
 }
 
+/// How long one event waits for its commit beside `blocks` blocks of others,
+/// the log of commits being moved at so many bytes.
+void measure_pause(const char* what, std::uint64_t log_bytes) {
+  constexpr std::size_t blocks = 20'000;  // of ten events: 40 MB
+  constexpr std::size_t window = 8;
+  scratch_folder folder;
+  storage::sqlite_options options;
+  options.log_bytes = log_bytes;
+  options.log_rows = 1'000'000;
+  auto opened = storage::sqlite_journal::open(folder.path(), options);
+  REQUIRE(opened);
+  auto& journal = **opened;
+  for (const auto* run : {"one", "many"})
+    REQUIRE(journal.open_run(make_run(std::string{"ses_"} + run, run)));
+  std::atomic<bool> over{false};
+  std::thread others{[&] {
+    std::atomic<std::size_t> acknowledged{0};
+    for (std::size_t b = 0; b < blocks; ++b) {
+      for (auto n = acknowledged.load(); b >= n + window;
+           n = acknowledged.load())
+        acknowledged.wait(n);
+      journal.append(
+          {{"many"}, make_block("many", b * 10 + 1, b * 10 + 10, 200), {}},
+          [&](auto) {
+            ++acknowledged;
+            acknowledged.notify_one();
+          });
+    }
+    for (auto n = acknowledged.load(); n < blocks; n = acknowledged.load())
+      acknowledged.wait(n);
+    over = true;
+  }};
+  std::vector<double> waits;
+  for (std::uint64_t seq = 1; !over; ++seq) {
+    const auto begin = clock_type::now();
+    REQUIRE_FALSE(
+        store(journal, {{"one"}, make_block("one", seq, seq, 200), {}}));
+    const std::chrono::duration<double, std::milli> took =
+        clock_type::now() - begin;
+    waits.push_back(took.count());
+  }
+  others.join();
+  std::sort(waits.begin(), waits.end());
+  const auto at = [&](double part) {
+    return waits[static_cast<std::size_t>(part * double(waits.size() - 1))];
+  };
+  std::printf("| %s | %zu | %.2f | %.2f | %.2f | %.2f |\n", what, waits.size(),
+              at(.5), at(.99), at(.999), waits.back());
+  std::fflush(stdout);
+}
+
 }  // namespace
+
+TEST_CASE("what a commit waits for while the log is moved", "[.bench]") {
+  std::puts(
+      "| log | commits | p50, ms | p99 | p99.9 | longest |\n"
+      "|---|---|---|---|---|---|");
+  for (int round = 0; round < 3; ++round) {
+    measure_pause("moved at 4 MiB", std::uint64_t{4} << 20);
+    measure_pause("never moved", std::uint64_t{1} << 40);
+  }
+}
 
 TEST_CASE("what an event costs", "[.bench]") {
   std::puts(

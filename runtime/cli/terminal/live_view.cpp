@@ -30,6 +30,10 @@ bool live_view::wants_text() const noexcept {
   return options_.live_text || options_.status || options_.reasoning;
 }
 
+bool live_view::wants_calls() const noexcept {
+  return wants_text() || options_.stats || options_.level != verbosity::quiet;
+}
+
 void live_view::append(screen_writes& out, screen_writes more) {
   out.insert(out.end(), std::move_iterator{more.begin()},
              std::move_iterator{more.end()});

@@ -41,6 +41,8 @@ class live_view {
   /// False: `on` does nothing with text and reasoning, so they need not be
   /// read at all.
   [[nodiscard]] bool wants_text() const noexcept;
+  /// Whether events of calls, and statuses, change what is shown.
+  [[nodiscard]] bool wants_calls() const noexcept;
 
   /// The events of the run, in order. `columns`: of the terminal; 0: none.
   screen_writes on(const event& x, time_point now, std::size_t columns);

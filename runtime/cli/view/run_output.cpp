@@ -18,12 +18,21 @@ verbosity trace_level(const common_options& options) {
                                                      : options.level;
 }
 
-/// Text events are most of a stream, and without a terminal
-/// nobody wants them. The type stands in front of what a model wrote.
-bool is_text(std::string_view line) {
-  const auto data = line.find(R"(,"data":)");
-  const auto head = line.substr(0, data);
-  return head.find(R"("event_type":"llm_)") != std::string_view::npos;
+/// Its type stands in front of what a model wrote.
+std::string_view type_of(std::string_view line) {
+  constexpr std::string_view key = R"("event_type":")";
+  const auto at = line.find(key);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + key.size());
+  return line.substr(0, line.find('"'));
+}
+
+/// Text events are most of a stream, and without a terminal nobody wants them.
+bool is_text(std::string_view type) { return type.starts_with("llm_"); }
+
+/// There may be thousands of them.
+bool is_of_calls(std::string_view type) {
+  return type.starts_with("tool_") || type == "status";
 }
 
 }  // namespace
@@ -67,7 +76,9 @@ run_output::run_output(const common_options& options, show_options show,
       tool_trace_{show.tool_trace},
       out_{out},
       err_{err},
-      view_{view_of(options, show, out, err)} {}
+      view_{view_of(options, show, out, err)},
+      wants_calls_{tool_trace_ || options.output == output_kind::json ||
+                   view_.wants_calls()} {}
 
 std::size_t run_output::columns() const {
   return err_.is_terminal() ? err_.columns() : out_.columns();
@@ -106,7 +117,9 @@ void run_output::on_lines(std::string_view lines, time_point now) {
 }
 
 void run_output::on_line(std::string_view line, time_point now) {
-  if (is_text(line) && !view_.wants_text()) return;
+  const auto type = type_of(line);
+  if (is_text(type) && !view_.wants_text()) return;
+  if (is_of_calls(type) && !wants_calls_) return;
   const auto x = parse_line(line);
   if (!x) {
     err_.write("riffle: " + x.error().message + "\n");

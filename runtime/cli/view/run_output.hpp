@@ -22,7 +22,8 @@ class run_output {
   run_output(const common_options& options, show_options show, fd_writer& out,
              fd_writer& err);
 
-  /// `f` is called with each event that is shown, behind it.
+  /// `f` is called with each event that is shown, behind it; with events of
+  /// calls, and text, only if somebody sees them.
   void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
 
   /// Event lines of the run, in order, whole.
@@ -64,6 +65,7 @@ class run_output {
   fd_writer& out_;
   fd_writer& err_;
   live_view view_;
+  bool wants_calls_;  ///< what calls did is shown, or reported
   run_report report_;
   std::function<void(const event&)> listener_;
   std::string erasure_;  ///< empty: no question is open
