@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/cli.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -12,6 +13,7 @@
 #include "runtime/base/file_limit.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/parse.hpp"
+#include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 
 namespace riffle {
@@ -36,6 +38,23 @@ bool has_folder(console& io) {
   return false;
 }
 
+/// Colours for the background of the terminal, which all commands share.
+void choose_theme(const std::string& theme, console& io) {
+  const bool light = theme == "light" ||
+                     (theme == "auto" && is_light(std::getenv("COLORFGBG")));
+  io.out.on_light(light);
+  io.err.on_light(light);
+}
+
+struct theme_of {
+  template <class Command>
+  std::string operator()(const Command& x) const {
+    if constexpr (requires { x.common.theme; }) return x.common.theme;
+    if constexpr (requires { x.each.common.theme; }) return x.each.common.theme;
+    return "auto";
+  }
+};
+
 int run_command_line(int argc, char** argv, console& io) {
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   // Alone at a terminal it begins a conversation.
@@ -48,6 +67,7 @@ int run_command_line(int argc, char** argv, console& io) {
   const auto command = parse(std::move(arguments));
   const bool leaves = std::holds_alternative<leave_command>(command);
   if (!leaves && !has_folder(io)) return usage;
+  choose_theme(std::visit(theme_of{}, command), io);
   const int status =
       std::visit([&](const auto& x) { return execute(x, io); }, command);
   io.complain_of_output();

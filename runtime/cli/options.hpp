@@ -35,6 +35,7 @@ struct common_options {
   verbosity level = verbosity::normal;
   bool color = true;  ///< where the terminal can show it
   bool color_always = false;
+  std::string theme = "auto";  ///< or "dark", "light"
 };
 
 /// What `run` and `sessions resume` show beside the answer.
@@ -127,6 +128,7 @@ struct tools_command {
   what action = what::list;
   std::string name;              ///< of call
   std::string arguments = "{}";  ///< of call; "-": standard input
+  std::string agent{};           ///< of list: whose tools; empty: all
 };
 
 struct serve_command {

@@ -113,6 +113,11 @@ void parser::add_common(CLI::App& x) {
                    "$NO_COLOR is not set (auto), always, or never")
           ->type_name("auto|always|never")
           ->check(CLI::IsMember({"auto", "always", "never"}));
+  x.add_option("--theme", common.theme,
+               "Colours for this background; auto asks $COLORFGBG, and takes "
+               "a dark one")
+      ->type_name("auto|dark|light")
+      ->check(CLI::IsMember({"auto", "dark", "light"}));
   x.add_flag("--no-color", raw.no_color, "The same as --color=never")
       ->excludes(color);
 }

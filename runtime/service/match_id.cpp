@@ -9,22 +9,22 @@ namespace {
 
 constexpr std::size_t most_named = 4;
 
-error several(const std::string& part,
-              const std::vector<const session_id*>& found) {
+template <class Id>
+error several(const std::string& part, const std::vector<const Id*>& found,
+              const char* kind) {
   std::string names;
   for (std::size_t i = 0; i < found.size() && i < most_named; ++i)
     names += (i == 0 ? "" : ", ") + found[i]->value;
   if (found.size() > most_named) names += ", …";
-  return {errc::invalid_request, "sessions",
+  return {errc::invalid_request, std::string{kind} + "s",
           "\"" + part + "\" is part of " + std::to_string(found.size()) +
               " ids (" + names + "): say more of the one that you mean"};
 }
 
-}  // namespace
-
-expected<session_id> match_id(const std::string& part,
-                              std::span<const session_id> all) {
-  std::vector<const session_id*> found;
+template <class Id>
+expected<Id> match(const std::string& part, std::span<const Id> all,
+                   const char* kind) {
+  std::vector<const Id*> found;
   for (const auto& id : all) {
     if (id.value == part) return id;
     const auto& x = id.value;
@@ -33,9 +33,22 @@ expected<session_id> match_id(const std::string& part,
       found.push_back(&id);
   }
   if (found.size() == 1) return *found.front();
-  if (found.size() > 1) return unexpected{several(part, found)};
-  return unexpected{error{errc::not_found, "sessions",
-                          "there is no session \"" + part + "\""}};
+  if (found.size() > 1) return unexpected{several(part, found, kind)};
+  return unexpected{
+      error{errc::not_found, std::string{kind} + "s",
+            "there is no " + std::string{kind} + " \"" + part + "\""}};
+}
+
+}  // namespace
+
+expected<session_id> match_id(const std::string& part,
+                              std::span<const session_id> all) {
+  return match(part, all, "session");
+}
+
+expected<proposal_id> match_id(const std::string& part,
+                               std::span<const proposal_id> all) {
+  return match(part, all, "proposal");
 }
 
 }  // namespace riffle::service

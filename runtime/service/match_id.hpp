@@ -21,5 +21,7 @@ inline constexpr std::size_t shortest_part = 4;
 /// several do.
 expected<session_id> match_id(const std::string& part,
                               std::span<const session_id> all);
+expected<proposal_id> match_id(const std::string& part,
+                               std::span<const proposal_id> all);
 
 }  // namespace riffle::service

@@ -7,6 +7,7 @@
 #include "actors/tools/call_check.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/service/match_id.hpp"
 #include "runtime/service/run_folder.hpp"
 
 namespace riffle::service {
@@ -91,6 +92,19 @@ expected<std::vector<proposal_view>> proposals::list(
       return storage::effective_outcome(one, now).has_value();
     });
   return views_of(std::move(*all));
+}
+
+expected<proposal_id> proposals::find(const std::string& part) const {
+  const proposal_id whole{part};
+  auto known = records_ ? find_proposal(*records_, whole)
+                        : expected<std::optional<proposal_state>>{};
+  if (!known) return unexpected{std::move(known.error())};
+  if (*known) return whole;
+  const auto all = list({});
+  if (!all) return unexpected{all.error()};
+  std::vector<proposal_id> ids;
+  for (const auto& x : *all) ids.push_back(x.it.what.id);
+  return match_id(part, ids);
 }
 
 expected<proposal_view> proposals::show(const proposal_id& id) const {

@@ -32,6 +32,9 @@ class proposals {
   /// Newest first. Those whose time is over count as decided.
   expected<std::vector<proposal_view>> list(
       const storage::proposal_filter& x) const;
+  /// The one that `part` is an id of, or the only one whose id begins or ends
+  /// with it. Fails as `match_id`.
+  expected<proposal_id> find(const std::string& part) const;
   /// Fails with `not_found`.
   expected<proposal_view> show(const proposal_id& id) const;
 

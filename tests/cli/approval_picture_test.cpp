@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/support/catch.hpp"
 
@@ -58,8 +59,22 @@ TEST_CASE("what a preview does not show stands beside it") {
   x.title = "Using ticket";
   x.preview = "";
   x.reason = "`ticket` changes something";
-  CHECK(pictured(x, 80) == rows{"[APPROVAL] ticket: Using ticket",
+  CHECK(pictured(x, 80) == rows{"[APPROVAL] ticket wants to run:",
                                 "│ command: \"make\"", "│ timeout_ms: 5000"});
+}
+
+TEST_CASE("all of a new file is new, and its diff has no place") {
+  auto x = a_command("");
+  x.tool = "write";
+  x.title = "Writing a.md";
+  x.arguments = R"({"path":"a.md","content":"one\n"})";
+  x.preview = "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+one\n";
+  x.reason = "`write` changes something";
+  CHECK(pictured(x, 80) ==
+        rows{"[APPROVAL] write: Writing a.md (a new file)", "│ +one"});
+  x.preview = "--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n-two\n+one\n";
+  CHECK(pictured(x, 80) == rows{"[APPROVAL] write: Writing a.md",
+                                "│ @@ -1 +1 @@", "│ -two", "│ +one"});
 }
 
 TEST_CASE("no row is as wide as the terminal, whatever is in it") {

@@ -357,6 +357,26 @@ arguments = { path = "second.md", content = "more\n" }
   CHECK(at.text_of("second.md") == "more\n");
 }
 
+TEST_CASE("what changed between a kill and the resume is shown as it is") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const place at;
+  {
+    terminal_program riffle{
+        at.folder.path(), {"run", "go", "--session", "s1"}, 100};
+    REQUIRE(riffle.read_next(prompt));
+  }  // killed
+  at.folder.write("notes.md", "three\n");
+  terminal_program riffle{
+      at.folder.path(), {"sessions", "resume", "s1", "--no-color"}, 100};
+  REQUIRE(riffle.read_next("-three"));
+  REQUIRE(riffle.read_next(prompt));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("Writing second.md"));
+  CHECK(at.text_of("notes.md") == "two\n");
+  CHECK_FALSE(has_text(picture_of(riffle), "-one"));
+}
+
 TEST_CASE("a bell rings at a question and at the end, where it is wanted") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

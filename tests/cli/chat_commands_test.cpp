@@ -113,6 +113,19 @@ TEST_CASE("model and agent are chosen, and what is unknown is said") {
   CHECK(leave(at) == 0);
 }
 
+TEST_CASE("the tools of a conversation are those of its agent") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const talk here;
+  terminal_program at{here.folder.path(), {"chat", "--no-color"}, 100};
+  REQUIRE(at.read_next("model default (s). /help shows"));
+  say(at, "/tools", "\nwrite ");
+  CHECK(leave(at) == 0);
+  CHECK(at.written().find("\nbash ") != std::string::npos);
+  for (const auto* other : {"\ncomplete ", "\nseek_approval ", "\nfetch "})
+    CHECK(at.written().find(other) == std::string::npos);
+}
+
 TEST_CASE("a plan is shown") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -126,6 +126,57 @@ TEST_CASE("what is typed while a run works waits for its end") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("a conversation offers to finish what was interrupted") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, slow_script);
+  {
+    terminal_program riffle{folder.path(), {"chat"}, 80};
+    REQUIRE(riffle.read_next("/help shows"));
+    riffle.type("one\r");
+    REQUIRE(riffle.read_next("Running: "));
+  }  // killed
+  terminal_program riffle{folder.path(), {"chat", "-c", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("A run of this folder was not finished: \"one\""));
+  REQUIRE(riffle.read_next("ne[v]er > "));
+  // Whoever says no is asked again by the task that cannot begin.
+  riffle.answer("n\n");
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("two\r");
+  REQUIRE(riffle.read_next("ne[v]er > "));
+  riffle.answer("v\n");
+  REQUIRE(riffle.read_next("stays as it is"));
+  REQUIRE(riffle.read_next("Running: touch a"));
+  REQUIRE(riffle::testing::eventually(
+      [&] { return std::filesystem::remove(folder.path() / "a"); }));
+  REQUIRE(riffle.read_next("You said: two"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a run that is stopped at a question says so once") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder,
+          "[[steps]]\n[[steps.calls]]\ntool = \"write\"\narguments = { path = "
+          "\"new.md\", content = \"x\" }\n");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("[s]top, [?] > "));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("The run was stopped"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+  const auto text = picture_of(riffle, 80);
+  INFO(text);
+  CHECK(has_text(text, "[RUN] cancelled by Ctrl-C"));
+  CHECK_FALSE(has_text(text, "needs no decision"));
+  CHECK_FALSE(has_text(text, "[TOOL] write"));
+}
+
 TEST_CASE("Ctrl-C stops the run and not the conversation") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

@@ -32,6 +32,53 @@ TEST_CASE("parallel tools have a line each, as many as fit") {
       "  Reading 3\n"));
 }
 
+TEST_CASE("text goes on in its line while tools work below it") {
+  stage s{on_terminal(), 40};
+  s.on(events::step_start{1, 3});
+  s.on(call("call_1", "bash", "Running: make", R"({"command":"make"})"));
+  s.on(call("call_2", "bash", "Running: ctest", R"({"command":"ctest"})"));
+  s.on(events::llm_token{"They work while ", 1});
+  s.tick(1s);
+  CHECK(s.picture.text().find("They work while\n") != std::string::npos);
+  CHECK(s.picture.text().find("2 tools") != std::string::npos);
+  SECTION("at this width") {
+    s.on(events::llm_token{"I still write to you.\n", 1});
+  }
+  SECTION("at another one") {
+    s.picture.resize(30);
+    s.columns = 30;
+    s.on(events::llm_token{"I still ", 1});
+    s.tick(2s);
+    s.picture.resize(40);
+    s.columns = 40;
+    s.on(events::llm_token{"write to you.\n", 1});
+  }
+  s.tick(3s);
+  auto text = s.picture.text();
+  CHECK(text.find("They work while I still") != std::string::npos);
+  s.on(result("call_2", "bash", 10, "{}"));
+  s.on(result("call_1", "bash", 10, "{}"));
+  s.on(events::final_answer{"", 1});
+  s.write(s.view.finish(std::nullopt));
+  text = s.picture.text();
+  CHECK(text.find("2 tools") == std::string::npos);
+  CHECK(text.find("waiting") == std::string::npos);
+}
+
+TEST_CASE("text of which nobody knows how wide it is ends its line for tools") {
+  for (const auto* words : {"a\tb", "\U0001F468\u200D\U0001F469 x"}) {
+    auto options = on_terminal();
+    options.rendered = false;
+    stage s{options, 40};
+    s.on(events::step_start{1, 3});
+    s.on(call("call_1", "bash", "Running: make", R"({"command":"make"})"));
+    s.on(events::llm_token{words, 1});
+    s.tick(1s);
+    s.on(events::llm_token{" more", 1});
+    CHECK(s.out == std::string{words} + "\n more");
+  }
+}
+
 TEST_CASE("text that stands below traces has one blank line above it") {
   auto options = on_terminal();
   options.rendered = true;

@@ -31,11 +31,17 @@ void terminal_picture::put(std::string_view character, std::size_t width) {
 void terminal_picture::control(std::string_view sequence) {
   if (sequence.ends_with('m')) return;
   if (sequence.starts_with("\x1b[?2004")) return;  // pastes are marked
+  if (sequence == "\x1b[22;2t" || sequence == "\x1b[23;2t") return;
   INFO("ESC " << sequence.substr(1));
   if (sequence.ends_with('A')) {
     const auto up = std::stoul(std::string{sequence.substr(2)});
     REQUIRE(up <= row_);
     row_ -= up;
+    return;
+  }
+  if (sequence.ends_with('G')) {
+    column_ = std::stoul(std::string{sequence.substr(2)}) - 1;
+    REQUIRE(column_ < columns_);
     return;
   }
   REQUIRE(sequence == "\x1b[J");
@@ -54,9 +60,14 @@ void terminal_picture::feed(std::string_view bytes) {
     } else if (bytes[0] == '\r') {
       column_ = 0;
     } else if (bytes[0] == '\x1b') {
-      size = bytes.find_first_of("ABCDEFGHJKSTfhlmnsu", 1) + 1;
-      REQUIRE(size > 0);
-      control(bytes.substr(0, size));
+      if (bytes.starts_with("\x1b]2;")) {  // the window's title
+        const auto end = bytes.find("\x1b\\");
+        size = end == std::string_view::npos ? bytes.size() : end + 2;
+      } else {
+        size = bytes.find_first_of("ABCDEFGHJKSTfhlmnstu", 1) + 1;
+        REQUIRE(size > 0);
+        control(bytes.substr(0, size));
+      }
     } else {
       REQUIRE(
           (static_cast<unsigned char>(bytes[0]) >= 0x20 && bytes[0] != 0x7F));

@@ -9,9 +9,9 @@ namespace riffle::testing {
 
 /// What a terminal of a given width shows after some bytes: the lines of its
 /// screen and of its history, without spaces at their ends. Knows what Riffle
-/// writes: text of any width, '\r', '\n', "\x1b[J", "\x1b[nA" and colours
-/// (dropped).
-/// Anything else that controls a terminal fails the test.
+/// writes: text of any width, '\r', '\n', "\x1b[J", "\x1b[nA", "\x1b[nG", and
+/// what it drops: colours, titles of the window. Anything else that controls a
+/// terminal fails the test.
 class terminal_picture {
  public:
   explicit terminal_picture(std::size_t columns) : columns_{columns} {}

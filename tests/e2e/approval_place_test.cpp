@@ -289,7 +289,12 @@ TEST_CASE("where nobody is, calls may be proposed, and people are told") {
   CHECK(end.err.find("  riffle proposals approve " + id + "\n") !=
         std::string::npos);
   CHECK(folder.lines("effects").empty());
-  CHECK(run(folder, {"proposals", "approve", id}).status == 0);
+  CHECK(run(folder, {"proposals", "approve", id.substr(9, 9)}).status == 2);
+  // The ending of an id is enough.
+  const auto part = id.substr(id.size() - 8);
+  CHECK(run(folder, {"proposals", "show", part}).out.find(id) !=
+        std::string::npos);
+  CHECK(run(folder, {"proposals", "approve", part}).status == 0);
   CHECK(folder.lines("effects").size() == 1);
 }
 

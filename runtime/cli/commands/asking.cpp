@@ -4,19 +4,10 @@
 #include <cstdlib>
 #include <utility>
 
-#include "runtime/cli/view/approval_picture.hpp"
+#include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
-
-namespace {
-
-bool locale_lacks_utf8() {
-  return lacks_utf8(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"),
-                    std::getenv("LANG"));
-}
-
-}  // namespace
 
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
                                           asked_work work,

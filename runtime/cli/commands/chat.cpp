@@ -100,12 +100,13 @@ int execute(const chat_command& x, console& io) {
   {
     interrupts signals;
     if (const auto status = talk.begin(signals)) return *status;
+    talk.finish_left(signals);
   }
   for (;;) {
     // Each turn has a Ctrl-C of its own.
     interrupts signals;
     const auto text = prompt.next(signals, [&](std::string_view before) {
-      return complete_chat(before, io.err.columns());
+      return complete_chat(before, io.err.columns(), talk.prompts_for(before));
     });
     if (!text || !talk.on(*text, signals)) break;
     // Before the next turn's signals: a late Ctrl-C ends no conversation.

@@ -64,17 +64,22 @@ std::string choices_text(const std::vector<std::string>& all,
   return out;
 }
 
-chat_prompt::completion complete_command(std::string_view word) {
+chat_prompt::completion complete_command(std::string_view word,
+                                         std::size_t columns,
+                                         std::span<const std::string> prompts) {
   std::vector<std::string> all;
   for (const auto& x : chat_commands()) {
     auto name = "/" + std::string{x.word};
     if (name.starts_with(word)) all.push_back(std::move(name));
   }
+  for (const auto& x : prompts)
+    if (("/" + x).starts_with(word)) all.push_back("/" + x);
   if (all.empty()) return {};
   auto by = common_beginning(all);
   if (all.size() == 1) return {word.size(), by + " ", {}};
   const bool longer = by.size() > word.size();
-  return {word.size(), longer ? by : "", longer ? "" : choices_text(all, 80)};
+  return {word.size(), longer ? by : "",
+          longer ? "" : choices_text(all, columns)};
 }
 
 bool is_text(std::string_view x) { return x.find('\0') == std::string::npos; }
@@ -98,10 +103,11 @@ error too_large(const std::string& name, const char* limit) {
 }  // namespace
 
 chat_prompt::completion complete_chat(std::string_view before_cursor,
-                                      std::size_t columns) {
+                                      std::size_t columns,
+                                      std::span<const std::string> prompts) {
   if (before_cursor.starts_with('/') &&
       before_cursor.find_first_of(" \n/", 1) == std::string_view::npos)
-    return complete_command(before_cursor);
+    return complete_command(before_cursor, columns, prompts);
   const auto begun = path_before(before_cursor);
   if (!begun.found) return {};
   const auto all = paths_like(begun.path);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,11 @@
 
 namespace riffle::cli {
 
-/// Completes "/wo" to a command and "@pa" to a path.
+/// Completes "/wo" to a command or one of the `prompts` ("files__review"), and
+/// "@pa" to a path.
 chat_prompt::completion complete_chat(std::string_view before_cursor,
-                                      std::size_t columns);
+                                      std::size_t columns,
+                                      std::span<const std::string> prompts);
 
 /// Gives the model the files that the task names by "@": pictures and PDF as
 /// attachments, texts in the context (at most 256 KiB each, 1 MiB together).

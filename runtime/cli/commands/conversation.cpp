@@ -46,13 +46,25 @@ std::optional<int> conversation::begin(interrupts& signals) {
   const auto agent = settings_.agents.find(options_.agent);
   const auto model = options_.choices.model.value_or(
       agent == settings_.agents.end() ? std::string{} : agent->second.model);
+  // "default (qwen3)"; of PROVIDER/MODEL the name says it.
+  const auto known = settings_.models.find(model);
+  const auto means =
+      known == settings_.models.end() || model.ends_with(known->second.model)
+          ? std::string{}
+          : " (" + known->second.model + ")";
   const auto whole = snapshot();
-  note("riffle " + std::string{version} + ", model " + model +
+  note("riffle " + std::string{version} + ", model " + model + means +
        (whole ? ", session " + short_id(session_->value) + ", " +
                     counted(whole->runs.size(), "run") + " so far"
               : "") +
        ". /help shows what can be typed.");
   return std::nullopt;
+}
+
+void conversation::finish_left(interrupts& signals) {
+  room_wait room{{}, signals, io_};
+  prompt_.pause();
+  finish_first(*rt_, options_, signals, room, io_);
 }
 
 std::optional<session_snapshot> conversation::snapshot() {
@@ -97,8 +109,14 @@ bool conversation::on(const std::string& text, interrupts& signals) {
 
 void conversation::run_task(run_request asked, interrupts& signals) {
   room_wait room{asked.timeout, signals, io_};
-  const auto started = with_room(room, [&] { return rt_->start(asked); });
+  auto started = with_room(room, [&] { return rt_->start(asked); });
   if (room.status()) return;
+  if (!started && started.error().code == errc::session_busy) {
+    finish_left(signals);
+    if (signals.asked_to_stop()) return;
+    started = with_room(room, [&] { return rt_->start(asked); });
+    if (room.status()) return;
+  }
   if (!started) return complain(started.error());
   told_.clear();
   session_ = started->session();

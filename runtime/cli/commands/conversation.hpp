@@ -4,8 +4,10 @@
 // A conversation at the terminal: its session, its model, what was typed.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/api/riffle.hpp"
 #include "runtime/cli/commands/commands.hpp"
@@ -24,8 +26,15 @@ class conversation {
   /// Starts the runtime; an exit status if that failed.
   std::optional<int> begin(interrupts& signals);
 
+  /// Offers to finish what a crash interrupted in this folder.
+  void finish_left(interrupts& signals);
+
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
+
+  /// The prompts of servers, where a text names one or begins to. The first
+  /// time it starts the servers, and waits for them.
+  std::span<const std::string> prompts_for(std::string_view before_cursor);
 
   /// What to say at the end: how to go on.
   [[nodiscard]] std::string farewell() const;
@@ -59,6 +68,7 @@ class conversation {
   bool color_;
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
+  std::optional<std::vector<std::string>> prompts_;  ///< once asked for
   std::string told_;   ///< output of commands, for the next task
   std::string title_;  ///< for a session that has not begun
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What begins with '/' in a conversation.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -47,8 +48,10 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
   } else if (word == "agent") {
     choose_agent(x.rest);
   } else if (word == "tools") {
-    execute(tools_command{options_.common, tools_command::what::list, {}, {}},
-            io_);
+    execute(
+        tools_command{
+            options_.common, tools_command::what::list, {}, {}, options_.agent},
+        io_);
   } else if (word == "plan") {
     plan();
   } else if (word == "context") {
@@ -75,6 +78,22 @@ void conversation::list_prompts() {
   for (const auto& x : problems) note(safe_line(x, 1000));
   if (all.empty()) note("No server in [mcp] has a prompt.");
   for (const auto& x : all) io_.err.write(prompt_text(x, io_.err.columns()));
+}
+
+std::span<const std::string> conversation::prompts_for(
+    std::string_view before_cursor) {
+  const bool names_one = std::ranges::any_of(settings_.mcp, [&](const auto& x) {
+    const auto begin = "/" + x.first;
+    return before_cursor.size() > 1 && (begin.starts_with(before_cursor) ||
+                                        before_cursor.starts_with(begin));
+  });
+  if (!names_one) return {};
+  if (!prompts_) {
+    std::vector<std::string> problems;
+    prompts_.emplace();
+    for (const auto& x : rt_->prompts(problems)) prompts_->push_back(x.name);
+  }
+  return *prompts_;
 }
 
 void conversation::run_prompt(const chat_line& x, interrupts& signals) {

@@ -217,11 +217,14 @@ int execute(const proposals_command& x, console& io) {
   std::optional<service::proposals> all{*journal};
   if (x.action == what::list) return list(x, *all, io);
   if (x.action == what::always) return always(x, *all, io);
-  const auto found = all->show(proposal_id{x.id});
+  const auto id = all->find(x.id);
+  if (!id) return report(with_hint(id.error()), io);
+  const auto found = all->show(*id);
   if (!found) return report(with_hint(found.error()), io);
   if (x.action == what::show) return show(x, *found, io);
   const auto* about = &found->it;
   auto there = x;
+  there.id = id->value;
   const auto moved = go_where_it_runs(there, *about, **journal);
   if (!moved) return report(moved.error(), io);
   all.reset();

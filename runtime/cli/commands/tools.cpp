@@ -2,6 +2,7 @@
 // riffle tools list|call
 #include "runtime/service/tools.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/cli/commands/commands.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/tool_call_view.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/service/agent_tools.hpp"
 
 namespace riffle::cli {
 
@@ -57,8 +59,15 @@ int list(const tools_command& x, const tools::registry& tools,
     for (const auto& [name, ignored] : settings.mcp)
       io.err.write("Tools of the server " + name + ": riffle mcp tools " +
                    name + "\n");
+  auto all = service::list_tools(tools, settings);
+  if (!x.agent.empty()) {
+    const auto its = service::tools_of_agent(settings, x.agent);
+    std::erase_if(all, [&](const auto& one) {
+      return std::ranges::find(its, one.spec.name) == its.end();
+    });
+  }
   return write_list(
-      service::list_tools(tools, settings), x.common, {},
+      all, x.common, {},
       [columns](const auto& one) {
         return line_about(one.spec, columns) + outage_lines(one);
       },

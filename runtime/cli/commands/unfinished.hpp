@@ -25,10 +25,10 @@ std::optional<storage::run_record> left_behind(
 std::string unfinished_text(const storage::run_record& x, wall_time now,
                             std::size_t tasks = 0);
 
-/// Before `run` starts its task: a run that a crash interrupted in this folder,
-/// or the volley that it belongs to, is offered at a terminal, and finished
-/// first if the person wants it; else one line says how to finish it. Returns
-/// the exit status of what was finished.
+/// Before `run` starts its task, and at the beginning of `chat`: a run that a
+/// crash interrupted in this folder, or the volley that it belongs to, is
+/// offered at a terminal, and finished first if the person wants it; else one
+/// line says how to finish it. Returns the exit status of what was finished.
 int finish_first(runtime& rt, const run_command& x, interrupts& signals,
                  room_wait& room, console& io);
 

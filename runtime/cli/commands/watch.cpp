@@ -11,6 +11,7 @@
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/terminal/window_title.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -72,6 +73,7 @@ void tell_truncated(const run_output& output, const common_options& options,
 }
 
 constexpr std::size_t most_named = 10;
+constexpr std::size_t title_columns = 50;
 
 /// The commands stand on lines of their own, to be copied.
 std::string approve_lines(const std::set<std::string>& ids) {
@@ -159,6 +161,7 @@ class shown_run {
         signals_{signals},
         room_{room},
         output_{options, show, io.out, io.err},
+        title_{view_of(options, show, io.out, io.err).status, io.err},
         log_{view_of(options, show, io.out, io.err).status, io.err},
         prompt_{prompt_for(
             x.keyboard,
@@ -217,6 +220,7 @@ class shown_run {
 
  private:
   void look_once() {
+    title_.say(output_.doing(title_columns));
     if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
     const bool asks = prompt_ && prompt_->busy() && !signals_.asked_to_stop();
     if (typing_) typing_->go_on();
@@ -266,6 +270,7 @@ class shown_run {
   const interrupts& signals_;
   room_wait& room_;
   run_output output_;
+  window_title title_;
   waiting_log log_;
   std::optional<approval_prompt> prompt_;
   hints nobody_;

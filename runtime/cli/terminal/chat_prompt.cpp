@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
 
 namespace riffle::cli {
 
@@ -48,31 +49,37 @@ bool chat_prompt::read_some(std::string& out, int wait_ms) {
 }
 
 /// Up to the row where the prompt begins; a terminal that became narrower has
-/// wrapped more of them.
+/// wrapped those that are too long for it, and no others.
+std::string chat_prompt::erasure(std::size_t columns) {
+  std::size_t above = 0;
+  for (std::size_t i = 0; i < above_.size(); ++i)
+    above +=
+        i + 1 == above_.size()
+            ? above_[i] / columns
+            : std::max<std::size_t>(1, (above_[i] + columns - 1) / columns);
+  above_.clear();
+  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
+         std::string{"\x1b[J"};
+}
+
 void chat_prompt::erase() {
-  std::string bytes = "\r";
-  if (shown_row_ > 0) bytes += "\x1b[" + std::to_string(shown_row_) + "A";
-  screen_.write(bytes + "\x1b[J");
-  shown_row_ = 0;
+  screen_.write(erasure(std::max<std::size_t>(screen_.columns(), 2)));
 }
 
 void chat_prompt::show() {
   const auto columns = std::max<std::size_t>(screen_.columns(), 2);
   const auto rows = std::max<std::size_t>(screen_.rows(), 4);
-  if (shown_columns_ > columns && shown_columns_ > 0)
-    shown_row_ =
-        (shown_row_ + 1) * ((shown_columns_ + columns - 1) / columns) - 1;
   shown_columns_ = columns;
   const auto x = editor_.draw(prompt, columns - 1, rows - 1);
-  std::string bytes = "\r";
-  if (shown_row_ > 0) bytes += "\x1b[" + std::to_string(shown_row_) + "A";
-  bytes += "\x1b[J";
+  auto bytes = erasure(columns);
   for (std::size_t i = 0; i < x.rows.size(); ++i)
     bytes.append(i == 0 ? "" : "\r\n").append(x.rows[i]);
   const auto below = x.rows.size() - 1 - x.cursor_row;
   if (below > 0) bytes += "\x1b[" + std::to_string(below) + "A";
   screen_.write(bytes + "\r" + x.before_cursor);
-  shown_row_ = x.cursor_row;
+  for (std::size_t i = 0; i < x.cursor_row; ++i)
+    above_.push_back(columns_of(x.rows[i]));
+  above_.push_back(columns_of(x.before_cursor));
 }
 
 /// The text stays on the screen, the cursor goes below it.
@@ -84,13 +91,13 @@ void chat_prompt::end_line() {
   }
   show();
   screen_.write("\n");
-  shown_row_ = 0;
+  above_.clear();
 }
 
 void chat_prompt::begin_raw() {
   mode_.set(typing_mode::raw);
   screen_.write(paste_on);
-  shown_row_ = 0;
+  above_.clear();
   show();
 }
 

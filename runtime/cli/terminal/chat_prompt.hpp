@@ -70,6 +70,7 @@ class chat_prompt {
 
   std::optional<std::string> next_plain(const interrupts& signals);
   said on(const key& x, const completer& complete);
+  std::string erasure(std::size_t columns);
   void erase();
   void show();
   void begin_raw();
@@ -87,7 +88,8 @@ class chat_prompt {
   std::optional<time_point> last_key_;
   std::deque<std::string> queue_;
   std::string line_;  ///< of a plain terminal, not ended
-  std::size_t shown_row_ = 0;
+  /// Columns of the rows that are shown, down to the cursor.
+  std::vector<std::size_t> above_;
   std::size_t shown_columns_ = 0;
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;

@@ -11,11 +11,22 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "runtime/cli/terminal/terminal_kind.hpp"
+
 namespace riffle::cli {
 
-fd_writer::fd_writer(int fd) noexcept : fd_{fd}, terminal_{::isatty(fd) == 1} {}
+fd_writer::fd_writer(int fd) noexcept
+    : fd_{fd},
+      terminal_{::isatty(fd) == 1},
+      ascii_{terminal_ && locale_lacks_utf8()} {}
 
 bool fd_writer::write(std::string_view text) {
+  if (!ascii_ && !light_) return write_bytes(text);
+  const auto shown = ascii_ ? in_ascii(text) : std::string{text};
+  return write_bytes(light_ ? in_light_colors(shown) : shown);
+}
+
+bool fd_writer::write_bytes(std::string_view text) {
   // A pipe or terminal with room takes so much at once, without a wait.
   constexpr std::size_t piece = PIPE_BUF;
   while (good() && !text.empty()) {

@@ -9,8 +9,9 @@
 
 namespace riffle::cli {
 
-/// Writes to a file descriptor that it does not own. Whole texts; waits while
-/// the reader is slow. SIGPIPE must be caught (see interrupts.hpp).
+/// Writes to a file descriptor that it does not own. Whole texts, to a terminal
+/// that shows no UTF-8 in ASCII; waits while the reader is slow. SIGPIPE must
+/// be caught (see interrupts.hpp).
 class fd_writer {
  public:
   using milliseconds = std::chrono::milliseconds;
@@ -19,6 +20,9 @@ class fd_writer {
 
   /// False once nothing more can be written, now or by an earlier call.
   bool write(std::string_view text);
+
+  /// Its background is light, if it is a terminal.
+  void on_light(bool x) noexcept { light_ = x && terminal_; }
 
   /// While the reader takes nothing, `f` is asked again and again; told how
   /// long that lasts, it says whether that is too long. Without it, or with
@@ -41,10 +45,13 @@ class fd_writer {
   [[nodiscard]] std::size_t rows() const noexcept;
 
  private:
+  bool write_bytes(std::string_view text);
   bool wait_for_room();
 
   int fd_;
   bool terminal_;
+  bool ascii_;  ///< a terminal that shows nothing else
+  bool light_ = false;
   std::function<bool(milliseconds)> is_too_long_;
   int error_ = 0;  ///< errno of the failure
 };

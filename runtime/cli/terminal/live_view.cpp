@@ -134,7 +134,7 @@ screen_writes live_view::tick(time_point now, std::size_t columns,
   auto status = activity_.lines(now - *began_, columns - 1,
                                 std::min(rows / 2, most_lines));
   if (!typing_.empty()) status += "\n" + fit(typing_, columns - 1);
-  append(out, screen_.draw(status, activity_.busy(), now));
+  append(out, screen_.draw(status, activity_.busy(), now, columns));
   return out;
 }
 

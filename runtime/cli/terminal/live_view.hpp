@@ -64,6 +64,11 @@ class live_view {
   /// What a person types meanwhile, shown below the status line; may be empty.
   void typing(std::string line) { typing_ = std::move(line); }
 
+  /// What goes on, in a few words.
+  [[nodiscard]] std::string doing(std::size_t columns) const {
+    return activity_.doing(columns);
+  }
+
   /// The user asked for the end.
   void cancelling() { activity_.cancelling(); }
 

@@ -7,7 +7,9 @@
 //
 // The status line is written from the first column and the cursor returns to
 // it, so that "erase to the end of the screen" removes it also when the
-// terminal became narrower and wrapped it.
+// terminal became narrower and wrapped it. Below an open line of text the
+// cursor returns behind the text, which goes on there as if nothing had been
+// drawn.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +33,8 @@ struct screen_write {
 using screen_writes = std::vector<screen_write>;
 
 /// Where the cursor stands: in the first column of nothing, of a status line,
-/// or in an open line of text.
-enum class cursor_place : std::uint8_t { clean, status, text };
+/// or in an open line of text, with a status line below it or none.
+enum class cursor_place : std::uint8_t { clean, status, text, above_status };
 
 class screen {
  public:
@@ -52,7 +54,8 @@ class screen {
   screen_writes text(std::string_view piece);
 
   [[nodiscard]] cursor_place cursor() const noexcept {
-    if (drawn_) return cursor_place::status;
+    if (drawn_)
+      return below_text_ ? cursor_place::above_status : cursor_place::status;
     return shared_ && open_line_ ? cursor_place::text : cursor_place::clean;
   }
 
@@ -63,9 +66,10 @@ class screen {
   screen_writes end_text();
 
   /// Draws `status`, lines with '\n' between them and fewer than the terminal
-  /// has, if it is time. `busy`: worth ending an open line of text
-  /// for; else nothing is drawn below one.
-  screen_writes draw(std::string_view status, bool busy, time_point now);
+  /// has, if it is time. `busy`: worth drawing below an open line of text,
+  /// which is ended if nobody can tell in which of the `columns` it stands.
+  screen_writes draw(std::string_view status, bool busy, time_point now,
+                     std::size_t columns);
 
   /// Whether `draw` would draw now.
   [[nodiscard]] bool due(bool busy, time_point now) const;
@@ -76,11 +80,16 @@ class screen {
  private:
   void erase(screen_writes& out);
   void break_text(screen_writes& out);
+  void remember(std::string_view piece);
+  [[nodiscard]] std::optional<std::size_t> column_of_text(
+      std::size_t columns) const;
 
   bool has_status_;
   bool shared_;
   bool drawn_ = false;
-  bool open_line_ = false;  ///< of live text
+  bool below_text_ = false;  ///< and the cursor stands behind that text
+  std::string line_;         ///< of live text, as far as it is open
+  bool open_line_ = false;   ///< of live text
   std::optional<time_point> last_drawing_;
 };
 

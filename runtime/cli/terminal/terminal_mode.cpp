@@ -13,6 +13,7 @@ namespace {
 std::atomic<int> kept_fd{-1};
 termios kept{};
 std::atomic<leaving> last_words{leaving::nothing};
+std::atomic<bool> title_changed{false};
 static_assert(std::atomic<leaving>::is_always_lock_free);
 
 constexpr std::string_view erase_line = "\r\x1b[J";
@@ -51,10 +52,14 @@ void terminal_mode::set(typing_mode x) {
 
 void leave_screen_with(leaving x) noexcept { last_words = x; }
 
+void leave_title(bool changed) noexcept { title_changed = changed; }
+
 void leave_terminal() noexcept {
+  if (title_changed) write_all(STDERR_FILENO, title_of_before);
   switch (last_words) {
     case leaving::erases: write_all(STDERR_FILENO, erase_line); break;
     case leaving::ends_line: write_all(STDERR_FILENO, "\n"); break;
+    case leaving::ends_line_erases: write_all(STDERR_FILENO, "\x1b[J\n"); break;
     case leaving::nothing: break;
   }
   const int fd = kept_fd;

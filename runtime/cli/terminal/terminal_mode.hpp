@@ -35,10 +35,20 @@ class terminal_mode {
 };
 
 /// What a process that ends at once does with the line of the cursor.
-enum class leaving : std::uint8_t { nothing, erases, ends_line };
+enum class leaving : std::uint8_t {
+  nothing,
+  erases,
+  ends_line,
+  ends_line_erases
+};
 
 /// From now on, on standard error.
 void leave_screen_with(leaving x) noexcept;
+
+/// The title that a terminal has kept.
+inline constexpr const char* title_of_before = "\x1b[23;2t";
+/// Whether a process that ends at once brings it back.
+void leave_title(bool changed) noexcept;
 
 /// For a signal handler that ends the process: the terminal as it was found,
 /// the cursor on an empty line.

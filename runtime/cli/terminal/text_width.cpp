@@ -2,6 +2,7 @@
 // The only file that includes utf8proc.
 #include "runtime/cli/terminal/text_width.hpp"
 
+#include <array>
 #include <utf8proc.h>
 #include <utility>
 
@@ -63,6 +64,18 @@ cluster next_cluster(std::string_view text) {
 
 shown_character first_shown(std::string_view text) {
   return next_cluster(text);
+}
+
+std::optional<char> base_letter(std::string_view character) {
+  const auto code = first_of(character).code;
+  std::array<utf8proc_int32_t, 32> parts{};
+  int last = 0;
+  const auto n = utf8proc_decompose_char(
+      code, parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT),
+      &last);
+  if (n <= 0 || parts[0] < 0x20 || parts[0] >= 0x7F) return std::nullopt;
+  return static_cast<char>(parts[0]);
 }
 
 std::size_t columns_of(std::string_view line) {

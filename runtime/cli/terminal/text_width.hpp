@@ -4,6 +4,7 @@
 // How much room a text takes on a terminal (UAX 11, UAX 29).
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,10 @@ struct shown_character {
 
 /// The first of a text that is not empty; a control character is one.
 shown_character first_shown(std::string_view text);
+
+/// The letter of a character that has more: its accents taken off, its form
+/// made a plain one. Nothing if that is not in ASCII.
+std::optional<char> base_letter(std::string_view character);
 
 /// `line` if it takes at most `columns`, else its beginning and "…", cut
 /// between what a person sees as characters. Empty for 0 columns.

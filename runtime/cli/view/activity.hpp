@@ -29,6 +29,9 @@ class activity {
     return !open_.empty() || writing_;
   }
 
+  /// What goes on, without time and tokens, which change all the while.
+  [[nodiscard]] std::string doing(std::size_t columns) const;
+
   /// "⠙ Running: make (3/10: linking) — 12.3s, ~1.2k tokens", at most
   /// `columns` wide. `elapsed`: since the run is watched.
   [[nodiscard]] std::string line(duration elapsed, std::size_t columns) const;
@@ -60,7 +63,6 @@ class activity {
   template <class T>
   void on(const T&) {}
 
-  [[nodiscard]] std::string doing(std::size_t columns) const;
   [[nodiscard]] std::string with_time(duration elapsed, std::size_t columns,
                                       const std::string* what) const;
   [[nodiscard]] std::string tools(std::size_t columns) const;

@@ -61,18 +61,24 @@ diff_body without_names(std::string_view preview) {
     return {preview};
   const auto second = preview.find('\n', first + 1);
   if (second == preview.npos) return {preview};
-  return {preview.substr(second + 1), true,
-          preview.starts_with("--- /dev/null\n")};
+  const bool is_new = preview.starts_with("--- /dev/null\n");
+  auto lines = preview.substr(second + 1);
+  // All of a new file is new: its only hunk needs no place.
+  if (is_new && lines.starts_with("@@ "))
+    lines.remove_prefix(std::min(lines.find('\n'), lines.size() - 1) + 1);
+  return {lines, true, is_new};
 }
 
 std::string sentence(const events::approval_required& x, bool of_new_file) {
   const auto tool = safe_line(x.tool, 64);
-  auto out = x.tool == "bash" ? std::string{"bash wants to run"}
-                              : tool + ": " + safe_line(x.title, 200);
+  // What its title would say stands below, or says its name once more.
+  const bool runs = x.tool == "bash" || x.title == "Using " + x.tool;
+  auto out = runs ? tool + " wants to run"
+                  : tool + ": " + safe_line(x.title, 200);
   if (of_new_file) out += " (a new file)";
   if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
     out += " — " + safe_line(x.reason, 200);
-  return out + (x.tool == "bash" ? ":" : "");
+  return out + (runs ? ":" : "");
 }
 
 /// Tabs would be as wide as the terminal likes.
@@ -206,15 +212,6 @@ std::string ascii_text(std::string_view text) {
     }
   }
   return out;
-}
-
-bool lacks_utf8(const char* lc_all, const char* lc_ctype, const char* lang) {
-  for (const auto* x : {lc_all, lc_ctype, lang}) {
-    if (x == nullptr || *x == '\0') continue;
-    const auto name = lower(x);
-    return name.find("utf-8") == name.npos && name.find("utf8") == name.npos;
-  }
-  return false;  // nothing is said, and nearly every terminal shows it
 }
 
 std::vector<std::string> approval_picture(const events::approval_required& x,

@@ -36,8 +36,4 @@ std::vector<std::string> wrapped(std::string_view line, std::size_t columns,
 /// For terminals that do not show UTF-8: what is not ASCII by a name of it.
 std::string ascii_text(std::string_view text);
 
-/// Whether the environment says that the terminal does not show UTF-8: a
-/// locale is set, and it is "C", "POSIX" or of another character set.
-bool lacks_utf8(const char* lc_all, const char* lc_ctype, const char* lang);
-
 }  // namespace riffle::cli

@@ -36,6 +36,8 @@ std::string subject(std::string_view json, std::string_view title,
       return found->get<std::string>();
     }
   }
+  // Of a tool without a title of its own that says its name once more.
+  if (title.starts_with("Using ")) title = {};
   return std::string{title.empty() ? other : title};
 }
 

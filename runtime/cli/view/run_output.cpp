@@ -97,6 +97,9 @@ void run_output::write(const screen_writes& all) {
   switch (view_.cursor()) {
     case cursor_place::status: leave_screen_with(leaving::erases); break;
     case cursor_place::text: leave_screen_with(leaving::ends_line); break;
+    case cursor_place::above_status:
+      leave_screen_with(leaving::ends_line_erases);
+      break;
     case cursor_place::clean: leave_screen_with(leaving::nothing); break;
   }
 }

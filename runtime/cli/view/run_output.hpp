@@ -47,6 +47,11 @@ class run_output {
   /// The question may be the last thing again; whether it was removed.
   bool uncover();
 
+  /// What goes on, in a few words.
+  [[nodiscard]] std::string doing(std::size_t columns) const {
+    return view_.doing(columns);
+  }
+
   /// The user asked for the end.
   void cancelling() { view_.cancelling(); }
 

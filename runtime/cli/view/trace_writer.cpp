@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/model_refusal.hpp"
+#include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -105,7 +106,9 @@ std::string trace_writer::cut(const std::string& label,
   constexpr std::size_t without_terminal = 78;
   if (columns_ == 0) return fit(label, without_terminal);
   const auto other = columns_of("[TOOL] ") + columns_of(rest);
-  return fit(label, columns_ > other + least ? columns_ - other : least);
+  // What is too long without it, too, is wrapped: then the label is whole.
+  return fit(label,
+             columns_ > other + least ? columns_ - other : without_terminal);
 }
 
 std::string trace_writer::tag(std::string_view name, bool bad) const {
@@ -179,7 +182,8 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
   const auto label = label_of(x.id);
-  const bool told = denied_.erase(x.id) > 0 && x.how == outcome::denied;
+  const bool told = denied_.erase(x.id) > 0 &&
+                    (x.how == outcome::denied || x.how == outcome::cancelled);
   const auto call = open_.extract(x.id);
   const bool silent = call && good && speaks_for_itself(call.mapped().tool);
   if ((told || silent) && !verbose()) return {};
@@ -237,6 +241,12 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   const bool approved = x.how == events::proposal_outcome::approved;
   // Who approves all of them wants no word about each.
   if (approved && x.by == "--approve all" && !verbose()) return {};
+  // The run ends, and says why; nothing was decided.
+  if (x.how == events::proposal_outcome::cancelled && x.reason == riffle::withdrawn &&
+      !verbose()) {
+    denied_.insert(x.id);
+    return {};
+  }
   auto out = tag("APPROVAL") + (about ? about.mapped() + ": " : "") +
              std::string{to_string(x.how)} + " by " + safe_line(x.by, 64);
   if (!x.reason.empty()) out += ": " + safe_line(x.reason, longest_message);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// What a conversation looks like, and that a terminal of another size at any
+// moment leaves nothing behind.
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "tests/cli/terminal_picture.hpp"
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/time_scale.hpp"
+
+using namespace riffle::testing;
+
+namespace {
+
+constexpr auto text = R"(
+# What I do
+
+I look at **both** files of 日本 first, and say which of them has to be another one:
+
+- `a.txt`
+- b.txt
+
+| File | Lines |
+|------|------:|
+| a.txt | 12 |
+)";
+
+struct talk {
+  explicit talk(unsigned short width, const std::string& pace = "")
+      : columns{width},
+        picture{width},
+        riffle{prepared(folder, pace), {"chat", "--no-color"}, width} {}
+
+  static const std::filesystem::path& prepared(const temp_folder& folder,
+                                               const std::string& pace) {
+    folder.write("s.toml", pace + "[[steps]]\ntext = \"\"\"" + text +
+                               R"toml("""
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done; echo done" }
+[[steps]]
+text = "All is done: {{step.0.result.0}}"
+)toml");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+    return folder.path();
+  }
+
+  /// What stands there now; times and ids differ between runs.
+  std::string shown() {
+    picture.feed(riffle.written().substr(fed));
+    fed = riffle.written().size();
+    auto out =
+        std::regex_replace(picture.text(), std::regex{"— [0-9.]+s"}, "— TIME");
+    return std::regex_replace(out, std::regex{"--session [0-9a-z]+"},
+                              "--session ID");
+  }
+  void resize(unsigned short width) {
+    shown();
+    riffle.resize(width);
+    picture.resize(width);
+  }
+  [[nodiscard]] bool goes_on() const {
+    return eventually(
+        [&] { return std::filesystem::remove(folder.path() / "a"); },
+        scaled(std::chrono::seconds{20}));
+  }
+
+  temp_folder folder;
+  unsigned short columns;
+  terminal_picture picture;
+  terminal_program riffle;
+  std::size_t fed = 0;
+};
+
+std::size_t count(const std::string& all, const std::string& part) {
+  std::size_t n = 0;
+  for (auto at = all.find(part); at != std::string::npos;
+       at = all.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+std::string words_of(const std::string& all) {
+  std::istringstream in{all};
+  std::string out;
+  for (std::string word; in >> word;) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
+  if (!has_terminals()) return skip(no_terminals);
+  const auto [columns, sentence] = GENERATE(table<unsigned short, std::string>(
+      {{60,
+        "I look at both files of 日本 first, and say which of them\n"
+        "has to be another one:\n"},
+       {80,
+        "I look at both files of 日本 first, and say which of them has to be "
+        "another\none:\n"},
+       {110,
+        "I look at both files of 日本 first, and say which of them has to be "
+        "another one:\n"},
+       {200,
+        "I look at both files of 日本 first, and say which of them has to be "
+        "another one:\n"}}));
+  CAPTURE(columns);
+  talk x{columns};
+  REQUIRE(x.riffle.read_next("/help shows what can be typed."));
+  x.riffle.type("one task\r");
+  REQUIRE(x.riffle.read_next("[?] > "));
+  x.riffle.answer("y");
+  REQUIRE(x.riffle.read_next(" Running: "));
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("All is done: done"));
+  REQUIRE(x.riffle.read_next("> "));
+  x.riffle.type("\x04");
+  REQUIRE(x.riffle.finish() == 0);
+  const std::string command =
+      "touch a; while [ -e a ]; do sleep 0.05; done; echo done";
+  const std::string label =
+      columns == 60 ? "touch a; while [ -e a ]; …" : command;
+  CHECK(x.shown() ==
+        "riffle 0.1.0, model default. /help shows what can be typed.\n"
+        "> one task\n"
+        "What I do\n\n" +
+            sentence +
+            "\n• a.txt\n• b.txt\n\n"
+            "File  │ Lines\n──────┼──────\na.txt │    12\n\n"
+            "[APPROVAL] bash wants to run:\n│ " +
+            command + "\n[APPROVAL] bash " + command +
+            ": approved by user\n"
+            "[TOOL] bash: " +
+            label +
+            " (1 line, 5 B) — TIME\n\n"
+            "All is done: done\n>\n"
+            "Go on: riffle -c, or riffle chat --session ID\n");
+}
+
+TEST_CASE("a conversation whose terminal changes in each of its states") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{80};
+  const auto changes = [&x](const std::string& part) {
+    for (const unsigned short columns : {60, 200, 30, 110, 80}) {
+      CAPTURE(columns, part);
+      x.resize(columns);
+      REQUIRE(x.riffle.read_next("\x1b[J"));
+      const auto all = x.shown();
+      INFO(all);
+      CHECK(count(all, part) == 1);
+      CHECK(count(all, "/help") == 1);
+    }
+  };
+  REQUIRE(x.riffle.read_next("> "));
+  x.riffle.type("short");
+  REQUIRE(x.riffle.read_next("> short"));
+  changes("> short");
+  x.riffle.type(" and longer שלום 日本語, so that it needs two rows at least");
+  REQUIRE(x.riffle.read_next("least"));
+  changes("> short");
+  x.riffle.type("\r");
+  REQUIRE(x.riffle.read_next("[?] > "));
+  changes("[APPROVAL]");
+  CHECK(count(x.shown(), "What I do") == 1);
+  x.riffle.answer("y");
+  REQUIRE(x.riffle.read_next(" Running: "));
+  changes(" Running: ");
+  REQUIRE(x.goes_on());
+  REQUIRE(x.riffle.read_next("All is done: done"));
+  REQUIRE(x.riffle.read_next("> "));
+  changes("All is done: done");
+  x.riffle.type("\x04");
+  REQUIRE(x.riffle.finish() == 0);
+  CHECK(count(x.shown(), " Running: ") == 0);
+  CHECK(count(x.shown(), "Run it?") == 0);
+}
+
+TEST_CASE("text that streams while its terminal changes is there once") {
+  if (!has_terminals()) return skip(no_terminals);
+  talk x{80, "chunk = 3\ndelay = \"10ms\"\n"};
+  REQUIRE(x.riffle.read_next("> "));
+  x.riffle.type("go\r");
+  unsigned short columns = 80;
+  for (const auto* part : {"What", "look", "files", "first", "which", "has",
+                           "another", "a.txt", "b.txt"}) {
+    CAPTURE(part);
+    REQUIRE(x.riffle.read_next(part));
+    columns = columns == 80 ? 60 : columns == 60 ? 110 : 80;
+    x.resize(columns);
+  }
+  REQUIRE(x.riffle.read_next("[?] > "));
+  const auto words = words_of(x.shown());
+  INFO(x.shown());
+  CHECK(words.find("What I do I look at both files of 日本 first, and say "
+                   "which of them has to be another one: • a.txt • b.txt "
+                   "File │ Lines") != std::string::npos);
+}
