@@ -92,8 +92,8 @@ void kill_in_mid_run(std::chrono::milliseconds when) {
 /// A read on alpha that beta repeats; how long until the origin knew.
 std::chrono::milliseconds lose(int signal, const std::string& words) {
   // What alpha had is done before it goes on, beta's repetition is not.
-  const node_process a{"alpha", {.seconds = "0.5"}};
-  const node_process b{"beta", {.seconds = "3"}};
+  const node_process a{"alpha", node_options{.seconds = "0.5"}};
+  const node_process b{"beta", node_options{.seconds = "3"}};
   origin o{{a.address, b.address}, {{"look", {{"what", "1"}}}}};
   program running{installed_riffle(), o.folder, going};
   REQUIRE(eventually(

@@ -92,7 +92,8 @@ TEST_CASE("a certificate whose time is over lets nobody in, on either side") {
     CAPTURE(name);
     shorten(c, name, 6);
     const auto over = std::time(nullptr) + 7;
-    const node_process a{"alpha", {.cluster = with(folder, "alpha")}};
+    const node_process a{"alpha",
+                         node_options{.cluster = with(folder, "alpha")}};
     // Both run while it is valid, and meet when it is not.
     tcp_proxy between{a.address};
     between.set(tcp_proxy::way::there, tcp_proxy::line::holds);
