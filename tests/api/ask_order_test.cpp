@@ -45,6 +45,7 @@ class slow_to_show final : public tools::tool {
     shown.push_back(n);
     return {x.dump(), x.dump()};
   }
+  std::string title(const json&) const override { return "Changing"; }
   std::string definition() const override { return "change 1"; }
   tools::tool_output run(const json&, tools::tool_context&) override {
     return {"changed", {}, {}};
