@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A tool of this demo: looks at each line of a file and says so meanwhile, in
 # JSON lines on standard error. What it found goes to standard output.
 file=$1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The tests of total.sh; slow on purpose, so that there is time to kill them.
 failed=0
 check() {  # NAME ORDER EXPECTED

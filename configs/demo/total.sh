@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What an order costs. Each line of it is "item,count,cents for one".
 sum=0
 while IFS=, read -r item count cents; do

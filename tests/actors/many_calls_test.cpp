@@ -87,6 +87,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
                          the_end};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 4;
+  spec->model.context_window = 0;  // 4,096 results are too long for most
   run(x, spec);
   REQUIRE(x.provider->requests.size() == 2);
   if (!ends) CHECK(x.provider->cancelled.size() == 1);

@@ -371,9 +371,6 @@ TEST_CASE("what changed between a kill and the resume is shown as it is") {
       at.folder.path(), {"sessions", "resume", "s1", "--no-color"}, 100};
   REQUIRE(riffle.read_next("-three"));
   REQUIRE(riffle.read_next(prompt));
-  riffle.answer("y");
-  REQUIRE(riffle.read_next("Writing second.md"));
-  CHECK(at.text_of("notes.md") == "two\n");
   CHECK_FALSE(has_text(picture_of(riffle), "-one"));
 }
 

@@ -321,5 +321,9 @@ TEST_CASE("a model that refuses holds up its own tasks alone") {
   x.take(x.schedule.on_capacity("slow", 0));
   CHECK(x.running == std::set<std::size_t>{2, 3, 4, 5});
   while (!x.running.empty()) x.end(*x.running.begin(), good);
+  CHECK_FALSE(x.over);  // the refused one waits for its pause
+  x.now = *x.schedule.wake();
+  x.take(x.schedule.on_time(x.now));
+  x.end(1, good);
   CHECK(x.over);
 }
