@@ -313,6 +313,8 @@ void cluster_gate_state::on_fenced(const cluster::fenced& x) {
   at.our_epoch = ++last_epoch;
   begin_lease(at);
   greet(at);
+  // With the epoch it forgot the tools, and does not greet who is joined.
+  if (at.at == phase::joined) offer_to(at);
 }
 
 void cluster_gate_state::end_origin(link_number number, link& x,

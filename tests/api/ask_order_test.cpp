@@ -28,7 +28,8 @@ class slow_to_show final : public tools::tool {
  public:
   slow_to_show() {
     spec_.name = "change";
-    spec_.description = "changes something";
+    spec_.description = "asks, although it only reads";
+    spec_.eff = effect::read_only;  // so all are asked about at once
     spec_.parameters = R"({"type":"object"})";
   }
   const tools::tool_spec& spec() const noexcept override { return spec_; }
