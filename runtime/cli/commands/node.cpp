@@ -113,6 +113,7 @@ int execute(const node_command& x, console& io) {
   part.on_drain_asked([&end] { end.ask(); });
   signals.on_stop([&end](const char*) { end.ask(); });
   io.out.write(place_of(*settings, part) + "\n");
+  io.complain_of_output();  // not only when it ends
   end.wait_until_asked();
   part.drain([&end] { end.drained(); });
   if (!end.wait_until_drained(settings->node.drain_timeout)) {

@@ -139,8 +139,10 @@ int execute(const serve_command& x, console& io) {
   if (!made) return report(made.error(), io);
   auto& serves = **made;
   warn_of(how, *at, io);
-  if (x.common.level != verbosity::quiet)
+  if (x.common.level != verbosity::quiet) {
     io.out.write(banner(serves, *secrets, settings, x.no_token));
+    io.complain_of_output();  // not only when it ends
+  }
   signals.on_reload([&] { reload(x, serves, *secrets, io); });
   signals.on_stop([&](const char*) { serves.ask_to_stop(); });
   ::sd_notify(0, "READY=1");
