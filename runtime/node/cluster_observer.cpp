@@ -89,6 +89,8 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
   st.seen = std::move(seen);
   for (std::size_t i = 0; i < st.seen->nodes.size(); ++i)
     st.places[st.seen->nodes[i].address] = i;
+  // CAF prints what nobody expects on standard output, where the answer stands.
+  self->set_default_handler(caf::drop);
   self->set_down_handler([&st](const caf::down_msg& x) {
     if (const auto i = st.peers.find(x.source); i != st.peers.end())
       st.close(i->second,

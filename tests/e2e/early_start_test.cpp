@@ -97,6 +97,7 @@ TEST_CASE("a call starts at its own end, before the message's") {
   folder.configure(server.url("/v1"),
                    "dialect = \"" + dialect +
                        "\"\nmodel = \"m\"\n"
+                       "[agents.default]\ntools = [\"look\", \"change\"]\n"
                        "[tools.look]\ntype = \"command\"\n"
                        "command = [\"sh\", \"-c\", \"touch looked\"]\n"
                        "description = \"x\"\neffect = \"read_only\"\n"

@@ -30,9 +30,9 @@ const std::map<int, std::vector<scripted_turn>>& script() {
       {3,
        {{"Now it is written.",
          "",
-         {{"write", {{"path", "out.txt"}, {"content", "\u00e4 \"b\"\n"}}},
+         {{"write", {{"path", "made.txt"}, {"content", "\u00e4 \"b\"\n"}}},
           {"read", path("f3.txt")}}}}},
-      {5, {{"", "Look.", {{"read", path("out.txt")}}}}},
+      {5, {{"", "Look.", {{"read", path("made.txt")}}}}},
       {6,
        {{"", "It brea", {}, ending::error},
         {"Again.",
@@ -122,7 +122,7 @@ TEST_CASE("a script of everything gives the same events in all dialects") {
     INFO(x.err << x.out);
     CHECK(x.status == 0);
     CHECK(server.request_count() == 7);
-    CHECK(folder.read("out.txt") == "\u00e4 \"b\"\n");
+    CHECK(folder.read("made.txt") == "\u00e4 \"b\"\n");
     CHECK(folder.read("never.txt").empty());
     const auto story = story_of(x.out);
     CHECK_THAT(story, Contains("thinks Side by side.") &&
