@@ -52,6 +52,13 @@ void add_keys(std::string& line, const json& data) {
   line += '\n';
 }
 
+/// Of a call whose arguments ended with the stream.
+bool is_cut_off(const std::string& type, const json& data) {
+  if (type == "tool_call") return data.at("arguments").is_null();
+  return type == "tool_result" &&
+         data.at("output").get<std::string>().starts_with("the call was cut");
+}
+
 /// Step by step; what side by side happens is sorted. Texts and thoughts are
 /// joined: how they are cut is the network's, and how much was told of what was
 /// withdrawn is, too.
@@ -74,6 +81,8 @@ std::string story_of(const std::string& jsonl) {
     // moments of its own.
     if (type == "usage" || type == "status" || type == "tool_progress")
       continue;
+    // Ollama says a call whole or not at all.
+    if (is_cut_off(type, data)) continue;
     if (type == "step_restarted") {
       texts.clear();
       thoughts.clear();
