@@ -161,7 +161,7 @@ TEST_CASE("the package works where it was moved to") {
                            "share/riffle/demo/riffle.toml",
                            "share/doc/riffle/README.md",
                            "share/doc/riffle/docs/tools.md",
-        "share/doc/riffle/docs/benchmarks.md",
+                           "share/doc/riffle/docs/benchmarks.md",
                            "share/doc/riffle/LICENSE",
                            "include/riffle/volley.hpp",
                            "share/man/man1/riffle.1",

@@ -132,9 +132,8 @@ TEST_CASE("no public header reaches CAF or a heavy header of a library") {
 
 TEST_CASE("the library page shows the sample application as it is") {
   const auto page = read(root / "docs/library.md");
-  for (const std::string name :
-       {"word_count.hpp", "main.cpp", "several.cpp", "tool_test.cpp",
-        "CMakeLists.txt"}) {
+  for (const std::string name : {"word_count.hpp", "main.cpp", "several.cpp",
+                                 "tool_test.cpp", "CMakeLists.txt"}) {
     const auto file = "tests/sample/" + name;
     CHECK(block_after(page, "`" + file + "`") == code(file));
   }

@@ -73,8 +73,8 @@ std::string sentence(const events::approval_required& x, bool of_new_file) {
   const auto tool = safe_line(x.tool, 64);
   // What its title would say stands below, or says its name once more.
   const bool runs = x.tool == "bash" || x.title == "Using " + x.tool;
-  auto out = runs ? tool + " wants to run"
-                  : tool + ": " + safe_line(x.title, 200);
+  auto out =
+      runs ? tool + " wants to run" : tool + ": " + safe_line(x.title, 200);
   if (of_new_file) out += " (a new file)";
   if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
     out += " — " + safe_line(x.reason, 200);
