@@ -34,18 +34,6 @@ std::string url_of_host(std::string host) {
   return host.find(':', from) == host.npos ? host + ":11434" : host;
 }
 
-/// Where the environment says that the provider is; empty: it says nothing.
-std::string place_of(const config::provider& x) {
-  if (x.name == "ollama") {
-    const auto host = variable("OLLAMA_HOST");
-    return host.empty() ? host : url_of_host(host);
-  }
-  constexpr std::string_view end = "_API_KEY";
-  const auto& key = x.settings.api_key_env;
-  if (!key.ends_with(end)) return {};
-  return variable(key.substr(0, key.size() - end.size()) + "_BASE_URL");
-}
-
 bool needs_key(const config::provider& x) {
   return !config::key_variables(x.settings).empty() ||
          !x.settings.api_key_command.empty();
@@ -61,7 +49,7 @@ std::vector<std::string> variables_of(const config::model_config& x) {
 
 usable_provider made_of(const config::provider& x) {
   usable_provider out{x.name, config::with_name(x, ""), false, {}};
-  if (auto place = place_of(x); !place.empty()) {
+  if (auto place = place_in_environment(x); !place.empty()) {
     out.moved = place != out.settings.base_url;
     out.settings.base_url = std::move(place);
   }
@@ -69,6 +57,17 @@ usable_provider made_of(const config::provider& x) {
 }
 
 }  // namespace
+
+std::string place_in_environment(const config::provider& x) {
+  if (x.name == "ollama") {
+    const auto host = variable("OLLAMA_HOST");
+    return host.empty() ? host : url_of_host(host);
+  }
+  constexpr std::string_view end = "_API_KEY";
+  const auto& key = x.settings.api_key_env;
+  if (!key.ends_with(end)) return {};
+  return variable(key.substr(0, key.size() - end.size()) + "_BASE_URL");
+}
 
 std::vector<usable_provider> usable_providers() {
   std::vector<usable_provider> out;

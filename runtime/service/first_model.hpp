@@ -29,6 +29,10 @@ struct usable_provider {
 /// provider is left out.
 std::vector<usable_provider> usable_providers();
 
+/// Where the environment says that a provider is: $X_BASE_URL beside a key
+/// $X_API_KEY, and $OLLAMA_HOST. Empty: it says nothing.
+std::string place_in_environment(const config::provider& x);
+
 /// What a provider needs and the environment does not have: variables of keys
 /// and of its address. Empty: it has all, or needs none.
 std::vector<std::string> missing_variables(const config::model_config& x);

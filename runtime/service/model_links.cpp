@@ -10,14 +10,24 @@
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
+#include "runtime/service/first_model.hpp"
 
 namespace riffle::service {
 
 namespace {
 
+/// A provider's own address, unless the environment has another for it.
+std::string address_of(const config::model_config& model) {
+  const auto* known = config::provider_of(model);
+  if (known == nullptr || model.base_url != known->settings.base_url)
+    return model.base_url;
+  auto own = place_in_environment(*known);
+  return own.empty() ? model.base_url : own;
+}
+
 expected<std::string> base_of(const std::string& name,
                               const config::model_config& model) {
-  auto base = expand(model.base_url, "base_url of the model " + name, false);
+  auto base = expand(address_of(model), "base_url of the model " + name, false);
   if (!base) return base;
   constexpr std::string_view place = "{model}";
   if (const auto at = base->find(place); at != base->npos)

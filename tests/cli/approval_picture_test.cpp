@@ -63,6 +63,15 @@ TEST_CASE("what a preview does not show stands beside it") {
                                 "│ command: \"make\"", "│ timeout_ms: 5000"});
 }
 
+TEST_CASE("of several tasks a question says whose it is") {
+  auto x = a_command("make");
+  x.title = "[2/4] " + x.title;
+  CHECK(pictured(x, 80) ==
+        rows{"[APPROVAL] [2/4] bash wants to run:", "│ make"});
+  x.title = "[not/4] a title of a tool";
+  CHECK(pictured(x, 80).front() == "[APPROVAL] bash wants to run:");
+}
+
 TEST_CASE("all of a new file is new, and its diff has no place") {
   auto x = a_command("");
   x.tool = "write";

@@ -69,6 +69,22 @@ TEST_CASE("a provider's model is named on the command line, and that is all") {
         "Bearer gsk-canary-1234");
 }
 
+TEST_CASE("the environment may say where a provider is, a table stands above") {
+  const work_folder folder;
+  http_server moved{respond_sse(answer("moved"))};
+  http_server named{respond_sse(answer("named"))};
+  folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n");
+  const auto ask = [&] {
+    return run(folder, {"run", "-m", "groq/llama-3.3-70b", "go"},
+               {{"GROQ_API_KEY", "gsk-canary-1234"},
+                {"GROQ_BASE_URL", moved.url("/v1")}});
+  };
+  CHECK(ask().out == "moved\n");
+  configure(folder, named.url("/v1"), "groq/llama-3.3-70b");
+  CHECK(ask().out == "named\n");
+  CHECK(moved.request_count() == 1);
+}
+
 TEST_CASE("a missing key says which variable") {
   const work_folder folder;
   folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n");

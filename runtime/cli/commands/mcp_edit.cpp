@@ -140,9 +140,13 @@ int mcp_add(const mcp_command& x, console& io) {
                 safe_line(x.name, 64) + "' takes it out");
     return usage;
   }
-  return save(x, *file,
-              appended(file->from.text, mcp_table(x.name, server_of(x))),
-              "the server " + x.name + " stands in", io);
+  const int done =
+      save(x, *file, appended(file->from.text, mcp_table(x.name, server_of(x))),
+           "the server " + x.name + " stands in", io);
+  if (done == completed && x.common.level != verbosity::quiet)
+    io.err.write("Next: 'riffle mcp approve " + x.name +
+                 "' shows its tools before agents use them.\n");
+  return done;
 }
 
 int mcp_remove(const mcp_command& x, console& io) {

@@ -69,12 +69,23 @@ diff_body without_names(std::string_view preview) {
   return {lines, true, is_new};
 }
 
+/// "[2/4] " in front of a title: which of several tasks it is of.
+std::string_view task_of(std::string_view title) {
+  const auto end = title.find("] ");
+  if (!title.starts_with('[') || end == title.npos) return {};
+  const auto place = title.substr(1, end - 1);
+  const bool is_place = place.find('/') != place.npos &&
+                        place.find_first_not_of("0123456789/") == place.npos;
+  return is_place ? title.substr(0, end + 2) : std::string_view{};
+}
+
 std::string sentence(const events::approval_required& x, bool of_new_file) {
   const auto tool = safe_line(x.tool, 64);
+  const std::string task{task_of(x.title)};
   // What its title would say stands below, or says its name once more.
-  const bool runs = x.tool == "bash" || x.title == "Using " + x.tool;
-  auto out =
-      runs ? tool + " wants to run" : tool + ": " + safe_line(x.title, 200);
+  const bool runs = x.tool == "bash" || x.title == task + "Using " + x.tool;
+  auto out = runs ? task + tool + " wants to run"
+                  : tool + ": " + safe_line(x.title, 200);
   if (of_new_file) out += " (a new file)";
   if (x.reason != "`" + x.tool + "` changes something" && !x.reason.empty())
     out += " — " + safe_line(x.reason, 200);
