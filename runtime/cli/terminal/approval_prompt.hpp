@@ -84,13 +84,15 @@ class approval_prompt {
   void decide(const approval_answer& answer);
   void close(const std::string& why);
   void close_if_decided();
+  void close_outdated();
   [[nodiscard]] std::optional<storage::decision_record> decided();
   [[nodiscard]] bool in_foreground() const;
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
   /// Below the picture: the prompt, and what is typed.
   [[nodiscard]] std::vector<std::string> bottom() const;
-  void draw();
+  /// Behind these bytes, in one piece with them.
+  void draw(std::string bytes = {});
   /// Up to the first of the last `rows` rows that were drawn.
   [[nodiscard]] std::string erasure_of(std::size_t rows) const;
   /// Takes the prompt away; what stands above it stays.

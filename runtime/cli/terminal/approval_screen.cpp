@@ -67,8 +67,7 @@ std::vector<std::string> approval_prompt::bottom() const {
   return rows;
 }
 
-void approval_prompt::draw() {
-  std::string bytes;
+void approval_prompt::draw(std::string bytes) {
   drawn_.clear();
   auto rows = has_picture_ ? open_->picture() : std::vector<std::string>{};
   picture_rows_ = rows.size();
@@ -105,8 +104,7 @@ void approval_prompt::show_again() {
   options_.columns = now.columns;
   options_.rows = now.rows;
   open_->resize(now.columns, now.rows);
-  if (!before.empty()) around_.show(before);
-  draw();
+  draw(before);
 }
 
 void approval_prompt::uncovered(bool erased) {
