@@ -67,9 +67,11 @@ void placement::add(const std::string& node,
                     const std::string& tool, std::uint32_t places) {
   labels_[node] = labels;
   auto& x = tool_named(tool);
-  x.lost.erase(node);
+  const bool back = x.lost.erase(node) > 0;
   const auto [at, joined] = x.places.try_emplace(node);
   if (joined) at->second.stay = ++turn_;
+  // What it lost goes to another one.
+  if (joined && back) at->second.last = turn_;
   at->second.places = std::max(places, 1U);
 }
 

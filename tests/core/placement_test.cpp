@@ -89,6 +89,16 @@ TEST_CASE("equal places take turns") {
   CHECK(seen["b"] == 5);
 }
 
+TEST_CASE("what a node lost goes to another one, also when it comes back") {
+  world w;
+  w.places.add("a", {}, "x", 4);
+  w.places.add("b", {}, "x", 4);
+  CHECK(w.choose("x", 1) == "a");
+  w.places.remove("a", "lost", w.now);
+  w.places.add("a", {}, "x", 4);
+  CHECK(w.choose("x", 1) == "b");
+}
+
 TEST_CASE("only nodes that the rule means get calls") {
   world w;
   w.places.set_rule("x", {.nodes = {"label:gpu", "beta"}});

@@ -94,17 +94,24 @@ TEST_CASE("a session's calls of a tool stay on one node, if it is sticky") {
   const node_process a{"alpha"};
   const node_process b{"beta"};
   origin o{{a.address, b.address},
-           {{"mark", {{"what", "x"}}}},
+           {{"mark", {{"what", "1"}}},
+            {"mark", {{"what", "2"}}},
+            {"mark", {{"what", "3"}}},
+            {"mark", {{"what", "4"}}}},
            "insecure = true\n[tools.mark]\nsticky = \"session\"\n"};
+  const auto done = o.go();
+  INFO(done.err);
+  const auto events = checked_events(done.out);
   std::set<std::string> nodes;
-  for (int i = 1; i <= 4; ++i) {
-    const auto done = o.go();
-    INFO(done.err);
-    const auto result = result_of(done.out);
-    // What the earlier ones wrote is there.
-    const auto text = result.at("output").get<std::string>();
-    CHECK(std::ranges::count(text, '\n') == i);
-    nodes.insert(called_on(done.out));
+  for (const auto& x : of_type(events, "tool_call"))
+    nodes.insert(x.at("data").at("node"));
+  // What the earlier ones wrote is there.
+  const auto results = of_type(events, "tool_result");
+  REQUIRE(results.size() == 4);
+  std::ptrdiff_t lines = 0;
+  for (const auto& x : results) {
+    const auto text = x.at("data").at("output").get<std::string>();
+    CHECK(std::ranges::count(text, '\n') == ++lines);
   }
   CHECK(nodes.size() == 1);
 }

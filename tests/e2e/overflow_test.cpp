@@ -2,12 +2,14 @@
 // A conversation that is too long for a model is shortened and asked once more,
 // in whichever words and shape its provider says so.
 #include <map>
+#include <thread>
 
 #include "tests/e2e/wire_servers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle::testing;
 using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
 using nlohmann::json;
 
 namespace {
@@ -85,8 +87,10 @@ TEST_CASE("too long is understood in each provider's shape") {
     bool refused = false;
     http_server server{[&](const http_request& request) {
       const auto step = wire.step(json::parse(request.body));
-      if (step < 4 || std::exchange(refused, true)) return wire.reply(step);
-      return refusal;
+      if (step == 4 && !std::exchange(refused, true)) return refusal;
+      // A status is told at most each 100 ms, and not behind the end.
+      if (step == 4) std::this_thread::sleep_for(200ms);
+      return wire.reply(step);
     }};
     configure_wires(folder, server.url("/v1"), {wire.model});
     for (int i = 0; i < wire_steps; ++i)
