@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/config/config.hpp"
+#include "runtime/config/providers.hpp"
 #include "runtime/service/model_links.hpp"
 
 namespace riffle::service {
