@@ -156,10 +156,10 @@ class ollama_dialect final : public dialect {
     if (!x.calls.empty()) {
       out.append(",\"tool_calls\":[");
       const auto state = openai::parse_state(x.own ? x.state : std::string{});
+      const openai::more_of_calls kept{state};
       for (std::size_t i = 0; i < x.calls.size(); ++i) {
         if (i > 0) out.push_back(',');
-        append_call(out, x.calls[i],
-                    openai::more_of_call(state, i, x.calls[i].provider_id));
+        append_call(out, x.calls[i], kept.of(i, x.calls[i].provider_id));
       }
       out.push_back(']');
     }

@@ -132,12 +132,15 @@ void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
   }
   auto& last = content_.back()["part"];
   for (const auto& [key, value] : x.items()) {
+    if (value.is_null()) continue;
+    auto* known = wire::member_to_keep(last, key, kept_);
+    if (known == nullptr) continue;
     const auto more = ordered(value);
     kept_ += wire::weight_of(more);
     if (key == "thinking")
-      append_thoughts(last[key], more);
-    else if (!more.is_null())
-      last[key] = more;
+      append_thoughts(*known, more);
+    else
+      *known = more;
   }
 }
 
@@ -154,14 +157,15 @@ void state_keeper::read_detail(const json& x) {
   auto& last = details_.back();
   for (const auto& [key, value] : x.items()) {
     if (value.is_null()) continue;
-    auto& known = last[key];
-    if (is_part(key) && value.is_string() && known.is_string()) {
+    auto* known = wire::member_to_keep(last, key, kept_);
+    if (known == nullptr) continue;
+    if (is_part(key) && value.is_string() && known->is_string()) {
       const auto& more = value.get_ref<const std::string&>();
-      known.get_ref<std::string&>() += more;
+      known->get_ref<std::string&>() += more;
       kept_ += more.size();
     } else {
-      known = ordered(value);
-      kept_ += wire::weight_of(known);
+      *known = ordered(value);
+      kept_ += wire::weight_of(*known);
     }
   }
 }
@@ -169,8 +173,10 @@ void state_keeper::read_detail(const json& x) {
 void state_keeper::read_call(const json& x, std::size_t position) {
   if (!x.is_object()) return;
   auto more = ordered_json::object();
-  for (const auto& [key, value] : x.items())
-    if (!is_usual(key) && !value.is_null()) more[key] = ordered(value);
+  for (const auto& [key, value] : x.items()) {
+    if (is_usual(key) || value.is_null()) continue;
+    if (auto* to = wire::member_to_keep(more, key, kept_)) *to = ordered(value);
+  }
   if (more.empty()) return;
   changed_ = true;
   const auto index = x.find("index");
@@ -180,7 +186,12 @@ void state_keeper::read_call(const json& x, std::size_t position) {
   const auto id = string_of(x, "id");
   kept_ += wire::weight_of(more);
   const auto known = place_of(id, at);
-  if (known < calls_.size()) return calls_[known]["more"].update(more);
+  if (known < calls_.size()) {
+    for (const auto& [key, value] : more.items())
+      if (auto* to = wire::member_to_keep(calls_[known]["more"], key, kept_))
+        *to = value;
+    return;
+  }
   by_at_.emplace(at, known);
   if (!id.empty()) by_id_.emplace(id, known);
   calls_.push_back({{"id", id}, {"at", at}, {"more", std::move(more)}});
@@ -231,15 +242,24 @@ ordered_json content_of(const ordered_json& state, std::string_view text) {
   return out;
 }
 
-ordered_json more_of_call(const ordered_json& state, std::size_t position,
-                          std::string_view id) {
+more_of_calls::more_of_calls(const ordered_json& state) {
   const auto calls = state.find("calls");
-  if (calls == state.end()) return ordered_json::object();
-  for (const auto& x : *calls)
-    if (x["id"] == id) return x["more"];
-  for (const auto& x : *calls)
-    if (x["id"] == "" && x["at"] == position) return x["more"];
-  return ordered_json::object();
+  if (calls == state.end() || !calls->is_array()) return;
+  for (const auto& x : *calls) {
+    const auto id = x.value("id", std::string{});
+    if (id.empty())
+      by_place_.emplace(x.value("at", std::uint64_t{0}), &x["more"]);
+    else
+      by_id_.emplace(id, &x["more"]);
+  }
+}
+
+ordered_json more_of_calls::of(std::size_t position,
+                               std::string_view id) const {
+  if (const auto found = by_id_.find(std::string{id}); found != by_id_.end())
+    return *found->second;
+  const auto found = by_place_.find(position);
+  return found != by_place_.end() ? *found->second : ordered_json::object();
 }
 
 }  // namespace riffle::model::openai

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
@@ -56,8 +57,18 @@ nlohmann::ordered_json parse_state(std::string_view text);
 nlohmann::ordered_json content_of(const nlohmann::ordered_json& state,
                                   std::string_view text);
 
-/// The unknown fields of a turn's call, by its id, else by its place.
-nlohmann::ordered_json more_of_call(const nlohmann::ordered_json& state,
-                                    std::size_t position, std::string_view id);
+/// The unknown fields of a turn's calls. Refers to the state.
+class more_of_calls {
+ public:
+  explicit more_of_calls(const nlohmann::ordered_json& state);
+
+  /// Those of a call, by its id, else by its place; empty: it has none.
+  [[nodiscard]] nlohmann::ordered_json of(std::size_t position,
+                                          std::string_view id) const;
+
+ private:
+  std::unordered_map<std::string, const nlohmann::ordered_json*> by_id_;
+  std::unordered_map<std::uint64_t, const nlohmann::ordered_json*> by_place_;
+};
 
 }  // namespace riffle::model::openai

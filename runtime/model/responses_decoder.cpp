@@ -143,9 +143,10 @@ void responses_decoder::keep_more(item& call, const json& x) {
   if (!x.is_object()) return;
   for (const auto& [key, value] : x.items()) {
     if (is_usual(key) || value.is_null()) continue;
-    auto& to = call.value[key];
-    to = answer::kept(value);
-    kept_ += wire::weight_of(to);
+    auto* to = wire::member_to_keep(call.value, key, kept_);
+    if (to == nullptr) continue;
+    *to = answer::kept(value);
+    kept_ += wire::weight_of(*to);
   }
 }
 

@@ -74,6 +74,16 @@ std::uint64_t weight_of(const ordered_json& x) {
   return sum;
 }
 
+ordered_json* member_to_keep(ordered_json& object, const std::string& key,
+                             std::uint64_t& weight) {
+  constexpr std::size_t most = 256;
+  if (const auto known = object.find(key); known != object.end())
+    return &*known;
+  if (object.size() >= most) return nullptr;
+  weight += sizeof key + key.size();
+  return &object[key];
+}
+
 std::string text_of(const ordered_json& x) {
   return x.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

@@ -33,6 +33,11 @@ void append_json(std::string& out, std::string_view key,
                  const ordered_json& value);
 /// Bytes of memory, about.
 std::uint64_t weight_of(const ordered_json& x);
+/// The member of an object that a provider adds to as it likes; null: it has as
+/// many as are kept, and this would be another one. A new key is counted in
+/// `weight`. (Objects are lists: what finds a key looks at all before it.)
+ordered_json* member_to_keep(ordered_json& object, const std::string& key,
+                             std::uint64_t& weight);
 /// Compact; bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const ordered_json& x);
 

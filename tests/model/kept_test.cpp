@@ -95,6 +95,43 @@ TEST_CASE("openai: what is kept costs what comes") {
   }
 }
 
+TEST_CASE(
+    "members that are new each time are counted, and kept up to a bound") {
+  const std::string long_key(1000, 'k');
+  const auto with_key = [&](std::size_t i) {
+    return json{{long_key + std::to_string(i), 1}};
+  };
+  const auto detail = [&](std::size_t i) {
+    auto x = with_key(i);
+    x.update({{"type", "reasoning.text"}, {"index", 0}});
+    return kept_openai({{"reasoning_details", {x}}});
+  };
+  const auto call = [&](std::size_t i) {
+    auto x = with_key(i);
+    x.update({{"index", 0}, {"id", "a"}});
+    return kept_openai({{"tool_calls", {x}}});
+  };
+  const auto item = [&](std::size_t i) {
+    auto x = with_key(i);
+    x.update({{"type", "function_call"}, {"name", "n"}, {"call_id", "c"}});
+    return kept_line({{"type", "response.output_item.done"},
+                      {"output_index", 0},
+                      {"item", x}});
+  };
+  const auto holds = [&](const char* dialect, const unit_maker& unit) {
+    INFO(dialect);
+    const auto some = read_units(dialect, "", unit, 200);
+    CHECK(some.kept > 200 * long_key.size());
+    // As many again and again: no more of them, nor of the time for one.
+    const auto many = read_units(dialect, "", unit, 4000);
+    CHECK(many.kept < 4000 * long_key.size());
+    CHECK(many.seconds < (some.seconds + 0.01) * 20 * 5);
+  };
+  holds("openai", detail);
+  holds("openai", call);
+  holds("responses", item);
+}
+
 TEST_CASE("anthropic: what is kept costs what comes") {
   const auto begin =
       kept_line({{"type", "message_start"}, {"message", {{"id", "m"}}}});
