@@ -20,7 +20,7 @@ volley_limits at_least_one(volley_limits x) {
 
 volley_schedule::volley_schedule(volley_limits limits,
                                  std::vector<volley_task> tasks)
-    : limits_{at_least_one(limits)}, room_{limits_.workers} {
+    : limits_{at_least_one(limits)}, room_{0} {
   tasks_.reserve(tasks.size());
   for (auto& x : tasks) {
     const auto i = tasks_.size();
@@ -46,6 +46,8 @@ volley_schedule::volley_schedule(volley_limits limits,
 
 volley_effects volley_schedule::begin(time_point) {
   volley_effects out;
+  // Not before: the limits of all models are known first, one by one.
+  room_ = limits_.workers;
   if (left_ == 0) out.emplace_back(volley_over{});
   fill(out);
   return out;

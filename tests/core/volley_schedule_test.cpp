@@ -327,3 +327,13 @@ TEST_CASE("a model that refuses holds up its own tasks alone") {
   x.end(1, good);
   CHECK(x.over);
 }
+
+TEST_CASE("nothing begins before the limits of all models are known") {
+  auto tasks = plain(3);
+  tasks[0].model = tasks[2].model = "slow";
+  volley_schedule schedule{{.workers = 3}, tasks};
+  CHECK(schedule.on_capacity("", 8).empty());
+  CHECK(schedule.on_capacity("slow", 1).empty());
+  CHECK(schedule.begin(time_point{}) ==
+        volley_effects{start_task{0, 1}, start_task{1, 1}});
+}
