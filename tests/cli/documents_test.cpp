@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cli/command_tree.hpp"
@@ -95,12 +96,21 @@ std::vector<std::vector<std::string>> commands_of(const std::string& line) {
   return out;
 }
 
-bool has_option(const command_node& x, const std::string& word) {
+const option_node* option_of(const command_node& x, const std::string& word) {
+  static const option_node of_all{};
   const auto name = word.substr(0, word.find_first_of("=[…"));
-  if (name == "--help" || name == "--version") return true;
-  return std::ranges::any_of(x.options, [&](const option_node& one) {
-    return std::ranges::find(one.names, name) != one.names.end();
-  });
+  if (name == "--help" || name == "--version") return &of_all;
+  const auto found =
+      std::ranges::find_if(x.options, [&](const option_node& one) {
+        return std::ranges::find(one.names, name) != one.names.end();
+      });
+  return found == x.options.end() ? nullptr : &*found;
+}
+
+/// `[chat [OPTIONS]]` shows what may be left out.
+std::string without_brackets(const std::string& word) {
+  const auto begin = std::min(word.find_first_not_of('['), word.size());
+  return word.substr(begin, word.find_last_not_of(']') + 1 - begin);
 }
 
 /// What is wrong with such a command; nothing: nothing.
@@ -108,10 +118,17 @@ std::optional<std::string> mistake_of(const command_node& top,
                                       const std::vector<std::string>& words) {
   const auto* at = &top;
   bool named = false;
-  for (const auto& word : words) {
+  bool is_value = false;
+  for (const auto& shown : words) {
+    const auto word = without_brackets(shown);
+    if (word == "--") return std::nullopt;     // all others are somebody's own
     if (word == "-c" && at == &top) continue;  // riffle alone
     if (word.starts_with("-") && word.size() > 1) {
-      if (!has_option(*at, word)) return word;
+      const auto* option = option_of(*at, word);
+      if (option == nullptr) return word;
+      is_value = !option->value.empty() && word.find('=') == word.npos;
+    } else if (std::exchange(is_value, false)) {
+      continue;
     } else if (!at->commands.empty() && !named) {
       const auto next =
           std::ranges::find(at->commands, word, &command_node::name);
@@ -153,6 +170,9 @@ TEST_CASE("commands that the documents show have their names and options") {
   CHECK(mistake_of(top, {"sessions", "lst"}) == "lst");
   CHECK(mistake_of(top, {"sessions", "list", "--al"}) == "--al");
   CHECK(mistake_of(top, {"run", "-m", "x", "--max-step", "3"}) == "--max-step");
+  CHECK(mistake_of(top, {"plan", "--approve", "all", "chek"}) == "chek");
+  CHECK(mistake_of(top, {"mcp", "ad", "x", "--", "y"}) == "ad");
+  CHECK(mistake_of(top, {"[caht", "[OPTIONS]]"}) == "caht");
 }
 
 TEST_CASE("the documents name every command that there is") {

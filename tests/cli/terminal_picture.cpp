@@ -59,6 +59,8 @@ void terminal_picture::feed(std::string_view bytes) {
       next_row(false);
     } else if (bytes[0] == '\r') {
       column_ = 0;
+    } else if (bytes[0] == '\t') {
+      column_ = std::min(columns_ - 1, column_ / 8 * 8 + 8);
     } else if (bytes[0] == '\x1b') {
       if (bytes.starts_with("\x1b]2;")) {  // the window's title
         const auto end = bytes.find("\x1b\\");

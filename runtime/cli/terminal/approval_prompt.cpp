@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "actors/tools/proposal_texts.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
@@ -256,8 +257,22 @@ void approval_prompt::close_if_decided() {
   const auto now = std::chrono::steady_clock::now();
   if (now - checked_ < between_checks) return;
   checked_ = now;
-  if (const auto found = decided())
-    close((is_plain() ? "\n" : "") + ("Decided elsewhere: " + text_of(*found)));
+  const auto found = decided();
+  if (!found) return;
+  if (is_plain()) around_.show("\n");
+  // The log says that the run ended, or asks anew: nobody decided anything.
+  if (found->how == events::proposal_outcome::cancelled) {
+    if (found->reason == withdrawn) return close("");
+    if (found->reason == stale_reason) return close_outdated();
+  }
+  close("Decided elsewhere: " + text_of(*found));
+}
+
+/// What it showed is not so any more, and what is so is asked next.
+void approval_prompt::close_outdated() {
+  around_.show(erasure());
+  drawn_.clear();
+  close("");
 }
 
 /// What came of the first that waits, if the journal knows it.

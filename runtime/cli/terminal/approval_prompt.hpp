@@ -84,6 +84,7 @@ class approval_prompt {
   void decide(const approval_answer& answer);
   void close(const std::string& why);
   void close_if_decided();
+  void close_outdated();
   [[nodiscard]] std::optional<storage::decision_record> decided();
   [[nodiscard]] bool in_foreground() const;
   [[nodiscard]] bool is_plain() const { return options_.plain; }

@@ -242,8 +242,8 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   // Who approves all of them wants no word about each.
   if (approved && x.by == "--approve all" && !verbose()) return {};
   // The run ends, and says why; nothing was decided.
-  if (x.how == events::proposal_outcome::cancelled && x.reason == riffle::withdrawn &&
-      !verbose()) {
+  if (x.how == events::proposal_outcome::cancelled &&
+      x.reason == riffle::withdrawn && !verbose()) {
     denied_.insert(x.id);
     return {};
   }
