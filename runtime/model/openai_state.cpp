@@ -173,9 +173,11 @@ void state_keeper::read_detail(const json& x) {
 void state_keeper::read_call(const json& x, std::size_t position) {
   if (!x.is_object()) return;
   auto more = ordered_json::object();
+  std::uint64_t passing = 0;  // what is kept of it is counted below
   for (const auto& [key, value] : x.items()) {
     if (is_usual(key) || value.is_null()) continue;
-    if (auto* to = wire::member_to_keep(more, key, kept_)) *to = ordered(value);
+    if (auto* to = wire::member_to_keep(more, key, passing))
+      *to = ordered(value);
   }
   if (more.empty()) return;
   changed_ = true;
@@ -184,12 +186,13 @@ void state_keeper::read_call(const json& x, std::size_t position) {
                       ? index->get<std::uint64_t>()
                       : position;
   const auto id = string_of(x, "id");
-  kept_ += wire::weight_of(more);
   const auto known = place_of(id, at);
   if (known < calls_.size()) {
     for (const auto& [key, value] : more.items())
-      if (auto* to = wire::member_to_keep(calls_[known]["more"], key, kept_))
+      if (auto* to = wire::member_to_keep(calls_[known]["more"], key, kept_)) {
         *to = value;
+        kept_ += wire::weight_of(value);
+      }
     return;
   }
   by_at_.emplace(at, known);
