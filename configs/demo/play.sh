@@ -18,6 +18,8 @@ leave() {
   rm -rf "$stage"
 }
 trap leave EXIT
+# Nobody is left to watch it: it ends, too.
+trap '[[ ! -s riffle.pid ]] || kill -9 "$(<riffle.pid)" 2>/dev/null; exit 143' TERM
 
 cp "$here"/{riffle.toml,script.toml,order.csv,total.sh,tests.sh,check.sh} \
   "$stage"

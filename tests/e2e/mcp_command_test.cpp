@@ -56,6 +56,9 @@ TEST_CASE("a server is added, listed, called and removed") {
   const auto said = mcp(folder, {"call", "liar", "echo", R"({"text":"yo"})"});
   CHECK(said.status == 0);
   CHECK(said.out == "yo");
+  namespace fs = std::filesystem;
+  CHECK((fs::status(folder.path() / "data").permissions() & fs::perms{077}) ==
+        fs::perms::none);  // made by what was first
   CHECK(mcp(folder, {"call", "liar", "is_error"}).status == 1);
   CHECK(mcp(folder, {"call", "liar", "no_such"}).status == 2);
   CHECK(mcp(folder, {"call", "other", "echo"}).status == 2);

@@ -63,7 +63,11 @@ remembered recall(const std::filesystem::path& folder,
 expected<void> remember(const std::filesystem::path& folder,
                         const std::string& server, const remembered& x) {
   std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
+  // The folder of all data, if it is the first in it, is nobody else's either.
+  std::filesystem::create_directories(folder.parent_path().parent_path(),
+                                      ignored);
+  ::mkdir(folder.parent_path().c_str(), S_IRWXU);
+  ::mkdir(folder.c_str(), S_IRWXU);
   ::chmod(folder.c_str(), S_IRWXU);
   json out = {{"identity", x.identity}, {"approved", x.approved}};
   if (x.speaks) out["era"] = to_string(*x.speaks);
