@@ -234,10 +234,11 @@ finished serve_once(const place& at, const std::string& name,
   program running{
       "/bin/sh", at.folder, {"-c", begin + "exec " + at.line(all) + " " + to}};
   CHECK(eventually([&] {
+    const auto said = running.out() + running.err();
     return running.has_ended() ||
-           (running.out() + running.err()).find("127.0.0.1:") !=
-               std::string::npos ||
-           running.err().find("cannot be written") != std::string::npos;
+           said.find("http://127.0.0.1:") != std::string::npos ||
+           said.find("listens on 127.0.0.1:") != std::string::npos ||
+           said.find("cannot be written") != std::string::npos;
   }));
   running.signal(SIGTERM);
   return running.wait();

@@ -220,6 +220,8 @@ TEST_CASE("a turn that its provider paused goes on as it was") {
         {"run", "-m", "anthropic/claude-x", "--session", "s1", "go"},
         env_of(folder)};
     REQUIRE(server.wait_for_requests(2, std::chrono::seconds{60}));
+    // What is asked may be on its way before the turn behind it is stored.
+    REQUIRE(eventually([&] { return has_begun(folder, 2); }));
     running.signal(SIGKILL);
     running.wait();
     server.release();
