@@ -100,21 +100,6 @@ TEST_CASE("the demo that kills itself ends well, also where nobody is") {
   for (const auto& x : of_type(events, "tool_progress"))
     working.insert(x.at("data").at("id").get<std::string>());
   CHECK(working.size() == 3);
-  const auto works = [](const json& x) {
-    return x.at("event_type") == "tool_progress" &&
-           x.at("data").at("tool") == "check_program";
-  };
-  const auto first = std::ranges::find_if(events, works);
-  const auto last = std::find_if(events.rbegin(), events.rend(), works).base();
-  REQUIRE(first < last);
-  // Text and the other tool's progress in between.
-  CHECK(std::count_if(first, last, [](const json& x) {
-          return x.at("event_type") == "llm_token";
-        }) > 5);
-  CHECK(std::count_if(first, last, [](const json& x) {
-          return x.at("event_type") == "tool_progress" &&
-                 x.at("data").at("tool") == "check_order";
-        }) > 0);
   int twice = 0;
   for (const auto& x : of_type(events, "tool_result")) {
     CHECK(x.at("data").at("outcome") == "ok");
