@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a conversation looks like, and that a terminal of another size at any
 // moment leaves nothing behind.
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -153,8 +154,11 @@ TEST_CASE("a conversation at 60, 80, 110 and 200 columns") {
           "Go on: riffle -c, or riffle chat --session ID\n");
 }
 
-TEST_CASE("a conversation whose terminal changes in each of its states") {
+TEST_CASE("a conversation whose terminal changes in each of its states",
+          "[torture]") {
   if (!has_terminals()) return skip(no_terminals);
+  if (std::getenv("RIFFLE_TORTURE") == nullptr)
+    return skip("RIFFLE_TORTURE is not set: it looks at moments");
   talk x{80};
   const auto changes = [&x](const std::string& part) {
     for (const unsigned short columns : {60, 200, 30, 110, 80}) {
