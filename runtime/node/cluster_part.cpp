@@ -46,6 +46,15 @@ std::function<double()> make_random() {
   return [engine] { return std::uniform_real_distribution<double>{}(*engine); };
 }
 
+/// What a call on this node may take from SIGTERM to its end.
+duration longest_grace(const config::config& config,
+                       const std::vector<cluster::tool_offer>& offers) {
+  duration out{};
+  for (const auto& one : offers)
+    out = std::max<duration>(out, config.tools.of(one.name).kill_grace);
+  return out;
+}
+
 }  // namespace
 
 /// What other threads ask for.
@@ -187,9 +196,7 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate.orphan_after = settings.orphan_after;
   gate.kill_grace = x.config->tools.defaults.kill_grace;
   gate.offers = out->offers_;
-  for (const auto& one : gate.offers)
-    gate.host_grace = std::max<duration>(
-        gate.host_grace, x.config->tools.of(one.name).kill_grace);
+  gate.host_grace = longest_grace(*x.config, gate.offers);
   gate.make_token = random_token;
   gate.random01 = make_random();
   gate.dial = [net = out->net_.get()](const std::string& address,

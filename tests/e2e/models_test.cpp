@@ -83,6 +83,12 @@ TEST_CASE("the environment may say where a provider is, a table stands above") {
   configure(folder, named.url("/v1"), "groq/llama-3.3-70b");
   CHECK(ask().out == "named\n");
   CHECK(moved.request_count() == 1);
+  folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n");
+  const auto odd =
+      run(folder, {"run", "-m", "groq/llama-3.3-70b", "go"},
+          {{"GROQ_API_KEY", "gsk-canary-1234"}, {"GROQ_BASE_URL", "nonsense"}});
+  CHECK(odd.status == 2);
+  CHECK_THAT(odd.err, Contains("\"nonsense\"") && Contains("_BASE_URL"));
 }
 
 TEST_CASE("a missing key says which variable") {
