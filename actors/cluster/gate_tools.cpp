@@ -15,8 +15,8 @@ constexpr const char* op = "cluster";
 
 }  // namespace
 
+/// Also that there is nothing: then the peer waits for no more.
 void cluster_gate_state::offer_to(const link& x) {
-  if (setup.offers.empty()) return;
   cluster::offers out;
   out.draining = draining;
   if (!draining) out.tools = setup.offers;
@@ -31,6 +31,7 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   const bool was_draining = std::exchange(at.draining, x.draining);
   leave(at, x.draining ? "drained" : "changed", false);
   for (const auto& offer : x.tools) add_tool(number, at, offer);
+  at.offered = true;
   if (x.draining && !was_draining) {
     log_info(op, "node " + at.who.name +
                      " is drained: it takes no more calls (epoch " +
@@ -41,6 +42,7 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   }
   tell_tools();
   tell_nodes();
+  tell_if_known();
 }
 
 void cluster_gate_state::add_tool(link_number number, link& x,

@@ -175,6 +175,10 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
       made.push_back(tools::make_remote_tool(offer));
     tools->set_remote(made);
   };
+  if (!x.config->cluster.join.empty())
+    x.tools->expect_nodes(std::chrono::steady_clock::now() +
+                          x.config->cluster.join_timeout);
+  gate.on_known = [tools = x.tools] { tools->on_nodes_known(); };
   if (!x.outputs.empty()) gate.keep_piece = keep_in(x.outputs, x.aside);
 }
 
@@ -199,6 +203,7 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate.host_grace = longest_grace(*x.config, gate.offers);
   gate.make_token = random_token;
   gate.random01 = make_random();
+  gate.faults = x.faults;
   gate.dial = [net = out->net_.get()](const std::string& address,
                                       const caf::actor& to) {
     const auto [host, port] = config::split_address(address);

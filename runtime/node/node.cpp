@@ -153,6 +153,7 @@ void node::end_actors(caf::exit_reason how) {
   for (auto& [name, pool] : pools_) caf::anon_send_exit(pool, how);
   caf::anon_send_exit(inbox_, how);
   caf::anon_send_exit(store_, how);
+  if (cluster_) cluster_->end(how);
   closing_ = true;  // no pool comes back
 }
 
@@ -288,8 +289,11 @@ expected<void> node::join_cluster(const node_parts& parts,
   x.on_service = health_listener_for();
   x.offers = parts.offers;
   x.program = parts.program;
+  x.faults = faults_;
   auto made = cluster_part::start(system_->actors, std::move(x));
   if (!made) return unexpected{std::move(made.error())};
+  watch((*made)->gate(), "cluster gate");
+  const std::lock_guard lock{pools_mutex_};
   cluster_ = std::move(*made);
   return {};
 }

@@ -148,8 +148,11 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
   for (const auto& name : names)
     if (now->find(name) == nullptr)
       missing += (missing.empty() ? "`" : ", `") + name + "`";
-  if (missing.empty()) return now;
   const auto limit = config_->cluster.join_timeout;
+  if (missing.empty()) {
+    parts_.tools->wait_for(names, limit);  // for other nodes that have them
+    return parts_.tools->now();
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (parts_.tools->wait_for(names, limit)) {
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(

@@ -118,6 +118,7 @@ void cluster_scene::make_origin() {
       pools.erase(x.key);
   };
   gate.on_tools = [this](const auto& all) { tools = all; };
+  gate.on_known = [this] { tools_when_known.push_back(tools.size()); };
   gate.on_nodes = [this](const auto& all) { nodes = all; };
   gate.keep_piece = [this](const call_id& id, const cluster::piece& x,
                            const std::function<void(bool)>& done) {
