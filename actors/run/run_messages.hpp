@@ -78,9 +78,11 @@ struct malformed_call {
   error why;
 };
 
-// -- everything that becomes an event: -> progress muxer -> publisher ---------
+// -- everything that becomes an event: -> progress muxer -> publisher; text at
+// -- once, see README.md
 
-/// Text of the model; `bytes`: credit to give back once it is committed.
+/// consumer -> publisher. Text of the model; `bytes`: credit to give back once
+/// it is committed.
 struct turn_text {
   std::uint32_t step = 0;
   piece_list pieces;
