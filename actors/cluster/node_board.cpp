@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/cluster/node_board.hpp"
 
+#include <ranges>
 #include <utility>
 
 namespace riffle {
@@ -34,6 +35,14 @@ expected<std::string> node_board::choose(const std::string& tool,
                                          const call_id& call) {
   const std::lock_guard lock{mutex_};
   return places_.choose(tool, run, session, call, wall_());
+}
+
+void node_board::remember(const session_id& session,
+                          const std::vector<storage::call_record>& earlier) {
+  const std::lock_guard lock{mutex_};
+  for (const auto& x : std::views::reverse(earlier))
+    if (!x.call.node.empty())
+      places_.remember(x.call.tool, session, x.call.node);
 }
 
 void node_board::release(const call_id& call) {
