@@ -259,6 +259,7 @@ struct revive_pool {
 /// blocking executor -> session store: what became of an adoption.
 struct adoption_done {
   std::uint64_t number = 0;
+  run_id run;
   opened_run answer;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/end_reason.hpp"
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 
@@ -149,8 +150,11 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
   auto& st = self->state;
   st.setup = std::move(setup);
   st.last_epoch = st.setup.first_epoch - 1;
-  if (st.setup.spawn_host)
+  log_exceptions(self);
+  if (st.setup.spawn_host) {
     st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
+    self->monitor(st.host);
+  }
   for (const auto& address : st.setup.join)
     st.targets.emplace(address, core::dial_plan{});
   handle_ends(self);

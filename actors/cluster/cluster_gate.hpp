@@ -137,7 +137,7 @@ struct cluster_gate_state {
   void heard(link& x);
   void offer_to(const link& x);
 
-  // What calls need (gate_calls.cpp).
+  // What calls need (cluster_gate.cpp).
   template <class X>
   void to_worker(const cluster::tag& tag, X& x);
   template <class X>

@@ -337,6 +337,10 @@ void cluster_gate_state::end_origin(link_number number, link& x,
 }
 
 void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
+  // Who takes no calls any more must not look alive.
+  if (host && x.source == host.address())
+    return self->quit(caf::make_error(caf::sec::runtime_error, "call_host",
+                                      describe_end(x.reason)));
   if (pools.erase(x.source) > 0) return;
   const auto number = by_peer.find(x.source);
   if (number == by_peer.end()) return;

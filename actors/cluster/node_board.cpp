@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "actors/cluster/node_board.hpp"
 
-#include <ranges>
 #include <utility>
 
 namespace riffle {
@@ -37,12 +36,10 @@ expected<std::string> node_board::choose(const std::string& tool,
   return places_.choose(tool, run, session, call, wall_());
 }
 
-void node_board::remember(const session_id& session,
-                          const std::vector<storage::call_record>& earlier) {
+void node_board::remember(const std::string& tool, const session_id& session,
+                          const std::string& node) {
   const std::lock_guard lock{mutex_};
-  for (const auto& x : std::views::reverse(earlier))
-    if (!x.call.node.empty())
-      places_.remember(x.call.tool, session, x.call.node);
+  places_.remember(tool, session, node);
 }
 
 void node_board::release(const call_id& call) {

@@ -8,7 +8,6 @@
 
 #include "actors/core/placement.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/storage/records.hpp"
 
 namespace riffle {
 
@@ -30,8 +29,8 @@ class node_board {
   /// See `core::placement`.
   expected<std::string> choose(const std::string& tool, const run_id& run,
                                const session_id& session, const call_id& call);
-  void remember(const session_id& session,
-                const std::vector<storage::call_record>& earlier);
+  void remember(const std::string& tool, const session_id& session,
+                const std::string& node);
   void release(const call_id& call);
   void release_run(const run_id& run);
   [[nodiscard]] bool has(const std::string& tool) const;

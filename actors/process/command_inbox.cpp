@@ -85,7 +85,11 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
       storage::proposal_filter filter;
       filter.id = decision.proposal;
       auto state = setup.journal->list_proposals(filter);
-      if (state && !state->empty() && starts_a_run(state->front())) {
+      if (!state) {  // it is looked for again
+        log_error(op, render_chain(state.error()));
+        continue;
+      }
+      if (!state->empty() && starts_a_run(state->front())) {
         queued_cause cause{std::move(state->front())};
         on_queued(cause);
       }

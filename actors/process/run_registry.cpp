@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "actors/process/run_registry.hpp"
 
+#include "actors/handler.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -129,6 +131,7 @@ run_registry_actor::behavior_type run_registry(
   st.table = core::run_table{{st.setup.max_runs, st.setup.supervision.intensity,
                               st.setup.supervision.period, st.setup.probe_base,
                               st.setup.probe_cap}};
+  log_exceptions(self);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
   // Runs that did not end in time go with their registry; the journal keeps
   // them for the next process.

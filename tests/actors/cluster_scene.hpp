@@ -93,6 +93,7 @@ struct cluster_scene {
   caf::actor line_to_node;
   caf::actor line_to_origin;
   caf::actor node_pool;
+  caf::actor node_host;
   work_listener dispatcher;
   progress_listener muxer;
 

@@ -369,3 +369,18 @@ TEST_CASE("a node that has nothing says so, and is waited for no more") {
     caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
   x.settle();
 }
+
+TEST_CASE("a node whose host of calls died does not look alive") {
+  cluster_scene x;
+  REQUIRE(x.nodes.at(0).state == "up");
+  bool ended = false;
+  caf::actor_cast<caf::abstract_actor*>(x.node)->attach_functor(
+      [&ended](const caf::error& why) {
+        ended = why != caf::exit_reason::user_shutdown;
+      });
+  caf::anon_send_exit(x.node_host, caf::exit_reason::kill);
+  x.settle();
+  CHECK(ended);  // which its process notices
+  x.pass(4s);
+  CHECK(x.nodes.at(0).state == "lost");
+}
