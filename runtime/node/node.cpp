@@ -329,6 +329,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
                           return specs->make_for(cause);
                         }};
+  decisions.blocking = waiting_executor_;
   decisions.faults = faults_;
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;

@@ -38,6 +38,21 @@ TEST_CASE("what was approved starts as soon as what hinders it has passed") {
   check_log(log_of(*x.journal, "run_" + std::to_string(x.last)));
 }
 
+TEST_CASE("what an approved call needs is made beside the inbox") {
+  propose_scene x;
+  x.inbox_executor = std::make_shared<manual_executor>();
+  x.play({wants_act});
+  x.run_out();
+  x.approve(x.undecided().at(0).what.id);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  auto& jobs = x.inbox_executor->jobs;
+  REQUIRE(jobs.size() == 1);  // once, and the inbox did not wait for it
+  jobs.front().work();
+  x.pass(5s);
+  CHECK(x.act->acted.size() == 1);
+}
+
 TEST_CASE("what was approved is given up for what stays") {
   propose_scene x;
   x.play({wants_act});

@@ -182,6 +182,7 @@ void actor_fixture::begin() {
                               waiting_executor, wait_for_guard, process_faults);
   inbox_setup decisions{journal, make_cause_spec};
   decisions.faults = process_faults;
+  decisions.blocking = inbox_executor;
   inbox = spawn_command_inbox(*system, {.detach_store = false}, decisions);
   worker_setup setup;
   setup.blocking = blocking;

@@ -225,6 +225,7 @@ class actor_fixture {
   /// Of the store; set before `begin`.
   guard_waiter wait_for_guard;
   std::shared_ptr<manual_executor> waiting_executor;  ///< null: it waits itself
+  std::shared_ptr<manual_executor> inbox_executor;    ///< the same
   fault_hook process_faults;  ///< of pools, store and inbox
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;
