@@ -135,8 +135,8 @@ void describe_call(tool_call& call, const std::string& text) {
   call.eff = effect::mutating;  // so that it does not begin early
 }
 
-bool takes_a_look(const run_spec& spec, const tool_call& call) {
-  const auto* tool = spec.registry->find(call.tool);
+bool takes_a_look(const run_spec& spec, const std::string& name) {
+  const auto* tool = spec.registry->find(name);
   return tool != nullptr && takes_a_look(**tool, spec.tool_settings);
 }
 
