@@ -91,7 +91,7 @@ struct node::system {
 
 expected<std::unique_ptr<node>> node::create(config::config config,
                                              node_parts parts) {
-  std::unique_ptr<node> made{new node{std::move(config), {}}};
+  std::unique_ptr<node> made{new node{std::move(config)}};
   auto done = made->compose(std::move(parts));
   if (!done) return unexpected{std::move(done.error())};
   return made;
@@ -109,7 +109,7 @@ std::shared_ptr<const config::config> finish_config(config::config x) {
 
 }  // namespace
 
-node::node(config::config config, node_parts)
+node::node(config::config config)
     : config_{finish_config(std::move(config))} {}
 
 /// Its order: runs settle, actors are asked to end, threads of tools get their
