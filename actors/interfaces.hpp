@@ -75,12 +75,12 @@ using tool_call_parser_actor =
                      reacts_to<check_overdue>,   // own timer
                      reacts_to<stop_asking>>;    // look at nothing more
 
-/// Merges reports of work with what orchestrator, dispatcher and tracker say:
-/// no report stands behind the end of its call.
+/// Merges all sources of a run into one order.
 using progress_muxer_actor =
-    progress_listener::extend<reacts_to<run_peers>,     // once, first
-                              reacts_to<run_entry>,     // from orchestrator and
-                                                        // proposal tracker
+    progress_listener::extend<reacts_to<run_peers>,  // once, first
+                              reacts_to<turn_text>,  // from the stream consumer
+                              reacts_to<run_entry>,  // from orchestrator and
+                                                     // proposal tracker
                               reacts_to<call_begun>,    // from the dispatcher
                               reacts_to<call_settled>,  // from the dispatcher
                               reacts_to<give_up_waiting>>;  // own timer
@@ -88,7 +88,7 @@ using progress_muxer_actor =
 /// Numbers, batches and stores events; passes on what was acknowledged.
 using publisher_actor =
     caf::typed_actor<reacts_to<run_peers>,           // once, first
-                     reacts_to<turn_text>,           // from the stream consumer
+                     reacts_to<turn_text>,           // from the muxer
                      reacts_to<run_entry>,           // from the muxer
                      reacts_to<published_progress>,  // from the muxer
                      reacts_to<commit_done>,         // from the journal

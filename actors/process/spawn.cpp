@@ -27,7 +27,7 @@ turn_actors spawn_turn(caf::scheduled_actor* parent, const run_spec_ptr& spec,
   auto parser = system.spawn(tool_call_parser, spec, turn.step,
                              peers.dispatcher, peers.muxer);
   auto consumer = system.spawn(stream_consumer, spec, turn, std::move(body),
-                               parser, peers.publisher);
+                               parser, peers.muxer);
   parent->link_to(parser);
   parent->link_to(consumer);
   return {std::move(consumer), std::move(parser)};

@@ -72,6 +72,10 @@ progress_muxer_actor::behavior_type progress_muxer(
   };
   return {
       [&st](run_peers& x) { st.peers = std::move(x); },
+      [&st, run](turn_text& x) {
+        run("progress_muxer.turn_text",
+            [&] { st.self->send(st.peers.publisher, std::move(x)); });
+      },
       [&st, run](run_entry& x) {
         run("progress_muxer.run_entry",
             [&] { st.self->send(st.peers.publisher, std::move(x)); });

@@ -78,11 +78,9 @@ struct malformed_call {
   error why;
 };
 
-// -- everything that becomes an event: -> progress muxer -> publisher; text at
-// -- once, see README.md
+// -- everything that becomes an event: -> progress muxer -> publisher ---------
 
-/// consumer -> publisher. Text of the model; `bytes`: credit to give back once
-/// it is committed.
+/// Text of the model; `bytes`: credit to give back once it is committed.
 struct turn_text {
   std::uint32_t step = 0;
   piece_list pieces;

@@ -3,19 +3,12 @@
 
 #include <utility>
 
-#include <caf/config.hpp>
-
 #include "actors/core/budget.hpp"
 #include "actors/core/short_names.hpp"
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
 #include "runtime/base/metrics.hpp"
 #include "runtime/base/secrets.hpp"
-
-// Text reaches the publisher before what its round brings about: a local send
-// has put the message into the mailbox when it returns.
-static_assert(CAF_VERSION >= 1706 && CAF_VERSION < 1800,
-              "look at how CAF delivers a message to an actor of its process");
 
 namespace riffle {
 
@@ -54,11 +47,11 @@ stream_consumer_state::~stream_consumer_state() {
 
 void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
                                   std::string body, tool_call_parser_actor next,
-                                  publisher_actor out) {
+                                  progress_muxer_actor out) {
   spec = std::move(run);
   turn = which;
   parser = std::move(next);
-  publisher = std::move(out);
+  muxer = std::move(out);
   decoder = spec->dialect->make_decoder();
   message = core::message_assembler{body.size()};
   model::transport_request request;
@@ -147,7 +140,7 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
   }
   if (!delta.pieces.empty()) {
     shown = !spec->agent.silent;
-    self->send(publisher,
+    self->send(muxer,
                turn_text{turn.step, std::move(delta.pieces), bytes,
                          caf::actor_cast<caf::strong_actor_ptr>(self), whole});
   } else if (bytes > 0 && transfer != 0) {
@@ -227,10 +220,10 @@ void stream_consumer_state::meter_end(const core::turn_summary& x) {
 stream_consumer_actor::behavior_type stream_consumer(
     stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
     run_spec_ptr spec, core::open_turn turn, std::string body,
-    tool_call_parser_actor parser, publisher_actor publisher) {
+    tool_call_parser_actor parser, progress_muxer_actor muxer) {
   auto& st = self->state;
   st.begin(std::move(spec), turn, std::move(body), std::move(parser),
-           std::move(publisher));
+           std::move(muxer));
   const auto run = [self](const char* handler, auto f) {
     run_handler(self, self->state.spec->faults, handler, std::move(f));
   };

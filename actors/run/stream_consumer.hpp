@@ -17,7 +17,7 @@ struct stream_consumer_state {
   ~stream_consumer_state();
 
   void begin(run_spec_ptr run, core::open_turn which, std::string body,
-             tool_call_parser_actor next, publisher_actor out);
+             tool_call_parser_actor next, progress_muxer_actor out);
   void on_bytes(const model_bytes& x);
   void on_end(model_end& x);
   void on_stop();
@@ -30,7 +30,7 @@ struct stream_consumer_state {
   run_spec_ptr spec;
   core::open_turn turn;
   tool_call_parser_actor parser;
-  publisher_actor publisher;
+  progress_muxer_actor muxer;
   std::unique_ptr<model::decoder> decoder;
   core::message_assembler message;
   core::reasoning_filter repetitions;
@@ -49,6 +49,6 @@ struct stream_consumer_state {
 stream_consumer_actor::behavior_type stream_consumer(
     stream_consumer_actor::stateful_pointer<stream_consumer_state> self,
     run_spec_ptr spec, core::open_turn turn, std::string body,
-    tool_call_parser_actor parser, publisher_actor publisher);
+    tool_call_parser_actor parser, progress_muxer_actor muxer);
 
 }  // namespace riffle
