@@ -32,8 +32,8 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
   ++late;
   ++at.dropped;
   measure(metric::node_events, 1,
-          {{"riffle.node.event", "late_answer"},
-           {"riffle.node.name", at.who.name}});
+          {{metric_key::node_event, "late_answer"},
+           {metric_key::node_name, at.who.name}});
   log_info(op, "an answer of node " + at.who.name +
                    " came too late or was not asked for, and is dropped (" +
                    std::to_string(late) + " so far)");

@@ -35,7 +35,7 @@ std::string in_ms(duration x) {
 void measure_node(std::string_view event, const cluster::hello& x) {
   if (!x.observer)
     measure(metric::node_events, 1,
-            {{"riffle.node.event", event}, {"riffle.node.name", x.name}});
+            {{metric_key::node_event, event}, {metric_key::node_name, x.name}});
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
     log_info(op, "node " + at.who.name +
                      " is drained: it takes no more calls (epoch " +
                      std::to_string(at.who.epoch) + ")");
-    measure(
-        metric::node_events, 1,
-        {{"riffle.node.event", "drained"}, {"riffle.node.name", at.who.name}});
+    measure(metric::node_events, 1,
+            {{metric_key::node_event, "drained"},
+             {metric_key::node_name, at.who.name}});
   }
   tell_tools();
   tell_nodes();

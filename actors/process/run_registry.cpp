@@ -154,7 +154,7 @@ run_registry_actor::behavior_type run_registry(
       },
       [&st](probe_journal&) { st.apply(st.table.on_probe()); },
       [&st](const revive_pool& x) {
-        measure(metric::open_breakers, -1, {{"gen_ai.tool.name", x.tool}});
+        measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});
         st.replace_pool(x.tool, "it cooled down");
       },
       [&st](pool_of_node& x) { st.on_pool_of_node(x); },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "actors/core/message_assembler.hpp"
 #include "actors/core/reasoning_filter.hpp"
 #include "actors/interfaces.hpp"
@@ -42,7 +44,8 @@ struct stream_consumer_state {
 
   void meter_chunk();
   void meter_end(const core::turn_summary& x);
-  time_point opened{};  ///< when the transfer was asked for
+  time_point opened{};                   ///< when the transfer was asked for
+  std::optional<time_point> last_chunk;  ///< set while metrics are read
 };
 
 /// Opens the transfer at once. `body`: the request.

@@ -150,4 +150,27 @@ std::string plain_host(std::string_view name) {
   return out;
 }
 
+url_server server_of(std::string_view url) {
+  const auto colon = url.find("://");
+  if (colon == url.npos) return {};
+  const auto scheme = url.substr(0, colon);
+  auto rest = url.substr(colon + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#"));
+  if (const auto at = rest.rfind('@'); at != rest.npos)
+    rest.remove_prefix(at + 1);
+  std::string_view host = rest;
+  std::string_view port;
+  const auto bracket = rest.starts_with('[') ? rest.find(']') : rest.npos;
+  if (const auto end = rest.rfind(':');
+      end != rest.npos && (bracket == rest.npos || end > bracket)) {
+    host = rest.substr(0, end);
+    port = rest.substr(end + 1);
+  }
+  if (bracket != rest.npos) host = rest.substr(1, bracket - 1);
+  if (host.empty()) return {};
+  if (port.empty() && scheme == "https") port = "443";
+  if (port.empty() && scheme == "http") port = "80";
+  return {std::string{host}, std::string{port}};
+}
+
 }  // namespace riffle
