@@ -205,6 +205,8 @@ struct run_start {
   bool fresh = true;  ///< false: recovery
   /// Calls whose work outlived the run's earlier actors.
   call_attempts acting{};
+  /// It ends by this: nothing of it begins any more.
+  std::optional<core::end_request> end{};
 };
 
 /// The actors of one run.

@@ -157,7 +157,7 @@ step_effects step_machine::on_end_request(end_request request, time_point now) {
                                                    : drain_reason::timed_out});
       break;
     case phase::breaking: phase_ = phase::draining; break;
-    case phase::idle:
+    case phase::idle: started_ = now; [[fallthrough]];
     case phase::waiting: end_as_requested(out, now); break;
     default: break;
   }

@@ -102,6 +102,11 @@ class step_machine {
   /// Cancel or time limit; only the first one counts.
   step_effects on_end_request(end_request request, time_point now);
 
+  /// `recovered`: what `recover` returned, for a run that is only to end: no
+  /// call that had not begun begins.
+  step_effects end_recovered(step_effects recovered, end_request request,
+                             time_point now);
+
   /// From now on the run is in this phase; it begins in that of its limits.
   void enter(std::string phase) { work_phase_ = std::move(phase); }
 

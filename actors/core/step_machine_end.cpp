@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a step ends and what follows: the other half of the step machine.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -188,6 +190,16 @@ void step_machine::fail(error why, events::run_status status, step_effects& out,
   if (progress_.step > 0) step = progress_.step;
   record(out, {events::failure{why, step}, finished(status, why, now)}, {},
          true);
+}
+
+step_effects step_machine::end_recovered(step_effects recovered,
+                                         end_request request, time_point now) {
+  auto more = on_end_request(std::move(request), now);
+  std::erase_if(recovered, [](const step_effect& x) {
+    return std::holds_alternative<open_gate>(x);
+  });
+  std::ranges::move(more, std::back_inserter(recovered));
+  return recovered;
 }
 
 void step_machine::end_as_requested(step_effects& out, time_point now) {

@@ -22,6 +22,8 @@ namespace riffle {
 struct start_run {
   run_spec_ptr spec;
   subscriber_ptr who;  ///< may be null
+  /// It shall end already: it is put on record, and nothing of it begins.
+  std::optional<core::end_request> end{};
 };
 
 struct resume_run {

@@ -14,12 +14,8 @@ namespace riffle {
 // -- start --------------------------------------------------------------------
 
 caf::result<run_opened> run_registry_state::on_start(start_run& x) {
-  return ask({x.spec->run,
-              true,
-              x.spec->cause.has_value(),
-              x.spec->time_limit,
-              {},
-              x.spec->within_plan},
+  return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_limit,
+              std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
 }
 

@@ -107,10 +107,12 @@ void orchestrator_state::begin_fresh() {
   if (spec->cause) {
     prelude = std::move(entry);
     begin_cause();
+    if (start.end) self->send(self, end_run{*start.end});
   } else {
     self->send(peers.muxer, std::move(entry));
     if (!spec->waited.empty()) say_status(spec->waited);
-    apply(machine.start(now()));
+    apply(start.end ? machine.on_end_request(*start.end, now())
+                    : machine.start(now()));
   }
 }
 
@@ -128,9 +130,12 @@ void orchestrator_state::begin_recovered() {
   self->send(peers.dispatcher,
              restored_calls{std::move(found.open), std::move(found.finished),
                             found.calls_begun, std::move(found.attempts)});
-  apply(machine.recover(found.progress, std::move(found.calls), found.settled,
-                        std::move(found.text), base.started, spec->wall(),
-                        now()));
+  auto next =
+      machine.recover(found.progress, std::move(found.calls), found.settled,
+                      std::move(found.text), base.started, spec->wall(), now());
+  if (start.end)
+    next = machine.end_recovered(std::move(next), *start.end, now());
+  apply(std::move(next));
 }
 
 /// Says what was said before, and makes room where a request was made: so the
@@ -280,12 +285,6 @@ void orchestrator_state::ask() {
     why = context_full(about, window, chat.spec()->agent.model);
   if (why) return apply(machine.refuse_turn(std::move(*why), now()));
   asking = spawn_turn(self, chat.spec(), turn, chat.request(note), peers);
-}
-
-void orchestrator_state::say_status(std::string text) {
-  run_entry entry;
-  entry.events.emplace_back(events::status{std::move(text)});
-  self->send(peers.muxer, std::move(entry));
 }
 
 void orchestrator_state::act(core::stop_turn&) {

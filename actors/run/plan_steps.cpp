@@ -131,11 +131,15 @@ void plan_executor_state::go_on_with_call() {
       std::ranges::find_if(all, [&](const storage::call_record& x) {
         return x.call.id == source().call;
       });
-  if (found == all.end()) return prepare();
+  if (found == all.end()) {
+    if (!end_if_stopped()) prepare();
+    return;
+  }
   at = doing::call;
   if (found->stage == storage::call_stage::settled)
     return end_step(end_of_call(*found, spec->publish.output_limit));
-  self->send(peers.dispatcher, gate_opened{true});
+  // One that shall end is drained instead.
+  if (!cursor.stopping()) self->send(peers.dispatcher, gate_opened{true});
 }
 
 // -- a run --------------------------------------------------------------------

@@ -240,12 +240,14 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   return spec;
 }
 
-void actor_fixture::start(const run_spec_ptr& spec) {
-  ask(caf::make_message(start_run{spec, reader}));
+void actor_fixture::start(const run_spec_ptr& spec,
+                          std::optional<core::end_request> end) {
+  ask(caf::make_message(start_run{spec, reader, std::move(end)}));
 }
 
-void actor_fixture::resume(const run_spec_ptr& spec) {
-  ask(caf::make_message(resume_run{spec, reader}));
+void actor_fixture::resume(const run_spec_ptr& spec,
+                           std::optional<core::end_request> end) {
+  ask(caf::make_message(resume_run{spec, reader, std::move(end)}));
 }
 
 void actor_fixture::ask(caf::message request) {

@@ -165,8 +165,11 @@ class actor_fixture {
   std::shared_ptr<run_spec> make_spec(const std::string& run = "run_1");
 
   /// Sends the request; the answer is in `opened` after `settle`.
-  void start(const run_spec_ptr& spec);
-  void resume(const run_spec_ptr& spec);
+  /// `end`: it shall end already.
+  void start(const run_spec_ptr& spec,
+             std::optional<core::end_request> end = {});
+  void resume(const run_spec_ptr& spec,
+              std::optional<core::end_request> end = {});
   void cancel(const std::string& reason = "cancelled");
   /// Proposals without a decision, newest first.
   std::vector<storage::proposal_state> undecided();

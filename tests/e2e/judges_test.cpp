@@ -94,7 +94,7 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
     window(std::string{"resize-window -y 16 -x "} + columns);
     REQUIRE(eventually([&] {
       const auto all = window.picture();
-      return count(all, "0/2 done") == 1 && count(all, "[1/2] ") >= 2;
+      return count(all, "0/2 done") == 1 && count(all, "[1/2] ▶") == 1;
     }));
   }
   x.server.release("go");
@@ -104,6 +104,36 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
   CHECK(count(all, "/2 done") == 0);
   CHECK(count(all, "✓ the first of the tasks") == 1);
   CHECK(count(all, "It is done.") == 2);
+}
+
+TEST_CASE("tmux: a plan leaves nothing of its status behind, resized too") {
+  held_place x;
+  if (!there_is(x.folder, "tmux")) return skip("tmux is missing");
+  x.folder.write("a", "text");
+  x.folder.write("p.json", R"({"steps": [
+      {"id": "a", "tool": "read", "arguments": {"path": "a"}},
+      {"id": "b", "instruction": "Übersetze 日本語の文書 {{steps.a.output}}"}]})");
+  const tmux window{x.folder,
+                    "LC_ALL=C.UTF-8 '" + installed_riffle().string() +
+                        "' plan --no-color p.json; echo ended: $?",
+                    "-x 80 -y 16"};
+  REQUIRE(window.shows("1/2 done"));
+  for (const auto* columns : {"80", "40", "100"}) {
+    window(std::string{"resize-window -y 16 -x "} + columns);
+    REQUIRE(eventually([&] {
+      const auto all = window.picture();
+      return count(all, "1/2 done") == 1 && count(all, "[2/2] ▶") == 1;
+    }));
+  }
+  x.server.release("go");
+  REQUIRE(window.shows("ended: 0"));
+  const auto all = window.picture();
+  CAPTURE(all);
+  CHECK(count(all, "/2 done") == 0);
+  CHECK(count(all, "▶") == 0);
+  CHECK(has(all, "[1/2] ✓ a: read ("));
+  CHECK(has(all, "[2/2] ✓ b: Übersetze 日本語の文書"));
+  CHECK(count(all, "It is done.") == 1);
 }
 
 TEST_CASE("script: a volley at a terminal is drawn, in a file it is lines") {
