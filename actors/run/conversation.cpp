@@ -246,12 +246,17 @@ void conversation::drop_bytes(const std::vector<std::size_t>& old,
 
 std::size_t conversation::compact() {
   tell_last();
+  const auto used = head_tokens_ + tokens_;
+  const bool has_room = !core::needs_room(settings_.window, used) &&
+                        (settings_.most_file_bytes == 0 ||
+                         file_bytes_ <= settings_.most_file_bytes);
+  // What was said is not looked through at each turn.
+  if (has_room) return 0;
   const auto order = old_outputs();
   std::vector<core::told_output> old;
   old.reserve(order.size());
   for (const auto i : order) old.push_back(outputs_[i].size);
-  const auto count =
-      core::outputs_to_trim(settings_.window, head_tokens_ + tokens_, old);
+  const auto count = core::outputs_to_trim(settings_.window, used, old);
   std::vector<bool> drop(outputs_.size());
   for (std::size_t i = 0; i < count; ++i) drop[order[i]] = true;
   drop_bytes(order, drop);
