@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "messages/enum_text.hpp"
+#include "messages/money.hpp"
 
 namespace riffle {
 
@@ -16,7 +17,7 @@ constexpr text_table<6> reasons = {
 static_assert(covers(reasons, finish_reason::paused));
 
 double plus(double x, double y) {
-  return std::min(x + y, std::numeric_limits<double>::max());
+  return std::min(rounded_usd(x + y), std::numeric_limits<double>::max());
 }
 
 std::uint64_t plus(std::uint64_t x, std::uint64_t y) { return add_up(x, y); }

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "messages/money.hpp"
+
 namespace riffle::core {
 
 namespace {
@@ -32,9 +34,9 @@ error too_much(const std::string& budget, const std::string& used,
 std::optional<double> cost_of(const token_price& price,
                               const token_usage& usage) {
   if (price.input <= 0 && price.output <= 0) return {};
-  return (static_cast<double>(usage.input_tokens) * price.input +
-          static_cast<double>(usage.output_tokens) * price.output) /
-         1e6;
+  return rounded_usd((static_cast<double>(usage.input_tokens) * price.input +
+                      static_cast<double>(usage.output_tokens) * price.output) /
+                     1e6);
 }
 
 std::optional<error> cannot_pay(const run_budget& budget,

@@ -67,6 +67,14 @@ events::tool_call call_event(const tool_call& call, bool began) {
       call.node};
 }
 
+void name_node(call_result& result, const std::string& node) {
+  using json = nlohmann::ordered_json;
+  auto about = json::parse(result.metadata, nullptr, false);
+  if (!about.is_object()) about = json::object();
+  about["node"] = node;
+  result.metadata = about.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 events::tool_result result_event(const tool_call& call,
                                  const call_result& result,
                                  std::size_t output_limit) {

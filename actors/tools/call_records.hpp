@@ -28,6 +28,9 @@ std::string told_text(const call_result& result, std::size_t limit);
 /// The one `tool_call` event.
 events::tool_call call_event(const tool_call& call, bool began);
 
+/// `metadata.node` of the result: `node` did the work.
+void name_node(call_result& result, const std::string& node);
+
 /// The one `tool_result` event.
 events::tool_result result_event(const tool_call& call,
                                  const call_result& result,

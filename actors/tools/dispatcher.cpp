@@ -50,6 +50,8 @@ void dispatcher_state::on(restored_calls& x) {
   attempts_of = std::move(x.attempts);
   for (auto& [id, all] : attempts_of)
     end_attempt(id, "the runtime that ran it ended");
+  for (const auto& open : x.open)
+    if (!open.call.node.empty()) told_node[open.call.id] = open.call.node;
   for (auto& open : x.open)
     if (is_judged(*spec, open.call) && !open.call.judged)
       open.call.judged.emplace();
@@ -88,7 +90,10 @@ void dispatcher_state::act(core::begin_call& x) {
   budget.on_begun(x.call.id);
   meter_begin(x.call);
   run_entry entry;
-  if (x.announce) entry.events.emplace_back(call_event(x.call, true));
+  if (x.announce) {
+    entry.events.emplace_back(call_event(x.call, true));
+    if (!x.call.node.empty()) told_node[x.call.id] = x.call.node;
+  }
   note_attempt(x.call.id, x.attempt);
   auto record = make_record(*spec, x.call, stage, x.attempt, true);
   record.attempts = attempts_of[x.call.id];
@@ -147,6 +152,11 @@ void dispatcher_state::act(core::cancel_approval& x) {
 }
 
 void dispatcher_state::act(core::retry_call& x) {
+  if (const auto at = node_of.find(x.call.id); at != node_of.end()) {
+    const auto node = "node " + at->second.value_or("");
+    if (!node.ends_with(' ') && x.reason.find(node) == std::string::npos)
+      x.reason = "on " + node + ": " + x.reason;
+  }
   end_attempt(x.call.id, x.reason);
   run_entry entry;
   entry.events.emplace_back(events::retry{
@@ -168,6 +178,8 @@ void dispatcher_state::act(core::settle_call& x) {
   auto attempts = attempts_of.extract(id);
   run_entry values;
   add_state(id, x.result, values);
+  if (x.result.attempts > 0) name_place(id, x.result);
+  told_node.erase(id);
   if (const auto where = node_of.extract(id)) {
     x.call.node = where.mapped().value_or("");
     spec->nodes->release(id);

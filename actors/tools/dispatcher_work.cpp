@@ -5,6 +5,7 @@
 
 #include "actors/cluster/node_board.hpp"
 #include "actors/run/run_log.hpp"
+#include "actors/tools/call_records.hpp"
 #include "actors/tools/dispatcher.hpp"
 #include "actors/tools/redaction.hpp"
 #include "runtime/base/metrics.hpp"
@@ -119,6 +120,16 @@ void dispatcher_state::place(tool_call& call) {
       spec->nodes->choose(call.tool, spec->run, spec->session, call.id);
   call.node = where.value_or("");
   node_of.insert_or_assign(call.id, std::move(where));
+}
+
+void dispatcher_state::name_place(const call_id& id, call_result& result) {
+  const auto told = told_node.find(id);
+  std::string node = told == told_node.end() ? "" : told->second;
+  if (const auto at = node_of.find(id); at != node_of.end()) {
+    const bool here = at->second && at->second->empty();
+    node = here && !node.empty() ? "local" : at->second.value_or("");
+  }
+  if (!node.empty()) name_node(result, node);
 }
 
 /// `again`: it may begin at another place.

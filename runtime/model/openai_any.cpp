@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/money.hpp"
 #include "runtime/model/openai_chunk.hpp"
 
 namespace riffle::model::openai {
@@ -165,7 +166,7 @@ void read_usage(const json& x, turn_delta& out) {
     usage.reasoning_tokens = count_of(x, "reasoning_tokens");
   const auto& cost = member(x, "cost");
   if (cost.is_number() && cost.get<double>() >= 0)
-    usage.cost_usd = cost.get<double>();
+    usage.cost_usd = rounded_usd(cost.get<double>());
   out.usage = usage;
 }
 

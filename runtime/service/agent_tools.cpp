@@ -37,6 +37,11 @@ std::vector<std::string> expand_tools(const config::config& config,
   if (servers == nullptr || wanted.empty()) return names;
   for (const auto& problem : servers->ready(wanted))
     log_warn("runtime", problem + "; its tools may be missing from this run");
+  for (const auto& server : wanted)
+    if (servers->tells_unseen(server))
+      log_warn("mcp." + server,
+               "nobody has looked at its tools yet: 'riffle mcp approve " +
+                   server + "' shows them, and notices when they change");
   std::vector<std::string> out;
   const auto add = [&](const std::string& x) {
     if (std::ranges::find(out, x) == out.end()) out.push_back(x);

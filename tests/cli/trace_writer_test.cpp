@@ -80,6 +80,32 @@ TEST_CASE("a call on a node names it") {
         "[TOOL] read@gpu-1: README.md (42 lines, 1.3 KB) — 0.1s\n");
 }
 
+TEST_CASE("the node that did the work is named, not the one that died") {
+  feed on;
+  auto there = call("read", R"({"path":"README.md"})");
+  there.node = "gpu-1";
+  on(there);
+  events::retry again;
+  again.what = events::retry_what::tool;
+  again.id = {"call_1"};
+  again.attempt = 1;
+  again.max_attempts = 2;
+  again.reason = "the node gpu-1 is lost";
+  CHECK(on(again) ==
+        "[RETRY] tool read: README.md: attempt 1 of 2 failed: the node gpu-1 "
+        "is lost; again in 0.0s\n");
+  CHECK(on(progress("half"), 1) == "[TOOL] read: README.md (half)\n");
+  CHECK(on(result(outcome::ok, 103, R"({"lines":42,"node":"gpu-2"})")) ==
+        "[TOOL] read@gpu-2: README.md (42 lines) — 0.1s\n");
+}
+
+TEST_CASE("a tool's own word of a node is no place") {
+  feed on;
+  on(call("ask", R"({"path":"x"})"));
+  CHECK(on(result(outcome::ok, 103, R"({"node":"gpu-2"})")) ==
+        "[TOOL] ask: x — 0.1s\n");
+}
+
 TEST_CASE("matches are counted") {
   feed on;
   on(call("glob", R"({"pattern":"**/*.rs"})"));

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "messages/money.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 
@@ -114,6 +115,17 @@ TEST_CASE("never do more calls begin than the budget allows") {
       CHECK(begun.size() <= limit);
     }
   }
+}
+
+TEST_CASE("what was paid has no tails of binary fractions") {
+  token_usage sum;
+  for (int i = 0; i < 3; ++i) add(sum, used(0, 0, 0.814));
+  CHECK(sum.cost_usd == 2.442);
+  CHECK(cost_of({2.01, 2.01}, used(1'000'000, 500'000)) == 3.015);
+  // A token of the cheapest models is still a part of a cent.
+  CHECK(cost_of({0.0375, 0.15}, used(1, 0)) == 3.75e-8);
+  CHECK(rounded_usd(-0.1 - 0.2) == -0.3);
+  CHECK(rounded_usd(1e300) == 1e300);
 }
 
 TEST_CASE("sums of usage stop at the largest number") {

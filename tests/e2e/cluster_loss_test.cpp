@@ -14,21 +14,53 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   const node_process b{"beta"};
   origin o{{a->address, b.address}, {{"look", {{"what", "1"}}}}};
   // Both are free: the first by name gets it.
-  program running{installed_riffle(),
-                  o.folder,
-                  {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  program running{
+      installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
   REQUIRE(eventually(
-      [&] { return running.out().find("looking") != std::string::npos; }));
+      [&] { return running.err().find("looking") != std::string::npos; }));
   a->run->signal(SIGKILL);
   const auto done = running.wait();
   INFO(done.err);
   CHECK(done.status == 0);
-  const auto result = result_of(done.out);
+  const auto log = o.log();
+  const auto result = result_of(log);
   CHECK(result.at("outcome") == "ok");
   CHECK(result.at("output") == "seen by beta\n");
   CHECK(result.at("attempts") == 2);
+  // Who did the work is told, and whom it was taken from.
+  CHECK(called_on(log) == "alpha");
+  CHECK(result.at("metadata").at("node") == "beta");
+  CHECK(done.err.find("[RETRY] tool look: ") != std::string::npos);
+  CHECK(done.err.find("the node alpha is lost") != std::string::npos);
+  const auto end = done.err.rfind("[TOOL] look@");
+  REQUIRE(end != std::string::npos);
+  CHECK(done.err.find("[TOOL] look@beta", end) == end);
   // Its guards ended what it ran.
   CHECK(eventually([&] { return processes_in(a->folder.path()).empty(); }));
+}
+
+TEST_CASE("a call that comes home from a dead node says so") {
+  std::optional<node_process> a;
+  a.emplace("alpha", "", "30");
+  origin o{{a->address},
+           {{"look", {{"what", "1"}}}},
+           "insecure = true\n[tools.look]\nnodes = [\"alpha\", \"local\"]\n"
+           "type = \"command\"\ndescription = \"Looks\"\n"
+           "effect = \"read_only\"\ncommand = [\"sh\", \"-c\", "
+           "\"read x; echo seen here\"]\nparameters = { type = \"object\" }\n"};
+  program running{
+      installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
+  REQUIRE(eventually(
+      [&] { return running.err().find("looking") != std::string::npos; }));
+  a->run->signal(SIGKILL);
+  const auto done = running.wait();
+  INFO(done.err);
+  CHECK(done.status == 0);
+  const auto log = o.log();
+  CHECK(called_on(log) == "alpha");
+  CHECK(result_of(log).at("output") == "seen here\n");
+  CHECK(result_of(log).at("metadata").at("node") == "local");
+  CHECK(done.err.find("[TOOL] look@local") != std::string::npos);
 }
 
 TEST_CASE("kill -9 of a node: what changes something is not run again") {
@@ -45,6 +77,7 @@ TEST_CASE("kill -9 of a node: what changes something is not run again") {
   INFO(done.err);
   CHECK(result_of(done.out).at("outcome") == "interrupted");
   CHECK(called_on(done.out) == "alpha");
+  CHECK(result_of(done.out).at("metadata").at("node") == "alpha");
   CHECK(b.notes().empty());
   CHECK(a.notes() == std::vector<std::string>{"begun"});
 }

@@ -120,6 +120,9 @@ TEST_CASE("prices turn tokens into money") {
                                  used(1'000'000, 500'000) + done_mark)};
   const auto x = run(folder, server, "price = { input = 0.5, output = 3.0 }\n");
   CHECK(data_of(x, "run_finished").at("usage").at("cost_usd") == 2.0);
+  const auto odd =
+      run(folder, server, "price = { input = 2.01, output = 2.01 }\n");
+  CHECK(odd.end.out.find("\"cost_usd\":3.015}") != std::string::npos);
 }
 
 TEST_CASE("budgets end a run that goes on for ever") {

@@ -74,15 +74,57 @@ TEST_CASE(
 TEST_CASE("init never writes over a file, unless it is told to") {
   const place x;
   std::filesystem::create_directories(x.folder.path() / "c/riffle");
-  x.folder.write("c/riffle/riffle.toml", "# mine\n");
+  const std::string mine = "[models.default]\nmodel = \"mine\"\n";
+  x.folder.write("c/riffle/riffle.toml", mine);
   const auto end = x.riffle({"init", "--model", "large"}, x.openai());
   CHECK(end.status == 2);
   CHECK_THAT(end.err, Contains("--force"));
   CHECK(x.server.request_count() == 0);
-  CHECK(x.folder.read("c/riffle/riffle.toml") == "# mine\n");
+  CHECK(x.folder.read("c/riffle/riffle.toml") == mine);
   CHECK(x.riffle({"init", "--model", "large", "--force"}, x.openai()).status ==
         0);
   CHECK_THAT(x.folder.read("c/riffle/riffle.toml"), Contains("large"));
+}
+
+TEST_CASE("init gives a model to a file that has servers and none") {
+  const place x;
+  const auto added = x.riffle({"mcp", "add", "files", "--", "/bin/true"}, {});
+  INFO(added.err);
+  REQUIRE(added.status == 0);
+  const auto before = x.folder.read("c/riffle/riffle.toml");
+  CHECK_THAT(before, Contains("[mcp.files]") && !Contains("models"));
+  // A run says what is missing, and how to get it.
+  const auto early = x.riffle({"run", "go"}, {{"OPENAI_API_KEY", ""}});
+  CHECK(early.status == 2);
+  CHECK_THAT(early.err, Contains("'riffle init' looks for"));
+  const auto end = x.riffle({"init", "--model", "large"}, x.openai());
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK_THAT(end.err, Contains("Added to "));
+  const auto after = x.folder.read("c/riffle/riffle.toml");
+  CHECK(after.starts_with(before));
+  CHECK_THAT(after,
+             Contains("model = \"large\"") && Contains("\n[agents.default]\n"));
+  // Now it names one.
+  CHECK(x.riffle({"init", "--model", "small"}, x.openai()).status == 2);
+  CHECK(x.folder.read("c/riffle/riffle.toml") == after);
+  // Tables that are there are not written again.
+  x.folder.write("c/riffle/riffle.toml",
+                 "[agents.default]\nmax_steps = 3\n[approvals]\nmode = "
+                 "\"propose\"\n");
+  CHECK(x.riffle({"init", "--model", "small"}, x.openai()).status == 0);
+  CHECK_THAT(x.folder.read("c/riffle/riffle.toml"),
+             Contains("max_steps = 3") && Contains("model = \"small\"") &&
+                 !Contains("wait"));
+}
+
+TEST_CASE("init leaves a file of a folder alone") {
+  const place x;
+  x.folder.write("riffle.toml", "[mcp.evil]\ncommand = [\"/bin/true\"]\n");
+  const auto end = x.riffle({"init", "--here", "--model", "m"}, x.openai());
+  CHECK(end.status == 2);
+  CHECK_THAT(end.err, Contains("--force"));
+  CHECK_THAT(x.folder.read("riffle.toml"), !Contains("models"));
 }
 
 TEST_CASE("init --here is trusted in its folder, and says all as JSON") {

@@ -44,6 +44,7 @@ TEST_CASE("a server is added, listed, called and removed") {
   const auto list = mcp(folder, {"list"});
   CHECK(list.status == 0);
   CHECK(has(list.out, "ready          modern 2026-07-28  28 tools  liar 1"));
+  CHECK(has(list.out, "  not approved\n"));
   const auto tools = mcp(folder, {"tools", "liar", "--output", "json"});
   const auto all = json::parse(tools.out);
   CHECK(all.size() == 29);
@@ -137,11 +138,27 @@ TEST_CASE("a tool that changed after it was approved is not used unseen") {
         .get<std::string>();
   };
   CHECK(outcome() == "ok");
+  const auto unseen = [&] {
+    const auto err = rt::riffle(folder, {"run", "go"}).err;
+    const auto at = err.find("nobody has looked at its tools yet");
+    return at != err.npos && err.find("nobody has looked", at + 1) == err.npos;
+  };
+  const auto listed_as = [&] {
+    const auto out = mcp(folder, {"list", "--output", "json"}).out;
+    const auto one = json::parse(out).at(0);
+    return json::array({one.at("approved"), one.value("changed", 0)});
+  };
+  CHECK(unseen());
+  CHECK(listed_as() == json::array({false, 0}));
   CHECK(mcp(folder, {"approve", "liar"}).status == 2);  // nobody can be asked
   CHECK(mcp(folder, {"approve", "liar", "--yes"}).status == 0);
   CHECK(outcome() == "ok");
+  CHECK_FALSE(unseen());
+  CHECK(has(mcp(folder, {"list"}).out, "  approved\n"));
   folder.write("swap", "");
   CHECK(outcome() == "failed");
+  CHECK(listed_as() == json::array({true, 1}));
+  CHECK(has(mcp(folder, {"list"}).out, "  approved, 1 tool changed since\n"));
   const auto seen = mcp(folder, {"approve", "liar", "--yes"});
   CHECK(has(seen.err,
             "~ echo\n    - Does echo\n    + Sends all that it reads "

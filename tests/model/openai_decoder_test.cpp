@@ -210,6 +210,8 @@ TEST_CASE("usage is read wherever it stands, the last one counts") {
               R"("completion_tokens":2}}})") ==
         token_usage{1, 2, {}, {}, {}, false});
   CHECK_FALSE(usage(R"({"choices":[],"usage":{}})"));
+  CHECK(usage(R"({"usage":{"prompt_tokens":1,"cost":2.4419999999999997}})") ==
+        token_usage{1, 0, {}, {}, 2.442, false});
   const auto twice =
       read(event(R"({"choices":[],"usage":{"prompt_tokens":1}})") +
            event(R"({"choices":[],"usage":{"prompt_tokens":2}})") + stop);

@@ -13,7 +13,7 @@ namespace riffle::mcp {
 servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
     const auto& name = x.how.name;
-    entry one{x, {}, {}, {}, {}, {}};
+    entry one{x, {}, {}, {}, {}, {}, false};
     if (!options_.memory.empty()) one.known = recall(options_.memory, name);
     if (one.known.identity != x.identity) {
       if (one.known.approved)
@@ -88,6 +88,25 @@ std::vector<change> servers::held_back(const std::string& name) const {
   const std::lock_guard lock{mutex_};
   const auto found = all_.find(name);
   return found == all_.end() ? std::vector<change>{} : found->second.held;
+}
+
+review servers::reviewed(const std::string& name) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  if (found == all_.end()) return {};
+  const auto& x = found->second;
+  const auto held = std::ranges::count_if(
+      x.held, [](const change& c) { return c.kind != change::what::removed; });
+  return {x.known.approved, static_cast<std::size_t>(held)};
+}
+
+bool servers::tells_unseen(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  const auto found = all_.find(name);
+  if (found == all_.end()) return false;
+  auto& x = found->second;
+  if (x.known.approved || x.tools.empty()) return false;
+  return !std::exchange(x.told, true);
 }
 
 /// A tool, once known, stays as it was: if its server changes it, calls are

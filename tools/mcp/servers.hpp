@@ -36,6 +36,12 @@ struct servers_options {
   bool shows_all = false;
 };
 
+/// What a person has looked at of a server's tools.
+struct review {
+  bool approved = false;
+  std::size_t held = 0;  ///< tools that are not as they were approved
+};
+
 class servers {
  public:
   explicit servers(servers_options options);
@@ -59,6 +65,9 @@ class servers {
 
   /// What a person must look at before it is used.
   [[nodiscard]] std::vector<change> held_back(const std::string& name) const;
+  [[nodiscard]] review reviewed(const std::string& name) const;
+  /// Its tools can be used, and nobody has looked at them; true once.
+  [[nodiscard]] bool tells_unseen(const std::string& name);
 
  private:
   struct entry {
@@ -68,6 +77,7 @@ class servers {
     std::vector<std::string> order;  ///< names of tools of the last list
     std::vector<change> held;
     std::shared_ptr<server> at;
+    bool told = false;  ///< that nobody has looked at it
   };
 
   void on_listing(const std::string& name, const listing& has);

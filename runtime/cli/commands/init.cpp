@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "runtime/base/secrets.hpp"
@@ -144,26 +145,62 @@ expected<fs::path> target_of(const init_command& x) {
       });
 }
 
-bool is_taken(const fs::path& file, const first_steps& x) {
+/// The file that is to be written.
+struct target {
+  fs::path file;
+  bool grows = false;                          ///< it is there already
+  std::string text{};                          ///< that it has, and keeps
+  std::map<std::string, std::string> there{};  ///< keys of that text
+};
+
+/// Nothing: it is there, and must stay as it is, which was said. One of the
+/// person's own that says nothing of models (`riffle mcp add` came first) gets
+/// them; a stranger's of this folder never.
+std::optional<target> free_target(const fs::path& file, const first_steps& x) {
   std::error_code ignored;
-  if (x.command.force || !fs::exists(file, ignored)) return false;
-  x.io.complain("\"" + file.string() +
-                "\" is there already; --force "
-                "replaces it");
-  return true;
+  target out{file};
+  if (x.command.force || !fs::exists(file, ignored)) return out;
+  if (!x.command.here) {
+    const auto from = config::read_source(config::source{file, {}});
+    if (!from) {
+      report({from.error()}, x.io);
+      return std::nullopt;
+    }
+    const auto made = config::load({}, *from);
+    if (!made) {
+      report(made.error(), x.io);
+      return std::nullopt;
+    }
+    if (names_no_model(made->origins)) {
+      out.grows = true;
+      out.text = from->text;
+      out.there = made->origins;
+      return out;
+    }
+  }
+  x.io.complain("\"" + file.string() + "\" is there already" +
+                (x.command.here ? "" : " and names a model") +
+                "; --force replaces it");
+  return std::nullopt;
 }
 
-int write(const fs::path& file, const std::string& text, first_steps& x) {
+int write(const target& to, const std::string& fresh, first_steps& x) {
+  const auto& file = to.file;
+  auto text = to.text;
+  if (!text.empty()) text += text.ends_with('\n') ? "\n" : "\n\n";
+  text += fresh;
   // An address of the environment may be none.
   if (const auto made = config::load({}, config::source{file, text}); !made)
     return report(made.error(), x.io);
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
-  const int status = write_new_file(file, text, x.command.force, x.io);
+  const int status =
+      write_new_file(file, text, x.command.force || to.grows, x.io);
   if (status != completed) return status;
   if (x.command.here) trust_what_is_written(file, text);
   if (!x.speaks()) return completed;
-  x.io.err.write("Written to " + file.string() + ":\n\n" + text + "\n");
+  x.io.err.write((to.grows ? "Added to " : "Written to ") + file.string() +
+                 ":\n\n" + fresh + "\n");
   const auto counts = config::find_source({x.command.common.config, {}, {}});
   if (counts && !counts->file.empty() &&
       fs::absolute(counts->file, ignored) != fs::absolute(file, ignored))
@@ -211,10 +248,17 @@ int try_it(const fs::path& file, const usable_provider& from,
 int take_first_steps(const common_options& options,
                      const std::optional<std::string>& model, console& io) {
   if (model || options.config || !options.sets.empty()) return completed;
-  const auto found = config::find_source({{}, {}, {}});
-  if (!found || !found->file.empty() ||
-      read_key(config::model_config{}.api_key_env))
-    return completed;
+  if (read_key(config::model_config{}.api_key_env)) return completed;
+  auto found = config::find_source({{}, {}, {}});
+  if (!found || found->found_in_folder) return completed;
+  if (!found->file.empty()) {
+    const auto own = target_of(init_command{});
+    if (!own || found->file != *own) return completed;
+    const auto from = config::read_source(std::move(*found));
+    if (!from) return completed;  // whoever loads it says what is wrong
+    const auto made = config::load({}, *from);
+    if (!made || !names_no_model(made->origins)) return completed;
+  }
   init_command first;
   first.common = options;
   return execute(first, io);
@@ -222,7 +266,9 @@ int take_first_steps(const common_options& options,
 
 void point_to_init(const config::config& settings, const error& x,
                    console& io) {
-  if (settings.file.empty() && x.code == errc::invalid_config)
+  const bool left_open =
+      settings.file.empty() || names_no_model(settings.origins);
+  if (left_open && x.code == errc::invalid_config)
     io.complain(
         "'riffle init' looks for keys and for servers on this machine, "
         "and writes a configuration");
@@ -232,7 +278,8 @@ int execute(const init_command& command, console& io) {
   first_steps x{command, open_keyboard(false), io};
   const auto file = target_of(command);
   if (!file) return report(file.error(), io);
-  if (is_taken(*file, x)) return usage;
+  const auto to = free_target(*file, x);
+  if (!to) return usage;
   if (x.speaks())
     io.err.write(
         "Looking for keys of providers, and for model servers on this "
@@ -249,7 +296,7 @@ int execute(const init_command& command, console& io) {
   if (!model) return failed;
   auto chosen = provider->settings;
   chosen.model = *model;
-  const int status = write(*file, first_config(*provider, *model), x);
+  const int status = write(*to, first_config(*provider, *model, to->there), x);
   return status == completed ? try_it(*file, *provider, chosen, with, x)
                              : status;
 }

@@ -73,14 +73,14 @@ int list(const mcp_command& x, console& io) {
   const auto servers = open_servers(x, false, io);
   if (!servers) return usage;
   if (servers->all) servers->all->ready(wanted(*servers, {}));
-  std::vector<std::pair<std::string, mcp::server_status>> all;
+  std::vector<shown_server> all;
   for (const auto& [name, ignored] : servers->settings.mcp)
-    all.emplace_back(name, servers->all->find(name)->status());
+    all.push_back({name, servers->all->find(name)->status(),
+                   servers->all->reviewed(name)});
   return write_list(
       all, x.common,
       "there are no servers: 'riffle mcp add NAME -- COMMAND' adds one",
-      [](const auto& one) { return mcp_line(one.first, one.second); },
-      [](const auto& one) { return mcp_facts(one.first, one.second); }, io);
+      mcp_line, mcp_facts, io);
 }
 
 std::string line_of(const tools::tool_spec& x) {
@@ -162,11 +162,11 @@ int approve_tools(const mcp_command& x, console& io) {
     known = {};
   const auto text = mcp_changes_text(mcp::changes(known, has->tools));
   if (x.yes || text.empty()) {
-    io.err.write(text);
+    io.say(text);
     return keep_approval(x, *servers, *has, io);
   }
   const auto keyboard = open_keyboard(false);
-  io.err.write(text);
+  io.say(text);
   if (!keyboard) {
     io.complain("nobody can be asked here: --yes approves them as they are");
     return usage;

@@ -111,6 +111,23 @@ std::string result_detail(std::string_view metadata) {
   return inside.empty() ? "" : " (" + inside + ")";
 }
 
+std::string result_node(std::string_view metadata) {
+  const auto x = parse_object(metadata);
+  const auto found = x.find("node");
+  return found != x.end() && found->is_string() ? found->get<std::string>()
+                                                : std::string{};
+}
+
+std::string label_on(std::string_view label, std::string_view tool,
+                     std::string_view node) {
+  const auto name = safe_line(tool, 64);
+  auto rest = label.substr(std::min(name.size(), label.size()));
+  if (rest.starts_with('@'))
+    rest.remove_prefix(std::min(rest.find(':'), rest.size()));
+  return name + (node.empty() ? "" : "@" + safe_line(node, 64)) +
+         std::string{rest};
+}
+
 bool has_exit_code(std::string_view metadata) {
   return number(parse_object(metadata), "exit_code").value_or(0) != 0;
 }

@@ -22,6 +22,13 @@ std::string call_name(const events::approval_required& x);
 /// from a result's metadata.
 std::string result_detail(std::string_view metadata);
 
+/// The node that did the work, from a result's metadata; empty: none is named.
+std::string result_node(std::string_view metadata);
+
+/// The label of a call that is, or was, on this node; empty: nobody says where.
+std::string label_on(std::string_view label, std::string_view tool,
+                     std::string_view node);
+
 /// Whether a program ended with a status that is not 0: `result_detail` says
 /// it.
 bool has_exit_code(std::string_view metadata);

@@ -78,9 +78,22 @@ std::string no_provider_text(const std::vector<std::string>& keys) {
          "see 'riffle config init'";
 }
 
+bool names_no_model(const std::map<std::string, std::string>& origins) {
+  return std::ranges::none_of(origins, [](const auto& x) {
+    const std::string_view key = x.first;
+    return key.starts_with("models.") ||
+           (key.starts_with("agents.") && key.ends_with(".model"));
+  });
+}
+
 std::string first_config(const service::usable_provider& x,
-                         const std::string& model) {
+                         const std::string& model,
+                         const std::map<std::string, std::string>& there) {
   using config::in_quotes;
+  const auto has = [&there](std::string_view table) {
+    const auto found = there.lower_bound(std::string{table});
+    return found != there.end() && found->first.starts_with(table);
+  };
   const auto keys = config::key_variables(x.settings);
   std::string out =
       "# Written by 'riffle init'. Every key, explained: riffle config init\n"
@@ -89,10 +102,13 @@ std::string first_config(const service::usable_provider& x,
   if (!keys.empty()) out += "  # its key is in $" + keys.front();
   out += "\nmodel = " + in_quotes(model) + "\n";
   if (x.moved) out += "base_url = " + in_quotes(x.settings.base_url) + "\n";
-  return out +
-         "\n[agents.default]\nmodel = \"default\"\n"
-         "\n[approvals]\nmode = \"wait\"  # for an answer before a call "
-         "changes something\n";
+  if (!has("agents.default."))
+    out += "\n[agents.default]\nmodel = \"default\"\n";
+  if (!has("approvals."))
+    out +=
+        "\n[approvals]\nmode = \"wait\"  # for an answer before a call "
+        "changes something\n";
+  return out;
 }
 
 }  // namespace riffle::cli

@@ -4,6 +4,7 @@
 // What `riffle init` says, understands and writes.
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,14 @@ std::string provider_text(const service::usable_provider& x);
 /// What to do where no provider can be used.
 std::string no_provider_text(const std::vector<std::string>& keys);
 
-/// A configuration of ten lines for one model of a provider.
+/// A configuration of ten lines for one model of a provider. `there`: keys that
+/// the file sets already, as in `config::config::origins`; their tables are
+/// left out.
 std::string first_config(const service::usable_provider& x,
-                         const std::string& model);
+                         const std::string& model,
+                         const std::map<std::string, std::string>& there = {});
+
+/// Whether a configuration with these keys leaves the model to the defaults.
+bool names_no_model(const std::map<std::string, std::string>& origins);
 
 }  // namespace riffle::cli

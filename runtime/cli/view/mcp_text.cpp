@@ -200,8 +200,9 @@ std::string prompt_text(const server_prompt& x, std::size_t columns) {
   return "  " + fit(out, columns > 4 ? columns - 3 : 1) + "\n";
 }
 
-std::string mcp_line(const std::string& name, const mcp::server_status& x) {
-  std::string out = name;
+std::string mcp_line(const shown_server& server) {
+  const auto& x = server.now;
+  std::string out = server.name;
   out.resize(std::max<std::size_t>(out.size() + 1, 16), ' ');
   auto state = std::string{to_string(x.state)};
   state.resize(std::max<std::size_t>(state.size() + 1, 15), ' ');
@@ -214,14 +215,18 @@ std::string mcp_line(const std::string& name, const mcp::server_status& x) {
       out += "  " + safe_line(x.has->about.name, 60) + " " +
              safe_line(x.has->about.server_version, 40);
   }
+  out += server.seen.approved ? "  approved" : "  not approved";
+  if (server.seen.held > 0)
+    out += ", " + counted(server.seen.held, "tool") + " changed since";
   if (x.restarts > 0) out += "  " + std::to_string(x.restarts) + " restarts";
   if (!x.last_error.empty()) out += "\n  ✗ " + safe_line(x.last_error, 400);
   return out + "\n";
 }
 
-nlohmann::ordered_json mcp_facts(const std::string& name,
-                                 const mcp::server_status& x) {
-  nlohmann::ordered_json out = {{"name", name}, {"state", to_string(x.state)}};
+nlohmann::ordered_json mcp_facts(const shown_server& server) {
+  const auto& x = server.now;
+  nlohmann::ordered_json out = {{"name", server.name},
+                                {"state", to_string(x.state)}};
   if (x.has) {
     out["era"] = to_string(x.has->about.speaks);
     out["version"] = x.has->about.version;
@@ -229,6 +234,8 @@ nlohmann::ordered_json mcp_facts(const std::string& name,
     out["server_version"] = x.has->about.server_version;
     out["tools"] = x.has->tools.size();
   }
+  out["approved"] = server.seen.approved;
+  if (server.seen.held > 0) out["changed"] = server.seen.held;
   out["restarts"] = x.restarts;
   if (!x.last_error.empty()) out["last_error"] = x.last_error;
   return out;

@@ -11,8 +11,7 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/service/requests.hpp"
-#include "tools/mcp/memory.hpp"
-#include "tools/mcp/server.hpp"
+#include "tools/mcp/servers.hpp"
 
 namespace riffle::cli {
 
@@ -35,9 +34,15 @@ imported_servers read_mcp_servers(const nlohmann::json& x);
 /// A prompt as a person types it, and what it is for; a line.
 std::string prompt_text(const server_prompt& x, std::size_t columns);
 
-std::string mcp_line(const std::string& name, const mcp::server_status& x);
-nlohmann::ordered_json mcp_facts(const std::string& name,
-                                 const mcp::server_status& x);
+/// A server as `riffle mcp list` shows it.
+struct shown_server {
+  std::string name;
+  mcp::server_status now{};
+  mcp::review seen{};
+};
+
+std::string mcp_line(const shown_server& x);
+nlohmann::ordered_json mcp_facts(const shown_server& x);
 
 /// What is new in a server's tools, for a person, with the lines that differ.
 std::string mcp_changes_text(const std::vector<mcp::change>& all);

@@ -162,7 +162,8 @@ std::string trace_writer::on(const events::tool_call& x, wall_time at) {
     out = tag("CALL") + safe_line(x.tool, 64) + " " +
           safe_line(arguments, longest_detail) + "\n";
   }
-  open_.insert_or_assign(x.id, open_call{std::move(label), x.tool, at});
+  open_.insert_or_assign(
+      x.id, open_call{std::move(label), x.tool, at, !x.node.empty()});
   return out;
 }
 
@@ -179,8 +180,18 @@ std::string trace_writer::on(const events::tool_progress& x, wall_time at) {
   return tag("TOOL") + named(cut(call.label, rest)) + rest + "\n";
 }
 
+/// The work may have been done elsewhere than the call's event said.
+void trace_writer::name_place(const events::tool_result& x) {
+  const auto found = open_.find(x.id);
+  const auto node = result_node(x.metadata);
+  if (found == open_.end() || !found->second.moves || node.empty()) return;
+  auto& call = found->second;
+  call.label = label_on(call.label, call.tool, node);
+}
+
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
+  name_place(x);
   const auto label = label_of(x.id);
   const bool told = denied_.erase(x.id) > 0 &&
                     (x.how == outcome::denied || x.how == outcome::cancelled);
@@ -270,6 +281,12 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
            std::to_string(x.max_attempts) + ": " +
            safe_line(x.reason, longest_message) + "\n";
   auto out = tag("RETRY") + std::string{to_string(x.what)};
+  // The reason says where it was, the result where it will have been.
+  const auto call = x.id ? open_.find(*x.id) : open_.end();
+  if (call != open_.end()) {
+    call->second.label = label_on(call->second.label, call->second.tool, "");
+    call->second.moves = true;
+  }
   if (x.id) out += " " + label_of(*x.id);
   return out + ": attempt " + std::to_string(x.attempt) + " of " +
          std::to_string(x.max_attempts) +

@@ -51,7 +51,8 @@ class trace_writer {
   struct open_call {
     std::string label;  ///< "read: README.md"
     std::string tool;
-    wall_time shown;  ///< when a line about it was shown last
+    wall_time shown;     ///< when a line about it was shown last
+    bool moves = false;  ///< a node has it, or was to have it
   };
 
   std::string on(const events::run_started& x, wall_time at);
@@ -73,6 +74,7 @@ class trace_writer {
     return {};
   }
 
+  void name_place(const events::tool_result& x);
   std::string shown(const event& x);
   std::string collapsed(const event& x, std::string lines);
   [[nodiscard]] bool verbose() const {
