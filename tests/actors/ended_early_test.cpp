@@ -143,32 +143,56 @@ TEST_CASE("a run that is cancelled before it begins asks no model") {
   }
 }
 
-TEST_CASE("what was approved of a dead run does not begin as that is ended") {
+TEST_CASE("a step that was announced makes no call as its plan is ended") {
+  unsigned without_call = 0;
   for (unsigned seed = 1; seed <= orders; ++seed) {
     CAPTURE(seed);
     std::mt19937 random{seed};
     auto journal = std::make_shared<test_journal>();
     {
       actor_fixture x{journal};
-      x.approval = approve::ask;
-      x.settings.defaults.approval = "ask";
+      x.release_acks = x.run_blocking = false;
       x.begin();
-      x.provider->answers = {model_calls(0, "act") + model_stops("tool_calls")};
-      x.start(x.make_spec());
+      x.start(plan_spec(x, {tool("look")}));
       x.settle();
-      REQUIRE(x.undecided().size() == 1);
+      REQUIRE(journal->release_one());  // that it begins is on record
+    }
+    journal = journal->crash(seed);
+    if (journal->load_session(session_id{"plan_1"})->calls.empty())
+      ++without_call;
+    actor_fixture x{journal};
+    x.ids = other_ids();
+    x.begin();
+    x.resume(plan_spec(x, {tool("look")}), enough);
+    move_to_the_end(x, random);
+    REQUIRE(nothing_acted(x));
+    check_log(stored_log(*x.journal, run_id{"plan_1"}));
+  }
+  CHECK(without_call > orders / 10);
+}
+
+TEST_CASE("what waits in a dead run does not begin as that is ended") {
+  for (unsigned seed = 1; seed <= orders; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random{seed};
+    auto journal = std::make_shared<test_journal>();
+    {
+      actor_fixture x{journal};
+      x.run_blocking = false;
+      x.begin();
+      x.provider->answers = {model_calls(0, "act") + model_calls(1, "look") +
+                             model_stops("tool_calls")};
+      x.start(x.make_spec());
+      x.settle();  // the first is at its worker, the second waits for it
     }
     journal = journal->crash(seed);
     actor_fixture x{journal};
-    x.approval = approve::ask;
-    x.settings.defaults.approval = "ask";
     x.ids = other_ids();
     x.begin();
     x.provider->answers = {the_end};
-    x.decide(x.undecided().at(0).what.id, events::proposal_outcome::approved);
     x.resume(x.make_spec(), enough);
     move_to_the_end(x, random);
-    REQUIRE(x.act->acted.empty());
+    REQUIRE(nothing_acted(x));
     const auto log = stored_log(*x.journal, x.run);
     check_log(log);
     CHECK(last_data(log, "run_finished").at("status") == "cancelled");
