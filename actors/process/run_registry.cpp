@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "actors/process/run_registry.hpp"
 
-#include "actors/handler.hpp"
-
 #include <algorithm>
 #include <utility>
 
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 

@@ -109,8 +109,7 @@ std::shared_ptr<const config::config> finish_config(config::config x) {
 
 }  // namespace
 
-node::node(config::config config)
-    : config_{finish_config(std::move(config))} {}
+node::node(config::config config) : config_{finish_config(std::move(config))} {}
 
 /// Its order: runs settle, actors are asked to end, threads of tools get their
 /// time, then what did not end is killed, and what that does not end is left
