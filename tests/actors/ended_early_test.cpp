@@ -64,7 +64,7 @@ TEST_CASE("a plan that is cancelled before it begins begins no step") {
     std::mt19937 random{seed};
     actor_fixture x{std::make_shared<test_journal>()};
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     x.settle();
     if (with_start) {
       x.start(plan_spec(x, steps), enough);
@@ -96,7 +96,7 @@ TEST_CASE("a plan that is adopted to be ended begins nothing") {
     {
       actor_fixture x{journal};
       x.begin();
-      x.provider->answers = {the_end};
+      x.provider->answers = {model_ends};
       x.start(plan_spec(x, steps));
       const auto moves = 1 + random() % 250;
       for (unsigned m = 0; m < moves && !x.reader->is_closed; ++m)
@@ -110,7 +110,7 @@ TEST_CASE("a plan that is adopted to be ended begins nothing") {
     actor_fixture x{journal};
     x.ids = other_ids();
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     x.resume(plan_spec(x, steps), enough);
     move_to_the_end(x, random);
     REQUIRE(nothing_acted(x));
@@ -189,7 +189,7 @@ TEST_CASE("what waits in a dead run does not begin as that is ended") {
     actor_fixture x{journal};
     x.ids = other_ids();
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     x.resume(x.make_spec(), enough);
     move_to_the_end(x, random);
     REQUIRE(nothing_acted(x));

@@ -15,7 +15,7 @@ using nlohmann::json;
 TEST_CASE("a plan of calls and runs comes to its answer") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.start(plan_spec(x, {tool("act"), say("Say {{steps.1.output}}"),
                         tool("look", {{"text", "{{steps.2.output}}"}})}));
   x.run_out();
@@ -37,7 +37,7 @@ TEST_CASE("a step's run begins when its id is on record, not before") {
   auto journal = std::make_shared<test_journal>();
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.release_acks = false;
   x.start(plan_spec(x, {say()}));
   x.settle();
@@ -202,7 +202,7 @@ TEST_CASE("a plan whose actor fails goes on from its journal") {
     CAPTURE(handler);
     actor_fixture x;
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     auto spec = plan_spec(x, {tool("look"), say(), tool("look")});
     bool thrown = false;
     spec->faults = [&](const std::string& where) {
@@ -241,7 +241,7 @@ TEST_CASE("a process that ends at any moment loses and repeats no step") {
           seed * 31 + static_cast<unsigned>(life),
           [life] { return wall_time{1'000'000 * (life + 1)}; });
       x.begin();
-      x.provider->answers = {the_end};
+      x.provider->answers = {model_ends};
       auto with_policy = steps;
       for (auto& one : with_policy) one["on_error"] = "continue";
       auto spec = plan_spec(x, with_policy);
