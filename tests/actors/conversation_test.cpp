@@ -99,7 +99,8 @@ TEST_CASE("where no user may speak behind results, the model does before") {
   x.compact();
   const auto roles = [&](const std::string& note) {
     std::string out;
-    for (const auto& m : body_of(x, note).at("messages"))
+    const auto body = body_of(x, note);
+    for (const auto& m : body.at("messages"))
       out += m.at("role").get<std::string>() + " ";
     return out;
   };
