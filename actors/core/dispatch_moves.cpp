@@ -169,6 +169,8 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
 void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
                               time_point now) {
   // Whoever ends the run ends none of this, nor knows what came of it.
+  if (x.orphaned)
+    return settle(x, still_at_work(x, "the runtime restarted the run"), out);
   if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;

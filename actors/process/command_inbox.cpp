@@ -21,6 +21,21 @@ bool starts_a_run(const storage::proposal_state& x) {
          x.executed_by.empty();
 }
 
+/// On an executor's thread: nothing may leave it as an exception.
+cause_made make_cause(const cause_spec_maker& make,
+                      const storage::proposal_state& cause) {
+  cause_made out{cause.what.id, {}, {}};
+  try {
+    if (auto spec = make(cause))
+      out.spec = std::move(*spec);
+    else
+      out.why = std::move(spec.error());
+  } catch (const std::exception& problem) {
+    out.why = error{errc::internal, op, problem.what()};
+  }
+  return out;
+}
+
 }  // namespace
 
 // -- who waits ----------------------------------------------------------------
@@ -120,14 +135,8 @@ void command_inbox_state::try_causes() {
 /// meanwhile.
 void command_inbox_state::try_cause(const storage::proposal_state& cause) {
   auto job = [me = caf::actor_cast<command_inbox_actor>(self),
-              make = setup.make_cause_spec, cause] {
-    cause_made out{cause.what.id, {}, {}};
-    if (auto spec = make(cause))
-      out.spec = std::move(*spec);
-    else
-      out.why = std::move(spec.error());
-    caf::anon_send(me, std::move(out));
-  };
+              make = setup.make_cause_spec,
+              cause] { caf::anon_send(me, make_cause(make, cause)); };
   if (setup.blocking)
     setup.blocking->submit(std::move(job), {}, {});
   else

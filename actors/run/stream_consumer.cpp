@@ -7,7 +7,6 @@
 #include "actors/core/short_names.hpp"
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
-#include "runtime/base/endpoint.hpp"
 #include "runtime/base/metrics.hpp"
 #include "runtime/base/secrets.hpp"
 
@@ -60,6 +59,7 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
   request.headers = spec->headers;
   request.body = std::move(body);
   opened = self->clock().now();
+  if (metrics_are_read()) asked = server_of(spec->url);
   const auto& limits = spec->model.timeouts;
   request.timeouts = {limits.connect, limits.first_byte, limits.idle,
                       limits.total};
@@ -194,7 +194,6 @@ void stream_consumer_state::meter_chunk() {
   if (!spec->request.streaming || !metrics_are_read()) return;
   const auto now = self->clock().now();
   const auto since = std::exchange(last_chunk, now);
-  const auto asked = server_of(spec->url);
   measure(since ? metric::chat_next_chunk : metric::chat_first_chunk,
           std::chrono::duration<double>(now - since.value_or(opened)).count(),
           {{metric_key::operation, "chat"},
@@ -208,7 +207,6 @@ void stream_consumer_state::meter_end(const core::turn_summary& x) {
   if (!metrics_are_read()) return;
   const auto provider = provider_of(*spec);
   const std::string_view model = spec->model.model;
-  const auto asked = server_of(spec->url);
   measure(
       metric::chat_duration,
       std::chrono::duration<double>(self->clock().now() - opened).count(),

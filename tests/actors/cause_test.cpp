@@ -53,6 +53,24 @@ TEST_CASE("what an approved call needs is made beside the inbox") {
   CHECK(x.act->acted.size() == 1);
 }
 
+TEST_CASE("what throws while a run is made costs that run, not the inbox") {
+  propose_scene x;
+  bool breaks = true;
+  x.make_cause_spec = [&breaks, made = x.make_cause_spec](const auto& cause) {
+    if (breaks) throw std::runtime_error{"a fault of the test"};
+    return made(cause);
+  };
+  x.play({wants_act});
+  x.run_out();
+  x.approve(x.undecided().at(0).what.id);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  breaks = false;
+  caf::anon_send(x.inbox, queued_cause{x.journal->list_proposals({})->at(0)});
+  x.pass(5s);
+  CHECK(x.act->acted.size() == 1);
+}
+
 TEST_CASE("what was approved is given up for what stays") {
   propose_scene x;
   x.play({wants_act});
