@@ -12,13 +12,6 @@ namespace riffle {
 
 namespace {
 
-/// Of whole outputs: how large a part is, and how many are on their way: of one
-/// call, and of all calls of a link. So what another call says waits for no
-/// more than the latter.
-constexpr std::size_t piece_bytes = 256u << 10;
-constexpr std::size_t most_pieces = 4;
-constexpr std::size_t most_pieces_of_link = 8;
-
 /// Ids come from another process, and become names of files.
 bool is_plain_word(const std::string& text) {
   constexpr std::size_t longest = 128;
@@ -27,6 +20,14 @@ bool is_plain_word(const std::string& text) {
            return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
                   (c >= 'a' && c <= 'z') || c == '_' || c == '-';
          });
+}
+
+/// A node's own file system that does not answer is a fault of that call.
+constexpr auto admission_limit = std::chrono::minutes{2};
+
+error not_offered(const std::string& tool) {
+  return {errc::tool_unavailable, call_host_state::name,
+          "this node does not offer `" + tool + "`"};
 }
 
 std::size_t bytes_of(const call_result& x) {
@@ -50,66 +51,126 @@ void call_host_state::on_from_origin(from_origin& x) {
 
 void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   const attempt_key key{x.call.id, x.attempt};
-  const auto pool = setup.pool(x.call.tool);
-  if (x.version != work::version || !pool)
-    return refuse(from, x,
-                  {errc::tool_unavailable, name,
-                   "this node does not offer `" + x.call.tool + "`"},
-                  false);
+  const auto no = [&](error why, bool again = false) {
+    refuse(from.link, from.tag, x, std::move(why), again);
+  };
+  if (x.version != work::version || !setup.pool(x.call.tool))
+    return no(not_offered(x.call.tool));
   if (!is_plain_word(x.call.id.value) || !is_plain_word(x.run.value))
-    return refuse(from, x,
-                  {errc::invalid_request, name,
-                   "an id of a call or a run is letters, digits, \"_\" and "
-                   "\"-\", at most 128"},
-                  false);
+    return no({errc::invalid_request, name,
+               "an id of a call or a run is letters, digits, \"_\" and "
+               "\"-\", at most 128"});
   if (draining)
-    return refuse(
-        from, x,
-        {errc::tool_unavailable, name, "the node is being drained", true},
-        true);
+    return no({errc::tool_unavailable, name, "the node is being drained", true},
+              true);
   if (calls.contains(key) || tokens.contains({from.link, from.tag.token}))
-    return refuse(
-        from, x,
-        {errc::invalid_request, name, "the node has this attempt already"},
-        false);
-  if (auto why = setup.admit(x.call))
-    return refuse(from, x, std::move(*why), false);
-  auto work = work_of(x.run);
+    return no(
+        {errc::invalid_request, name, "the node has this attempt already"});
   x.workspace.clear();  // its own, whatever a peer says
-  x.epoch = work->epoch();
-  work->hand_over(x.epoch, x.call.id, x.attempt);
+  x.epoch = work_of(x.run)->epoch();
   ++runs[x.run];
   tokens.emplace(std::pair{from.link, from.tag.token}, key);
-  calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool, pool,
-                            x.call.limits.timeout});
-  if (watched.insert(pool.address()).second) self->monitor(pool);
+  calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool});
   ++loads[x.call.tool].waiting;
   setup.leases->add(x.call.id, from.lease);
+  admit({from.link, from.tag, std::move(x), {}});
+}
+
+/// Rules about places look at the file system, which may keep whoever looks.
+void call_host_state::admit(call_admitted x) {
+  if (!setup.aside || !setup.admits_aside ||
+      !setup.admits_aside(x.given.call.tool)) {
+    x.refused = setup.admit(x.given.call);
+    return on_admitted(x);
+  }
+  self->delayed_send(self, admission_limit,
+                     admission_overdue{x.link, x.tag.token});
+  setup.aside([me = caf::actor_cast<caf::actor>(self), ask = setup.admit,
+               x = std::move(x)]() mutable {
+    try {
+      x.refused = ask(x.given.call);
+    } catch (const std::exception& problem) {  // of ours: no memory, no folder
+      x.refused = error{
+          errc::internal, name,
+          std::string{"the node could not judge the call: "} + problem.what()};
+    }
+    caf::anon_send(me, std::move(x));
+  });
+}
+
+void call_host_state::on_admitted(call_admitted& x) {
+  const auto token = tokens.find({x.link, x.tag.token});
+  if (token == tokens.end()) return;  // stopped meanwhile
+  const auto key = token->second;
+  auto& call = calls.at(key);
+  call.pool = setup.pool(call.tool);
+  if (!x.refused && !call.pool) x.refused = not_offered(call.tool);
+  if (x.refused) {
+    refuse(x.link, x.tag, x.given, std::move(*x.refused));
+    return forget(key);
+  }
+  call.limit = x.given.call.limits.timeout;
+  work_of(call.run)->hand_over(x.given.epoch, key.first, key.second);
+  if (watched.insert(call.pool.address()).second) self->monitor(call.pool);
   tell_load();
-  self->send(pool, std::move(x),
+  self->send(call.pool, std::move(x.given),
              work_listeners{caf::actor_cast<work_listener>(self),
                             caf::actor_cast<progress_listener>(self)});
 }
 
-/// `again`: it may run at another place.
-void call_host_state::refuse(const from_origin& from, const work::assignment& x,
-                             error why, bool again) {
+void call_host_state::on_admission_overdue(const admission_overdue& x) {
+  const auto token = tokens.find({x.link, x.token});
+  if (token == tokens.end() || calls.at(token->second).pool) return;
+  call_admitted said{x.link, calls.at(token->second).tag, {}, {}};
+  said.given.call.id = token->second.first;
+  said.given.attempt = token->second.second;
+  said.refused =
+      error{errc::timeout, name,
+            "the node could not look at the call within 2 minutes, so it was "
+            "not executed: its file system does not answer"};
+  on_admitted(said);
+}
+
+void call_host_state::refuse(link_number link, const cluster::tag& tag,
+                             const work::assignment& x, error why, bool again) {
   work::done done{x.call.id, x.attempt};
-  done.result.how =
-      why.code == errc::approval_denied ? outcome::denied : outcome::failed;
+  switch (why.code) {
+    case errc::approval_denied: done.result.how = outcome::denied; break;
+    case errc::cancelled: done.result.how = outcome::cancelled; break;
+    default: done.result.how = outcome::failed;
+  }
   done.result.err = std::move(why);
   done.last_progress = 0;
   done.moved = again;
   self->send(setup.gate,
-             to_peer{from.link, caf::make_message(from.tag, std::move(done))});
+             to_peer{link, caf::make_message(tag, std::move(done))});
 }
 
 void call_host_state::on_stop(const from_origin& from, const work::stop& x) {
   const auto token = tokens.find({from.link, from.tag.token});
   if (token == tokens.end() || token->second != attempt_key{x.id, x.attempt})
     return;
-  const auto& call = calls.at(token->second);
-  self->send(call.pool, work::stop{x});
+  stop(attempt_key{token->second});
+}
+
+void call_host_state::stop(const attempt_key& key) {
+  const auto& call = calls.at(key);
+  if (call.pool)
+    return self->send(call.pool, work::stop{key.first, key.second});
+  work::assignment given;
+  given.call.id = key.first;
+  given.attempt = key.second;
+  refuse(call.link, call.tag, given,
+         {errc::cancelled, name, "the call was stopped before it began"});
+  forget(key);
+}
+
+std::size_t call_host_state::stop_those(std::optional<link_number> link) {
+  std::vector<attempt_key> found;
+  for (const auto& [key, call] : calls)
+    if (!link || call.link == *link) found.push_back(key);
+  for (const auto& key : found) stop(key);
+  return found.size();
 }
 
 void call_host_state::on_ack(const from_origin& from) {
@@ -189,89 +250,6 @@ void call_host_state::finish(const attempt_key& key, work::done done) {
   forget(key);
 }
 
-/// One after the other, off this thread; a few on their way at a time. The
-/// result follows the last one.
-void call_host_state::read_piece(const std::string& token, ending& x) {
-  if (x.reading || x.closed || x.in_flight >= most_pieces) return;
-  auto& of_link = pieces[x.link];
-  if (of_link >= most_pieces_of_link) return;  // its turn comes with an ack
-  ++of_link;
-  x.reading = true;
-  auto job = [me = caf::actor_cast<caf::actor>(self), from = x.output, token] {
-    caf::anon_send(me, piece_read{token, from->next(piece_bytes)});
-  };
-  if (setup.aside)
-    setup.aside(std::move(job));
-  else
-    job();
-}
-
-void call_host_state::on_piece_read(piece_read& x) {
-  const auto i = endings.find(x.token);
-  if (i == endings.end()) return;
-  auto& end = i->second;
-  auto* call = find(end.key.first, end.key.second);
-  const bool was_reading = std::exchange(end.reading, false);
-  if (x.bytes.empty()) end.closed = true;
-  if (call != nullptr && !end.closed) {
-    const auto size = x.bytes.size();
-    say(*call, cluster::piece{end.offset, std::move(x.bytes)});
-    end.offset += size;
-    ++end.in_flight;
-    read_piece(x.token, end);
-  } else {
-    give_room(end.link, was_reading ? 1 : 0);
-  }
-  end_if_sent(x.token);
-}
-
-/// To the call of the link that had to wait longest.
-void call_host_state::give_room(link_number link, std::size_t pieces_done) {
-  auto& of_link = pieces[link];
-  of_link -= std::min(of_link, pieces_done);
-  auto& last = last_served[link];
-  for (std::size_t n = endings.size(); n > 0 && of_link < most_pieces_of_link;
-       --n) {
-    auto next = endings.upper_bound(last);
-    if (next == endings.end()) next = endings.begin();
-    last = next->first;
-    if (next->second.link == link) read_piece(next->first, next->second);
-  }
-  if (of_link > 0) return;
-  pieces.erase(link);
-  last_served.erase(link);
-}
-
-void call_host_state::on_piece_ack(const from_origin& from,
-                                   const cluster::piece_ack& x) {
-  const auto i = endings.find(from.tag.token);
-  if (i == endings.end()) return;
-  auto& end = i->second;
-  if (end.in_flight == 0) return;
-  --end.in_flight;
-  end.closed = end.closed || x.stop;
-  give_room(end.link, 1);
-  end_if_sent(from.tag.token);
-}
-
-/// What is on its way is not answered any more.
-void call_host_state::give_up(ending& x) {
-  x.closed = true;
-  pieces[x.link] -= std::min(pieces[x.link], std::exchange(x.in_flight, 0));
-  self->send(caf::actor_cast<caf::actor>(self),
-             piece_read{calls.at(x.key).tag.token, {}});
-}
-
-void call_host_state::end_if_sent(const std::string& token) {
-  const auto i = endings.find(token);
-  if (i == endings.end()) return;
-  const auto& end = i->second;
-  if (!end.closed || end.reading || end.in_flight > 0) return;
-  auto done = std::move(i->second);
-  endings.erase(i);
-  finish(done.key, std::move(done.done));
-}
-
 void call_host_state::on_lost(work::lost& x) {
   const attempt_key key{x.id, x.attempt};
   auto* call = find(x.id, x.attempt);
@@ -314,13 +292,7 @@ std::shared_ptr<run_work> call_host_state::work_of(const run_id& run) {
 void call_host_state::on_origin_lost(const origin_lost& x) {
   for (auto& [token, end] : endings)  // nobody says that he has room
     if (end.link == x.link) give_up(end);
-  std::size_t ended = 0;
-  for (const auto& [key, call] : calls) {
-    if (call.link != x.link) continue;
-    self->send(call.pool, work::stop{key.first, key.second});
-    ++ended;
-  }
-  if (ended > 0)
+  if (const auto ended = stop_those(x.link))
     log_warn(name, std::to_string(ended) +
                        " calls are stopped: who gave them is lost (" +
                        x.reason + ")");
@@ -344,10 +316,7 @@ void call_host_state::on_drain() {
   tell_load();
 }
 
-void call_host_state::stop_all() {
-  for (const auto& [key, call] : calls)
-    self->send(call.pool, work::stop{key.first, key.second});
-}
+void call_host_state::stop_all() { stop_those({}); }
 
 void call_host_state::tell_load() {
   host_load out;
@@ -371,6 +340,8 @@ caf::behavior call_host(caf::stateful_actor<call_host_state>* self,
       [&st](work::progress& x) { st.on_progress(x); },
       [&st](work::done& x) { st.on_done(x); },
       [&st](work::lost& x) { st.on_lost(x); },
+      [&st](call_admitted& x) { st.on_admitted(x); },
+      [&st](const admission_overdue& x) { st.on_admission_overdue(x); },
       [&st](const call_overdue& x) { st.on_overdue(x); },
       [&st](piece_read& x) { st.on_piece_read(x); },
       [&st](const origin_lost& x) { st.on_origin_lost(x); },

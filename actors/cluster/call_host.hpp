@@ -22,8 +22,11 @@ struct host_setup {
   std::shared_ptr<work_board> board;            ///< that its workers have
   std::shared_ptr<lease_board> leases;          ///< the same
   /// Whether this process lets the call run, which it may narrow (limits). What
-  /// a peer says widens nothing. Looks at files for a moment.
+  /// a peer says widens nothing.
   std::function<std::optional<error>(tool_call&)> admit;
+  /// Whether `admit` looks at files for calls of this tool: then it is asked
+  /// aside. Empty: never.
+  std::function<bool(const std::string& tool)> admits_aside;
   /// The whole output of a call that was too long for its result; may be empty.
   std::function<output_stream_ptr(const call_id&)> whole_output;
   /// Runs a short job that blocks, elsewhere; empty: here.
@@ -45,8 +48,8 @@ struct call_host_state {
     cluster::tag tag;
     run_id run;
     std::string tool;
-    tool_pool_actor pool;
-    duration limit{};  ///< of time, the shorter of both sides'; 0: none
+    tool_pool_actor pool{};  ///< null: it is not admitted yet
+    duration limit{};        ///< of time, the shorter of both sides'; 0: none
     bool overdue = false;
     bool started = false;
     tool_worker_actor worker{};  ///< who wants the acks of its progress
@@ -65,6 +68,8 @@ struct call_host_state {
 
   void on_from_origin(from_origin& x);
   void on_assignment(from_origin& from, work::assignment& x);
+  void on_admitted(call_admitted& x);
+  void on_admission_overdue(const admission_overdue& x);
   void on_stop(const from_origin& from, const work::stop& x);
   void on_ack(const from_origin& from);
   void on_piece_ack(const from_origin& from, const cluster::piece_ack& x);
@@ -78,8 +83,14 @@ struct call_host_state {
   void on_drain();
   void stop_all();
 
-  void refuse(const from_origin& from, const work::assignment& x, error why,
-              bool again);
+  /// `again`: it may run at another place.
+  void refuse(link_number link, const cluster::tag& tag,
+              const work::assignment& x, error why, bool again = false);
+  void admit(call_admitted x);
+  /// By the ladder; one that is not admitted has no pool yet, and ends here.
+  void stop(const attempt_key& key);
+  /// The same of all that are admitted, or were given by this link.
+  std::size_t stop_those(std::optional<link_number> link);
   void read_piece(const std::string& token, ending& x);
   void give_room(link_number link, std::size_t pieces_done);
   void give_up(ending& x);

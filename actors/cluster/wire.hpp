@@ -120,6 +120,21 @@ struct call_overdue {
   std::uint32_t attempt = 0;
 };
 
+/// call_host's own: whether this process lets a call run, which it may have
+/// narrowed.
+struct call_admitted {
+  link_number link = 0;
+  cluster::tag tag;
+  work::assignment given;
+  std::optional<error> refused;
+};
+
+/// call_host's own: nobody could tell in time.
+struct admission_overdue {
+  link_number link = 0;
+  std::string token;
+};
+
 /// call_host's own: a part of an output was read.
 struct piece_read {
   std::string token;
@@ -145,6 +160,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::to_peer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::give_call)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_refused)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::drop_token)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_admitted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::admission_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::origin_lost)

@@ -4,7 +4,6 @@
 
 #include "actors/core/inline_proposals.hpp"
 #include "actors/run/orchestrator.hpp"
-#include "actors/tools/call_check.hpp"
 
 namespace riffle {
 
@@ -77,19 +76,7 @@ void orchestrator_state::add_inline_proposals(core::record_step& x,
 /// The approved call takes the place of a model's turn. It is a new call: the
 /// proposed one was settled in its own run.
 void orchestrator_state::begin_cause() {
-  const auto& [what, decided, ignored] = *spec->cause;
-  tool_call call;
-  call.id = spec->ids->next<call_id>();
-  call.provider_id = call.id.value;
-  call.tool = call.title = what.tool;
-  call.step = 1;
-  const bool edited =
-      !decided->arguments.empty() && decided->arguments != what.arguments;
-  call.rejection =
-      check_call(*spec, call, edited ? decided->arguments : what.arguments);
-  if (edited) call.edited_from = what.arguments;
-  // It was given: the tracker looks whether it was for exactly this.
-  call.needs_approval = true;
+  auto call = spec->caused_call.value();
   storage::call_record record;
   record.call = call;
   record.run = spec->run;

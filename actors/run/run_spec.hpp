@@ -80,6 +80,8 @@ struct run_spec {
   duration expire_after{};  ///< of proposals; 0: never
   /// The approved proposal that this run executes, instead of a model's turn.
   std::optional<storage::proposal_state> cause;
+  /// Its call, as a run has it that begins (`call_of_cause`).
+  std::optional<tool_call> caused_call{};
   /// Set for a plan: a plan executor takes the place of the orchestrator.
   std::shared_ptr<const plan_work> plan;
   /// It carries out a step of a plan that counts as a run itself.

@@ -134,6 +134,23 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   return ask_tool(spec, *tool, arguments->value, call);
 }
 
+tool_call call_of_cause(const run_spec& spec) {
+  const auto& [what, decided, ignored] = spec.cause.value();
+  tool_call call;
+  call.id = spec.ids->next<call_id>();
+  call.provider_id = call.id.value;
+  call.tool = call.title = what.tool;
+  call.step = 1;
+  const bool edited =
+      !decided->arguments.empty() && decided->arguments != what.arguments;
+  call.rejection =
+      check_call(spec, call, edited ? decided->arguments : what.arguments);
+  if (edited) call.edited_from = what.arguments;
+  // It was given: the tracker looks whether it was for exactly this.
+  call.needs_approval = true;
+  return call;
+}
+
 void describe_call(tool_call& call, const std::string& text) {
   take_arguments(call, text);
   call.eff = effect::mutating;  // so that it does not begin early

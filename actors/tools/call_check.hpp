@@ -25,6 +25,11 @@ error doubtful_call(const std::string& tool, const std::string& pattern);
 std::optional<error> check_call(const run_spec& spec, tool_call& call,
                                 const std::string& text);
 
+/// The call of the proposal that caused this run: a new one, since the proposed
+/// one was settled in its own run. Looks at the file system like `check_call`,
+/// so it is made with the spec and not by an actor.
+tool_call call_of_cause(const run_spec& spec);
+
 /// Only what its text says, for a call that nobody will execute.
 void describe_call(tool_call& call, const std::string& text);
 

@@ -7,6 +7,7 @@
 
 #include "actors/core/always_scope.hpp"
 #include "actors/run/run_spec.hpp"
+#include "actors/tools/call_check.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "actors/tools/call_records.hpp"
 #include "runtime/base/digest.hpp"
@@ -102,7 +103,7 @@ call_inspection unknown(error why) {
 }  // namespace
 
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
-                             bool grants) {
+                             bool grants, const std::string& arguments) {
   const auto* tool = spec.registry->find(call.tool);
   if (tool == nullptr)
     return unknown({errc::tool_not_found, op,
@@ -111,6 +112,7 @@ call_inspection inspect_call(const run_spec& spec, const tool_call& call,
   try {
     if (auto why = inspect(spec, **tool, call, grants, out))
       return unknown(std::move(*why));
+    if (!arguments.empty()) out.edited = edit_call(spec, call, arguments);
   } catch (const std::exception& problem) {  // of ours: no memory, no folder
     return unknown({errc::internal, op,
                     std::string{"it could not be looked at, so it was not "

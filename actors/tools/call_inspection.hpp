@@ -24,12 +24,15 @@ struct call_inspection {
   bool can_always = false;
   std::string pattern;  ///< that "always" offers, or empty
   std::optional<storage::grant_record> granted;  ///< covers the call
+  /// The call with the arguments that a person approved, or why it cannot be.
+  std::optional<expected<tool_call>> edited{};
 };
 
 /// Blocks (files, the journal): on a look's thread. A grant that cannot be read
-/// does not count: somebody is asked. `grants`: whether to look for them.
+/// does not count: somebody is asked. `grants`: whether to look for them;
+/// `arguments`: with which it was approved, empty: with its own.
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
-                             bool grants);
+                             bool grants, const std::string& arguments);
 
 /// Whether it covers a call of this tool.
 bool covers(const storage::grant_record& grant, const std::string& folder,

@@ -87,7 +87,7 @@ void proposal_tracker_state::on_decision(decision_known& x) {
     (outdated ? open.outdated : open.approved) = std::move(y);
     look_at_next();
   } else {
-    resolve(take(first->call), y);
+    resolve(take(first->call), y, {});
   }
 }
 
@@ -115,7 +115,7 @@ void proposal_tracker_state::on_second_look(const call_id& id,
   }
   if (spec->cause) return resolve_cause(x);
   const auto decided = x.approved ? *x.approved : *x.outdated;
-  resolve(std::move(x), decided);
+  resolve(std::move(x), decided, seen.edited);
 }
 
 /// The person's decision stays; what became of it is in the log.
@@ -161,7 +161,8 @@ void proposal_tracker_state::replace(undecided_call x,
 /// Events and record of the decision first, then the dispatcher: nothing acts
 /// before they are on their way to the journal, in front of the intent.
 void proposal_tracker_state::resolve(undecided_call x,
-                                     const storage::decision_record& y) {
+                                     const storage::decision_record& y,
+                                     std::optional<expected<tool_call>> edit) {
   events::approval_resolved event{y.proposal, x.call.id, y.how,
                                   y.by,       y.reason,  {}};
   approval_decision out{x.call.id,
@@ -174,18 +175,19 @@ void proposal_tracker_state::resolve(undecided_call x,
                         {}};
   if (out.approved && y.arguments.empty()) {
     x.call.basis = out.basis = x.record.basis;
-  } else if (out.approved) {
-    auto edited = edit_call(*spec, x.call, y.arguments);
-    if (edited) {
-      event.arguments = edited->arguments;
-      x.call = *edited;
-      out.edited = std::move(*edited);
-    } else {  // was checked before; rules or tools differ here
-      event.how = events::proposal_outcome::denied;
-      event.by = itself;
-      event.reason = out.reason = bad_approval(edited.error());
-      out.approved = false;
-    }
+  } else if (out.approved && !edit) {  // withdrawn meanwhile: nothing acts
+    event.arguments = y.arguments;
+    out.approved = false;
+    out.reason = withdrawn;
+  } else if (out.approved && edit->has_value()) {
+    event.arguments = (*edit)->arguments;
+    x.call = **edit;
+    out.edited = std::move(**edit);
+  } else if (out.approved) {  // was checked before; rules or tools differ here
+    event.how = events::proposal_outcome::denied;
+    event.by = itself;
+    event.reason = out.reason = bad_approval(edit->error());
+    out.approved = false;
   }
   run_entry entry;
   entry.events.emplace_back(std::move(event));

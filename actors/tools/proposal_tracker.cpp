@@ -137,10 +137,15 @@ void proposal_tracker_state::look_at_next() {
 void proposal_tracker_state::submit_look(const core::call_look& x) {
   const auto& of = waiting.at(x.call);
   const bool asked = !of.record.id.value.empty();
+  // A run that was caused has the approved arguments already.
+  const auto arguments =
+      of.approved && !spec->cause ? of.approved->arguments : std::string{};
   auto job = [me = caf::actor_cast<proposal_tracker_actor>(self), spec = spec,
-              call = of.call, round = x.round, first = !of.approved && !asked] {
-    caf::anon_send(
-        me, call_inspected{call.id, round, inspect_call(*spec, call, first)});
+              call = of.call, round = x.round, first = !of.approved && !asked,
+              arguments] {
+    caf::anon_send(me,
+                   call_inspected{call.id, round,
+                                  inspect_call(*spec, call, first, arguments)});
   };
   if (!spec->looks) return job();
   self->delayed_send(self, look_late,

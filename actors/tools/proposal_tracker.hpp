@@ -90,7 +90,10 @@ struct proposal_tracker_state {
               events::proposal_outcome how, std::string reason);
   /// The call is asked for anew.
   void replace(undecided_call x, const call_inspection& seen);
-  void resolve(undecided_call x, const storage::decision_record& y);
+  /// `edit`: the call with the arguments that the decision has, if it has any
+  /// and the call was looked at.
+  void resolve(undecided_call x, const storage::decision_record& y,
+               std::optional<expected<tool_call>> edit);
   void resolve_cause(const undecided_call& x);
   void answer(approval_decision x);
   void tell_open_proposal(const storage::decision_record& x);

@@ -198,6 +198,10 @@ std::function<caf::actor(caf::actor gate)> make_host(
   setup.admit = [own, config](tool_call& call) {
     return admit_call(call, *own, config->tools);
   };
+  setup.admits_aside = [own, config](const std::string& name) {
+    const auto* tool = own->find(name);
+    return tool != nullptr && takes_a_look(**tool, config->tools);
+  };
   setup.aside = [aside](std::function<void()> job) {
     aside->submit(std::move(job));
   };

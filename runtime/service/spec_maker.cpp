@@ -9,6 +9,7 @@
 
 #include "actors/core/termination_policy.hpp"
 #include "actors/run/asked_models.hpp"
+#include "actors/tools/call_check.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
@@ -135,6 +136,7 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   if (auto ok = connect(*spec).and_then([&] { return add_fallback(*spec); });
       !ok)
     return unexpected{std::move(ok.error())};
+  if (spec->cause) spec->caused_call = call_of_cause(*spec);
   return run_spec_ptr{std::move(spec)};
 }
 

@@ -104,6 +104,7 @@ TEST_CASE("a run with a cause that is killed acts at most once") {
       x.release_acks = false;
       auto spec = x.make_spec("run_2");
       spec->cause = cause;
+      spec->caused_call = call_of_cause(*spec);
       x.start(spec);
       x.settle();
       for (std::size_t i = 0; i < acks; ++i) {
@@ -121,6 +122,7 @@ TEST_CASE("a run with a cause that is killed acts at most once") {
       x.begin();
       auto spec = x.make_spec("run_2");
       spec->cause = cause;
+      spec->caused_call = call_of_cause(*spec);
       x.resume(spec);
       x.run_out();
       acted += x.act->acted.size();
@@ -145,6 +147,7 @@ TEST_CASE("a run with a cause executes what was approved and nothing else") {
   SECTION("not another tool") { cause.what.tool = "redo"; }
   auto spec = x.make_spec("run_2");
   spec->cause = cause;
+  spec->caused_call = call_of_cause(*spec);
   x.start(spec);
   x.pass(5s);
   CHECK(x.act->acted.empty());

@@ -172,6 +172,11 @@ void cluster_scene::make_node(const std::string& group) {
     host.board = std::make_shared<work_board>();
     host.leases = leases;
     host.admit = [this](tool_call&) { return refusal; };
+    host.admits_aside = [this](const std::string&) { return hold_admissions; };
+    host.aside = [this](std::function<void()> job) {
+      if (!hold_admissions) return job();
+      admissions.push_back(std::move(job));
+    };
     host.whole_output = [this](const call_id&) {
       return std::exchange(output, nullptr);
     };

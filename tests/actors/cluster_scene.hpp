@@ -75,6 +75,8 @@ struct cluster_scene {
   std::map<std::string, std::string> kept;  ///< outputs, by call
   std::shared_ptr<output_stream> output;    ///< of the next result
   std::optional<error> refusal;             ///< of the node, for all calls
+  bool hold_admissions = false;  ///< looks of the node, in `admissions`
+  std::deque<std::function<void()>> admissions;
   node_times times;
   std::optional<std::string> why_unused;  ///< at the origin, of its tools
   bool hold_pieces = false;               ///< until `keep_next`

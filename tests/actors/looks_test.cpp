@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nobody is asked about a call that was not looked at, and no approval counts
 // that was not compared, however busy the process is.
+#include "actors/tools/call_check.hpp"
 #include "runtime/base/digest.hpp"
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
@@ -172,6 +173,24 @@ TEST_CASE("an always that is looked for late still holds") {
   x.check();
 }
 
+TEST_CASE("an edited call is looked at by a look, not by an actor") {
+  approval_scene x;
+  x.play({wants_act});
+  x.pass(1s);
+  const auto id = open_one(x).id;
+  x.run_looks = false;
+  const auto asked = x.act->subjects;
+  x.decide(id, proposal_outcome::approved, R"({"n":7})");
+  x.settle();
+  CHECK(x.act->subjects == asked);
+  CHECK(x.act->acted.empty());
+  x.run_looks = true;
+  x.run_out();
+  CHECK(x.act->subjects > asked);
+  CHECK(x.act->arguments == std::vector<std::string>{R"({"n":7})"});
+  x.check();
+}
+
 TEST_CASE("an approval of what nobody looked at is asked for again") {
   approval_scene x;
   x.propose = true;
@@ -186,6 +205,7 @@ TEST_CASE("an approval of what nobody looked at is asked for again") {
   cause.decided->digest = cause.what.digest;
   auto spec = x.make_spec("run_2");
   spec->cause = cause;
+  spec->caused_call = call_of_cause(*spec);
   x.start(spec);
   x.pass(5s);
   CHECK(x.act->acted.empty());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/tools/call_check.hpp"
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
 
@@ -20,6 +21,7 @@ struct propose_scene : approval_scene {
       auto spec = make_spec("run_" + std::to_string(++last));
       run = back;
       spec->cause = cause;
+      spec->caused_call = call_of_cause(*spec);
       spec->task = "Proposal " + cause.what.id.value + " was approved.";
       return expected<run_spec_ptr>{std::move(spec)};
     };

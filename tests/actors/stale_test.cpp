@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What was shown is what runs: what has changed since is asked for again.
+#include "actors/tools/call_check.hpp"
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
 
@@ -244,6 +245,7 @@ TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
   if (stale) x.act->from = "content 2";
   auto spec = x.make_spec("run_2");
   spec->cause = cause;
+  spec->caused_call = call_of_cause(*spec);
   x.start(spec);
   x.pass(5s);
   const auto lines = log_of(*x.journal, "run_2");
@@ -266,6 +268,7 @@ TEST_CASE("what a finished run proposed, and has changed, is proposed anew") {
             .find(now.id.value) != std::string::npos);
   auto again = x.make_spec("run_3");
   again->cause = *x.decide(now.id, proposal_outcome::approved).now;
+  again->caused_call = call_of_cause(*again);
   x.start(again);
   x.pass(5s);
   CHECK(x.act->bases == std::vector<std::string>{"content 2"});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Whether a node lets a call run, where it has to look at files to know.
+#include "tests/actors/cluster_scene.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+TEST_CASE("a node that has to look at a call goes on with others meanwhile") {
+  cluster_scene x;
+  x.hold_admissions = true;
+  x.give("a");
+  REQUIRE(x.admissions.size() == 1);
+  CHECK(x.at_node.empty());
+  x.hold_admissions = false;
+  x.give("b");
+  CHECK(x.at_node.contains("b"));
+
+  SECTION("and gives it to its workers then") {
+    x.admissions.front()();
+    x.settle();
+    REQUIRE(x.at_node.contains("a"));
+    x.answer("a", "done");
+    REQUIRE(x.done("a"));
+    CHECK(x.done("a")->result.output == "done");
+  }
+  SECTION("and says why it may not run") {
+    x.refusal = error{errc::approval_denied, "node", "not here"};
+    x.admissions.front()();
+    x.settle();
+    REQUIRE(x.done("a"));
+    CHECK(x.done("a")->result.how == outcome::denied);
+  }
+  SECTION("and lets it end when it is stopped, however late the look is") {
+    x.stop("a");
+    REQUIRE(x.done("a"));
+    CHECK(x.done("a")->result.how == outcome::cancelled);
+    CHECK(x.stopped.empty());
+    x.admissions.front()();
+    x.settle();
+    CHECK_FALSE(x.at_node.contains("a"));
+  }
+  SECTION("and forgets it with who gave it") {
+    caf::anon_send_exit(x.line_to_origin, caf::exit_reason::kill);
+    x.pass(5s);
+    x.admissions.front()();
+    x.settle();
+    CHECK_FALSE(x.at_node.contains("a"));
+    return;
+  }
+  SECTION("and ends it after two minutes") {
+    x.pass(119s);
+    CHECK_FALSE(x.done("a"));
+    x.pass(2s);
+    REQUIRE(x.done("a"));
+    CHECK(x.done("a")->result.err->code == errc::timeout);
+    x.admissions.front()();
+    x.settle();
+    CHECK_FALSE(x.at_node.contains("a"));
+  }
+  x.answer("b", "done");
+  CHECK(x.done("b") != nullptr);
+}
