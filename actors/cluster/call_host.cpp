@@ -227,6 +227,11 @@ void call_host_state::on_done(work::done& x) {
               "the call took longer than " + duration_text(call->limit) +
                   ", the time limit of its node"};
   }
+  // Its pool gave it to no worker, as its circuit breaker is open: another node
+  // may.
+  if (!call->started && x.result.err &&
+      x.result.err->code == errc::tool_unavailable)
+    x.moved = true;
   if (const auto bytes = bytes_of(x.result); bytes > setup.most_result) {
     x.result = {};
     x.result.how = outcome::failed;

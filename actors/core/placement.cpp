@@ -16,6 +16,8 @@ constexpr std::string_view of_label = "label:";
 /// Sessions whose node is remembered; more forget the one that sorts first,
 /// which is the oldest: ids sort by time.
 constexpr std::size_t most_stuck = 100'000;
+/// Then a call of ours tries again a node that refused one.
+constexpr auto refusal_rest = std::chrono::seconds{10};
 
 /// "*": any characters, "?": one. Linear but for the last star.
 bool matches(std::string_view pattern, std::string_view text) {
@@ -126,7 +128,9 @@ expected<std::string> placement::choose(const std::string& tool,
   if (found == tools_.end()) return unexpected{unavailable(tool, {}, now)};
   auto& x = found->second;
   std::pair<const std::string, place>* best = nullptr;
-  const auto fuller = [](const place& a, const place& b) {
+  const auto worse = [&](const place& a, const place& b) {
+    const bool rests = a.rests_until.us > now.us;
+    if (rests != (b.rests_until.us > now.us)) return rests;
     // a's share of its places, compared with b's, without division.
     return std::uint64_t{a.given + a.others} * b.places >
            std::uint64_t{b.given + b.others} * a.places;
@@ -134,8 +138,8 @@ expected<std::string> placement::choose(const std::string& tool,
   for (auto& one : x.places) {
     if (!allows(x, one.first)) continue;
     const bool better =
-        best == nullptr || fuller(best->second, one.second) ||
-        (!fuller(one.second, best->second) && !best->first.empty() &&
+        best == nullptr || worse(best->second, one.second) ||
+        (!worse(one.second, best->second) && !best->first.empty() &&
          one.second.last < best->second.last);
     if (better) best = &one;
   }
@@ -162,6 +166,16 @@ void placement::remember(const std::string& tool, const session_id& session,
   if (x != tools_.end() && x->second.rule.sticky &&
       !stuck_.contains({session, tool}))
     stick(tool, session, node);
+}
+
+void placement::on_refused(const call_id& call, wall_time now) {
+  const auto i = held_.find(call);
+  if (i == held_.end()) return;
+  auto& places = tools_.at(i->second.tool).places;
+  const auto at = places.find(i->second.node);
+  if (at == places.end() || at->second.stay != i->second.stay) return;
+  at->second.rests_until = {now.us +
+                            std::chrono::microseconds{refusal_rest}.count()};
 }
 
 void placement::release(const call_id& call) {

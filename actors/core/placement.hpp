@@ -33,7 +33,9 @@ bool means_node(std::string_view item, std::string_view node,
 
 /// Chooses for each attempt of a call the place with the most room, counted
 /// from what was given out here and what the nodes say; among equals this
-/// process, then in turns. Costs the number of nodes that have the tool.
+/// process, then in turns. A node that refused a call of the tool, since its
+/// circuit breaker is open, comes behind all others for a while. Costs the
+/// number of nodes that have the tool.
 class placement {
  public:
   void set_rule(const std::string& tool, placement_rule rule);
@@ -57,6 +59,8 @@ class placement {
   /// calls go on there, unless it is known here already.
   void remember(const std::string& tool, const session_id& session,
                 const std::string& node);
+  /// The place of this call refused it.
+  void on_refused(const call_id& call, wall_time now);
   /// The call needs its place no more.
   void release(const call_id& call);
   void release_run(const run_id& run);
@@ -76,6 +80,7 @@ class placement {
     std::uint32_t others = 0;  ///< as the node says
     std::uint64_t last = 0;    ///< when it was chosen, by number
     std::uint64_t stay = 0;    ///< another one each time its node joins
+    wall_time rests_until{};   ///< since it refused a call
   };
   struct gone {
     std::string why;

@@ -48,8 +48,10 @@ void dispatcher_state::on(orphan_due& x) {
 void dispatcher_state::on(work::done& x) {
   came_back(x.id, x.attempt);
   redact(x.result);
-  if (x.moved && x.result.err && x.result.err->code == errc::tool_unavailable)
+  if (x.moved && x.result.err && x.result.err->code == errc::tool_unavailable) {
+    if (spec->nodes) spec->nodes->on_refused(x.id);
     return apply(queue.on_moved(x.id, x.attempt, now(), *x.result.err));
+  }
   if (x.moved) return apply(queue.on_moved(x.id, x.attempt, now()));
   const auto late = queue.late();
   if (!x.state.empty()) state_of[x.id] = std::move(x.state);

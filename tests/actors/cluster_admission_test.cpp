@@ -7,6 +7,21 @@ using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 
+TEST_CASE("a call that a node's pool refuses may run at another node") {
+  cluster_scene x;
+  x.give("a");
+  const bool began = GENERATE(false, true);
+  if (began)
+    caf::anon_send(x.at_node.at("a").who.dispatcher, work::started{{"a"}, 1});
+  work::done refused{{"a"}, 1};
+  refused.result.how = outcome::failed;
+  refused.result.err = error{errc::tool_unavailable, "tool_pool", "open"};
+  caf::anon_send(x.at_node.at("a").who.dispatcher, refused);
+  x.settle();
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->moved == !began);
+}
+
 TEST_CASE("a node that has to look at a call goes on with others meanwhile") {
   cluster_scene x;
   x.hold_admissions = true;

@@ -158,6 +158,41 @@ TEST_CASE("a sticky tool stays where an earlier process had it") {
   CHECK(w.choose("x", 11, "s2") == "a");
 }
 
+TEST_CASE("a node that refuses a call comes behind all others for a while") {
+  world w;
+  w.places.add("a", {}, "x", 100);
+  w.places.add("b", {}, "x", 1);
+  REQUIRE(w.choose("x", 1) == "a");
+  w.places.on_refused({"c1"}, w.now);
+  for (int i = 1; i < 6; ++i) CHECK(w.choose("x", i) == "b");
+  w.now.us += 9 * second;
+  CHECK(w.choose("x", 6) == "b");
+  w.now.us += 2 * second;
+  CHECK(w.choose("x", 7) == "a");
+  SECTION("but before none at all") {
+    w.places.remove("b", "lost", w.now);
+    REQUIRE(w.choose("x", 8) == "a");
+    w.places.on_refused({"c8"}, w.now);
+    CHECK(w.choose("x", 8) == "a");
+  }
+  SECTION("and for other tools it is as good as ever") {
+    w.places.add("a", {}, "y", 100);
+    w.places.add("b", {}, "y", 1);
+    w.places.on_refused({"c7"}, w.now);
+    CHECK(w.choose("y", 9) == "a");
+    CHECK(w.choose("x", 10) == "b");
+  }
+  SECTION("and a node that joins anew owes nothing") {
+    w.places.on_refused({"c7"}, w.now);
+    w.places.remove("a", "lost", w.now);
+    w.places.add("a", {}, "x", 100);
+    w.places.on_refused({"c7"}, w.now);
+    w.choose("x", 11);
+    CHECK(w.choose("x", 12) == "a");
+  }
+  w.places.on_refused({"nobody"}, w.now);
+}
+
 TEST_CASE("the places of a run are free when it is forgotten") {
   world w;
   w.places.add("a", {}, "x", 4);
