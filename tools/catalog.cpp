@@ -55,12 +55,14 @@ void catalog::on_nodes_known() {
   changed_.notify_all();
 }
 
+bool catalog::has_own(const std::string& name) const {
+  return own_->find(name) != nullptr;
+}
+
 bool catalog::wait_for(const std::vector<std::string>& names,
                        duration limit) const {
+  if (names.empty()) return true;
   std::unique_lock lock{mutex_};
-  if (std::ranges::all_of(
-          names, [&](const auto& name) { return own_->find(name) != nullptr; }))
-    return true;
   const bool there = changed_.wait_for(lock, limit, [&] { return has(names); });
   if (known_by_)
     changed_.wait_until(lock, *known_by_, [&] { return !known_by_; });

@@ -34,10 +34,12 @@ class catalog {
   /// Each of them has said what it has, or cannot be reached.
   void on_nodes_known();
 
-  /// Waits until there are tools with all these names, at most `limit`; with a
-  /// name that this process has not itself also until the nodes are known, so
-  /// that the first calls of a run are spread over all of them. False: a tool
-  /// is missing.
+  /// Whether this process has it itself.
+  [[nodiscard]] bool has_own(const std::string& name) const;
+
+  /// Waits until there are tools with all these names, at most `limit`, and
+  /// until the nodes are known, so that the first calls of a run are spread
+  /// over all of them; no name, no wait. False: a tool is missing.
   bool wait_for(const std::vector<std::string>& names, duration limit) const;
 
  private:

@@ -235,7 +235,7 @@ error placement::unavailable(const std::string& tool, const of_tool& x,
   }
   if (text.empty())
     text =
-        x.places.empty()
+        std::ranges::all_of(x.places, [](auto& y) { return y.first.empty(); })
             ? "no node that has it has joined"
             : "tools." + tool + ".nodes allows none of the nodes that have it";
   else

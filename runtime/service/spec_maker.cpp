@@ -140,6 +140,17 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   return run_spec_ptr{std::move(spec)};
 }
 
+/// Those whose calls do not run here, by what this process has or by a rule.
+std::vector<std::string> spec_maker::those_of_nodes(
+    std::vector<std::string> names) const {
+  std::erase_if(names, [&](const std::string& name) {
+    const auto& nodes = config_->tools.of(name).nodes;
+    return parts_.tools->has_own(name) &&
+           (nodes.empty() || std::ranges::find(nodes, "local") != nodes.end());
+  });
+  return names;
+}
+
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
     std::vector<std::string>& names, std::string& waited) const {
@@ -152,7 +163,7 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
       missing += (missing.empty() ? "`" : ", `") + name + "`";
   const auto limit = config_->cluster.join_timeout;
   if (missing.empty()) {
-    parts_.tools->wait_for(names, limit);  // for other nodes that have them
+    parts_.tools->wait_for(those_of_nodes(names), limit);  // for all that have
     return parts_.tools->now();
   }
   const auto begin = std::chrono::steady_clock::now();

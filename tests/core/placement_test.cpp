@@ -158,6 +158,15 @@ TEST_CASE("a sticky tool stays where an earlier process had it") {
   CHECK(w.choose("x", 11, "s2") == "a");
 }
 
+TEST_CASE("who has no node is not told of nodes that a rule excludes") {
+  world w;
+  w.places.set_rule("x", {.nodes = {"gpu-*"}, .here = true});
+  CHECK(w.choose("x", 1).find("no node that has it has joined") !=
+        std::string::npos);
+  w.places.add("cpu-1", {}, "x", 1);
+  CHECK(w.choose("x", 1).find("allows none of the nodes") != std::string::npos);
+}
+
 TEST_CASE("a node that refuses a call comes behind all others for a while") {
   world w;
   w.places.add("a", {}, "x", 100);

@@ -87,3 +87,19 @@ TEST_CASE("the commands for a cluster with certificates work as they stand") {
   CHECK(folder.read("err").find("where@alpha") != std::string::npos);
   CHECK(end.err.find("without TLS") == std::string::npos);
 }
+
+TEST_CASE(
+    "a run whose tool may run on nodes alone waits until they are there") {
+  const node_process a{
+      "alpha", node_options{.words = {"--set", "node.tools=[\"bash\"]", "--set",
+                                      "tools.bash.approval=\"allow\""}}};
+  a.folder.write("who", "alpha");
+  origin o{{a.address},
+           {{"bash", {{"command", "cat who"}}}},
+           "insecure = true\n[tools.bash]\nnodes = [\"*\"]\n"};
+  const auto done = o.go({"--set", "agents.default.tools=[\"bash\"]"});
+  INFO(done.err);
+  const auto result = result_of(done.out);
+  CHECK(result.at("outcome") == "ok");
+  CHECK(result.at("output").get<std::string>().starts_with("alpha"));
+}

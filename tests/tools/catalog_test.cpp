@@ -52,7 +52,9 @@ auto later() { return std::chrono::steady_clock::now() + far; }
 TEST_CASE("a run with tools of its own process waits for no node") {
   auto x = with_own();
   x.expect_nodes(later());
-  CHECK(x.wait_for({"here"}, far));
+  CHECK(x.has_own("here"));
+  CHECK_FALSE(x.has_own("where"));
+  CHECK(x.wait_for({}, far));
 }
 
 TEST_CASE("a tool that is there is waited with until all nodes are known") {
