@@ -5,8 +5,11 @@
 #define VALIJSON_USE_EXCEPTIONS 1  // else a bad schema ends the process
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <new>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -24,6 +27,21 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_violations = 10;
+constexpr double largest_whole = 9007199254740992;  // 2^53
+
+/// Schemas that a check tries: each part of the value against each of them
+/// once, and then some. Each may take a microsecond …
+constexpr std::size_t free_steps = 20'000;
+constexpr std::size_t most_steps = 3'000'000;
+/// … and many times that where all that is wrong is gathered.
+constexpr std::size_t most_gathered = 20'000;
+
+std::size_t parts_of(const json& x) {
+  std::size_t out = 1;
+  if (x.is_structured())
+    for (const auto& item : x) out += parts_of(item);
+  return out;
+}
 
 /// `pattern`, matched by us.
 class pattern_constraint final : public valijson::constraints::PolyConstraint {
@@ -46,6 +64,91 @@ class pattern_constraint final : public valijson::constraints::PolyConstraint {
   size_t sizeOf() const override { return sizeof(*this); }
 
   schema_pattern pattern_;
+};
+
+/// A value as a text that equal ones have in common, whatever their order of
+/// keys.
+void append_canonical(const valijson::adapters::Adapter& x, std::string& out) {
+  if (x.isArray()) {
+    out += '[';
+    x.applyToArray([&](const valijson::adapters::Adapter& item) {
+      append_canonical(item, out);
+      out += ',';
+      return true;
+    });
+  } else if (x.isObject()) {
+    out += '{';
+    x.applyToObject(
+        [&](const std::string& key, const valijson::adapters::Adapter& item) {
+          out += std::to_string(key.size()) + ':' + key;
+          append_canonical(item, out);
+          out += ',';
+          return true;
+        });
+  } else if (x.isString()) {
+    const auto text = x.getString();
+    out += '"' + std::to_string(text.size()) + ':' + text;
+  } else if (x.isDouble()) {
+    json number = x.getDouble();
+    const auto whole = static_cast<double>(static_cast<std::int64_t>(
+        std::clamp(x.getDouble(), -largest_whole, largest_whole)));
+    if (whole == x.getDouble()) number = static_cast<std::int64_t>(whole);
+    out += number.dump();
+  } else if (x.isInteger()) {
+    out += std::to_string(x.getInteger());
+  } else {
+    out += x.isBool() ? (x.getBool() ? "t" : "f") : "n";
+  }
+}
+
+/// `uniqueItems`, in the length of the value and not in its square.
+class unique_constraint final : public valijson::constraints::PolyConstraint {
+  bool validate(const valijson::adapters::Adapter& target,
+                const std::vector<std::string>& context,
+                valijson::ValidationResults* results) const override {
+    if (!target.isArray()) return true;
+    std::unordered_set<std::string> seen;
+    const bool well =
+        target.applyToArray([&](const valijson::adapters::Adapter& item) {
+          std::string text;
+          append_canonical(item, text);
+          return seen.insert(std::move(text)).second;
+        });
+    if (!well && results)
+      results->pushError(context, "two of its items are equal");
+    return well;
+  }
+  Constraint* cloneInto(void* place) const override {
+    return new (place) unique_constraint(*this);
+  }
+  size_t sizeOf() const override { return sizeof(*this); }
+};
+
+struct too_costly {};
+
+/// How many schemas may still be tried by the check of this thread.
+thread_local std::size_t steps_left = 0;
+
+class step_constraint final : public valijson::constraints::PolyConstraint {
+  bool validate(const valijson::adapters::Adapter&,
+                const std::vector<std::string>&,
+                valijson::ValidationResults*) const override {
+    if (steps_left == 0) throw too_costly{};
+    --steps_left;
+    return true;
+  }
+  Constraint* cloneInto(void* place) const override {
+    return new (place) step_constraint(*this);
+  }
+  size_t sizeOf() const override { return sizeof(*this); }
+};
+
+template <class Constraint>
+class plain_builder final : public valijson::ConstraintBuilder {
+  valijson::constraints::Constraint* make(
+      const valijson::adapters::Adapter&) const override {
+    return new Constraint;  // the parser deletes it
+  }
 };
 
 class pattern_builder final : public valijson::ConstraintBuilder {
@@ -85,10 +188,26 @@ struct place {
   std::vector<std::string> said;  ///< by valijson
 };
 
+/// As it was written.
+void show_plainly(json& node) {
+  if (node.is_object()) {
+    node.erase(step_key);
+    if (node.erase(unique_key) > 0) node["uniqueItems"] = true;
+    if (node.contains(pattern_key)) {
+      node["pattern"] = node[pattern_key];
+      node.erase(pattern_key);
+    }
+  }
+  if (node.is_structured())
+    for (auto& x : node) show_plainly(x);
+}
+
 /// Where plain keywords do not tell: the schema itself, else valijson's words.
 std::string unexplained(const place& here, const json* node) {
   if (node != nullptr) {
-    const auto text = node->dump();
+    auto shown = *node;
+    show_plainly(shown);
+    const auto text = shown.dump();
     const auto cut = cut_utf8(text, 300);
     return "does not fit " + std::string{cut} +
            (cut.size() < text.size() ? "..." : "");
@@ -101,6 +220,18 @@ std::string unexplained(const place& here, const json* node) {
 }  // namespace
 
 struct schema::impl {
+  /// May throw `too_costly`.
+  bool fits(const json& value, valijson::ValidationResults* results,
+            std::size_t steps) const {
+    steps_left = steps;
+    valijson::Validator validator;  // it caches: one for each check
+    return validator.validate(
+        compiled, valijson::adapters::NlohmannJsonAdapter{value}, results);
+  }
+  [[nodiscard]] std::size_t steps_for(const json& value) const {
+    return std::min(free_steps + parts_of(value) * source.schemas, most_steps);
+  }
+
   prepared_schema source;
   valijson::Schema compiled;
 };
@@ -119,6 +250,9 @@ tl::expected<schema, std::string> schema::compile(std::string_view text) {
     valijson::SchemaParser parser;
     parser.addConstraintBuilder(
         pattern_key, new pattern_builder{result->source.patterns});  // it owns
+    parser.addConstraintBuilder(unique_key,
+                                new plain_builder<unique_constraint>);
+    parser.addConstraintBuilder(step_key, new plain_builder<step_constraint>);
     parser.populateSchema(
         valijson::adapters::NlohmannJsonAdapter{result->source.root},
         result->compiled);
@@ -129,12 +263,22 @@ tl::expected<schema, std::string> schema::compile(std::string_view text) {
 }
 
 std::vector<violation> schema::check(const json& value) const {
-  valijson::Validator validator;  // it caches: one for each check
+  // Whether it fits is cheap to know, all that does not fit is not.
+  try {
+    if (impl_->fits(value, nullptr, impl_->steps_for(value))) return {};
+  } catch (const too_costly&) {
+    return {{"",
+             "is too deep to be tried against all alternatives of its "
+             "schema: make it simpler"}};
+  }
   valijson::ValidationResults results;
-  if (validator.validate(impl_->compiled,
-                         valijson::adapters::NlohmannJsonAdapter{value},
-                         &results))
-    return {};
+  try {
+    impl_->fits(value, &results, most_gathered);
+  } catch (const too_costly&) {
+    return {{"",
+             "does not fit the alternatives of its schema, and is too "
+             "deep to say where: make it simpler"}};
+  }
   std::map<std::string, place> places;
   for (const auto& error : results) {
     auto path = path_of(error.context);

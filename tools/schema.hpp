@@ -24,7 +24,9 @@ struct violation {
 /// A JSON Schema (drafts 4 to 7 as valijson knows them), compiled once.
 /// Thread-safe after `compile`. Not checked: `format` (an annotation in the
 /// specification), and the keys of an object that has `patternProperties`.
-/// Patterns: see `schema_pattern`.
+/// Patterns: see `schema_pattern`. A check has a bound: a value against which
+/// alternatives that lead back to themselves would be tried again and again is
+/// said to be too deep.
 class schema {
  public:
   /// Fails, saying why, when `text` is no valid schema of an object.
@@ -45,10 +47,15 @@ class schema {
 
 /// The key that `prepare_schema` moves `pattern` to.
 inline constexpr const char* pattern_key = "x-riffle-pattern";
+/// The same of `uniqueItems`.
+inline constexpr const char* unique_key = "x-riffle-unique";
+/// Each schema has it: so that it is counted how often one is tried.
+inline constexpr const char* step_key = "x-riffle-step";
 
 struct prepared_schema {
   nlohmann::json root;
   schema_patterns patterns;  ///< all that it has
+  std::size_t schemas = 0;   ///< that it has, with its own
 };
 
 /// Parses a schema's text, refuses what would make a validator recurse

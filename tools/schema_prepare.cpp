@@ -36,10 +36,16 @@ bool holds_values(const std::string& key) {
          key == "examples";
 }
 
-/// Moves aside what valijson would match by backtracking.
+/// Moves aside what valijson would match by backtracking, or compare each with
+/// each.
 void simplify(json& node, schema_patterns& patterns) {
   node.erase("format");
-  node.erase(pattern_key);  // it is ours
+  for (const auto* ours : {pattern_key, unique_key}) node.erase(ours);
+  node[step_key] = true;
+  if (node.value("uniqueItems", json{}) == true) {
+    node[unique_key] = true;
+    node.erase("uniqueItems");
+  }
   if (const auto it = node.find("pattern");
       it != node.end() && it->is_string()) {
     const auto& pattern = it->get_ref<const std::string&>();
@@ -56,19 +62,20 @@ void simplify(json& node, schema_patterns& patterns) {
 }
 
 /// Visits every schema in `node`.
-void simplify_all(json& node, schema_patterns& patterns) {
+void simplify_all(json& node, prepared_schema& out) {
   if (node.is_array()) {
-    for (auto& x : node) simplify_all(x, patterns);
+    for (auto& x : node) simplify_all(x, out);
     return;
   }
   if (!node.is_object()) return;
-  simplify(node, patterns);
+  simplify(node, out.patterns);
+  ++out.schemas;
   for (auto& [key, value] : node.items()) {
     if (holds_values(key)) continue;
     if (holds_schemas_by_name(key) && value.is_object())
-      for (auto& x : value) simplify_all(x, patterns);
+      for (auto& x : value) simplify_all(x, out);
     else
-      simplify_all(value, patterns);
+      simplify_all(value, out);
   }
 }
 
@@ -142,14 +149,15 @@ tl::expected<prepared_schema, std::string> prepare_schema(
   if (!root) return tl::unexpected{std::move(root).error()};
   if (root->value("type", json{}) != "object")
     return tl::unexpected{std::string{R"(must say "type": "object")"}};
-  schema_patterns patterns;
+  prepared_schema out;
   try {
-    simplify_all(*root, patterns);
+    simplify_all(*root, out);
     loop_finder{*root}.visit_all(*root);
   } catch (bad_schema& bad) {
     return tl::unexpected{std::move(bad.why)};
   }
-  return prepared_schema{std::move(*root), std::move(patterns)};
+  out.root = std::move(*root);
+  return out;
 }
 
 }  // namespace riffle::tools

@@ -73,19 +73,42 @@ std::string base64_piece(std::string_view text, std::size_t before,
   return out;
 }
 
-/// Also a begin of it that is most of it.
-void replace_all(std::string& text, std::string_view what) {
+struct span {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+/// Where it is, or a begin of it that is most of it.
+void find_all(std::string_view text, std::string_view what,
+              std::vector<span>& out) {
   const auto least =
       std::min(what.size(), std::max(shortest_begin, (what.size() + 1) / 2));
   const auto begin = what.substr(0, least);
-  for (auto at = text.find(begin); at != text.npos;
-       at = text.find(begin, at + mark.size())) {
+  for (auto at = text.find(begin); at != text.npos;) {
     auto end = least;
     while (end < what.size() && at + end < text.size() &&
            text[at + end] == what[end])
       ++end;
-    text.replace(at, end, mark);
+    out.push_back({at, at + end});
+    at = text.find(begin, at + end);
   }
+}
+
+/// What overlaps is one: secrets may begin alike, and the rest of the longer
+/// one must not stay.
+std::string without(std::string text, std::vector<span> spans) {
+  if (spans.empty()) return text;
+  std::ranges::sort(spans, {}, &span::from);
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < spans.size();) {
+    auto [from, to] = spans[i];
+    for (++i; i < spans.size() && spans[i].from < to; ++i)
+      to = std::max(to, spans[i].to);
+    out.append(text, done, from - done).append(mark);
+    done = to;
+  }
+  return out.append(text, done);
 }
 
 }  // namespace
@@ -122,15 +145,17 @@ std::vector<std::string> secret_forms(std::string_view secret) {
 
 std::string hide_forms(std::string text,
                        const std::vector<std::string>& forms) {
-  for (const auto& form : forms) replace_all(text, form);
+  std::vector<span> spans;
+  for (const auto& form : forms) find_all(text, form, spans);
+  text = without(std::move(text), std::move(spans));
+  std::size_t longest = 0;
   for (const auto& form : forms) {
     for (auto size = std::min(form.size() - 1, text.size());
-         size >= shortest_piece; --size)
-      if (text.ends_with(std::string_view{form}.substr(0, size))) {
-        text.replace(text.size() - size, size, mark);
-        break;
-      }
+         size >= shortest_piece && size > longest; --size)
+      if (text.ends_with(std::string_view{form}.substr(0, size)))
+        longest = size;
   }
+  if (longest > 0) text.replace(text.size() - longest, longest, mark);
   return text;
 }
 

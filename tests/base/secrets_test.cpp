@@ -49,6 +49,18 @@ TEST_CASE("a secret is hidden in every form in which a server may echo it") {
   }
 }
 
+TEST_CASE("secrets that begin alike are hidden whole") {
+  const std::string begin = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ0";
+  const auto first = begin + "0.SIGNATURE-of-the-first-one";
+  const auto second = begin + "1.signature-OF-THE-SECOND-and-longer";
+  riffle::add_secret(first);
+  riffle::add_secret(second);
+  CHECK(riffle::redact("a " + first + " b") == "a *** b");
+  CHECK(riffle::redact("a " + second + " b") == "a *** b");
+  CHECK(riffle::redact("a " + second + second + "\n" + first) ==
+        "a ******\n***");
+}
+
 TEST_CASE("a secret that was cut off at the end of a text is hidden, too") {
   const std::string key = "sk-canary-0123456789";
   for (std::size_t length = 8; length < key.size(); ++length)

@@ -267,6 +267,40 @@ TEST_CASE("long and hostile values are cut in messages") {
   CHECK(wrong(tools, many + "}").size() < 3000);
 }
 
+TEST_CASE("alternatives that lead back to themselves end, and say so") {
+  const auto tools = with("echo", R"({"type": "object",
+    "properties": {"z": {"type": "integer"},
+                   "a": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}})");
+  const auto deep = [](int depth, const std::string& core) {
+    std::string out;
+    for (int i = 0; i < depth; ++i) out += "{\"a\":";
+    return out + "{\"z\":" + core + "}" + std::string(depth, '}');
+  };
+  CHECK(wrong(tools, deep(60, "1")) == "valid");
+  CHECK(wrong(tools, deep(3, "\"bad\"")).find("/a/a/a/z") != std::string::npos);
+  CHECK(wrong(tools, deep(12, "\"bad\"")).find("too deep to say where") !=
+        std::string::npos);
+  CHECK(wrong(tools, deep(60, "\"bad\"")).find("too deep to be tried") !=
+        std::string::npos);
+}
+
+TEST_CASE("items are unique by what they are, however many there are") {
+  const auto tools = with("echo", R"({"type": "object", "properties": {
+    "u": {"type": "array", "uniqueItems": true}}})");
+  for (const auto* same :
+       {R"([1, 2, 1])", R"([1, 1.0])", R"([[], []])", R"([null, 0, null])",
+        R"([{"a": 1, "b": [true]}, {"b": [true], "a": 1}])", R"(["x", "x"])"})
+    CHECK(wrong(tools, R"({"u": )" + std::string{same} + "}") ==
+          "at /u: does not fit {\"type\":\"array\",\"uniqueItems\":true}");
+  CHECK(wrong(tools, R"({"u": [1, "1", true, null, 1.5, -1, [1], {"1": 1},
+                               [[1]], ["1"], {"a": 1}, {"a": "1"}, "",
+                               18446744073709551615, {}, []]})") == "valid");
+  std::string many = R"({"u": [0)";
+  for (int i = 1; i < 100'000; ++i) many += "," + std::to_string(i);
+  CHECK(wrong(tools, many + "]}") == "valid");
+  CHECK(wrong(tools, many + ",99999]}") != "valid");
+}
+
 TEST_CASE("a pattern costs neither stack nor exponential time") {
   const auto tools = with("echo", R"({
     "type": "object",
