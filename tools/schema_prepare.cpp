@@ -41,7 +41,6 @@ bool holds_values(const std::string& key) {
 void simplify(json& node, schema_patterns& patterns) {
   node.erase("format");
   for (const auto* ours : {pattern_key, unique_key}) node.erase(ours);
-  node[step_key] = true;
   if (node.value("uniqueItems", json{}) == true) {
     node[unique_key] = true;
     node.erase("uniqueItems");
@@ -69,7 +68,6 @@ void simplify_all(json& node, prepared_schema& out) {
   }
   if (!node.is_object()) return;
   simplify(node, out.patterns);
-  ++out.schemas;
   for (auto& [key, value] : node.items()) {
     if (holds_values(key)) continue;
     if (holds_schemas_by_name(key) && value.is_object())
@@ -77,6 +75,31 @@ void simplify_all(json& node, prepared_schema& out) {
     else
       simplify_all(value, out);
   }
+}
+
+/// Each schema begins with a step: valijson tries `allOf` first, and leaves the
+/// rest out once something does not fit.
+void add_steps(json& node, std::size_t& schemas) {
+  if (node.is_array()) {
+    for (auto& x : node) add_steps(x, schemas);
+    return;
+  }
+  if (!node.is_object()) return;
+  for (auto& [key, value] : node.items()) {
+    if (holds_values(key)) continue;
+    if (holds_schemas_by_name(key) && value.is_object())
+      for (auto& x : value) add_steps(x, schemas);
+    else
+      add_steps(value, schemas);
+  }
+  ++schemas;
+  const auto all = node.find("allOf");
+  json steps = json::array({json{{step_key, true}}});
+  if (all != node.end() && all->is_array())
+    for (auto& x : *all) steps.push_back(std::move(x));
+  else if (all != node.end())
+    return;  // no schema: it is refused as it is
+  node["allOf"] = std::move(steps);
 }
 
 /// Finds schemas that lead back to themselves without consuming anything of
@@ -153,6 +176,7 @@ tl::expected<prepared_schema, std::string> prepare_schema(
   try {
     simplify_all(*root, out);
     loop_finder{*root}.visit_all(*root);
+    add_steps(*root, out.schemas);
   } catch (bad_schema& bad) {
     return tl::unexpected{std::move(bad.why)};
   }
