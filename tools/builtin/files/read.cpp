@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <limits>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -71,19 +72,22 @@ class scanner {
   /// 0 or an errno; ECANCELED: stopped.
   int run() {
     // What the system makes up as it is read (/proc) says that it has no size.
-    std::string buffer(
-        std::clamp<std::uint64_t>(file_.size, least_chunk, chunk_size), '\0');
+    const auto room =
+        std::clamp<std::uint64_t>(file_.size + 1, least_chunk, chunk_size);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(room);
     for (;;) {
       if (context_.stop.stop_requested()) return ECANCELED;
       if (!window_.feed_zeros(skip_hole())) break;
-      const auto count = ::read(file_.fd.get(), buffer.data(), buffer.size());
+      const auto count = ::read(file_.fd.get(), buffer.get(), room);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return errno;
       if (count == 0) break;
       const auto size = static_cast<std::size_t>(count);
       done_ += size;
       if (done_ - reported_ >= progress_step) report();
-      if (!window_.feed({buffer.data(), size})) break;
+      if (!window_.feed({buffer.get(), size})) break;
+      // Nothing is left of a file that says its size, so it is not asked.
+      if (size < room && done_ == file_.size) break;
     }
     if (reported_ > 0 && done_ != reported_) report();
     window_.finish();
@@ -162,8 +166,10 @@ class read final : public path_tool {
     auto file = open_regular(op, context.workspace, text_at(arguments, "path"),
                              context.judged, rules_.others());
     if (!file) return std::move(file).error();
-    if (auto result = show_file(op, *file, context)) return *std::move(result);
-    if (looks_binary(file->fd.get()))
+    const file_head head{file->fd.get()};
+    if (auto result = show_file(op, *file, head.text(), context))
+      return *std::move(result);
+    if (head.looks_binary())
       return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
                               size_text(file->size) +
