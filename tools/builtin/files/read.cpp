@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "messages/json_members.hpp"
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/line_window.hpp"
@@ -121,6 +122,21 @@ class scanner {
   std::uint64_t reported_ = 0;
 };
 
+/// Members in the order of their names, as everywhere.
+std::string metadata_of(const open_file& file, const line_window& window) {
+  std::string out = "{";
+  json_members members{out};
+  members.number("bytes", window.text().size());
+  members.number("lines", window.taken());
+  if (window.next()) members.number("next_offset", *window.next());
+  members.text("path", file.name);
+  if (window.next()) {
+    members.number("total_bytes", file.size);
+    members.flag("truncated", true);
+  }
+  return out += '}';
+}
+
 tool_output result_of(const open_file& file, const line_window& window,
                       std::uint64_t offset) {
   if (window.taken() == 0 && offset > 1)
@@ -129,24 +145,17 @@ tool_output result_of(const open_file& file, const line_window& window,
                             " is beyond the end: " + file.name + " has " +
                             std::to_string(window.seen()) + " lines");
   tool_output result{.text = window.text()};
-  json metadata = {{"path", file.name},
-                   {"lines", window.taken()},
-                   {"bytes", window.text().size()}};
   std::string notes;
   if (window.taken() == 0) notes = "[the file is empty]";
-  if (window.next()) {
-    metadata["truncated"] = true;
-    metadata["next_offset"] = *window.next();
-    metadata["total_bytes"] = file.size;
+  if (window.next())
     notes = "[the file goes on; next: offset " +
             std::to_string(*window.next()) + "]";
-  }
   if (window.replaced())
     notes += "[some bytes were not UTF-8; they are shown as U+FFFD]";
+  result.metadata = metadata_of(file, window);
   if (!notes.empty() && !result.text.empty() && result.text.back() != '\n')
     result.text += '\n';
   result.text += notes;
-  result.metadata = metadata.dump();
   return result;
 }
 
