@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -29,10 +30,18 @@ class json_members {
  public:
   explicit json_members(std::string& out) : out_{out} {}
 
+  /// In one piece: a record has dozens of keys, and each call has records.
   void key(std::string_view name) {
-    if (!first_) out_.push_back(',');
+    char text[64];
+    if (name.size() + 4 > sizeof text) return long_key(name);
+    auto* end = text;
+    if (!first_) *end++ = ',';
+    *end++ = '"';
+    end = std::copy(name.begin(), name.end(), end);
+    *end++ = '"';
+    *end++ = ':';
     first_ = false;
-    out_.append("\"").append(name).append("\":");
+    out_.append(text, static_cast<std::size_t>(end - text));
   }
   void text(std::string_view name, std::string_view value) {
     key(name);
@@ -109,6 +118,12 @@ class json_members {
   }
 
  private:
+  void long_key(std::string_view name) {
+    if (!first_) out_.push_back(',');
+    first_ = false;
+    out_.append("\"").append(name).append("\":");
+  }
+
   std::string& out_;
   bool first_ = true;
 };

@@ -19,6 +19,9 @@ constexpr std::size_t max_on_their_way = 2;
 /// A small part of `model_credit`.
 constexpr std::uint64_t credit_portion = 32u << 10;
 
+/// Changes and notices that room is made for before they are there.
+constexpr std::size_t most_expected = 64;
+
 core::batching to_batching(const std::string& text) {
   if (text == "token") return core::batching::token;
   if (text == "adaptive") return core::batching::adaptive;
@@ -79,7 +82,8 @@ void publisher_state::on_entry(run_entry& x) {
     fill_in(change);
     changes.push_back(std::move(change));
   }
-  then.notices.push_back(std::move(x.notice));
+  if (!std::holds_alternative<std::monostate>(x.notice))
+    then.notices.push_back(std::move(x.notice));
   schedule_status();
   submit();
 }
@@ -157,6 +161,8 @@ void publisher_state::submit() {
                        then.notices.empty() && then.credit == 0;
   if (nothing) return;
   storage::commit_unit unit{spec->run, {}, std::exchange(changes, {})};
+  // As many more of them as these; a record is dear to move.
+  changes.reserve(std::min(unit.changes.size(), most_expected));
   if (!lines.empty()) {
     const auto size = lines.size();
     unit.block = storage::event_block{
@@ -168,7 +174,9 @@ void publisher_state::submit() {
   then.block = unit.block;
   then.last_seq = sent_seq;
   then.since = self->clock().now();
+  const auto notices = then.notices.size();
   on_their_way.push_back(std::exchange(then, {}));
+  then.notices.reserve(std::min(notices, most_expected));
   append(std::move(unit));
 }
 

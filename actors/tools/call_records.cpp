@@ -133,6 +133,7 @@ run_entry settlement_entry(const run_spec& spec, const tool_call& call,
   record.err = result.err;
   record.attempts = std::move(attempts);
   auto files = keep_files(spec, std::move(result.files), record);
+  entry.changes.reserve(files.size() + 2);
   entry.changes.emplace_back(record);
   for (const auto& x : files) entry.changes.emplace_back(x);
   if (!result.output.empty())

@@ -162,4 +162,16 @@ TEST_CASE("keys of paths are absolute and without detours") {
   CHECK(path_key("/ws", "/ws/b/c") == "/ws/b/c");
   CHECK(path_key("/ws", "a/") == "/ws/a");
   CHECK(path_key("/ws", ".") == "/ws");
+  // Plain ones are joined as text, which is to be no other key.
+  for (const std::string root : {"/", "/ws", "/ws/", "/ws/.", "/ws/..", "/a//b",
+                                 "/a/./b", "/a/.b", "/a/.b/."})
+    for (const std::string path :
+         {"x", "x/y", "x/", "x//y", "./x", "../x", "x/..", "x/.", ".x", "x/.y",
+          "..x", "x..", "/x", "//x", ".", "..", "x./y"}) {
+      auto whole =
+          (std::filesystem::path{root} / path).lexically_normal().string();
+      while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+      INFO(root << " and " << path);
+      CHECK(path_key(root, path) == whole);
+    }
 }

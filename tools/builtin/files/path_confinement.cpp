@@ -126,6 +126,13 @@ class walker {
   std::vector<std::string> parts_;
 };
 
+/// Nothing in it that would be taken away: no empty part, no "." and "..". A no
+/// says nothing.
+bool is_plain(std::string_view path) {
+  return path.find("//") == path.npos && path.find("/.") == path.npos &&
+         !path.starts_with('.');
+}
+
 struct close_dir {
   void operator()(DIR* dir) const noexcept { ::closedir(dir); }
 };
@@ -151,6 +158,15 @@ expected<std::string> relative_path(const std::filesystem::path& workspace,
 
 std::string path_key(const std::filesystem::path& workspace,
                      std::string_view path) {
+  // Most are plain, and a call has one.
+  std::string_view root = workspace.native();
+  if (root.ends_with("/.")) root.remove_suffix(1);
+  if (root.starts_with('/') && is_plain(root) && is_plain(path) &&
+      !path.empty() && !path.starts_with('/') && !path.ends_with('/')) {
+    std::string plain{root};
+    if (!root.ends_with('/')) plain += '/';
+    return plain.append(path);
+  }
   auto result = (workspace / std::string{path}).lexically_normal().string();
   while (result.size() > 1 && result.ends_with('/')) result.pop_back();
   return result;

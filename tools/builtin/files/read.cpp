@@ -3,12 +3,14 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <limits>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "messages/json_members.hpp"
 #include "tools/builtin/files/file_failure.hpp"
 #include "tools/builtin/files/files.hpp"
 #include "tools/builtin/files/line_window.hpp"
@@ -71,19 +73,22 @@ class scanner {
   /// 0 or an errno; ECANCELED: stopped.
   int run() {
     // What the system makes up as it is read (/proc) says that it has no size.
-    std::string buffer(
-        std::clamp<std::uint64_t>(file_.size, least_chunk, chunk_size), '\0');
+    const auto room =
+        std::clamp<std::uint64_t>(file_.size + 1, least_chunk, chunk_size);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(room);
     for (;;) {
       if (context_.stop.stop_requested()) return ECANCELED;
       if (!window_.feed_zeros(skip_hole())) break;
-      const auto count = ::read(file_.fd.get(), buffer.data(), buffer.size());
+      const auto count = ::read(file_.fd.get(), buffer.get(), room);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return errno;
       if (count == 0) break;
       const auto size = static_cast<std::size_t>(count);
       done_ += size;
       if (done_ - reported_ >= progress_step) report();
-      if (!window_.feed({buffer.data(), size})) break;
+      if (!window_.feed({buffer.get(), size})) break;
+      // Nothing is left of a file that says its size, so it is not asked.
+      if (size < room && done_ == file_.size) break;
     }
     if (reported_ > 0 && done_ != reported_) report();
     window_.finish();
@@ -117,6 +122,21 @@ class scanner {
   std::uint64_t reported_ = 0;
 };
 
+/// Members in the order of their names, as everywhere.
+std::string metadata_of(const open_file& file, const line_window& window) {
+  std::string out = "{";
+  json_members members{out};
+  members.number("bytes", window.text().size());
+  members.number("lines", window.taken());
+  if (window.next()) members.number("next_offset", *window.next());
+  members.text("path", file.name);
+  if (window.next()) {
+    members.number("total_bytes", file.size);
+    members.flag("truncated", true);
+  }
+  return out += '}';
+}
+
 tool_output result_of(const open_file& file, const line_window& window,
                       std::uint64_t offset) {
   if (window.taken() == 0 && offset > 1)
@@ -125,24 +145,17 @@ tool_output result_of(const open_file& file, const line_window& window,
                             " is beyond the end: " + file.name + " has " +
                             std::to_string(window.seen()) + " lines");
   tool_output result{.text = window.text()};
-  json metadata = {{"path", file.name},
-                   {"lines", window.taken()},
-                   {"bytes", window.text().size()}};
   std::string notes;
   if (window.taken() == 0) notes = "[the file is empty]";
-  if (window.next()) {
-    metadata["truncated"] = true;
-    metadata["next_offset"] = *window.next();
-    metadata["total_bytes"] = file.size;
+  if (window.next())
     notes = "[the file goes on; next: offset " +
             std::to_string(*window.next()) + "]";
-  }
   if (window.replaced())
     notes += "[some bytes were not UTF-8; they are shown as U+FFFD]";
+  result.metadata = metadata_of(file, window);
   if (!notes.empty() && !result.text.empty() && result.text.back() != '\n')
     result.text += '\n';
   result.text += notes;
-  result.metadata = metadata.dump();
   return result;
 }
 
@@ -162,8 +175,10 @@ class read final : public path_tool {
     auto file = open_regular(op, context.workspace, text_at(arguments, "path"),
                              context.judged, rules_.others());
     if (!file) return std::move(file).error();
-    if (auto result = show_file(op, *file, context)) return *std::move(result);
-    if (looks_binary(file->fd.get()))
+    const file_head head{file->fd.get()};
+    if (auto result = show_file(op, *file, head.text(), context))
+      return *std::move(result);
+    if (head.looks_binary())
       return file_failure(op, errc::tool_execution_error,
                           file->name + " is a binary file of " +
                               size_text(file->size) +

@@ -55,12 +55,11 @@ tool_output shown(const open_file& file, std::string bytes) {
 }  // namespace
 
 std::optional<tool_output> show_file(std::string_view op, const open_file& file,
+                                     std::string_view head,
                                      const tool_context& context) {
   const auto& types = context.files.types;
   if (types.empty()) return std::nullopt;
-  const auto mark = read_bytes(file.fd.get(), media_mark);
-  if (!mark) return std::nullopt;
-  const auto type = media_type_of(*mark);
+  const auto type = media_type_of(head);
   if (type.empty() || std::ranges::find(types, type) == types.end())
     return std::nullopt;
   const auto most = context.files.most_bytes;

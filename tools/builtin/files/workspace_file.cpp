@@ -13,12 +13,6 @@
 
 namespace riffle::tools {
 
-namespace {
-
-constexpr std::size_t probe_size = 8u << 10;
-
-}  // namespace
-
 tl::expected<unique_fd, tool_output> open_workspace(
     std::string_view op, const std::filesystem::path& workspace) {
   unique_fd root{::open(workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
@@ -74,10 +68,13 @@ tl::expected<open_file, tool_output> open_regular_at(
                    info.st_blocks * 512 < info.st_size};
 }
 
-bool looks_binary(int fd) {
-  std::string probe(probe_size, ' ');
-  const auto count = ::pread(fd, probe.data(), probe.size(), 0);
-  return count > 0 && probe.find('\0') < static_cast<std::size_t>(count);
+file_head::file_head(int fd) {
+  const auto count = ::pread(fd, bytes_.data(), bytes_.size(), 0);
+  size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+bool file_head::looks_binary() const {
+  return text().find('\0') != std::string_view::npos;
 }
 
 }  // namespace riffle::tools

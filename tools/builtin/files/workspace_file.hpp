@@ -3,6 +3,8 @@
 
 // Files of the workspace, opened for file tools.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -42,7 +44,19 @@ tl::expected<open_file, tool_output> open_regular_at(
     const std::optional<std::string>& judged = {},
     neighbours others = neighbours::named);
 
-/// A NUL in the first 8 KiB, as git and grep decide it.
-bool looks_binary(int fd);
+/// What a file begins with, read once: at most 8 KiB, nothing if it cannot be
+/// read.
+class file_head {
+ public:
+  explicit file_head(int fd);
+
+  [[nodiscard]] std::string_view text() const { return {bytes_.data(), size_}; }
+  /// A NUL in it, as git and grep decide it.
+  [[nodiscard]] bool looks_binary() const;
+
+ private:
+  std::array<char, 8u << 10> bytes_;  // only what was read is looked at
+  std::size_t size_ = 0;
+};
 
 }  // namespace riffle::tools

@@ -108,7 +108,7 @@ class search {
   bool file(const std::string& path, int fd) {
     report_.working(files_);
     const bool was_full = output_.full();
-    if (looks_binary(fd)) {
+    if (file_head{fd}.looks_binary()) {
       ++binary_;
       return true;
     }
