@@ -146,15 +146,13 @@ TEST_CASE("tmux shows what our own terminal of the tests shows") {
   }
 }
 
-TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
+TEST_CASE("tmux, resized in each state, shows everything once") {
   if (!has_tmux()) return skip(no_tmux);
-  if (std::getenv("RIFFLE_TORTURE") == nullptr)
-    return skip("RIFFLE_TORTURE is not set: it looks at moments");
   const temp_folder folder;
   prepare(folder, "ask");
   const tmux_pane pane{folder, "chat --no-color", 80};
   const auto resized = [&](const std::string& part) {
-    for (const int columns : {60, 110, 80}) {
+    for (const int columns : {60, 40, 110, 25, 80}) {
       CAPTURE(columns, part);
       pane.resize(columns);
       // It draws again within a few looks; a second drawing would stay.
