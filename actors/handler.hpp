@@ -42,6 +42,25 @@ caf::result<R> run_request(Self* self, const fault_hook& faults,
   return caf::make_error(caf::sec::runtime_error, std::string{name});
 }
 
+/// For an actor that serves all runs and has no named handlers: an exception in
+/// any of them ends it, and its text goes to the log, since CAF would print it
+/// where answers stand.
+inline void log_exceptions(caf::scheduled_actor* self) {
+  self->set_exception_handler(
+      [](caf::scheduled_actor* me, std::exception_ptr& x) -> caf::error {
+        std::string what = "unknown exception";
+        try {
+          std::rethrow_exception(x);
+        } catch (const std::exception& e) {
+          what = e.what();
+        } catch (...) {  // that is all that is known
+        }
+        log_error(me->name(), what);
+        return caf::make_error(caf::sec::runtime_error, std::string{me->name()},
+                               what);
+      });
+}
+
 /// The handler of a run actor for messages of type `X`: calls `state.on(X&)`
 /// as above.
 template <class X, class Self>

@@ -33,6 +33,7 @@ struct adoption_done;       // session store's own
 struct calls_checked;       // a look's thread -> parser
 struct check_overdue;       // parser's own timer
 struct revive_pool;         // registry's own timer
+struct cause_made;          // command inbox's own
 struct watch_proposal;      // tracker -> inbox: tell me what is decided
 struct begin_volley;        // service -> volley scheduler
 struct task_ended;          // service -> volley scheduler: the end of a run
@@ -143,6 +144,7 @@ using command_inbox_actor =
                      reacts_to<settle_proposal>,   // from a tracker
                      reacts_to<decision_known>,    // from the node
                      reacts_to<queued_cause>,      // from the node
+                     reacts_to<cause_made>,        // own: what a run needs
                      reacts_to<runs_here>,         // from the registry
                      reacts_to<tick>>;  // own timer, while something waits
 
@@ -203,6 +205,8 @@ struct run_start {
   bool fresh = true;  ///< false: recovery
   /// Calls whose work outlived the run's earlier actors.
   call_attempts acting{};
+  /// It ends by this: nothing of it begins any more.
+  std::optional<core::end_request> end{};
 };
 
 /// The actors of one run.
@@ -259,6 +263,7 @@ struct revive_pool {
 /// blocking executor -> session store: what became of an adoption.
 struct adoption_done {
   std::uint64_t number = 0;
+  run_id run;
   opened_run answer;
 };
 

@@ -42,10 +42,29 @@ bool catalog::has(const std::vector<std::string>& names) const {
       names, [&](const auto& name) { return now_->find(name) != nullptr; });
 }
 
+void catalog::expect_nodes(std::chrono::steady_clock::time_point until) {
+  const std::lock_guard lock{mutex_};
+  known_by_ = until;
+}
+
+void catalog::on_nodes_known() {
+  {
+    const std::lock_guard lock{mutex_};
+    known_by_.reset();
+  }
+  changed_.notify_all();
+}
+
 bool catalog::wait_for(const std::vector<std::string>& names,
                        duration limit) const {
   std::unique_lock lock{mutex_};
-  return changed_.wait_for(lock, limit, [&] { return has(names); });
+  if (std::ranges::all_of(
+          names, [&](const auto& name) { return own_->find(name) != nullptr; }))
+    return true;
+  const bool there = changed_.wait_for(lock, limit, [&] { return has(names); });
+  if (known_by_)
+    changed_.wait_until(lock, *known_by_, [&] { return !known_by_; });
+  return there || has(names);
 }
 
 }  // namespace riffle::tools

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +29,15 @@ class catalog {
   /// The same of servers.
   void set_served(std::vector<tool_ptr> all);
 
-  /// Waits until there are tools with all these names, at most `limit`.
+  /// Nodes were dialled: what they have may be here soon, at the latest then.
+  void expect_nodes(std::chrono::steady_clock::time_point until);
+  /// Each of them has said what it has, or cannot be reached.
+  void on_nodes_known();
+
+  /// Waits until there are tools with all these names, at most `limit`; with a
+  /// name that this process has not itself also until the nodes are known, so
+  /// that the first calls of a run are spread over all of them. False: a tool
+  /// is missing.
   bool wait_for(const std::vector<std::string>& names, duration limit) const;
 
  private:
@@ -40,6 +50,8 @@ class catalog {
   std::shared_ptr<const registry> now_;
   std::vector<tool_ptr> remote_;
   std::vector<tool_ptr> served_;
+  /// Until then nodes may still come that were dialled; nothing: all are known.
+  std::optional<std::chrono::steady_clock::time_point> known_by_;
 };
 
 }  // namespace riffle::tools

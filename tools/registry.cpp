@@ -63,6 +63,14 @@ std::string canonical_arguments(std::string_view text) {
   return value ? value->dump() : std::string{};
 }
 
+expected<checked_arguments> any_arguments(std::string_view name,
+                                          std::string_view arguments_text) {
+  auto value = parse_object(arguments_text);
+  if (!value) return invalid_arguments(name, std::move(value).error());
+  auto canonical = value->dump();
+  return checked_arguments{std::move(*value), std::move(canonical)};
+}
+
 struct registry::entry {
   tool_ptr tool;
   schema parameters;
@@ -118,12 +126,12 @@ expected<checked_arguments> registry::check(
                             .op = "tools.check",
                             .message = std::move(message)}};
   }
-  auto value = parse_object(arguments_text);
-  if (!value) return invalid_arguments(name, std::move(value).error());
-  if (const auto wrong = it->second->parameters.check(*value); !wrong.empty())
+  auto out = any_arguments(name, arguments_text);
+  if (!out) return out;
+  if (const auto wrong = it->second->parameters.check(out->value);
+      !wrong.empty())
     return invalid_arguments(name, listed(wrong));
-  auto canonical = value->dump();
-  return checked_arguments{std::move(*value), std::move(canonical)};
+  return out;
 }
 
 }  // namespace riffle::tools

@@ -25,6 +25,11 @@ struct checked_arguments {
 /// object that every reader takes for the same.
 std::string canonical_arguments(std::string_view text);
 
+/// Arguments that may be any object; blank text counts as `{}`. Fails with
+/// `invalid_arguments`, see `registry::check`.
+[[nodiscard]] expected<checked_arguments> any_arguments(
+    std::string_view name, std::string_view arguments_text);
+
 /// The tools of a process, with their schemas compiled once. Immutable after
 /// start-up, thread-safe then.
 class registry {

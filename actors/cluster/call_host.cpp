@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/handler.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 
@@ -359,6 +360,7 @@ caf::behavior call_host(caf::stateful_actor<call_host_state>* self,
                         host_setup setup) {
   auto& st = self->state;
   st.setup = std::move(setup);
+  log_exceptions(self);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_pool_down(x); });
   for (const auto& [tool, places] : st.setup.places)
     st.loads[tool] = {tool, places, 0, 0};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/end_reason.hpp"
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 
@@ -31,8 +32,8 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
   ++late;
   ++at.dropped;
   measure(metric::node_events, 1,
-          {{"riffle.node.event", "late_answer"},
-           {"riffle.node.name", at.who.name}});
+          {{metric_key::node_event, "late_answer"},
+           {metric_key::node_name, at.who.name}});
   log_info(op, "an answer of node " + at.who.name +
                    " came too late or was not asked for, and is dropped (" +
                    std::to_string(late) + " so far)");
@@ -149,8 +150,11 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
   auto& st = self->state;
   st.setup = std::move(setup);
   st.last_epoch = st.setup.first_epoch - 1;
-  if (st.setup.spawn_host)
+  log_exceptions(self);
+  if (st.setup.spawn_host) {
     st.host = st.setup.spawn_host(caf::actor_cast<caf::actor>(self));
+    self->monitor(st.host);
+  }
   for (const auto& address : st.setup.join)
     st.targets.emplace(address, core::dial_plan{});
   handle_ends(self);

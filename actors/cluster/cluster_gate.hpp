@@ -54,6 +54,8 @@ struct gate_setup {
   std::function<void(const pool_of_node&)> tell_pool;
   /// All that nodes offer now, whenever it changes.
   std::function<void(const std::vector<cluster::tool_offer>&)> on_tools;
+  /// Once: each address of `join` has said what it offers, or failed.
+  std::function<void()> on_known;
   piece_keeper keep_piece;
   /// What nodes there are, whenever it changes and with each pong.
   std::function<void(const std::vector<node_view>&)> on_nodes;
@@ -63,6 +65,7 @@ struct gate_setup {
 
   std::function<std::string()> make_token;
   std::function<double()> random01;
+  std::function<void(const std::string& handler)> faults;  ///< of tests
 };
 
 /// One for a process, the only actor that its peers are told of. Dials, greets,
@@ -91,6 +94,7 @@ struct cluster_gate_state {
     duration orphan_after{};
     bool origin_gone = false;  ///< what it had here was ended
     bool draining = false;
+    bool offered = false;  ///< what it has, or that it has nothing
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
     std::vector<cluster::tool_load> loads{};
@@ -107,6 +111,7 @@ struct cluster_gate_state {
   void on_ping(const cluster::ping& x);
   void on_pong(cluster::pong& x);
   void on_fenced(const cluster::fenced& x);
+  void tell_if_known();
   void on_peer_down(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
   std::pair<const link_number, link>& add_link(caf::actor peer,
@@ -132,7 +137,7 @@ struct cluster_gate_state {
   void heard(link& x);
   void offer_to(const link& x);
 
-  // What calls need (gate_calls.cpp).
+  // What calls need (cluster_gate.cpp).
   template <class X>
   void to_worker(const cluster::tag& tag, X& x);
   template <class X>

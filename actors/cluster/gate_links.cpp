@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a gate finds its peers, greets them, and notices that they are gone.
+#include <algorithm>
 #include <utility>
 
 #include "actors/cluster/cluster_gate.hpp"
@@ -34,7 +35,7 @@ std::string in_ms(duration x) {
 void measure_node(std::string_view event, const cluster::hello& x) {
   if (!x.observer)
     measure(metric::node_events, 1,
-            {{"riffle.node.event", event}, {"riffle.node.name", x.name}});
+            {{metric_key::node_event, event}, {metric_key::node_name, x.name}});
 }
 
 }  // namespace
@@ -53,6 +54,7 @@ cluster_gate_state::sender() {
 
 /// Each heartbeat, and at least ten times a second.
 void cluster_gate_state::on_tick() {
+  if (setup.faults) setup.faults("cluster_gate.tick");
   for (auto& [address, plan] : targets)
     if (!draining && plan.begin_if_due(now()))
       setup.dial(address, caf::actor_cast<caf::actor>(self));
@@ -76,7 +78,7 @@ void cluster_gate_state::on_dialed(dialed& x) {
       log_warn(op, text + "; it is tried again and again");
     else
       log_debug(op, text);
-    return;
+    return tell_if_known();
   }
   plan.on_linked();
   auto peer = caf::actor_cast<caf::actor>(x.gate);
@@ -86,6 +88,17 @@ void cluster_gate_state::on_dialed(dialed& x) {
     return;
   }
   greet(add_link(std::move(peer), x.address).second);
+}
+
+void cluster_gate_state::tell_if_known() {
+  if (!setup.on_known) return;
+  const auto known = [this](const auto& target) {
+    return target.second.failures() > 0 ||
+           std::ranges::any_of(links, [&](const auto& x) {
+             return x.second.address == target.first && x.second.offered;
+           });
+  };
+  if (std::ranges::all_of(targets, known)) std::exchange(setup.on_known, {})();
 }
 
 std::pair<const link_number, cluster_gate_state::link>&
@@ -324,6 +337,10 @@ void cluster_gate_state::end_origin(link_number number, link& x,
 }
 
 void cluster_gate_state::on_peer_down(const caf::down_msg& x) {
+  // Who takes no calls any more must not look alive.
+  if (host && x.source == host.address())
+    return self->quit(caf::make_error(caf::sec::runtime_error, "call_host",
+                                      describe_end(x.reason)));
   if (pools.erase(x.source) > 0) return;
   const auto number = by_peer.find(x.source);
   if (number == by_peer.end()) return;
@@ -351,6 +368,7 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
     plan->second.on_failed(now(), setup.random01(),
                            crossed ? 2 * crossing : duration{});
   links.erase(found);
+  tell_if_known();
   if (last_words.erase(number) > 0 && last_words.empty() && setup.on_drained)
     setup.on_drained();
   tell_nodes();

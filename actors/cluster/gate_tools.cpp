@@ -15,8 +15,8 @@ constexpr const char* op = "cluster";
 
 }  // namespace
 
+/// Also that there is nothing: then the peer waits for no more.
 void cluster_gate_state::offer_to(const link& x) {
-  if (setup.offers.empty()) return;
   cluster::offers out;
   out.draining = draining;
   if (!draining) out.tools = setup.offers;
@@ -31,16 +31,18 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   const bool was_draining = std::exchange(at.draining, x.draining);
   leave(at, x.draining ? "drained" : "changed", false);
   for (const auto& offer : x.tools) add_tool(number, at, offer);
+  at.offered = true;
   if (x.draining && !was_draining) {
     log_info(op, "node " + at.who.name +
                      " is drained: it takes no more calls (epoch " +
                      std::to_string(at.who.epoch) + ")");
-    measure(
-        metric::node_events, 1,
-        {{"riffle.node.event", "drained"}, {"riffle.node.name", at.who.name}});
+    measure(metric::node_events, 1,
+            {{metric_key::node_event, "drained"},
+             {metric_key::node_name, at.who.name}});
   }
   tell_tools();
   tell_nodes();
+  tell_if_known();
 }
 
 void cluster_gate_state::add_tool(link_number number, link& x,

@@ -36,6 +36,12 @@ expected<std::string> node_board::choose(const std::string& tool,
   return places_.choose(tool, run, session, call, wall_());
 }
 
+void node_board::remember(const std::string& tool, const session_id& session,
+                          const std::string& node) {
+  const std::lock_guard lock{mutex_};
+  places_.remember(tool, session, node);
+}
+
 void node_board::release(const call_id& call) {
   const std::lock_guard lock{mutex_};
   places_.release(call);

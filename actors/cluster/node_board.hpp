@@ -29,6 +29,8 @@ class node_board {
   /// See `core::placement`.
   expected<std::string> choose(const std::string& tool, const run_id& run,
                                const session_id& session, const call_id& call);
+  void remember(const std::string& tool, const session_id& session,
+                const std::string& node);
   void release(const call_id& call);
   void release_run(const run_id& run);
   [[nodiscard]] bool has(const std::string& tool) const;

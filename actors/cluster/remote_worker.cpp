@@ -195,6 +195,7 @@ caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
   auto& st = self->state;
   st.setup = std::move(setup);
   st.pool = std::move(pool);
+  log_exceptions(self);
   self->monitor(st.pool);
   self->set_down_handler([&st](caf::down_msg&) { st.on_pool_down(); });
   work::offer offer;

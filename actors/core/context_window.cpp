@@ -25,9 +25,13 @@ std::uint64_t estimate_file_tokens(const attachment& x) noexcept {
   return picture * (1 + x.bytes / bytes_of_page);
 }
 
+bool needs_room(std::uint64_t window, std::uint64_t used) noexcept {
+  return window > 0 && used > window - window / 4;
+}
+
 std::size_t outputs_to_trim(std::uint64_t window, std::uint64_t used,
                             const std::vector<told_output>& old) {
-  if (window == 0 || used <= window - window / 4) return 0;
+  if (!needs_room(window, used)) return 0;
   std::size_t count = 0;
   std::size_t useful = 0;  // nothing is gained by the notes behind it
   for (const auto& x : old) {

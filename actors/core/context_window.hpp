@@ -33,6 +33,10 @@ struct told_output {
   bool operator==(const told_output&) const = default;
 };
 
+/// Over three quarters of the window.
+[[nodiscard]] bool needs_room(std::uint64_t window,
+                              std::uint64_t used) noexcept;
+
 /// How many outputs from the front of `old` have to go: none below three
 /// quarters of the window; then so many that half of it is free, as far as
 /// there are any, so that the next requests find their beginning unchanged

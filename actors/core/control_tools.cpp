@@ -59,9 +59,15 @@ control_outcome seek_approval(const json& arguments, const proposal_id& id) {
   return out;
 }
 
-control_outcome complete(const json& arguments) {
+control_outcome complete(const tool_call& call, const answer_rule& rule) {
+  auto answer = answer_in(call, rule);
+  if (rule.problem)
+    if (const auto problem = rule.problem(answer); !problem.empty())
+      return refused(
+          "this answer does not have the form that is asked for: " + problem +
+          "; call `complete` again, with what is wrong put right");
   control_outcome out;
-  out.answer = arguments.at("answer").get<std::string>();
+  out.answer = std::move(answer);
   out.result.output = "The run is complete.";
   return out;
 }
@@ -111,13 +117,22 @@ bool is_control_tool(std::string_view name) {
                              [&](const auto& x) { return x.name == name; });
 }
 
+std::string answer_in(const tool_call& call, const answer_rule& rule) {
+  if (rule.is_arguments) return call.arguments;
+  const auto arguments = json::parse(call.arguments, nullptr, false);
+  const auto found = arguments.find("answer");
+  const bool said = found != arguments.end() && found->is_string();
+  return said ? found->get<std::string>() : std::string{};
+}
+
 control_outcome run_control(const tool_call& call, const std::string& plan,
-                            const proposal_id& fresh_id) {
+                            const proposal_id& fresh_id,
+                            const answer_rule& rule) {
   const auto arguments = json::parse(call.arguments, nullptr, false);
   if (!arguments.is_object())
     return refused("the arguments are no JSON object");
   try {
-    if (call.tool == "complete") return complete(arguments);
+    if (call.tool == "complete") return complete(call, rule);
     if (call.tool == "manage_plan") return manage_plan(call.arguments, plan);
     if (call.tool == "set_phase") return set_phase(arguments);
     return seek_approval(arguments, fresh_id);

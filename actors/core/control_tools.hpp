@@ -4,6 +4,7 @@
 // The tools that change the run and not the world: handled by the
 // orchestrator, without a worker.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +37,21 @@ struct control_outcome {
   std::optional<std::string> phase;   ///< and its phase
 };
 
+/// What an answer has to be that `complete` gives; as it stands: any text.
+struct answer_rule {
+  /// The arguments of the call are the answer, and not a text in them.
+  bool is_arguments = false;
+  /// See `step_limits::answer_problem`; may be empty.
+  std::function<std::string(std::string&)> problem{};
+};
+
 /// Runs a control call whose arguments are valid for its schema. `plan`: the
 /// session's plan, a JSON array, empty if there is none.
 control_outcome run_control(const tool_call& call, const std::string& plan,
-                            const proposal_id& fresh_id);
+                            const proposal_id& fresh_id,
+                            const answer_rule& rule = {});
+
+/// The answer of a `complete` that went well.
+std::string answer_in(const tool_call& call, const answer_rule& rule);
 
 }  // namespace riffle::core

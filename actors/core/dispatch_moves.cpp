@@ -12,6 +12,14 @@ namespace {
 /// Larger outputs are not kept for reuse.
 constexpr std::size_t reuse_limit = 256u << 10;
 
+call_result cut_result(std::uint32_t attempt) {
+  return failed(outcome::interrupted,
+                {errc::interrupted, op,
+                 "the runtime stopped while this call was under way; its "
+                 "outcome is unknown, check before you repeat it"},
+                attempt);
+}
+
 outcome outcome_of(drain_reason why) {
   switch (why) {
     case drain_reason::cancelled:
@@ -71,24 +79,19 @@ void dispatch_queue::consider(entry& x, dispatch_effects& out, time_point now) {
   set_alarm(x);
 }
 
+/// Recovery: a mutating call that may have run, and is not run again.
+bool dispatch_queue::was_cut(const entry& x) const {
+  return x.attempt > 0 && x.moves == 0 && !x.working && x.at == phase::ready &&
+         !may_repeat(x.call) && !x.call.control;
+}
+
 void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
   // Recovery: nothing begins beside an attempt that goes on.
   if (x.orphaned) {
     settle(x, still_at_work(x, "the runtime restarted the run"), out);
     return;
   }
-  // Recovery: a mutating call that may have run is not run again.
-  if (x.attempt > 0 && x.moves == 0 && !x.working && x.at == phase::ready &&
-      !may_repeat(x.call) && !x.call.control) {
-    settle(x,
-           failed(outcome::interrupted,
-                  {errc::interrupted, op,
-                   "the runtime stopped while this call was under way; its "
-                   "outcome is unknown, check before you repeat it"},
-                  x.attempt),
-           out);
-    return;
-  }
+  if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
     x.at = phase::ready;
     set_ready(x, true);
@@ -165,6 +168,10 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
 
 void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
                               time_point now) {
+  // Whoever ends the run ends none of this, nor knows what came of it.
+  if (x.orphaned)
+    return settle(x, still_at_work(x, "the runtime restarted the run"), out);
+  if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
   stop(x, outcome_of(why), drain_error(why, may_have_acted), out, now);

@@ -247,6 +247,7 @@ class dispatch_queue {
                 time_point now);
   bool reuse(entry& x, dispatch_effects& out);
   void finish_drain(dispatch_effects& out);
+  [[nodiscard]] bool was_cut(const entry& x) const;
 
   // Work that nobody hears from (dispatch_orphans.cpp).
   [[nodiscard]] static call_result still_at_work(const entry& x,

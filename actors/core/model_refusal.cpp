@@ -29,7 +29,6 @@ constexpr std::array<std::pair<string_view, string_view>, 33> wire_names{{
     {"thinking_budget", "budget_tokens"},
     {"thinking_budget", "think"},
     {"parallel_tool_calls", "disable_parallel_tool_use"},
-    {"top_p", "topP"},
     {"response_schema", "response_format"},
     {"response_schema", "json_schema"},
     {"response_schema", "output_config.format"},
@@ -38,6 +37,7 @@ constexpr std::array<std::pair<string_view, string_view>, 33> wire_names{{
     {"response_schema", "structured output"},
     {"response_schema", "structured outputs"},
     {"response_schema", "text.format"},
+    {"response_schema", "response mime type"},
     {"seed", "random_seed"},
     {"stream_options", "include_usage"},
     {"reasoning_summary", "reasoning.summary"},
@@ -60,14 +60,14 @@ constexpr std::array<string_view, 3> forms{"output_config.format",
                                            "response_format", "text.format"};
 
 /// Said of a parameter that is not taken, whatever its value.
-constexpr std::array<string_view, 19> refusing{
-    "unsupported",    "not supported",       "not support",
-    "not permitted",  "not allowed",         "not available",
-    "unknown",        "unrecognized",        "unrecognised",
-    "unexpected",     "extra inputs",        "extra_forbidden",
-    "deprecated",     "cannot find field",   "may only be set",
-    "cannot both",    "cannot be specified", "only the default",
-    "does not accept"};
+constexpr std::array<string_view, 20> refusing{
+    "unsupported",     "not supported",       "not support",
+    "not permitted",   "not allowed",         "not available",
+    "unknown",         "unrecognized",        "unrecognised",
+    "unexpected",      "extra inputs",        "extra_forbidden",
+    "deprecated",      "cannot find field",   "may only be set",
+    "cannot both",     "cannot be specified", "only the default",
+    "does not accept", "incompatible"};
 
 constexpr std::array<string_view, 24> overflowing{
     "context_length_exceeded", "context length",
@@ -121,11 +121,23 @@ bool has_status(string_view message, string_view status) {
          message.substr(begin.size()).starts_with(status);
 }
 
+/// "presencePenalty" of "presence_penalty", as xAI and Google say it.
+std::string camel(string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool joins = name[i] == '_' && i + 1 < name.size() &&
+                       name[i + 1] >= 'a' && name[i + 1] <= 'z';
+    out += joins ? static_cast<char>(name[++i] - 'a' + 'A') : name[i];
+  }
+  return out;
+}
+
 /// The length of the name in our own words; 0: it is not named.
 std::size_t named(string_view text, string_view parameter) {
   // A word like any.
   if (parameter == "include") return 0;
-  return names(text, parameter) ? parameter.size() : 0;
+  const bool said = names(text, parameter) || names(text, camel(parameter));
+  return said ? parameter.size() : 0;
 }
 
 /// The length of the longest of its names on the wire.

@@ -146,11 +146,22 @@ expected<std::string> placement::choose(const std::string& tool,
   ++best->second.given;
   held_[call] = {best->first, tool, run, best->second.stay};
   of_run_[run].insert(call);
-  if (x.rule.sticky) {
-    stuck_[{session, tool}] = best->first;
-    if (stuck_.size() > most_stuck) stuck_.erase(stuck_.begin());
-  }
+  if (x.rule.sticky) stick(tool, session, best->first);
   return best->first;
+}
+
+void placement::stick(const std::string& tool, const session_id& session,
+                      const std::string& node) {
+  stuck_[{session, tool}] = node;
+  if (stuck_.size() > most_stuck) stuck_.erase(stuck_.begin());
+}
+
+void placement::remember(const std::string& tool, const session_id& session,
+                         const std::string& node) {
+  const auto x = tools_.find(tool);
+  if (x != tools_.end() && x->second.rule.sticky &&
+      !stuck_.contains({session, tool}))
+    stick(tool, session, node);
 }
 
 void placement::release(const call_id& call) {

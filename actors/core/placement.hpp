@@ -53,6 +53,10 @@ class placement {
   expected<std::string> choose(const std::string& tool, const run_id& run,
                                const session_id& session, const call_id& call,
                                wall_time now);
+  /// Where an earlier process sent the newest call of the session: sticky
+  /// calls go on there, unless it is known here already.
+  void remember(const std::string& tool, const session_id& session,
+                const std::string& node);
   /// The call needs its place no more.
   void release(const call_id& call);
   void release_run(const run_id& run);
@@ -91,6 +95,8 @@ class placement {
 
   [[nodiscard]] bool allows(const of_tool& x, const std::string& node) const;
   of_tool& tool_named(const std::string& tool);
+  void stick(const std::string& tool, const session_id& session,
+             const std::string& node);
   [[nodiscard]] error unavailable(const std::string& tool, const of_tool& x,
                                   wall_time now) const;
   std::string* stuck(const of_tool& x, const std::string& tool,

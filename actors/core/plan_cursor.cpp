@@ -34,9 +34,12 @@ plan_cursor::plan_cursor(const plan_document& plan, run_id id,
 plan_effects plan_cursor::start(time_point now) {
   plan_effects out;
   started_ = now;
-  go_on({events::plan_started{id_,
-                              static_cast<std::uint32_t>(plan_->steps.size())}},
-        out, now);
+  bodies events{events::plan_started{
+      id_, static_cast<std::uint32_t>(plan_->steps.size())}};
+  if (request_)
+    end_as_requested(std::move(events), out, now);
+  else
+    go_on(std::move(events), out, now);
   return out;
 }
 
@@ -51,7 +54,9 @@ plan_effects plan_cursor::recover(plan_progress progress,
   started_ = now - std::chrono::microseconds{
                        std::max<std::int64_t>(0, wall_now.us - started.us)};
   step_started_ = now;
-  if (progress_.step_over) {
+  if (request_) {
+    recover_to_end(out, now);
+  } else if (progress_.step_over) {
     go_on({}, out, now);
   } else if (progress_.attempt_over) {
     bodies events;
@@ -61,6 +66,19 @@ plan_effects plan_cursor::recover(plan_progress progress,
     perform({}, out, true);
   }
   return out;
+}
+
+/// Nothing begins any more; what had begun settles.
+void plan_cursor::recover_to_end(plan_effects& out, time_point now) {
+  if (progress_.step_over) return end_as_requested({}, out, now);
+  stop_ = request_;
+  if (progress_.attempt_over) {
+    phase_ = phase::working;
+    out = on_step_ended({run_status::failed, request_->why}, now);
+    return;
+  }
+  perform({}, out, true);
+  out.emplace_back(stop_step{*stop_});
 }
 
 plan_effects plan_cursor::on_step_ended(step_end end, time_point now) {
@@ -127,6 +145,7 @@ plan_effects plan_cursor::on_end_request(end_request request, time_point now) {
   if (request_ || phase_ == phase::ended || phase_ == phase::answering)
     return out;
   request_ = std::move(request);
+  if (phase_ == phase::idle) return out;  // `start` or `recover` obeys it
   if (phase_ == phase::working) {
     if (stop_) return out;  // it ends already
     stop_ = request_;

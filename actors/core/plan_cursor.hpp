@@ -113,7 +113,8 @@ class plan_cursor {
                            time_point now);
   plan_effects on_waited(time_point now);
   plan_effects on_answer(tl::expected<std::string, error> text, time_point now);
-  /// Cancel, or the time limit of the plan; only the first one counts.
+  /// Cancel, or the time limit of the plan; only the first one counts. Before
+  /// `start` or `recover`: no step begins.
   plan_effects on_end_request(end_request request, time_point now);
 
   [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
@@ -139,6 +140,7 @@ class plan_cursor {
   };
   using bodies = std::vector<events::body>;
 
+  void recover_to_end(plan_effects& out, time_point now);
   void go_on(bodies events, plan_effects& out, time_point now);
   void announce(std::size_t place, std::uint32_t attempt, bodies& events,
                 time_point now);

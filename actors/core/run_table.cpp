@@ -39,7 +39,8 @@ std::optional<error> run_table::find_refusal(const asked_run& x) const {
   if (!free)
     return error{errc::session_busy, op,
                  "the run is under way in this process"};
-  if (!x.end && !x.within_plan && limits_.max_runs > 0 &&
+  const bool only_ends = x.end && !x.fresh;
+  if (!only_ends && !x.within_plan && limits_.max_runs > 0 &&
       busy() >= limits_.max_runs)
     return error{errc::budget_exceeded, op,
                  "there are " + std::to_string(limits_.max_runs) +

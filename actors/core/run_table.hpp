@@ -43,7 +43,7 @@ struct asked_run {
   bool fresh = true;               ///< false: it is resumed
   bool caused = false;             ///< it executes what a person approved
   duration time_limit{};           ///< 0: none
-  std::optional<end_request> end;  ///< it is resumed to be ended
+  std::optional<end_request> end;  ///< it shall end at once, by this
   bool within_plan = false;        ///< `max_runs` counts its plan
 };
 

@@ -127,6 +127,8 @@ struct settled_call {
   std::uint64_t result = 0;  ///< `digest_of` what the model is told
   bool polling = false;      ///< tools.*.polling
   bool over_budget = false;  ///< refused: the budget of calls is used up
+  /// Of a `complete` that gave no answer: what is wrong with its arguments.
+  std::string problem{};
 
   bool operator==(const settled_call&) const = default;
 };

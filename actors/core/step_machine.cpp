@@ -121,6 +121,8 @@ step_effects step_machine::on_settled(settled_call call, time_point now) {
   seen_[call.id] = {call.tool, 0, call.result, call.polling};
   const bool ends = call.tool == "complete" && call.how == outcome::ok;
   if (ends || limits_.one_call) answer_ = std::move(call.answer);
+  if (limits_.answer_problem && !call.problem.empty())
+    refused_ = std::move(call.problem);
   if (phase_ == phase::settling && unsettled_ == 0) step_done(out, now);
   return out;
 }
@@ -155,7 +157,7 @@ step_effects step_machine::on_end_request(end_request request, time_point now) {
                                                    : drain_reason::timed_out});
       break;
     case phase::breaking: phase_ = phase::draining; break;
-    case phase::idle:
+    case phase::idle: started_ = now; [[fallthrough]];
     case phase::waiting: end_as_requested(out, now); break;
     default: break;
   }
@@ -193,6 +195,7 @@ void step_machine::begin_step(step_effects& out, time_point now,
   seen_.clear();
   asked_.clear();
   text_.clear();
+  refused_.clear();
   over_budget_ = recovering_ = shown_ = false;
   phase_ = phase::streaming;
   events.emplace_back(events::step_start{progress_.step, limits_.max_steps});
@@ -276,6 +279,7 @@ void step_machine::after_break(step_effects& out, time_point now) {
   unsettled_ = 0;
   seen_.clear();
   answer_.reset();
+  refused_.clear();
   over_budget_ = false;
   if (recovering_) {
     if (given_up()) {

@@ -40,6 +40,9 @@ struct step_limits {
   /// any answer will do.
   std::function<std::string(std::string&)> answer_problem;
   std::string answer_form;  ///< JSON Schema, told with such a reminder
+  /// The server does not make answers of that form: `complete` gives it.
+  bool form_by_tool = false;
+  bool only_completes = false;  ///< there is no other tool than `complete`
   /// The run ends when its first call has settled; the call's text is the
   /// answer.
   bool one_call = false;
@@ -99,6 +102,11 @@ class step_machine {
   /// Cancel or time limit; only the first one counts.
   step_effects on_end_request(end_request request, time_point now);
 
+  /// `recovered`: what `recover` returned, for a run that is only to end: no
+  /// call that had not begun begins.
+  step_effects end_recovered(step_effects recovered, end_request request,
+                             time_point now);
+
   /// From now on the run is in this phase; it begins in that of its limits.
   void enter(std::string phase) { work_phase_ = std::move(phase); }
 
@@ -110,6 +118,13 @@ class step_machine {
   [[nodiscard]] bool has_proposals() const noexcept {
     return !proposals_.empty();
   }
+
+  /// From now on `limits.form_by_tool`.
+  void end_by_tool() { limits_.form_by_tool = true; }
+  /// The turn that is asked for now is for `complete` alone: the model has
+  /// ended its turn without an answer of the form, gave a wrong one, has no
+  /// other tool, or this is the last step.
+  [[nodiscard]] bool must_complete() const noexcept;
 
   [[nodiscard]] const run_progress& progress() const noexcept {
     return progress_;
@@ -149,13 +164,18 @@ class step_machine {
   /// `own`: the text is what the model said in its last turn.
   void complete(std::string answer, bool own, step_effects& out,
                 time_point now);
+  /// `text`: of the reminder; empty: a result says it.
   void remind(std::string text, std::string reason, step_effects& out,
               time_point now);
+  /// Once more, or the end; `text`: of the reminder's number, see `remind`.
+  void ask_for_form(const std::string& problem, std::string text,
+                    step_effects& out, time_point now);
   void refuse_answer(const std::string& problem, step_effects& out,
                      time_point now);
   void fail(error why, events::run_status status, step_effects& out,
             time_point now);
   void end_as_requested(step_effects& out, time_point now);
+  [[nodiscard]] std::string problem_of(const std::string& text) const;
   [[nodiscard]] bool fits_form(const std::string& text) const;
   [[nodiscard]] std::string answer_of(termination x) const;
   [[nodiscard]] turn_end turn_ended() const;
@@ -181,6 +201,7 @@ class step_machine {
   std::string text_;                   ///< visible text of the committed turn
   bool cut_off_ = false;               ///< the provider ended that text early
   std::optional<std::string> answer_;  ///< by `complete`
+  std::string refused_;                ///< what is wrong with one of this step
   std::vector<std::string> proposals_;
   std::uint32_t failed_attempts_ = 0;
   bool shown_ = false;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a step ends and what follows: the other half of the step machine.
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "actors/core/inline_proposals.hpp"
@@ -14,8 +17,10 @@ using namespace step_detail;
 // -- the end of a step --------------------------------------------------------
 
 void step_machine::without_calls(step_effects& out, time_point now) {
+  // `complete` may be the way to give a form: said at once will do.
+  if (limits_.form_by_tool && !fits_form(text_))
+    return refuse_answer(problem_of(text_), out, now);
   auto next = limits_.ending->on_turn_without_calls(turn_ended());
-  // A form may have made `complete` the way to say it: said at once will do.
   if (next.step != termination_step::finish && fits_form(text_))
     next = {termination_step::finish, text_, false};
   switch (next.step) {
@@ -38,6 +43,8 @@ void step_machine::remind(std::string text, std::string reason,
                           step_effects& out, time_point now) {
   ++progress_.reminders;
   out.emplace_back(forget_calls{});
+  std::optional<new_message> message;
+  if (!text.empty()) message = new_message{false, std::move(text)};
   begin_step(out, now,
              {events::retry{events::retry_what::termination,
                             {},
@@ -45,7 +52,7 @@ void step_machine::remind(std::string text, std::string reason,
                             limits_.termination.max_attempts,
                             0,
                             std::move(reason)}},
-             new_message{false, std::move(text)});
+             std::move(message));
 }
 
 /// The provider paused its turn.
@@ -65,6 +72,8 @@ void step_machine::step_done(step_effects& out, time_point now) {
          out, now);
     return;
   }
+  // The result of the call says what is wrong.
+  if (!refused_.empty()) return ask_for_form(refused_, {}, out, now);
   const auto loop = observe();
   if (loop.what == loop_finding::loop) {
     fail({errc::loop_detected, op,
@@ -107,45 +116,63 @@ loop_report step_machine::observe() {
   return loops_.on_step(calls);
 }
 
-/// The text alone is the answer of the form that is asked for.
-bool step_machine::fits_form(const std::string& text) const {
-  if (!limits_.answer_problem) return false;
+/// Why the text, as it stands, is no answer of the form that is asked for.
+std::string step_machine::problem_of(const std::string& text) const {
   auto inside = text;
-  return limits_.answer_problem(inside).empty() && inside == text;
+  auto problem = limits_.answer_problem(inside);
+  if (problem.empty() && inside != text)
+    problem = "something stands around the JSON";
+  return problem;
+}
+
+bool step_machine::fits_form(const std::string& text) const {
+  return limits_.answer_problem && problem_of(text).empty();
+}
+
+bool step_machine::must_complete() const noexcept {
+  return limits_.form_by_tool &&
+         (limits_.only_completes || progress_.reminders > 0 ||
+          progress_.step >= limits_.max_steps);
 }
 
 /// The model may say it again, as often as it may be reminded to end.
-void step_machine::refuse_answer(const std::string& problem, step_effects& out,
-                                 time_point now) {
+void step_machine::ask_for_form(const std::string& problem, std::string text,
+                                step_effects& out, time_point now) {
+  constexpr auto what = "the answer does not fit response_schema";
   const auto most = limits_.termination.max_attempts;
   answer_.reset();
   if (progress_.reminders >= most)
     return fail(
         {errc::not_terminated, op,
-         "the answer does not fit response_schema, after " +
-             std::to_string(progress_.reminders) + " reminders: " + problem},
+         std::string{what} + ", after " + std::to_string(progress_.reminders) +
+             " reminders: " + problem},
         events::run_status::failed, out, now);
-  remind(
+  if (!text.empty())
+    text += " (Reminder " + std::to_string(progress_.reminders + 1) + " of " +
+            std::to_string(most) + ".)";
+  remind(std::move(text), what, out, now);
+}
+
+void step_machine::refuse_answer(const std::string& problem, step_effects& out,
+                                 time_point now) {
+  auto text =
       std::string{runtime_note} +
-          "Your answer does not have the form that is asked for: " + problem +
-          ". Give it again: one JSON object and nothing else, valid for "
-          "this JSON Schema: " +
-          limits_.answer_form + " (Reminder " +
-          std::to_string(progress_.reminders + 1) + " of " +
-          std::to_string(most) + ".)",
-      "the answer does not fit response_schema", out, now);
+      "Your answer does not have the form that is asked for: " + problem + ". ";
+  text += limits_.form_by_tool
+              ? "To give it, call `complete` now, and nothing else. The answer "
+                "is valid for this JSON Schema: "
+              : "Give it again: one JSON object and nothing else, valid for "
+                "this JSON Schema: ";
+  ask_for_form(problem, text + limits_.answer_form, out, now);
 }
 
 void step_machine::complete(std::string answer, bool own, step_effects& out,
                             time_point now) {
   if (limits_.answer_problem) {
-    auto inside = answer;
-    auto problem = limits_.answer_problem(inside);
     // What the model said is in the log already and stays as it is.
-    if (problem.empty() && own && inside != answer)
-      problem = "something stands around the JSON";
+    const auto problem =
+        own ? problem_of(answer) : limits_.answer_problem(answer);
     if (!problem.empty()) return refuse_answer(problem, out, now);
-    answer = std::move(inside);
   }
   phase_ = phase::ended;
   record(
@@ -163,6 +190,16 @@ void step_machine::fail(error why, events::run_status status, step_effects& out,
   if (progress_.step > 0) step = progress_.step;
   record(out, {events::failure{why, step}, finished(status, why, now)}, {},
          true);
+}
+
+step_effects step_machine::end_recovered(step_effects recovered,
+                                         end_request request, time_point now) {
+  auto more = on_end_request(std::move(request), now);
+  std::erase_if(recovered, [](const step_effect& x) {
+    return std::holds_alternative<open_gate>(x);
+  });
+  std::ranges::move(more, std::back_inserter(recovered));
+  return recovered;
 }
 
 void step_machine::end_as_requested(step_effects& out, time_point now) {

@@ -21,6 +21,21 @@ bool starts_a_run(const storage::proposal_state& x) {
          x.executed_by.empty();
 }
 
+/// On an executor's thread: nothing may leave it as an exception.
+cause_made make_cause(const cause_spec_maker& make,
+                      const storage::proposal_state& cause) {
+  cause_made out{cause.what.id, {}, {}};
+  try {
+    if (auto spec = make(cause))
+      out.spec = std::move(*spec);
+    else
+      out.why = std::move(spec.error());
+  } catch (const std::exception& problem) {
+    out.why = error{errc::internal, op, problem.what()};
+  }
+  return out;
+}
+
 }  // namespace
 
 // -- who waits ----------------------------------------------------------------
@@ -85,7 +100,11 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
       storage::proposal_filter filter;
       filter.id = decision.proposal;
       auto state = setup.journal->list_proposals(filter);
-      if (state && !state->empty() && starts_a_run(state->front())) {
+      if (!state) {  // it is looked for again
+        log_error(op, render_chain(state.error()));
+        continue;
+      }
+      if (!state->empty() && starts_a_run(state->front())) {
         queued_cause cause{std::move(state->front())};
         on_queued(cause);
       }
@@ -112,15 +131,26 @@ void command_inbox_state::try_causes() {
   for (const auto& id : queue.take_due(now())) try_cause(causes.at(id));
 }
 
+/// Made elsewhere, for that may wait for servers and nodes: decisions are heard
+/// meanwhile.
+void command_inbox_state::try_cause(const storage::proposal_state& cause) {
+  auto job = [me = caf::actor_cast<command_inbox_actor>(self),
+              make = setup.make_cause_spec,
+              cause] { caf::anon_send(me, make_cause(make, cause)); };
+  if (setup.blocking)
+    setup.blocking->submit(std::move(job), {}, {});
+  else
+    job();
+}
+
 /// The journal lets one run at most execute it, whoever tries, and however
 /// often.
-void command_inbox_state::try_cause(const storage::proposal_state& cause) {
-  const auto id = cause.what.id;
-  auto spec = setup.make_cause_spec(cause);
-  if (!spec) return on_answer(id, spec.error());
-  const auto run = (*spec)->run;
-  self->request(registry, start_deadline, start_run{std::move(*spec), {}})
-      .then([this, id](run_opened& x) { on_answer(id, x.failure); },
+void command_inbox_state::on_made(cause_made& x) {
+  const auto id = x.id;
+  if (!x.spec) return on_answer(id, x.why);
+  const auto run = x.spec->run;
+  self->request(registry, start_deadline, start_run{std::move(x.spec), {}})
+      .then([this, id](run_opened& y) { on_answer(id, y.failure); },
             [this, id, run](caf::error&) {
               self->send(registry, withdraw_run{run, {}});
               on_answer(
@@ -208,6 +238,9 @@ command_inbox_actor::behavior_type command_inbox(
       },
       [&st, run](queued_cause& x) {
         run("command_inbox.queued", [&] { st.on_queued(x); });
+      },
+      [&st, run](cause_made& x) {
+        run("command_inbox.made", [&] { st.on_made(x); });
       },
       [&st, run](const runs_here& x) {
         run("command_inbox.runs_here", [&] {

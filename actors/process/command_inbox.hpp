@@ -4,11 +4,21 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "actors/core/cause_queue.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/base/executor.hpp"
 
 namespace riffle {
+
+/// An executor's thread -> inbox: what the run needs that this proposal causes,
+/// or why it cannot be made.
+struct cause_made {
+  proposal_id id;
+  run_spec_ptr spec;
+  std::optional<error> why;
+};
 
 /// What a run needs that executes an approved proposal. May block.
 using cause_spec_maker =
@@ -16,7 +26,8 @@ using cause_spec_maker =
 
 struct inbox_setup {
   std::shared_ptr<storage::journal> journal;
-  cause_spec_maker make_cause_spec;  ///< empty: nothing is started
+  cause_spec_maker make_cause_spec;    ///< empty: nothing is started
+  std::shared_ptr<executor> blocking;  ///< where it is; null: in the handler
   /// How soon a decision of another process is found, at most.
   duration poll_every = std::chrono::milliseconds{200};
   fault_hook faults;  ///< of tests
@@ -35,6 +46,7 @@ struct command_inbox_state {
   void on_settle(settle_proposal& x);
   void on_known(decision_known& x);
   void on_queued(queued_cause& x);
+  void on_made(cause_made& x);
   void on_tick();
   void on_down(const caf::down_msg& x);
 
@@ -65,3 +77,5 @@ command_inbox_actor::behavior_type command_inbox(
     inbox_setup setup);
 
 }  // namespace riffle
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::cause_made)

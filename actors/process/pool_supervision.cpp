@@ -41,7 +41,7 @@ bool run_registry_state::on_pool_down(const caf::down_msg& x) {
   const auto text = "the worker pool of `" + tool +
                     "` failed too often: " + why + "; it is out of service";
   log_error(op, text);
-  measure(metric::open_breakers, 1, {{"gen_ai.tool.name", tool}});
+  measure(metric::open_breakers, 1, {{metric_key::tool, tool}});
   if (setup.on_service) setup.on_service(tool, text);
   for (auto& [id, run] : runs)
     self->send(run.peers.dispatcher, pool_replaced{tool, why, {}});

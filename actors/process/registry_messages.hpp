@@ -22,6 +22,8 @@ namespace riffle {
 struct start_run {
   run_spec_ptr spec;
   subscriber_ptr who;  ///< may be null
+  /// It shall end already: it is put on record, and nothing of it begins.
+  std::optional<core::end_request> end{};
 };
 
 struct resume_run {
@@ -96,15 +98,18 @@ struct adopt_run_request {
   std::set<call_id> acting;  ///< this process knows that they act, and waits
 };
 
-/// registry -> session store: nobody here works on it any more.
+/// registry -> session store: nobody here works on it any more. And its own,
+/// later, where the journal refused.
 struct disown_request {
   run_id run;
+  bool again = false;
 };
 
 /// session store -> registry.
 struct opened_run {
   std::shared_ptr<storage::run_snapshot> snapshot;  ///< null: `failure` is set
   std::optional<error> failure;
+  bool left_here = false;  ///< it failed, and this process owns the run
 };
 
 /// anyone -> registry: cancel all runs and answer when they have ended.

@@ -93,8 +93,12 @@ opened_run adopt_run(storage::journal& journal, const adopt_run_request& x,
     auto seen = done;
     wait_for_all(answer.snapshot->session, x, no_wait, seen);
     if (seen.size() == known) return answer;
-    if (before && *before != run_owner::here)
-      static_cast<void>(journal.disown_run(x.run));
+    if (!before || *before == run_owner::here) continue;
+    if (auto let_go = journal.disown_run(x.run); !let_go) {
+      auto out = refuse(x.run, std::move(let_go.error()));
+      out.left_here = true;
+      return out;
+    }
   }
   return refuse(x.run, {errc::session_busy, op,
                         "other processes take the run again and again", true});

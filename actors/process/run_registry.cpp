@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/metrics.hpp"
 
@@ -12,12 +13,8 @@ namespace riffle {
 // -- start --------------------------------------------------------------------
 
 caf::result<run_opened> run_registry_state::on_start(start_run& x) {
-  return ask({x.spec->run,
-              true,
-              x.spec->cause.has_value(),
-              x.spec->time_limit,
-              {},
-              x.spec->within_plan},
+  return ask({x.spec->run, true, x.spec->cause.has_value(), x.spec->time_limit,
+              std::move(x.end), x.spec->within_plan},
              x.spec, x.who);
 }
 
@@ -129,6 +126,7 @@ run_registry_actor::behavior_type run_registry(
   st.table = core::run_table{{st.setup.max_runs, st.setup.supervision.intensity,
                               st.setup.supervision.period, st.setup.probe_base,
                               st.setup.probe_cap}};
+  log_exceptions(self);
   self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
   // Runs that did not end in time go with their registry; the journal keeps
   // them for the next process.
@@ -151,7 +149,7 @@ run_registry_actor::behavior_type run_registry(
       },
       [&st](probe_journal&) { st.apply(st.table.on_probe()); },
       [&st](const revive_pool& x) {
-        measure(metric::open_breakers, -1, {{"gen_ai.tool.name", x.tool}});
+        measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});
         st.replace_pool(x.tool, "it cooled down");
       },
       [&st](pool_of_node& x) { st.on_pool_of_node(x); },

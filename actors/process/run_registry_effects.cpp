@@ -117,13 +117,12 @@ void run_registry_state::act(core::begin_run& x) {
   run.failure.clear();
   const auto book = work_of(x.run);
   run.peers = spawn_run(self->system(), run.spec,
-                        {std::move(arrived), x.fresh, book->acting()}, book,
-                        caf::actor_cast<run_registry_actor>(self), setup);
+                        {std::move(arrived), x.fresh, book->acting(), x.end},
+                        book, caf::actor_cast<run_registry_actor>(self), setup);
   watch_actors(run);
   for (const auto& who : run.readers)
     self->send(run.peers.publisher, attach_subscriber{x.run, who});
   self->send(run.peers.orchestrator, run_peers{run.peers});
-  if (x.end) self->send(run.peers.orchestrator, end_run{*x.end});
   keep_deadline(x);
 }
 

@@ -8,6 +8,13 @@
 
 namespace riffle {
 
+namespace {
+
+/// Until a run is disowned again that the journal did not let go of.
+constexpr auto disown_pause = std::chrono::seconds{1};
+
+}  // namespace
+
 opened_run session_store_state::open(open_run_request& x) {
   auto answer = journal->open_run(std::move(x.run), std::move(x.files));
   if (!answer) return {nullptr, std::move(answer.error())};
@@ -16,12 +23,14 @@ opened_run session_store_state::open(open_run_request& x) {
 
 /// It may wait for long, so not here: others are to be opened meanwhile.
 caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
+  undisowned.erase(x.run);  // it is to be this process's again
   auto promise = self->make_response_promise<opened_run>();
   const auto number = ++last_number;
   adopting.emplace(number, promise);
   auto job = [me = caf::actor_cast<session_store_actor>(self), number,
               from = journal, wait = wait_for_guard, what = std::move(x)] {
-    caf::anon_send(me, adoption_done{number, adopt_run(*from, what, wait)});
+    caf::anon_send(
+        me, adoption_done{number, what.run, adopt_run(*from, what, wait)});
   };
   if (blocking)
     blocking->submit(std::move(job));
@@ -32,16 +41,22 @@ caf::result<opened_run> session_store_state::adopt(adopt_run_request& x) {
 
 void session_store_state::on_adopted(adoption_done& x) {
   const auto promise = adopting.extract(x.number);
+  if (x.answer.left_here) disown({x.run});
   if (promise) promise.mapped().deliver(std::move(x.answer));
 }
 
 void session_store_state::disown(const disown_request& x) {
+  if (x.again && !undisowned.contains(x.run)) return;
   const auto done = journal->disown_run(x.run);
-  if (done)
-    log_info("session_store", "run " + x.run.value + " is disowned");
-  else
-    log_error("session_store", "run " + x.run.value + " is not disowned: " +
+  if (done) {
+    undisowned.erase(x.run);
+    return log_info("session_store", "run " + x.run.value + " is disowned");
+  }
+  if (undisowned.insert(x.run).second)
+    log_error("session_store", "run " + x.run.value +
+                                   " is not disowned yet, it is tried again: " +
                                    render_chain(done.error()));
+  self->delayed_send(self, disown_pause, disown_request{x.run, true});
 }
 
 session_store_actor::behavior_type session_store(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "actors/interfaces.hpp"
 #include "actors/process/run_adoption.hpp"
@@ -17,6 +18,7 @@ struct session_store_state {
   opened_run open(open_run_request& x);
   caf::result<opened_run> adopt(adopt_run_request& x);
   void on_adopted(adoption_done& x);
+  /// Repeated until the journal takes it: nobody else may have the run before.
   void disown(const disown_request& x);
 
   session_store_actor::pointer self;
@@ -26,6 +28,7 @@ struct session_store_state {
   fault_hook faults;
   std::map<std::uint64_t, caf::typed_response_promise<opened_run>> adopting;
   std::uint64_t last_number = 0;
+  std::set<run_id> undisowned;  ///< the journal refused, it is tried again
 };
 
 session_store_actor::behavior_type session_store(

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "actors/process/spawn.hpp"
 
+#include <ranges>
+
+#include "actors/cluster/node_board.hpp"
 #include "actors/core/control_tools.hpp"
 #include "actors/process/run_registry.hpp"
 #include "actors/run/orchestrator.hpp"
@@ -105,6 +108,10 @@ run_peers spawn_run(caf::actor_system& system, const run_spec_ptr& spec,
   peers.work = work;
   peers.epoch = work->epoch();
   const auto& snapshot = *start.snapshot;
+  if (spec->nodes)
+    for (const auto& x : std::views::reverse(snapshot.session.calls))
+      if (!x.call.node.empty())
+        spec->nodes->remember(x.call.tool, spec->session, x.call.node);
   peers.publisher = system.spawn(publisher, spec, snapshot.last_seq,
                                  snapshot.run.attempt_seq);
   peers.muxer = system.spawn(progress_muxer, spec);

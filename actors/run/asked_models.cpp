@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/run/asked_models.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -58,13 +59,39 @@ model::request_options without_parameter(model::request_options x,
   return x;
 }
 
+namespace {
+
+bool has_tool(const model::request_options& x, const std::string& name) {
+  return std::ranges::any_of(
+      x.tools, [&](const auto& tool) { return tool.name == name; });
+}
+
+}  // namespace
+
+model::request_options completing_request(const run_spec& spec,
+                                          model::request_options x,
+                                          bool forces) {
+  const auto& name = spec.completing->name;
+  if (!has_tool(x, name)) x.tools.push_back(*spec.completing);
+  x.response_schema.clear();
+  if (forces) {
+    x.tool_choice = name;
+    x.thinking_budget.reset();  // who thinks first cannot be made to call
+  } else {
+    x.tool_choice.clear();
+    std::erase_if(x.tools, [&](const auto& tool) { return tool.name != name; });
+  }
+  return x;
+}
+
 asked_models::asked_models(const run_spec_ptr& main) {
   const auto add = [this](const run_spec_ptr& spec) {
     all_.push_back(
         {spec, spec->request,
          conversation{{spec->dialect, spec->request, spec->model.context_window,
                        spec->maker, spec->file_types,
-                       spec->file_limits.max_total_bytes}}});
+                       spec->file_limits.max_total_bytes}},
+         spec->can_force});
   };
   add(main);
   for (const auto& other : main->fallback) add(other);
@@ -97,9 +124,19 @@ std::size_t asked_models::compact() {
   return removed;
 }
 
+void asked_models::ask_to_complete(bool alone) {
+  if (!spec()->completing || std::exchange(completing_, alone) == alone) return;
+  for (auto& x : all_) x.chat.ask_with(options_of(x));
+}
+
+model::request_options asked_models::options_of(const candidate& x) const {
+  return completing_ ? completing_request(*x.spec, x.request, x.forces)
+                     : x.request;
+}
+
 std::optional<std::string> asked_models::try_again(const error& why) {
   const auto next = core::plan_second_try(
-      why, sent_parameters(now().request, *spec()->dialect), before_,
+      why, sent_parameters(options_of(now()), *spec()->dialect), before_,
       asked_ + 1 < all_.size());
   switch (next.how) {
     case core::second_try::with_less: return make_room();
@@ -126,10 +163,17 @@ std::optional<std::string> asked_models::make_room() {
 
 std::optional<std::string> asked_models::leave_out(const std::string& parameter,
                                                    const error& why) {
-  before_.left_out = before_.left_out || !core::is_added(parameter);
   auto& x = now();
+  const bool form = parameter == "response_schema" && x.spec->completing;
+  const bool force = parameter == "tool_choice" && completing_;
+  const bool ours = core::is_added(parameter) || form || force;
+  before_.left_out = before_.left_out || !ours;
   x.request = without_parameter(x.request, parameter);
-  x.chat.ask_with(x.request);
+  if (parameter == "tool_choice") x.forces = false;
+  const auto& tool = x.spec->completing;
+  if (form && !has_tool(x.request, tool->name))
+    x.request.tools.push_back(*tool);
+  x.chat.ask_with(options_of(x));
   if (x.spec->on_refused) x.spec->on_refused(parameter);
   return core::asked_anew + x.spec->agent.model + " does not take " +
          parameter + " (" + why.message + "): asked without it from now on";

@@ -25,6 +25,11 @@ namespace riffle {
 [[nodiscard]] model::request_options without_parameter(model::request_options x,
                                                        const std::string& name);
 
+/// The same request, after which the model has to call `complete`. `forces`:
+/// the server is told so; else there is no other tool to call.
+[[nodiscard]] model::request_options completing_request(
+    const run_spec& spec, model::request_options x, bool forces);
+
 /// The models that a run may ask, the first choice first, and what each of
 /// them would be told: all hear everything, one is asked. No actor, no clock.
 class asked_models {
@@ -53,6 +58,13 @@ class asked_models {
   }
   void on_counted(std::uint64_t counted) { now().chat.on_counted(counted); }
 
+  /// Its server does not make an answer of the form that is asked for.
+  [[nodiscard]] bool completes_by_tool() const {
+    return spec()->completing && now().request.response_schema.empty();
+  }
+  /// From now on the models may do nothing but `complete`; or all, again.
+  void ask_to_complete(bool alone);
+
   /// The model is asked anew, by the run's own rules.
   void begin_turn() { before_ = {}; }
 
@@ -66,10 +78,12 @@ class asked_models {
     run_spec_ptr spec;
     model::request_options request;
     conversation chat;
+    bool forces = true;  ///< its server takes `tool_choice`
   };
 
   [[nodiscard]] const candidate& now() const { return all_[asked_]; }
   [[nodiscard]] candidate& now() { return all_[asked_]; }
+  [[nodiscard]] model::request_options options_of(const candidate& x) const;
   std::optional<std::string> leave_out(const std::string& parameter,
                                        const error& why);
   std::optional<std::string> make_room();
@@ -77,6 +91,7 @@ class asked_models {
 
   std::vector<candidate> all_;
   std::size_t asked_ = 0;
+  bool completing_ = false;  ///< see `ask_to_complete`
   core::second_tries before_;
 };
 

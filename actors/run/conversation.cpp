@@ -90,6 +90,7 @@ conversation::choice conversation::choose(const shown_files& files,
 void conversation::tell_user(const std::string& text, choice x,
                              bool of_person) {
   const auto& dialect = *settings_.dialect;
+  if (results_last_) tell(std::string{dialect.behind_results()});
   const auto plain = dialect.user_message(text + x.words);
   if (x.files.empty()) return tell(plain);
   const auto tokens = core::estimate_tokens(plain) + tokens_of(x.files);
@@ -124,7 +125,7 @@ void conversation::tell(const std::string& message, std::uint64_t tokens) {
   if (joined_) messages_ += ',';
   messages_ += message;
   joined_ = true;
-  paused_ = false;
+  paused_ = results_last_ = false;
   tokens_ += tokens;
 }
 
@@ -171,6 +172,7 @@ void conversation::tell_results(const std::vector<call_id>& calls) {
     tell_result(results_.at(id), later);
     results_.erase(id);
   }
+  results_last_ = true;
   if (!later.files.empty())
     tell_user("The files of the results above, in their order:" + later.words,
               {std::move(later.files), {}}, false);
@@ -244,12 +246,17 @@ void conversation::drop_bytes(const std::vector<std::size_t>& old,
 
 std::size_t conversation::compact() {
   tell_last();
+  const auto used = head_tokens_ + tokens_;
+  const bool has_room = !core::needs_room(settings_.window, used) &&
+                        (settings_.most_file_bytes == 0 ||
+                         file_bytes_ <= settings_.most_file_bytes);
+  // What was said is not looked through at each turn.
+  if (has_room) return 0;
   const auto order = old_outputs();
   std::vector<core::told_output> old;
   old.reserve(order.size());
   for (const auto i : order) old.push_back(outputs_[i].size);
-  const auto count =
-      core::outputs_to_trim(settings_.window, head_tokens_ + tokens_, old);
+  const auto count = core::outputs_to_trim(settings_.window, used, old);
   std::vector<bool> drop(outputs_.size());
   for (std::size_t i = 0; i < count; ++i) drop[order[i]] = true;
   drop_bytes(order, drop);
@@ -314,7 +321,12 @@ void conversation::forget(const output& x) {
 
 std::string conversation::request(const std::string& note) const {
   std::string last;
-  if (!note.empty() && !paused_) last = settings_.dialect->user_message(note);
+  if (!note.empty() && !paused_) {
+    const auto& dialect = *settings_.dialect;
+    if (results_last_) last = dialect.behind_results();
+    if (!last.empty()) last += ',';
+    last += dialect.user_message(note);
+  }
   std::string body;
   body.reserve(head_.size() + messages_.size() + last.size() + tail_.size() +
                turns_.size() * mark_.text.size() + 1);

@@ -117,6 +117,7 @@ class conversation {
   std::string messages_;            ///< joined by ','
   bool joined_ = false;             ///< a ',' comes before the next one
   bool paused_ = false;             ///< the model's own message is the last one
+  bool results_last_ = false;       ///< a turn's results are
   std::vector<std::size_t> turns_;  ///< ends of the user's last two
   std::uint64_t tokens_ = 0;        ///< of `messages_`, estimated
   std::optional<core::new_message> last_;

@@ -16,32 +16,6 @@
 
 namespace riffle {
 
-core::step_limits run_spec::step_limits() const {
-  core::step_limits x;
-  x.max_steps = agent.max_steps;
-  x.model_retry = {model.retry.max_attempts, model.retry.base, model.retry.cap};
-  x.recovery_attempts = agent.recovery_attempts;
-  x.loop_limit = agent.loop_limit;
-  x.budget = {agent.budget.tool_calls, agent.budget.tokens,
-              agent.budget.cost_usd};
-  x.termination = {agent.completion == "tool",
-                   agent.max_termination_attempts,
-                   agent.auto_complete,
-                   agent.silent,
-                   agent.phase,
-                   agent.tools,
-                   agent.exempt_phases};
-  x.price = {model.price.input, model.price.output};
-  x.one_call = cause.has_value();
-  if (!cause) x.answer_problem = answer_problem;
-  x.answer_form = agent.response_schema.text;
-  return x;
-}
-
-std::string run_spec::question() const {
-  return context.empty() ? task : task + "\n\nContext:\n" + context;
-}
-
 namespace {
 
 /// With their bytes, as far as they are kept.
@@ -133,15 +107,18 @@ void orchestrator_state::begin_fresh() {
   if (spec->cause) {
     prelude = std::move(entry);
     begin_cause();
+    if (start.end) self->send(self, end_run{*start.end});
   } else {
     self->send(peers.muxer, std::move(entry));
     if (!spec->waited.empty()) say_status(spec->waited);
-    apply(machine.start(now()));
+    apply(start.end ? machine.on_end_request(*start.end, now())
+                    : machine.start(now()));
   }
 }
 
 void orchestrator_state::begin_recovered() {
-  auto found = plan_recovery(*start.snapshot, spec->tool_settings);
+  auto found =
+      plan_recovery(*start.snapshot, spec->tool_settings, spec->answer_rule());
   log_run(log_level::info, spec->run,
           "goes on at step " + std::to_string(found.progress.step) +
               " from its journal");
@@ -153,9 +130,12 @@ void orchestrator_state::begin_recovered() {
   self->send(peers.dispatcher,
              restored_calls{std::move(found.open), std::move(found.finished),
                             found.calls_begun, std::move(found.attempts)});
-  apply(machine.recover(found.progress, std::move(found.calls), found.settled,
-                        std::move(found.text), base.started, spec->wall(),
-                        now()));
+  auto next =
+      machine.recover(found.progress, std::move(found.calls), found.settled,
+                      std::move(found.text), base.started, spec->wall(), now());
+  if (start.end)
+    next = machine.end_recovered(std::move(next), *start.end, now());
+  apply(std::move(next));
 }
 
 /// Says what was said before, and makes room where a request was made: so the
@@ -208,7 +188,8 @@ void orchestrator_state::on_control(control_request& x) {
   const auto known = proposed.find(x.call.id);
   auto done = core::run_control(
       x.call, plan,
-      known == proposed.end() ? spec->ids->next<proposal_id>() : known->second);
+      known == proposed.end() ? spec->ids->next<proposal_id>() : known->second,
+      spec->answer_rule());
   if (known != proposed.end()) done.events.clear();  // they are in the log
   if (done.plan) plan = std::move(*done.plan);
   if (done.phase) {
@@ -291,6 +272,8 @@ void orchestrator_state::act(core::open_turn& x) {
 }
 
 void orchestrator_state::ask() {
+  if (chat.completes_by_tool()) machine.end_by_tool();
+  chat.ask_to_complete(machine.must_complete());
   if (const auto removed = chat.compact(); removed > 0)
     say_status("made room: " + std::to_string(removed) +
                (removed == 1 ? " old tool output" : " old tool outputs") +
@@ -302,12 +285,6 @@ void orchestrator_state::ask() {
     why = context_full(about, window, chat.spec()->agent.model);
   if (why) return apply(machine.refuse_turn(std::move(*why), now()));
   asking = spawn_turn(self, chat.spec(), turn, chat.request(note), peers);
-}
-
-void orchestrator_state::say_status(std::string text) {
-  run_entry entry;
-  entry.events.emplace_back(events::status{std::move(text)});
-  self->send(peers.muxer, std::move(entry));
 }
 
 void orchestrator_state::act(core::stop_turn&) {

@@ -99,4 +99,10 @@ void orchestrator_state::begin_cause() {
   apply(machine.start_with(std::move(asked), now()));
 }
 
+void orchestrator_state::say_status(std::string text) {
+  run_entry entry;
+  entry.events.emplace_back(events::status{std::move(text)});
+  self->send(peers.muxer, std::move(entry));
+}
+
 }  // namespace riffle

@@ -37,6 +37,8 @@ void plan_executor_state::begin(run_peers& x) {
       {spec->plan->most_attempts, spec->retry_base, longest_pause}};
   cursor = core::plan_cursor{spec->plan->document, spec->run, limits,
                              spec->random01};
+  // Not as a message behind this: by then its first step had begun.
+  if (start.end) apply(cursor.on_end_request(*start.end, now()));
   if (spec->time_limit > duration{}) {
     const error why{errc::timeout, "plan",
                     "the plan did not end within its time limit of " +

@@ -40,7 +40,7 @@ struct plan_executor_state {
   // Steps (plan_steps.cpp).
   void go_on_with_call();
   void prepare();
-  void begin_call(const std::string& arguments);
+  void begin_call(tool_call call);
   void begin_run(const run_spec_ptr& step);
   void resume_run_of_step(const run_spec_ptr& step);
   void on_opened(const run_opened& x, bool resumed);

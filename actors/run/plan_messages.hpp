@@ -25,8 +25,8 @@ struct step_attempt {
 
 /// What it is to do, with outputs filled in.
 struct prepared_step {
-  std::string arguments;  ///< of a call
-  run_spec_ptr run;       ///< else null
+  tool_call call;    ///< checked; of a step without a run
+  run_spec_ptr run;  ///< else null
 };
 
 struct step_prepared {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "actors/tools/call_check.hpp"
 #include "actors/tools/call_records.hpp"
 #include "messages/event_line.hpp"
 
@@ -202,7 +203,25 @@ expected<std::string> whole_output(const run_spec& plan,
   return unexpected{std::move(end.error())};
 }
 
+namespace {
+
+/// As if a model's turn had asked for it.
+tool_call call_of_step(const run_spec& plan, std::size_t place,
+                       std::uint32_t number, const call_id& id,
+                       const std::string& arguments) {
+  tool_call call;
+  call.id = id;
+  call.provider_id = call.id.value;
+  call.tool = call.title = plan.plan->document.steps[place].tool;
+  call.step = number;
+  call.rejection = check_call(plan, call, arguments);
+  return call;
+}
+
+}  // namespace
+
 expected<prepared_step> prepare_step(const run_spec& plan, std::size_t place,
+                                     std::uint32_t number,
                                      const std::vector<step_source>& sources) {
   const auto& document = plan.plan->document;
   const auto& step = document.steps[place];
@@ -222,7 +241,7 @@ expected<prepared_step> prepare_step(const run_spec& plan, std::size_t place,
     return unexpected{error{errc::step_execution_error, op, text.error()}};
   prepared_step out;
   if (calls) {
-    out.arguments = std::move(*text);
+    out.call = call_of_step(plan, place, number, sources[place].call, *text);
     return out;
   }
   auto run = plan.plan->make_step(sources[place].run, *text);

@@ -52,6 +52,7 @@ expected<std::string> whole_output(const run_spec& plan,
 
 /// What a step is to do, with the outputs of `sources`; blocks.
 expected<prepared_step> prepare_step(const run_spec& plan, std::size_t place,
+                                     std::uint32_t number,
                                      const std::vector<step_source>& sources);
 
 }  // namespace riffle

@@ -71,14 +71,17 @@ bool plan_executor_state::end_if_stopped() {
 
 // -- what it is to do ---------------------------------------------------------
 
-/// Outputs of earlier steps may be long, and specs are made from files.
+/// Elsewhere: outputs of earlier steps may be long, specs are made from files,
+/// and rules about places look at the file system.
 void plan_executor_state::prepare() {
   at = doing::preparing;
   const auto place = cursor.place();
   const auto& step = spec->plan->document.steps[place];
   const auto of = current();
-  if (calls_tool() && step.refers_to.empty()) {
-    step_prepared done{of, prepare_step(*spec, place, sources)};
+  const auto number = cursor.progress().step;
+  if (calls_tool() && step.refers_to.empty() &&
+      !takes_a_look(*spec, step.tool)) {
+    step_prepared done{of, prepare_step(*spec, place, number, sources)};
     return on(done);
   }
   // Only what it needs: there may be thousands.
@@ -86,9 +89,9 @@ void plan_executor_state::prepare() {
   for (const auto other : step.refers_to) needed[other] = sources[other];
   needed[place] = source();
   submit([me = caf::actor_cast<plan_executor_actor>(self), plan = spec, of,
-          needed = std::move(needed)] {
-    caf::anon_send(me,
-                   step_prepared{of, prepare_step(*plan, of.place, needed)});
+          number, needed = std::move(needed)] {
+    caf::anon_send(
+        me, step_prepared{of, prepare_step(*plan, of.place, number, needed)});
   });
 }
 
@@ -103,21 +106,14 @@ void plan_executor_state::on(step_prepared& x) {
   if (x.what->run)
     begin_run(x.what->run);
   else
-    begin_call(x.what->arguments);
+    begin_call(std::move(x.what->call));
 }
 
 // -- a call -------------------------------------------------------------------
 
-/// As if a model's turn had asked for it.
-void plan_executor_state::begin_call(const std::string& arguments) {
+void plan_executor_state::begin_call(tool_call call) {
   at = doing::call;
   ++calls;
-  tool_call call;
-  call.id = source().call;
-  call.provider_id = call.id.value;
-  call.tool = call.title = spec->plan->document.steps[cursor.place()].tool;
-  call.step = cursor.progress().step;
-  call.rejection = check_call(*spec, call, arguments);
   storage::call_record record;
   record.call = call;
   record.run = spec->run;
@@ -135,11 +131,15 @@ void plan_executor_state::go_on_with_call() {
       std::ranges::find_if(all, [&](const storage::call_record& x) {
         return x.call.id == source().call;
       });
-  if (found == all.end()) return prepare();
+  if (found == all.end()) {
+    if (!end_if_stopped()) prepare();
+    return;
+  }
   at = doing::call;
   if (found->stage == storage::call_stage::settled)
     return end_step(end_of_call(*found, spec->publish.output_limit));
-  self->send(peers.dispatcher, gate_opened{true});
+  // One that shall end is drained instead.
+  if (!cursor.stopping()) self->send(peers.dispatcher, gate_opened{true});
 }
 
 // -- a run --------------------------------------------------------------------

@@ -37,6 +37,7 @@ void publisher_state::begin(run_spec_ptr run, std::uint64_t last,
   writer.emplace(spec->run);
   batcher.emplace(to_batching(spec->publish.batching),
                   spec->publish.flush_delay);
+  if (!spec->plan) meter.set_agent(spec->agent_name);
 }
 
 // -- what becomes events ------------------------------------------------------

@@ -5,8 +5,6 @@
 #include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "actors/tools/proposal_tracker.hpp"
 
 namespace riffle {
@@ -16,13 +14,17 @@ namespace {
 using storage::call_record;
 using storage::call_stage;
 
-std::string complete_answer(const call_record& x) {
+std::string complete_answer(const call_record& x,
+                            const core::answer_rule& rule) {
   if (x.call.tool != "complete" || x.how != outcome::ok) return {};
-  const auto arguments =
-      nlohmann::json::parse(x.call.arguments, nullptr, false);
-  const bool said = arguments.is_object() && arguments.contains("answer") &&
-                    arguments["answer"].is_string();
-  return said ? arguments["answer"].get<std::string>() : "";
+  return core::answer_in(x.call, rule);
+}
+
+std::string wrong_answer(const call_record& x) {
+  const bool refused = x.call.tool == "complete" && x.err &&
+                       (x.err->code == errc::invalid_arguments ||
+                        x.err->code == errc::truncated);
+  return refused ? x.err->message : std::string{};
 }
 
 void add_open(recovery_plan& out, const call_record& x, bool asked) {
@@ -61,7 +63,8 @@ core::settled_call to_settled(const call_record& x,
           {},
           core::digest_of(x.told),
           settings.of(x.call.tool).polling,
-          x.err && x.err->code == errc::budget_exceeded};
+          x.err && x.err->code == errc::budget_exceeded,
+          wrong_answer(x)};
 }
 
 std::vector<std::vector<core::observed_call>> earlier_steps(
@@ -88,7 +91,8 @@ std::vector<std::vector<core::observed_call>> earlier_steps(
 }
 
 recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
-                            const config::tools_config& settings) {
+                            const config::tools_config& settings,
+                            const core::answer_rule& rule) {
   const auto& run = snapshot.run;
   recovery_plan out;
   out.progress = {
@@ -124,7 +128,7 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
     } else if (told) {
       out.settled.push_back(to_settled(*x, settings));
       out.settled.back().answer =
-          run.cause.empty() ? complete_answer(*x) : x->told;
+          run.cause.empty() ? complete_answer(*x, rule) : x->told;
     } else if (message == nullptr && x->how == outcome::ok &&
                x->call.eff == effect::read_only && x->attachments.empty()) {
       out.finished.push_back(

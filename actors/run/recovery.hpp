@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/control_tools.hpp"
 #include "actors/core/dispatch_queue.hpp"
 #include "actors/core/loop_detector.hpp"
 #include "actors/core/step_effects.hpp"
@@ -35,8 +36,10 @@ struct recovery_plan {
   std::map<call_id, std::vector<storage::attempt_record>> attempts;
 };
 
+/// `rule`: of the run's answer.
 recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
-                            const config::tools_config& settings);
+                            const config::tools_config& settings,
+                            const core::answer_rule& rule = {});
 
 /// A settled call as the step machine sees it, without its answer.
 core::settled_call to_settled(const storage::call_record& x,

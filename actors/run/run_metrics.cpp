@@ -9,8 +9,6 @@ namespace riffle {
 
 namespace {
 
-constexpr std::string_view error_type = "error.type";
-
 double seconds(std::uint64_t ms) { return static_cast<double>(ms) / 1000; }
 
 /// "" where it went well, as an attribute that is not set.
@@ -18,38 +16,42 @@ std::string_view code_of(const std::optional<error>& why) {
   return why ? to_string(why->code) : std::string_view{};
 }
 
-void take(const events::tool_result& x) noexcept {
+void take(const events::tool_result& x, std::string_view agent) noexcept {
   measure(metric::tool_duration, seconds(x.duration_ms),
-          {{"gen_ai.tool.name", x.tool}, {error_type, code_of(x.err)}});
+          {{metric_key::tool, x.tool},
+           {metric_key::agent, agent},
+           {metric_key::error_type, code_of(x.err)}});
 }
 
-void take(const events::run_finished& x) noexcept {
-  measure(metric::run_duration, seconds(x.duration_ms),
-          {{error_type, code_of(x.err)}});
+void take(const events::run_finished& x, std::string_view agent) noexcept {
+  measure(
+      metric::run_duration, seconds(x.duration_ms),
+      {{metric_key::agent, agent}, {metric_key::error_type, code_of(x.err)}});
 }
 
-void take(const events::tool_progress& x) noexcept {
+void take(const events::tool_progress& x, std::string_view) noexcept {
   if (x.report.coalesced > 0)
     measure(metric::coalesced, static_cast<double>(x.report.coalesced),
-            {{"gen_ai.tool.name", x.tool}});
+            {{metric_key::tool, x.tool}});
 }
 
-void take(const events::plan_step_finished& x) noexcept {
+void take(const events::plan_step_finished& x, std::string_view) noexcept {
   measure(metric::plan_step_duration, seconds(x.duration_ms),
-          {{"riffle.plan.step.id", x.id}, {error_type, code_of(x.err)}});
+          {{metric_key::plan_step, x.id},
+           {metric_key::error_type, code_of(x.err)}});
 }
 
-void take(const events::plan_finished& x) noexcept {
+void take(const events::plan_finished& x, std::string_view) noexcept {
   measure(metric::plan_duration, seconds(x.duration_ms),
-          {{error_type, code_of(x.err)}});
+          {{metric_key::error_type, code_of(x.err)}});
 }
 
-void take(const events::retry& x) noexcept {
-  measure(metric::retries, 1, {{"riffle.retry.what", to_string(x.what)}});
+void take(const events::retry& x, std::string_view) noexcept {
+  measure(metric::retries, 1, {{metric_key::retry_what, to_string(x.what)}});
 }
 
 template <class T>
-void take(const T&) noexcept {}
+void take(const T&, std::string_view) noexcept {}
 
 }  // namespace
 
@@ -61,13 +63,13 @@ void event_meter::take_question(const events::body& x, time_point now) {
     if (at)
       measure(metric::approval_wait,
               std::chrono::duration<double>(now - at.mapped()).count(),
-              {{"riffle.approval.outcome", to_string(said->how)}});
+              {{metric_key::approval, to_string(said->how)}});
   }
 }
 
 void event_meter::take(const events::body& x, time_point now) {
   if (!metrics_are_read()) return;
-  std::visit([](const auto& body) { riffle::take(body); }, x);
+  std::visit([this](const auto& body) { riffle::take(body, agent_); }, x);
   take_question(x, now);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/control_tools.hpp"
 #include "actors/core/plan_document.hpp"
 #include "actors/core/step_machine.hpp"
 #include "messages/call.hpp"
@@ -98,6 +99,13 @@ struct run_spec {
   std::shared_ptr<model::transport> transport;
   /// See `core::step_limits`.
   std::function<std::string(std::string&)> answer_problem;
+  /// Of a run with an answer of a form: the arguments of `complete` are that
+  /// answer.
+  bool answer_is_arguments = false;
+  /// Such a run's `complete`, as the model is told of it.
+  std::optional<model::tool_description> completing{};
+  /// The server can be told which tool the model has to call.
+  bool can_force = true;
   /// The same run with other models, in the order in which they are asked
   /// where this one cannot answer.
   std::vector<std::shared_ptr<const run_spec>> fallback;
@@ -113,6 +121,7 @@ struct run_spec {
   fault_hook faults;
 
   [[nodiscard]] core::step_limits step_limits() const;
+  [[nodiscard]] core::answer_rule answer_rule() const;
   /// What the model is asked: the task and its context.
   [[nodiscard]] std::string question() const;
 };

@@ -59,6 +59,7 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
   request.headers = spec->headers;
   request.body = std::move(body);
   opened = self->clock().now();
+  if (metrics_are_read()) asked = server_of(spec->url);
   const auto& limits = spec->model.timeouts;
   request.timeouts = {limits.connect, limits.first_byte, limits.idle,
                       limits.total};
@@ -126,10 +127,10 @@ void stream_consumer_state::pass_on(turn_delta& delta, std::size_t bytes,
   repetitions.apply(delta.pieces);
   message.add(delta);
   core::shorten_names(delta);
-  const bool first = !answered;
-  answered = answered || !delta.pieces.empty() || !delta.fragments.empty() ||
-             delta.usage.has_value();
-  if (first && answered) meter_chunk();
+  const bool brings = !delta.pieces.empty() || !delta.fragments.empty();
+  const bool first = !answered && (brings || delta.usage.has_value());
+  answered = answered || first;
+  if (first || brings) meter_chunk();
   if (!delta.fragments.empty()) {
     call_fragments more{std::move(delta.fragments)};
     if (delta.pieces.empty() && bytes > 0) {
@@ -187,31 +188,42 @@ std::string_view provider_of(const run_spec& spec) {
 
 }  // namespace
 
+/// The first one, or the time since the one before. What one read brings is
+/// one: the rest of it was there already.
 void stream_consumer_state::meter_chunk() {
   if (!spec->request.streaming || !metrics_are_read()) return;
-  measure(metric::chat_first_chunk,
-          std::chrono::duration<double>(self->clock().now() - opened).count(),
-          {{"gen_ai.operation.name", "chat"},
-           {"gen_ai.provider.name", provider_of(*spec)},
-           {"gen_ai.request.model", spec->model.model}});
+  const auto now = self->clock().now();
+  const auto since = std::exchange(last_chunk, now);
+  measure(since ? metric::chat_next_chunk : metric::chat_first_chunk,
+          std::chrono::duration<double>(now - since.value_or(opened)).count(),
+          {{metric_key::operation, "chat"},
+           {metric_key::provider, provider_of(*spec)},
+           {metric_key::request_model, spec->model.model},
+           {metric_key::server_address, asked.host},
+           {metric_key::server_port, asked.port}});
 }
 
 void stream_consumer_state::meter_end(const core::turn_summary& x) {
   if (!metrics_are_read()) return;
   const auto provider = provider_of(*spec);
   const std::string_view model = spec->model.model;
-  measure(metric::chat_duration,
-          std::chrono::duration<double>(self->clock().now() - opened).count(),
-          {{"gen_ai.operation.name", "chat"},
-           {"gen_ai.provider.name", provider},
-           {"gen_ai.request.model", model},
-           {"error.type", x.failure ? to_string(x.failure->code) : ""}});
+  measure(
+      metric::chat_duration,
+      std::chrono::duration<double>(self->clock().now() - opened).count(),
+      {{metric_key::operation, "chat"},
+       {metric_key::provider, provider},
+       {metric_key::request_model, model},
+       {metric_key::server_address, asked.host},
+       {metric_key::server_port, asked.port},
+       {metric_key::error_type, x.failure ? to_string(x.failure->code) : ""}});
   const auto tokens = [&](std::uint64_t n, std::string_view type) {
     measure(metric::chat_tokens, static_cast<double>(n),
-            {{"gen_ai.operation.name", "chat"},
-             {"gen_ai.provider.name", provider},
-             {"gen_ai.request.model", model},
-             {"gen_ai.token.type", type}});
+            {{metric_key::operation, "chat"},
+             {metric_key::provider, provider},
+             {metric_key::request_model, model},
+             {metric_key::server_address, asked.host},
+             {metric_key::server_port, asked.port},
+             {metric_key::token_type, type}});
   };
   tokens(x.usage.input_tokens, "input");
   tokens(x.usage.output_tokens, "output");

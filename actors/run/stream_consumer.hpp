@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "actors/core/message_assembler.hpp"
 #include "actors/core/reasoning_filter.hpp"
 #include "actors/interfaces.hpp"
+#include "runtime/base/endpoint.hpp"
 
 namespace riffle {
 
@@ -42,7 +45,9 @@ struct stream_consumer_state {
 
   void meter_chunk();
   void meter_end(const core::turn_summary& x);
-  time_point opened{};  ///< when the transfer was asked for
+  time_point opened{};                   ///< when the transfer was asked for
+  url_server asked{};                    ///< set while metrics are read
+  std::optional<time_point> last_chunk;  ///< set while metrics are read
 };
 
 /// Opens the transfer at once. `body`: the request.

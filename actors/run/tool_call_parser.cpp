@@ -212,7 +212,7 @@ void tool_call_parser_state::check(pending& x) {
   const bool behind = limit > 0 && call.index >= limit;
   const bool complete =
       x.how == assembly_step::whole || x.how == assembly_step::closed;
-  if (!spec->looks || !takes_a_look(*spec, call))
+  if (!spec->looks || !takes_a_look(*spec, call.tool))
     call.rejection = check_call(*spec, call, x.raw.arguments);
   else if (complete && !behind && !stopped)
     x.looking = true;

@@ -22,8 +22,9 @@ constexpr const char* op = "tool_call_parser";
 std::optional<error> find_unlisted(const run_spec& spec,
                                    const std::string& tool) {
   const auto& allowed = spec.agent.tools;
-  const bool listed = std::ranges::find(allowed, tool) != allowed.end() ||
-                      (tool == "complete" && spec.agent.completion == "tool");
+  const bool ends = tool == "complete" &&
+                    (spec.agent.completion == "tool" || spec.completing);
+  const bool listed = ends || std::ranges::find(allowed, tool) != allowed.end();
   if (spec.registry->find(tool) != nullptr && listed) return {};
   if (listed && spec.nodes) return spec.nodes->problem(tool);
   std::string names;
@@ -120,7 +121,10 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
   call.idempotent = about.idempotent || settings.idempotent;
   call.limits = {settings.timeout, settings.idle_timeout,
                  settings.queue_timeout, settings.attempts, settings.priority};
-  auto arguments = spec.registry->check(call.tool, text);
+  // An answer of a form is looked at when it is given (`run_control`).
+  const bool form = call.tool == "complete" && spec.answer_is_arguments;
+  auto arguments = form ? tools::any_arguments(call.tool, text)
+                        : spec.registry->check(call.tool, text);
   if (!arguments) {
     take_arguments(call, text);
     return std::move(arguments.error());
@@ -135,8 +139,8 @@ void describe_call(tool_call& call, const std::string& text) {
   call.eff = effect::mutating;  // so that it does not begin early
 }
 
-bool takes_a_look(const run_spec& spec, const tool_call& call) {
-  const auto* tool = spec.registry->find(call.tool);
+bool takes_a_look(const run_spec& spec, const std::string& name) {
+  const auto* tool = spec.registry->find(name);
   return tool != nullptr && takes_a_look(**tool, spec.tool_settings);
 }
 

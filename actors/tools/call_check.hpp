@@ -31,7 +31,7 @@ void describe_call(tool_call& call, const std::string& text);
 /// Whether `check_call` looks at the file system for this call, for a moment
 /// or for as long as a network keeps it. If not it is no work for a thread
 /// that may block.
-bool takes_a_look(const run_spec& spec, const tool_call& call);
+bool takes_a_look(const run_spec& spec, const std::string& tool);
 
 /// The same question once the call is about to begin. Looks at the file system
 /// for a moment.

@@ -230,12 +230,12 @@ void dispatcher_state::act(core::calls_drained&) {
 
 /// Rules may look at the file system, so they do it where calls are looked at.
 void dispatcher_state::act(core::judge_start& x) {
+  const auto priority = x.call.limits.priority;
   auto job = [me = caf::actor_cast<dispatcher_actor>(self), about = spec,
               call = std::move(x.call)] {
     caf::anon_send(me, call_judged{call.id, judge(*about, call)});
   };
   if (!spec->looks) return job();
-  const auto priority = x.call.limits.priority;
   spec->looks->submit(std::move(job), {spec->run.value, priority}, {});
 }
 

@@ -145,7 +145,7 @@ void dispatcher_state::answer_unplaced(const call_id& id, std::uint32_t attempt,
 void dispatcher_state::meter_begin(const tool_call& call) {
   if (const auto waited = clock.on_begun(call.id, now()))
     measure(metric::queue_wait, std::chrono::duration<double>(*waited).count(),
-            {{"gen_ai.tool.name", call.tool}});
+            {{metric_key::tool, call.tool}});
 }
 
 void dispatcher_state::on(work_returned& x) {

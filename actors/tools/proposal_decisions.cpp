@@ -152,7 +152,6 @@ void proposal_tracker_state::replace(undecided_call x,
       {}});
   x.approved.reset();
   x.outdated.reset();
-  x.outdated.reset();
   x.record = make_record(x.call, seen);
   x.record.replaces = old;
   const auto id = x.call.id;

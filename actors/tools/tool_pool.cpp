@@ -190,7 +190,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   for (const auto& call : calls) on_end_of(call);
   workers.erase(i);
   if (is_crash(x.reason)) {
-    measure(metric::restarts, 1, {{"gen_ai.tool.name", tool}});
+    measure(metric::restarts, 1, {{metric_key::tool, tool}});
     const auto rest = service->on_crash(
         now(), std::uniform_real_distribution<double>{}(random));
     if (rest && had_place) {
@@ -218,7 +218,7 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
 void tool_pool_state::tell_service() {
   const bool up = service->is_closed();
   if (std::exchange(told_closed, up) == up) return;
-  measure(metric::open_breakers, up ? -1 : 1, {{"gen_ai.tool.name", tool}});
+  measure(metric::open_breakers, up ? -1 : 1, {{metric_key::tool, tool}});
   const auto why = up ? std::string{} : service->why(now()).message;
   if (up)
     log_info("tool_pool", "`" + tool + "` is in service again");

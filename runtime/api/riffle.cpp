@@ -140,7 +140,7 @@ expected<run_outcome> runtime::execute(run_request request,
 expected<run> runtime::start(run_request request, event_handler on_events) {
   if (auto ok = check_may_wait("runtime.start"); !ok)
     return unexpected{std::move(ok.error())};
-  auto stop = std::exchange(request.stop, {});
+  const auto stop = request.stop;
   return impl_->open(
       std::move(on_events), stop,
       [&](const service::reader_maker& reader, service::reply<run_opened> to) {
@@ -152,7 +152,7 @@ expected<run> runtime::start_plan(plan_request request,
                                   event_handler on_events) {
   if (auto ok = check_may_wait("runtime.start_plan"); !ok)
     return unexpected{std::move(ok.error())};
-  auto stop = std::exchange(request.with.stop, {});
+  const auto stop = request.with.stop;
   return impl_->open(
       std::move(on_events), stop,
       [&](const service::reader_maker& reader, service::reply<run_opened> to) {
@@ -164,7 +164,7 @@ expected<run> runtime::resume(const run_id& id, event_handler on_events,
                               resume_options options) {
   if (auto ok = check_may_wait("runtime.resume"); !ok)
     return unexpected{std::move(ok.error())};
-  auto stop = std::exchange(options.stop, {});
+  const auto stop = options.stop;
   return impl_->open(
       std::move(on_events), stop,
       [&](const service::reader_maker& reader, service::reply<run_opened> to) {

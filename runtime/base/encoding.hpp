@@ -2,7 +2,7 @@
 #pragma once
 
 // Bytes as text that is safe somewhere. Base64: media.hpp; JSON:
-// messages/json_escape.hpp.
+// `append_json_escaped` in messages/event_line.hpp.
 
 #include <string>
 #include <string_view>

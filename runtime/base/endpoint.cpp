@@ -14,8 +14,9 @@ constexpr unsigned v4_bits = 96;  ///< of the mapped form, before the address
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned most) {
   unsigned number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  const auto* begin = text.data();
+  const auto* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, number);
   if (text.empty() || failure != std::errc{} || stop != end || number > most)
     return std::nullopt;
   return number;
@@ -148,6 +149,29 @@ std::string plain_host(std::string_view name) {
   for (auto& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
+}
+
+url_server server_of(std::string_view url) {
+  constexpr auto none = std::string_view::npos;
+  const auto colon = url.find("://");
+  if (colon == none) return {};
+  const auto scheme = url.substr(0, colon);
+  auto rest = url.substr(colon + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#"));
+  if (const auto at = rest.rfind('@'); at != none) rest.remove_prefix(at + 1);
+  std::string_view host = rest;
+  std::string_view port;
+  const auto bracket = rest.starts_with('[') ? rest.find(']') : none;
+  if (const auto end = rest.rfind(':');
+      end != none && (bracket == none || end > bracket)) {
+    host = rest.substr(0, end);
+    port = rest.substr(end + 1);
+  }
+  if (bracket != none) host = rest.substr(1, bracket - 1);
+  if (host.empty()) return {};
+  if (port.empty() && scheme == "https") port = "443";
+  if (port.empty() && scheme == "http") port = "80";
+  return {std::string{host}, std::string{port}};
 }
 
 }  // namespace riffle

@@ -56,6 +56,16 @@ struct endpoint {
 /// in brackets: "[::1]:80", "[fd00::]/8:80". Nothing if ill-formed.
 std::optional<endpoint> parse_endpoint(std::string_view text);
 
+/// Who is asked at a URL, as it stands there: host without brackets, port or
+/// that of its scheme. Never a user or a password. Empty: it is no URL.
+struct url_server {
+  std::string host;
+  std::string port;
+
+  bool operator==(const url_server&) const = default;
+};
+url_server server_of(std::string_view url);
+
 /// A host's name as names are compared: lower case, no dot at its end.
 std::string plain_host(std::string_view name);
 

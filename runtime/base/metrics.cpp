@@ -28,6 +28,9 @@ constexpr auto tokens = grown<14>(1, 4);
 constexpr auto agents = grown<13>(0.1, 2);
 constexpr std::array<double, 11> workflows{1,   5,   10,   30,   60,  120,
                                            300, 600, 1800, 3600, 7200};
+// … for the Model Context Protocol …
+constexpr std::array<double, 14> mcp{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
+                                     2,    5,    10,   30,  60,  120, 300};
 // … for HTTP …
 constexpr std::array<double, 14> requests{
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10};
@@ -51,9 +54,19 @@ constexpr std::array<metric_about, metric_count> table{{
     {chat_first_chunk, "gen_ai.client.operation.time_to_first_chunk", histogram,
      "s", "Time to the first part of a model's answer.", "stream consumer",
      operations},
+    {chat_next_chunk, "gen_ai.client.operation.time_per_output_chunk",
+     histogram, "s",
+     "Time from a part of a model's answer to the next; parts that come "
+     "together count as one.",
+     "stream consumer", operations},
     {chat_tokens, "gen_ai.client.token.usage", histogram, "{token}",
      "Tokens of a request to a model, by gen_ai.token.type.", "stream consumer",
      tokens},
+    {mcp_operation, "mcp.client.operation.duration", histogram, "s",
+     "Time of a request to a server of the Model Context Protocol.",
+     "mcp server", mcp},
+    {mcp_session, "mcp.client.session.duration", histogram, "s",
+     "Time that a connection to such a server was in use.", "mcp server", mcp},
     {retries, "riffle.retries", counter, "{retry}",
      "Retries, by what is tried again.", "retry"},
     {queue_wait, "riffle.call.queue_wait", histogram, "s",

@@ -23,7 +23,10 @@ enum class metric : std::uint8_t {
   plan_step_duration,
   chat_duration,
   chat_first_chunk,
+  chat_next_chunk,
   chat_tokens,
+  mcp_operation,
+  mcp_session,
   retries,
   queue_wait,
   head_start,
@@ -60,7 +63,35 @@ struct metric_about {
 
 const std::array<metric_about, metric_count>& metrics_table() noexcept;
 
-/// "gen_ai.tool.name", "read". Valid during the call alone.
+/// Keys of labels: all of them, so that a new version of OpenTelemetry's
+/// conventions (which change still) is a change here and in the table.
+namespace metric_key {
+inline constexpr std::string_view operation = "gen_ai.operation.name";
+inline constexpr std::string_view provider = "gen_ai.provider.name";
+inline constexpr std::string_view request_model = "gen_ai.request.model";
+inline constexpr std::string_view token_type = "gen_ai.token.type";
+inline constexpr std::string_view agent = "gen_ai.agent.name";
+inline constexpr std::string_view tool = "gen_ai.tool.name";
+inline constexpr std::string_view server_address = "server.address";
+inline constexpr std::string_view server_port = "server.port";
+inline constexpr std::string_view error_type = "error.type";
+inline constexpr std::string_view mcp_method = "mcp.method.name";
+inline constexpr std::string_view mcp_version = "mcp.protocol.version";
+inline constexpr std::string_view transport = "network.transport";
+inline constexpr std::string_view http_method = "http.request.method";
+inline constexpr std::string_view http_route = "http.route";
+inline constexpr std::string_view http_status = "http.response.status_code";
+// Ours, where there is no convention.
+inline constexpr std::string_view mcp_server = "riffle.mcp.server";
+inline constexpr std::string_view plan_step = "riffle.plan.step.id";
+inline constexpr std::string_view retry_what = "riffle.retry.what";
+inline constexpr std::string_view approval = "riffle.approval.outcome";
+inline constexpr std::string_view node_event = "riffle.node.event";
+inline constexpr std::string_view node_name = "riffle.node.name";
+}  // namespace metric_key
+
+/// `metric_key::tool`, "read"; an empty value: it is not set. Valid during the
+/// call alone.
 struct metric_label {
   std::string_view key;
   std::string_view value;

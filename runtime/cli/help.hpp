@@ -192,6 +192,7 @@ inline constexpr auto resume =
     R"(Examples:
   riffle sessions resume notes
   riffle sessions resume notes --approve all --stats
+  riffle sessions resume plan_01j9 --on-error retry
 
 Takes over the session's unfinished run after a crash: settled calls stay,
 read-only ones run again, a changing call whose outcome is unknown is reported

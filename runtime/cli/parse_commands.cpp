@@ -52,7 +52,13 @@ void parser::add_resume(CLI::App& parent) {
   auto* x =
       parent.add_subcommand("resume", "Finish what is unfinished in a session");
   x->footer(help::resume);
-  x->add_option("ID", resume.session, "The session")->required();
+  x->add_option("ID", resume.session, "The session, volley or plan")
+      ->required();
+  x->add_option("--on-error", raw.on_error,
+                "Of a plan: what becomes of its open step if that fails, also "
+                "because it was cut; else as the plan says")
+      ->type_name("stop|continue|retry")
+      ->check(CLI::IsMember({"stop", "continue", "retry"}));
   add_choices(*x);
   add_common(*x);
   x->final_callback([this] {

@@ -169,6 +169,9 @@ resume_options parser::finish_choices() const {
   if (raw.approval == "all") out.approval = approve::all;
   if (raw.approval == "none") out.approval = approve::none;
   if (raw.approval == "ask") out.approval = approve::ask;
+  if (raw.on_error == "stop") out.on_error = step_failure::stop;
+  if (raw.on_error == "continue") out.on_error = step_failure::go_on;
+  if (raw.on_error == "retry") out.on_error = step_failure::retry;
   return out;
 }
 

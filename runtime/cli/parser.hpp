@@ -30,6 +30,7 @@ struct raw_options {
   bool insecure = false;
   std::string timeout;
   std::string approval;
+  std::string on_error;
   std::string session;
   std::string model;
   std::string context_file;

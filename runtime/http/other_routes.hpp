@@ -16,6 +16,8 @@ void put_state(call c);
 // proposals
 void list_proposals(call c);
 void decide(call c);
+void list_grants(call c);
+void revoke_grant(call c);
 
 // volleys
 void start_volley(call c);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Proposals: what waits for a person, and what was decided.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
@@ -14,6 +15,11 @@ bool may_see_proposal(const call& c, const service::proposal_view& x) {
   if (c.who->sees_all) return true;
   const auto run = c.at->parts().sessions.find_run(x.it.what.run);
   return run && may_see(*c.who, *run);
+}
+
+bool is_scope(const json& x) {
+  const auto scope = parse_always_scope(x.get_ref<const std::string&>());
+  return scope && *scope != always_scope::none;
 }
 
 expected<decision> read_decision(const json& body, const caller& who) {
@@ -36,15 +42,25 @@ expected<decision> read_decision(const json& body, const caller& who) {
       out.reason = value.get<std::string>();
     else if (key == "digest" && is_text)
       out.digest = value.get<std::string>();
+    else if (key == "always" && is_text && is_scope(value))
+      out.always = *parse_always_scope(value.get<std::string>());
+    else if (key == "always")
+      return wrong("always must be \"call\", \"pattern\" or \"tool\"");
+    else if (key == "kept" && value.is_boolean())
+      out.kept = value.get<bool>();
     else if (key != "arguments")
       return wrong("there is no member \"" + key +
                    "\" of this type; known: decision, arguments, reason, "
-                   "digest");
+                   "digest, always, kept");
   }
   if (!body.contains("decision"))
     return wrong("decision is missing: \"approve\" or \"deny\"");
   if (out.arguments && !out.approved)
     return wrong("arguments belong to an approval");
+  const bool lasts = out.always != always_scope::none;
+  if (lasts && !out.approved) return wrong("always belongs to an approval");
+  if (out.kept && !lasts)
+    return wrong("kept belongs to always: it says where that counts");
   return out;
 }
 
@@ -116,9 +132,56 @@ void decide(call c) {
   if (!body) return c.out(problem(body.error()));
   auto x = read_decision(*body, *c.who);
   if (!x) return c.out(problem(x.error()));
+  if (x->kept && !c.who->sees_all)
+    return c.out(problem(403, "invalid_request",
+                         "kept counts in everybody's sessions: the token needs "
+                         "sessions = \"all\""));
   const proposal_id id{c.names.at(0)};
   work(std::move(c),
        [id, x = std::move(*x)](call& later) { return decided(later, id, x); });
+}
+
+namespace {
+
+/// What is kept for all sessions is for those who see them all.
+bool may_see_grant(const call& c, const storage::grant_record& x) {
+  return c.who->sees_all ||
+         (!x.session.value.empty() && check_session(c, x.session).has_value());
+}
+
+}  // namespace
+
+void list_grants(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    std::optional<session_id> of;
+    if (const auto at = x.in.query.find("session"); at != x.in.query.end())
+      of = session_id{at->second};
+    const auto all = x.at->parts().proposals.grants(of);
+    if (!all) return problem(all.error());
+    json list = json::array();
+    for (const auto& one : *all)
+      if (may_see_grant(x, one)) list.push_back(service::to_json(one));
+    return json_reply(200, {{"grants", std::move(list)}});
+  });
+}
+
+void revoke_grant(call c) {
+  work(std::move(c), [](call& x) -> reply {
+    const proposal_id id{x.names.at(0)};
+    const auto all = x.at->parts().proposals.grants({});
+    if (!all) return problem(all.error());
+    const auto at =
+        std::ranges::find(*all, id, &storage::grant_record::proposal);
+    auto gone = at != all->end() && may_see_grant(x, *at)
+                    ? x.at->parts().proposals.revoke(id)
+                    : expected<bool>{false};
+    if (!gone) return problem(gone.error());
+    if (!*gone)
+      return problem(404, "not_found",
+                     "nothing was approved for further calls by \"" + id.value +
+                         "\"; GET /v1/grants lists what was");
+    return json_reply(200, service::to_json(*at));
+  });
 }
 
 }  // namespace riffle::http

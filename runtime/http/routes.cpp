@@ -38,6 +38,8 @@ std::span<const route> routes() noexcept {
       route{"POST", "/v1/volleys/{id}/cancel", role::run, cancel_volley, true},
       route{"GET", "/v1/proposals", role::read, list_proposals},
       route{"POST", "/v1/proposals/{id}", role::decide, decide, true},
+      route{"GET", "/v1/grants", role::read, list_grants},
+      route{"DELETE", "/v1/grants/{id}", role::decide, revoke_grant},
       route{"GET", "/v1/events", role::read, all_events},
       route{"GET", "/v1/tools", role::read, list_tools},
       route{"GET", "/v1/agents", role::read, list_agents},

@@ -101,6 +101,7 @@ struct server::impl {
   tcp::acceptor acceptor;
   asio::steady_timer ticker;
   asio::steady_timer pause;
+  bool complained = false;  ///< that nobody can be taken
   std::shared_ptr<connection_setup> shared;
   std::unordered_map<any_connection*, std::shared_ptr<any_connection>> all;
   std::thread thread;
@@ -149,12 +150,16 @@ void server::impl::accept() {
   acceptor.async_accept([this](beast::error_code failed, tcp::socket socket) {
     if (!acceptor.is_open()) return;
     if (failed) {  // no descriptor is left: connections end, then there is
+      if (!std::exchange(complained, true))
+        log_warn("server",
+                 "no more clients can be taken for now: " + failed.message());
       pause.expires_after(accept_pause);
       pause.async_wait([this](beast::error_code stopped) {
         if (!stopped && acceptor.is_open()) accept();
       });
       return;
     }
+    complained = false;
     take(std::move(socket));
     accept();
   });

@@ -219,9 +219,9 @@ void meter(const request& x, const reply& to) {
   const bool is_known = std::ranges::find(known, x.method) != known.end();
   const auto passed = std::chrono::steady_clock::now() - x.since;
   measure(metric::http_duration, std::chrono::duration<double>(passed).count(),
-          {{"http.request.method", is_known ? x.method : "_OTHER"},
-           {"http.route", x.route},
-           {"http.response.status_code", std::to_string(to.status)}});
+          {{metric_key::http_method, is_known ? x.method : "_OTHER"},
+           {metric_key::http_route, x.route},
+           {metric_key::http_status, std::to_string(to.status)}});
 }
 
 }  // namespace

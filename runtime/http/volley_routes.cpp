@@ -292,14 +292,18 @@ void cancel_volley(call c) {
     const auto runs = service::runs_of_volley(journal, id, *record);
     if (!runs) return problem(runs.error());
     bool active = false;
+    std::optional<error> refused;
     for (const auto& run : *runs) {
       if (run.state != storage::run_state::active) continue;
       active = true;
-      static_cast<void>(
+      const auto verdict =
           service::wait_for<storage::cancel_verdict>([&](const auto& to) {
             x.at->parts().runs.cancel(run.id, reason, true, to);
-          }));
+          });
+      if (!verdict && !refused) refused = verdict.error();
     }
+    // Asked again, those that were told already change nothing.
+    if (refused) return problem(*refused);
     return json_reply(
         active ? 202 : 200,
         {{"volley_id", id}, {"cancel", active ? "asked" : "finished"}});

@@ -62,8 +62,8 @@ struct quirks {
   std::vector<std::string> returns{};
   /// Ids of calls: any, or nine (letters or digits).
   std::string call_ids = "any";
-  /// Messages of tools may hold pictures (and no user's message may follow
-  /// them).
+  /// Messages of tools may hold pictures, and no user's message may follow
+  /// them: see `dialect::behind_results`.
   bool results_show_files = false;
 };
 
@@ -185,6 +185,11 @@ class dialect {
 
   /// Around the `tool_message`s of a turn, which are joined by ','.
   [[nodiscard]] virtual results_frame frame_of_results() const noexcept {
+    return {};
+  }
+  /// What has to stand between a turn's results and a user's message; empty:
+  /// nothing.
+  [[nodiscard]] virtual std::string_view behind_results() const noexcept {
     return {};
   }
   /// For a user's message and for framed results.

@@ -221,6 +221,12 @@ class openai_dialect final : public dialect {
     return quirks_.results_show_files;
   }
 
+  // Mistral: "Unexpected role 'user' after role 'tool'".
+  std::string_view behind_results() const noexcept override {
+    if (!quirks_.results_show_files) return {};
+    return R"({"role":"assistant","content":"I have read the results."})";
+  }
+
   std::unique_ptr<decoder> make_decoder() const override {
     return std::make_unique<openai_decoder>();
   }

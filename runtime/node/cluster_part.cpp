@@ -46,6 +46,18 @@ std::function<double()> make_random() {
   return [engine] { return std::uniform_real_distribution<double>{}(*engine); };
 }
 
+/// Of a net that outlives its gate.
+std::function<void(const std::string&, caf::actor)> dial_by(cluster::net& net) {
+  return [&net](const std::string& address, const caf::actor& to) {
+    const auto [host, port] = config::split_address(address);
+    net.dial(
+        host, port,
+        [to, address](caf::strong_actor_ptr found, const std::string& problem) {
+          caf::anon_send(to, dialed{address, std::move(found), problem});
+        });
+  };
+}
+
 /// What a call on this node may take from SIGTERM to its end.
 duration longest_grace(const config::config& config,
                        const std::vector<cluster::tool_offer>& offers) {
@@ -175,6 +187,10 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
       made.push_back(tools::make_remote_tool(offer));
     tools->set_remote(made);
   };
+  if (!x.config->cluster.join.empty())
+    x.tools->expect_nodes(std::chrono::steady_clock::now() +
+                          x.config->cluster.join_timeout);
+  gate.on_known = [tools = x.tools] { tools->on_nodes_known(); };
   if (!x.outputs.empty()) gate.keep_piece = keep_in(x.outputs, x.aside);
 }
 
@@ -199,15 +215,8 @@ expected<std::unique_ptr<cluster_part>> cluster_part::start(
   gate.host_grace = longest_grace(*x.config, gate.offers);
   gate.make_token = random_token;
   gate.random01 = make_random();
-  gate.dial = [net = out->net_.get()](const std::string& address,
-                                      const caf::actor& to) {
-    const auto [host, port] = config::split_address(address);
-    net->dial(
-        host, port,
-        [to, address](caf::strong_actor_ptr found, const std::string& problem) {
-          caf::anon_send(to, dialed{address, std::move(found), problem});
-        });
-  };
+  gate.faults = x.faults;
+  gate.dial = dial_by(*out->net_);
   gate.on_nodes = [s = out->shared_](const std::vector<node_view>& all) {
     const std::lock_guard lock{s->mutex};
     s->nodes = all;

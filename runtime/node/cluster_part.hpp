@@ -46,6 +46,7 @@ class cluster_part {
     health_listener on_service;
     bool offers = false;  ///< it is a node: `node.tools` are for others
     std::string program;  ///< version of Riffle, for people
+    std::function<void(const std::string& handler)> faults;  ///< of tests
   };
 
   /// `system` was made with `cluster::prepare`. Fails with `invalid_config`
@@ -59,6 +60,8 @@ class cluster_part {
 
   /// Where it listens; nothing: nowhere.
   [[nodiscard]] std::optional<std::uint16_t> port() const { return port_; }
+  /// Whose death is that of the process's part.
+  [[nodiscard]] const caf::actor& gate() const { return gate_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::vector<std::string> offered() const;
   [[nodiscard]] std::vector<node_view> nodes() const;

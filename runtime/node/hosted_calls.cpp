@@ -2,10 +2,12 @@
 #include "runtime/node/hosted_calls.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "actors/core/placement.hpp"
 #include "actors/tools/call_policy.hpp"
 #include "runtime/base/digest.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "tools/ask.hpp"
 #include "tools/kept_file.hpp"
@@ -46,7 +49,13 @@ class once_read_file final : public output_stream {
 
   std::string next(std::size_t most) override {
     std::string out(most, '\0');
-    const auto got = ::read(fd_.get(), out.data(), out.size());
+    auto got = ::read(fd_.get(), out.data(), out.size());
+    while (got < 0 && errno == EINTR)
+      got = ::read(fd_.get(), out.data(), out.size());
+    if (got < 0)
+      log_error("node", "the whole output in " + file_.string() +
+                            " could not be read to its end: " +
+                            std::generic_category().message(errno));
     out.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return out;
   }

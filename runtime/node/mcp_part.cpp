@@ -163,6 +163,7 @@ expected<std::shared_ptr<mcp::servers>> make_servers(
       auto connect = http_to(name, x);
       if (!connect) return unexpected{std::move(connect.error())};
       one.how.connect = *std::move(connect);
+      one.how.transport = "tcp";
     }
     out.all.push_back(std::move(one));
   }

@@ -91,7 +91,7 @@ struct node::system {
 
 expected<std::unique_ptr<node>> node::create(config::config config,
                                              node_parts parts) {
-  std::unique_ptr<node> made{new node{std::move(config), {}}};
+  std::unique_ptr<node> made{new node{std::move(config)}};
   auto done = made->compose(std::move(parts));
   if (!done) return unexpected{std::move(done.error())};
   return made;
@@ -109,8 +109,7 @@ std::shared_ptr<const config::config> finish_config(config::config x) {
 
 }  // namespace
 
-node::node(config::config config, node_parts)
-    : config_{finish_config(std::move(config))} {}
+node::node(config::config config) : config_{finish_config(std::move(config))} {}
 
 /// Its order: runs settle, actors are asked to end, threads of tools get their
 /// time, then what did not end is killed, and what that does not end is left
@@ -153,6 +152,7 @@ void node::end_actors(caf::exit_reason how) {
   for (auto& [name, pool] : pools_) caf::anon_send_exit(pool, how);
   caf::anon_send_exit(inbox_, how);
   caf::anon_send_exit(store_, how);
+  if (cluster_) cluster_->end(how);
   closing_ = true;  // no pool comes back
 }
 
@@ -288,8 +288,11 @@ expected<void> node::join_cluster(const node_parts& parts,
   x.on_service = health_listener_for();
   x.offers = parts.offers;
   x.program = parts.program;
+  x.faults = faults_;
   auto made = cluster_part::start(system_->actors, std::move(x));
   if (!made) return unexpected{std::move(made.error())};
+  watch((*made)->gate(), "cluster gate");
+  const std::lock_guard lock{pools_mutex_};
   cluster_ = std::move(*made);
   return {};
 }
@@ -325,6 +328,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
                           return specs->make_for(cause);
                         }};
+  decisions.blocking = waiting_executor_;
   decisions.faults = faults_;
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;

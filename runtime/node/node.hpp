@@ -111,7 +111,7 @@ class node {
 
  private:
   struct system;
-  node(config::config config, node_parts parts);
+  explicit node(config::config config);
   expected<void> compose(node_parts parts);
   /// The journal and folders of `runtime.data_dir`.
   expected<void> open_data(std::filesystem::path& guard_dir,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/answer_form.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -59,8 +61,25 @@ expected<answer_check> make_answer_check(const std::string& schema) {
   };
 }
 
+bool can_be_arguments(const std::string& schema) {
+  const auto x = nlohmann::json::parse(schema, nullptr, false);
+  if (!x.is_object() || x.value("type", nlohmann::json{}) != "object")
+    return false;
+  constexpr std::array others{"anyOf", "oneOf", "allOf", "not",
+                              "enum",  "const", "if",    "$ref"};
+  return std::ranges::none_of(
+      others, [&](const char* name) { return x.contains(name); });
+}
+
 std::string complete_parameters(const std::string& schema) {
-  const nlohmann::ordered_json out{
+  using nlohmann::ordered_json;
+  if (can_be_arguments(schema)) {
+    auto out = ordered_json::parse(schema);
+    out.erase("$schema");
+    if (!out.contains("properties")) out["properties"] = ordered_json::object();
+    return out.dump();
+  }
+  const ordered_json out{
       {"type", "object"},
       {"properties",
        {{"answer",
@@ -72,6 +91,14 @@ std::string complete_parameters(const std::string& schema) {
       {"required", {"answer"}},
       {"additionalProperties", false}};
   return out.dump();
+}
+
+std::string complete_description(const std::string& schema) {
+  return std::string{
+             "Ends the task with the final answer. Call it once, when "
+             "everything is done: "} +
+         (can_be_arguments(schema) ? "its arguments are the answer."
+                                   : "its argument holds the answer.");
 }
 
 }  // namespace riffle::service

@@ -18,8 +18,13 @@ using answer_check = std::function<std::string(std::string&)>;
 /// The check may be called on any thread, one call at a time.
 expected<answer_check> make_answer_check(const std::string& schema);
 
-/// What the tool `complete` has instead of its own parameters where a server
-/// does not know forms: its answer is a text that holds the JSON.
+/// Whether a call of a tool can hold such an answer as its arguments: servers
+/// take an object with its members, and nothing beside them.
+bool can_be_arguments(const std::string& schema);
+
+/// The tool `complete` where its answer has a form: its arguments, or a text in
+/// them that holds the JSON.
 std::string complete_parameters(const std::string& schema);
+std::string complete_description(const std::string& schema);
 
 }  // namespace riffle::service

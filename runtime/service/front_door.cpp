@@ -18,8 +18,10 @@ constexpr auto answer_deadline = std::chrono::seconds{90};
 }  // namespace
 
 void front_door::start(const run_spec_ptr& spec, const subscriber_ptr& who,
+                       std::optional<core::end_request> end,
                        const reply<run_opened>& to) {
-  ask(caf::make_message(start_run{spec, who}), {spec->run, who}, to);
+  ask(caf::make_message(start_run{spec, who, std::move(end)}), {spec->run, who},
+      to);
 }
 
 void front_door::resume(const run_spec_ptr& spec, const subscriber_ptr& who,

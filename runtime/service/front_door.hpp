@@ -35,9 +35,10 @@ class front_door {
 
   /// Answers once the run is stored, or with `session_busy`,
   /// `storage_unavailable`, …; with `internal` if the registry says nothing
-  /// within 90 s: then nothing of the run goes on.
+  /// within 90 s: then nothing of the run goes on. `end`: it is put on record
+  /// and ends at once, by this.
   void start(const run_spec_ptr& spec, const subscriber_ptr& who,
-             const reply<run_opened>& to);
+             std::optional<core::end_request> end, const reply<run_opened>& to);
   /// `end`: it ends at once, by this.
   void resume(const run_spec_ptr& spec, const subscriber_ptr& who,
               std::optional<core::end_request> end,

@@ -33,14 +33,21 @@ bool is_formless(std::string_view model) {
   return false;
 }
 
+bool takes(const config::model_config& x, const std::string& parameter) {
+  const auto refused = config::quirks_of(x).refuses;
+  return x.dialect != "scripted" && model::can_express(x.dialect, parameter) &&
+         std::ranges::find(refused, parameter) == refused.end();
+}
+
 }  // namespace
 
 bool fits_schemas(const config::model_config& x) {
-  constexpr auto name = "response_schema";
-  const auto refused = config::quirks_of(x).refuses;
   if (x.dialect == "anthropic" && is_formless(x.model)) return false;
-  return x.dialect != "scripted" && model::can_express(x.dialect, name) &&
-         std::ranges::find(refused, name) == refused.end();
+  return takes(x, "response_schema");
+}
+
+bool can_force(const config::model_config& x) {
+  return takes(x, "tool_choice");
 }
 
 config::parameters_config overlaid(config::parameters_config x,

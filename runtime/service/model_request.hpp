@@ -19,6 +19,9 @@ expected<std::shared_ptr<const model::dialect>> make_dialect(
 /// The server itself makes an answer fit a JSON Schema.
 bool fits_schemas(const config::model_config& x);
 
+/// The server takes a tool's name as `tool_choice`.
+bool can_force(const config::model_config& x);
+
 /// `x` with what is set in `over`.
 config::parameters_config overlaid(config::parameters_config x,
                                    const config::parameters_config& over);

@@ -23,6 +23,16 @@ bool is_json(const std::string& text, const std::string& name) {
   return first != std::string::npos && text[first] == '{';
 }
 
+model::script_format format_of(const std::string& text,
+                               const std::string& name) {
+  return is_json(text, name) ? model::script_format::json
+                             : model::script_format::toml;
+}
+
+std::string on_one_line(const nlohmann::json& x) {
+  return x.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// "/steps/2/tool" as people write it: "steps[2].tool".
 std::string key_of(const std::string& pointer) {
   std::string out;
@@ -93,9 +103,7 @@ std::string render(const plan_problem& x) {
 checked_plan read_plan(const std::string& text, const std::string& name,
                        const tools::registry& tools) {
   checked_plan out;
-  const auto format = is_json(text, name) ? model::script_format::json
-                                          : model::script_format::toml;
-  const auto read = model::parse_document(text, format, name);
+  const auto read = model::parse_document(text, format_of(text, name), name);
   if (!read) {
     auto why = read.error().message;
     if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
@@ -110,9 +118,13 @@ checked_plan read_plan(const std::string& text, const std::string& name,
   std::ranges::stable_sort(
       out.problems, {}, [](const plan_problem& x) { return line_of(x.place); });
   out.document = std::move(found.plan);
-  out.text =
-      read->root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out.text = on_one_line(read->root);
   return out;
+}
+
+std::string plan_text(const std::string& text, const std::string& name) {
+  const auto read = model::parse_document(text, format_of(text, name), name);
+  return read ? on_one_line(read->root) : std::string{};
 }
 
 error invalid_plan(const std::vector<plan_problem>& problems) {

@@ -33,6 +33,10 @@ struct checked_plan {
 checked_plan read_plan(const std::string& text, const std::string& name,
                        const tools::registry& tools);
 
+/// The same plan as JSON on one line, whatever it was written in; "" if it
+/// cannot be read. Two plans are the same if this is.
+std::string plan_text(const std::string& text, const std::string& name);
+
 /// `invalid_plan`, with every problem in a line of its own.
 error invalid_plan(const std::vector<plan_problem>& problems);
 

@@ -51,6 +51,15 @@ expected<std::string> read_output(const kept_output& kept) {
             "the output in " + kept.file.string() + " cannot be read"}};
 }
 
+core::step_policy to_policy(step_failure x) {
+  switch (x) {
+    case step_failure::go_on: return core::step_policy::go_on;
+    case step_failure::retry: return core::step_policy::retry;
+    case step_failure::stop: break;
+  }
+  return core::step_policy::stop;
+}
+
 /// What every step's run is started with.
 stored_request step_request(const run_id& plan, const stored_request& x) {
   stored_request out{x.request, x.folder, {}};
@@ -84,6 +93,9 @@ expected<std::shared_ptr<const plan_work>> spec_maker::plan_work_of(
   if (!read.problems.empty()) return unexpected{invalid_plan(read.problems)};
   auto work = std::make_shared<plan_work>();
   work->document = std::move(read.document);
+  auto& steps = work->document.steps;
+  if (x.on_error && x.open_step > 0 && x.open_step <= steps.size())
+    steps[x.open_step - 1].on_error = to_policy(*x.on_error);
   work->text = x.plan;
   auto without = x;
   without.plan.clear();
@@ -142,6 +154,7 @@ expected<run_spec_ptr> spec_maker::remake(const storage::run_record& record,
           m.role == storage::message_role::user)
         x.plan = m.text;
   }
+  x.open_step = record.step;
   return make_plan(record.id, x);
 }
 

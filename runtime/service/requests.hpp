@@ -62,7 +62,8 @@ struct run_request {
   /// Nothing: a new one. `invalid_request` if there is a run with it.
   std::optional<run_id> id = {};
   request_origin origin = {};
-  /// Cancels the run when its source is asked to stop, also before the start.
+  /// Cancels the run when its source is asked to stop; one that was asked
+  /// before the start is on record, and nothing of it begins.
   std::stop_token stop{};
 };
 
@@ -75,6 +76,13 @@ struct plan_request {
   run_request with{};
 };
 
+/// What a plan does when a step of it fails.
+enum class step_failure : std::uint8_t {
+  stop,   ///< it ends
+  go_on,  ///< with the next step: "continue"
+  retry,  ///< the step is tried again, up to its attempts
+};
+
 /// What may be chosen anew when an interrupted run is finished; what is not
 /// set stays as the run was started.
 struct resume_options {
@@ -83,6 +91,9 @@ struct resume_options {
   duration timeout{};  ///< 0: as it was
   std::optional<std::string> model{};
   std::stop_token stop{};  ///< as in `run_request`
+  /// Of a plan: what the step that was open does when it fails, also because
+  /// the crash cut it, in the place of its own `on_error`.
+  std::optional<step_failure> on_error{};
 };
 
 /// Several tasks: each is a run, as many at once as there are workers.

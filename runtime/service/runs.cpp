@@ -19,6 +19,12 @@ subscriber_ptr reader_for(const reader_maker& make, const run_spec& spec) {
   return make ? make(spec.run, spec.session) : nullptr;
 }
 
+/// What was to stop before it began is on record, and nothing of it begins.
+std::optional<core::end_request> asked_end(const std::stop_token& stop) {
+  if (!stop.stop_requested()) return std::nullopt;
+  return core::end_request{{errc::cancelled, "run", "asked to stop"}};
+}
+
 expected<void> check_session(const run_request& x) {
   return x.session ? check_name(*x.session) : expected<void>{};
 }
@@ -34,21 +40,23 @@ runs::runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
       where_{std::move(where)} {}
 
 /// The spec is made where it may block, the rest by messages.
-void runs::open(spec_source make, bool fresh, reader_maker reader,
-                const reply<run_opened>& to) const {
+void runs::open(spec_source make, bool fresh, std::stop_token stop,
+                reader_maker reader, const reply<run_opened>& to) const {
   answer_on<run_spec_ptr>(
       where_.get(), std::move(make),
-      reply<run_spec_ptr>{[door = door_, fresh, reader = std::move(reader),
+      reply<run_spec_ptr>{[door = door_, fresh, stop = std::move(stop),
+                           reader = std::move(reader),
                            to](expected<run_spec_ptr> spec) {
         if (!spec) return to(unexpected{std::move(spec.error())});
         const auto who = reader_for(reader, **spec);
-        if (fresh) return door->start(*spec, who, to);
-        door->resume(*spec, who, {}, to);
+        if (fresh) return door->start(*spec, who, asked_end(stop), to);
+        door->resume(*spec, who, asked_end(stop), to);
       }});
 }
 
 void runs::start(run_request x, std::optional<task_place> place,
                  reader_maker reader, const reply<run_opened>& to) const {
+  const auto stop = std::exchange(x.stop, {});
   open(
       [specs = specs_, x = std::move(x),
        place = std::move(place)]() -> expected<run_spec_ptr> {
@@ -60,11 +68,12 @@ void runs::start(run_request x, std::optional<task_place> place,
                            std::move(session), x.task,
                            {x, working_folder(), {}, place});
       },
-      true, std::move(reader), to);
+      true, stop, std::move(reader), to);
 }
 
 void runs::start_plan(plan_request x, reader_maker reader,
                       const reply<run_opened>& to) const {
+  const auto stop = std::exchange(x.with.stop, {});
   open(
       [specs = specs_, x = std::move(x)]() -> expected<run_spec_ptr> {
         if (auto ok = check_session(x.with); !ok)
@@ -79,18 +88,19 @@ void runs::start_plan(plan_request x, reader_maker reader,
         return specs->make_plan(
             x.with.id ? *x.with.id : run_id{ids.make("plan_")}, stored);
       },
-      true, std::move(reader), to);
+      true, stop, std::move(reader), to);
 }
 
 void runs::start_cause(storage::proposal_state cause, reader_maker reader,
                        const reply<run_opened>& to) const {
   open([specs = specs_,
         cause = std::move(cause)] { return specs->make_for(cause); },
-       true, std::move(reader), to);
+       true, {}, std::move(reader), to);
 }
 
 void runs::resume(run_id id, resume_options x, reader_maker reader,
                   const reply<run_opened>& to) const {
+  const auto stop = std::exchange(x.stop, {});
   open(
       [specs = specs_, journal = journal_, id = std::move(id),
        x = std::move(x)]() -> expected<run_spec_ptr> {
@@ -104,9 +114,10 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.model) asked.model = x.model;
         if (x.max_steps) asked.max_steps = x.max_steps;
         if (x.timeout > duration{}) asked.timeout = x.timeout;
+        stored.on_error = x.on_error;
         return specs->remake(*record, std::move(stored));
       },
-      false, std::move(reader), to);
+      false, stop, std::move(reader), to);
 }
 
 std::string runs::model_of(const run_request& x) const {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,8 @@ class runs {
 
  private:
   using spec_source = std::function<expected<run_spec_ptr>()>;
-  void open(spec_source make, bool fresh, reader_maker reader,
-            const reply<run_opened>& to) const;
+  void open(spec_source make, bool fresh, std::stop_token stop,
+            reader_maker reader, const reply<run_opened>& to) const;
   void end_adopted(const run_id& id, const std::string& reason,
                    const reply<storage::cancel_verdict>& to) const;
 

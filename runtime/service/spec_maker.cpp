@@ -59,21 +59,21 @@ expected<void> check_guard(const tools::registry& registry,
 
 namespace {
 
-/// `form`: JSON Schema of the answer that `complete` gets; empty: any text.
-std::vector<model::tool_description> describe_tools(
-    const tools::registry& registry, const config::agent_config& agent,
-    const std::string& form) {
-  auto names = agent.tools;
-  if (agent.completion == "tool" &&
-      std::ranges::find(names, "complete") == names.end())
-    names.emplace_back("complete");
+constexpr const char* ending = "complete";
+
+/// `by_tool`: the model ends its work by `complete`.
+std::vector<model::tool_description> describe_tools(const run_spec& spec,
+                                                    bool by_tool) {
+  auto names = spec.agent.tools;
+  if (by_tool && std::ranges::find(names, ending) == names.end())
+    names.emplace_back(ending);
   std::vector<model::tool_description> out;
   for (const auto& name : names)
-    if (const auto* tool = registry.find(name)) {
-      const auto& spec = (*tool)->spec();
-      const bool ends = spec.name == "complete" && !form.empty();
-      out.push_back({spec.name, spec.description,
-                     ends ? complete_parameters(form) : spec.parameters});
+    if (name == ending && spec.completing)
+      out.push_back(*spec.completing);
+    else if (const auto* tool = spec.registry->find(name)) {
+      const auto& about = (*tool)->spec();
+      out.push_back({about.name, about.description, about.parameters});
     }
   return out;
 }
@@ -148,8 +148,11 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
   for (const auto& name : names)
     if (now->find(name) == nullptr)
       missing += (missing.empty() ? "`" : ", `") + name + "`";
-  if (missing.empty()) return now;
   const auto limit = config_->cluster.join_timeout;
+  if (missing.empty()) {
+    parts_.tools->wait_for(names, limit);  // for other nodes that have them
+    return parts_.tools->now();
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (parts_.tools->wait_for(names, limit)) {
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
@@ -303,6 +306,24 @@ expected<run_spec_ptr> spec_maker::make_for(
   return make(ids().next<run_id>(), cause.what.session, cause_task(cause), x);
 }
 
+/// What its server refused before is not asked for again.
+void spec_maker::describe_request(run_spec& spec) const {
+  const auto refused = [&] {
+    const std::lock_guard lock{refused_->mutex};
+    return refused_->of[spec.agent.model];
+  }();
+  auto native = std::move(spec.request.response_schema);
+  if (refused.contains("response_schema")) native.clear();
+  const bool by_tool = spec.completing && native.empty();
+  spec.request = make_request(
+      spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
+      describe_tools(spec, by_tool || spec.agent.completion == "tool"));
+  spec.request.response_schema = std::move(native);
+  for (const auto& parameter : refused)
+    spec.request = without_parameter(std::move(spec.request), parameter);
+  spec.can_force = can_force(spec.model) && !refused.contains("tool_choice");
+}
+
 expected<void> spec_maker::connect(run_spec& spec) {
   auto dialect = make_dialect(spec.model);
   if (!dialect) return unexpected{std::move(dialect.error())};
@@ -315,18 +336,7 @@ expected<void> spec_maker::connect(run_spec& spec) {
   spec.url = link->url(spec.dialect->path());
   spec.headers = spec.dialect->headers(link->key);
   std::ranges::move(link->headers, std::back_inserter(spec.headers));
-  auto native = std::move(spec.request.response_schema);
-  const bool by_tool = spec.answer_problem && native.empty();
-  spec.request = make_request(
-      spec.model, overlaid(spec.model.parameters, spec.agent.parameters),
-      describe_tools(*spec.registry, spec.agent,
-                     by_tool ? spec.agent.response_schema.text : ""));
-  spec.request.response_schema = std::move(native);
-  {
-    const std::lock_guard lock{refused_->mutex};
-    for (const auto& parameter : refused_->of[spec.agent.model])
-      spec.request = without_parameter(std::move(spec.request), parameter);
-  }
+  describe_request(spec);
   spec.on_refused = [kept = refused_,
                      name = spec.agent.model](const std::string& parameter) {
     const std::lock_guard lock{kept->mutex};
@@ -336,21 +346,22 @@ expected<void> spec_maker::connect(run_spec& spec) {
   return {};
 }
 
-/// Where one of the models knows no forms, all end by the tool `complete`.
+/// Where one of the models knows no forms, all end by the tool `complete`. Its
+/// arguments are the answer, so it is told of as the form wants it.
 expected<void> spec_maker::choose_form(run_spec& spec) const {
   const auto& schema = spec.agent.response_schema.text;
   if (spec.cause || schema.empty() || schema == "{}") return {};
   auto check = make_answer_check(schema);
   if (!check) return unexpected{std::move(check.error())};
   spec.answer_problem = *std::move(check);
+  spec.answer_is_arguments = can_be_arguments(schema);
+  spec.completing = model::tool_description{
+      ending, complete_description(schema), complete_parameters(schema)};
   bool native = fits_schemas(spec.model);
   for (const auto& name : spec.model.fallback)
     if (const auto other = config::find_model(*config_, name))
       native = native && fits_schemas(*other);
   spec.request.response_schema = native ? schema : "";
-  if (native) return {};
-  spec.agent.completion = "tool";
-  spec.agent.exempt_phases.clear();
   return {};
 }
 

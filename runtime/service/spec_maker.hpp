@@ -103,6 +103,7 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
   expected<void> connect(run_spec& spec);
+  void describe_request(run_spec& spec) const;
   expected<void> add_fallback(run_spec& spec);
   /// Before `connect`: what an answer of a form changes.
   expected<void> choose_form(run_spec& spec) const;

@@ -32,6 +32,10 @@ struct stored_request {
   session_id plan_session{};
   /// The plan, JSON; empty once it stands in the plan's first message.
   std::string plan{};
+  /// Of a plan that is resumed: what the step that was open does when it
+  /// fails, in the place of what the plan says. Not stored: this time only.
+  std::optional<step_failure> on_error{};
+  std::uint32_t open_step = 0;  ///< which one, from 1; 0: none
   /// Of a step's run: its plan. Else empty.
   run_id of_plan{};
   /// Digest of what became of `request.surroundings`: a file of the session.

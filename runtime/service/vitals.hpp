@@ -14,7 +14,7 @@
 namespace riffle::service {
 
 /// Whether a process's actors can go on: an actor that all runs need (session
-/// store, command inbox, run registry) died, so nothing can. All
+/// store, command inbox, run registry, cluster gate) died, so nothing can. All
 /// readers are told then, and whoever asks for more. Thread-safe; outlives its
 /// node.
 class vitals {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/block_rows.hpp"
 
+#include <bit>
 #include <utility>
 
 #include "runtime/storage/crc32c.hpp"
@@ -53,10 +54,17 @@ std::vector<commit_share> shares_of(std::int64_t key, std::string_view text,
   return all;
 }
 
-std::uint32_t crc_of_feed(std::uint64_t last, std::int64_t key) {
+std::uint64_t feed_place_of(const std::vector<commit_share>& commits) noexcept {
+  const auto first = commits.front().commit;
+  const auto width = commits.back().commit - first;
+  return feed_place_of(1 + static_cast<std::uint64_t>(std::bit_width(width)),
+                       first);
+}
+
+std::uint32_t crc_of_feed(std::uint64_t place, std::int64_t key) {
   return row_crc{}
       .add("feed")
-      .add(last)
+      .add(place)
       .add(static_cast<std::uint64_t>(key))
       .value();
 }
@@ -82,8 +90,8 @@ void block_writer::add(const block_row& x) {
   insert_.run(key, x.last_seq, crc, sqlite::blob{x.lines},
               sqlite::blob{commits});
   if (x.commits.empty()) return;
-  const auto last = x.commits.back().commit;
-  add_to_feed_.run(last, key, crc_of_feed(last, key));
+  const auto place = feed_place_of(x.commits);
+  add_to_feed_.run(place, key, crc_of_feed(place, key));
 }
 
 void block_writer::put_head(std::int64_t run, const head_row& x) {
@@ -97,11 +105,12 @@ void block_writer::remove(std::int64_t run) {
     while (found.next()) {
       const auto shares =
           shares_of(found.integer(0), found.bytes(1), "the database");
-      if (!shares.empty())
-        gone.emplace_back(shares.back().commit, found.integer(0));
+      if (shares.empty()) continue;
+      gone.emplace_back(feed_place_of(shares), found.integer(0));
+      gone.emplace_back(shares.back().commit, found.integer(0));  // class 0
     }
   }
-  for (const auto& [last, key] : gone) delete_from_feed_.run(last, key);
+  for (const auto& [place, key] : gone) delete_from_feed_.run(place, key);
   delete_.run(block_key(run, 0), block_key(run + 1, 0) - 1);
   delete_head_.run(run);
 }

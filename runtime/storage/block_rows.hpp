@@ -38,8 +38,25 @@ struct block_row {
   bool is_damaged = false;
 };
 
-/// Of a row of `feed`: which commit brought the last events of a block.
-std::uint32_t crc_of_feed(std::uint64_t last, std::int64_t key);
+/// Where a block stands in `feed`, so that those with events of some commits
+/// are found without a look at others: by a class, which is how far apart the
+/// first and the last commit of a block are at most, and within it by the first
+/// one. Blocks that a file got before version 8 stand in class 0, by the last
+/// one.
+inline constexpr std::uint64_t feed_classes = 32;
+inline constexpr int feed_class_bits = 48;
+
+constexpr std::uint64_t feed_place_of(std::uint64_t cls,
+                                      std::uint64_t commit) noexcept {
+  return (cls << feed_class_bits) | commit;
+}
+/// Most commits between the first and the last one of a block of the class.
+constexpr std::uint64_t feed_width(std::uint64_t cls) noexcept {
+  return (std::uint64_t{1} << (cls - 1)) - 1;
+}
+std::uint64_t feed_place_of(const std::vector<commit_share>& commits) noexcept;
+
+std::uint32_t crc_of_feed(std::uint64_t place, std::int64_t key);
 
 /// Writes rows of `blocks`, `feed` and `heads` over one connection. Throws
 /// `sqlite::failure`.

@@ -84,6 +84,7 @@ void log_reader::refresh(const std::string& whose) {
   // Moving takes all rows, so what was known is all there or all gone.
   if (now.first != first_ || now.last < last_) {
     runs_.clear();
+    order_.clear();
     first_ = now.first;
     last_ = now.first - 1;
   }
@@ -120,6 +121,7 @@ void log_reader::learn(std::uint64_t commit, std::string_view directory,
     if (x.size == 0) continue;
     run.parts.push_back(
         {commit, offset, x.size, x.first_seq, x.head.last_seq, x.crc});
+    order_.push_back({commit, x.run, x.first_seq, x.head.last_seq});
     offset += x.size;
   }
 }

@@ -5,6 +5,7 @@
 // its runs and a directory of them. Its rows are moved into rows of the runs
 // by and by (log_mover.hpp). README.md says why.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,6 +59,14 @@ class log_reader {
     std::uint32_t crc = 0;
   };
 
+  /// Events of a run that a commit brought.
+  struct event_range {
+    std::uint64_t commit = 0;
+    std::int64_t run = 0;
+    std::uint64_t first_seq = 0;
+    std::uint64_t last_seq = 0;
+  };
+
   explicit log_reader(sqlite::database& db);
 
   log_extent extent(const std::string& whose);
@@ -68,14 +77,12 @@ class log_reader {
   [[nodiscard]] const head_row* head(std::int64_t run) const;
   /// Where event `seq` of a run is; null: not in the log. As of `refresh`.
   [[nodiscard]] const part* find(std::int64_t run, std::uint64_t seq) const;
-  /// Calls `f(run, part)` for what commits brought from `commit` on, in no
-  /// order. As of `refresh`.
+  /// Calls `f(event_range)` for what commits `from` to `to` brought, in their
+  /// order. Costs what it finds. As of `refresh`.
   template <class F>
-  void for_each_part(std::uint64_t commit, F f) const {
-    for (const auto& [number, run] : runs_)
-      for (auto i = run.parts.rbegin();
-           i != run.parts.rend() && i->commit >= commit; ++i)
-        f(number, *i);
+  void for_each_range(std::uint64_t from, std::uint64_t to, F f) const {
+    auto i = std::ranges::lower_bound(order_, from, {}, &event_range::commit);
+    for (; i != order_.end() && i->commit <= to; ++i) f(*i);
   }
   /// The lines of a part, checked.
   std::string lines(std::int64_t run, const part& x, const std::string& whose);
@@ -93,6 +100,7 @@ class log_reader {
   sqlite::statement directories_;
   sqlite::statement lines_;
   std::unordered_map<std::int64_t, known_run> runs_;
+  std::vector<event_range> order_;
   std::uint64_t first_ = 1;  ///< rows that are known: `first_` to `last_`
   std::uint64_t last_ = 0;
 };

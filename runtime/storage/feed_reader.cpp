@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The events of all runs, in the order in which they were committed.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -17,11 +19,13 @@ const std::string& whose() {
   return all;
 }
 
-/// Most commits between the first and the last one of a row of `blocks`: the
-/// log of commits is moved when it has so many.
+/// The same for rows of class 0: the log of commits was moved when it had so
+/// many.
 constexpr std::uint64_t widest_row = 20'000;
-/// How many commits are looked at for a page.
+/// How many commits are looked at for a page, unless they brought nothing.
 constexpr std::uint64_t page_commits = 20'000;
+/// How many are looked at first: many pages are full then.
+constexpr std::uint64_t first_commits = 16;
 
 std::uint64_t number_of_run(std::int64_t key) {
   return static_cast<std::uint64_t>(key / block_key(1, 0));
@@ -52,72 +56,151 @@ run_row row_reader::run_of_number(std::uint64_t n) {
   return read_run(found, whose());
 }
 
-/// All that commits up to `last` brought, sorted.
-std::vector<row_reader::feed_item> row_reader::feed_items(
-    const feed_place& after, std::uint64_t last) {
-  std::vector<feed_item> all;
-  const auto add = [&](feed_place first, std::uint64_t last_seq) {
-    if (first.commit > last) return;
-    if (first.commit == after.commit && first.run == after.run)
-      first.seq = std::max(first.seq, after.seq + 1);
-    if (first > after && first.seq <= last_seq)
-      all.push_back({first, last_seq});
-  };
-  auto rows = feed_rows_.query(after.commit, last + widest_row);
-  while (rows.next()) {
-    const auto key = rows.integer(1);
-    if (crc_of_feed(rows.number(0), key) != rows.number(2) ||
-        rows.number(3) == 0)
-      throw damaged{whose(), "a row of it is damaged"};
-    const auto n = number_of_run(key);
-    auto seq = static_cast<std::uint64_t>(
-        key - block_key(static_cast<std::int64_t>(n), 0));
-    for (const auto& share : shares_of(key, rows.bytes(4), whose())) {
-      add({share.commit, n, seq}, seq + share.events - 1);
-      seq += share.events;
+/// What commits brought behind a place, one after the other; looks at as many
+/// commits as it is asked for, and a few more.
+class row_reader::feed_walk {
+ public:
+  feed_walk(row_reader& rows, const feed_place& after, std::uint64_t last,
+            const log_extent& log)
+      : rows_{rows},
+        after_{after},
+        last_{last},
+        log_{log},
+        next_{after == behind(after.commit) ? after.commit + 1 : after.commit} {
+    rows_.log_.refresh(whose());
+  }
+
+  /// Nothing: commits up to `last` brought no more.
+  std::optional<feed_item> next() {
+    while (found_.empty() || found_.front().first.commit >= next_) {
+      if (next_ > last_) return {};
+      look_at(next_, std::min(last_, next_ + step_ - 1));
+      step_ *= 2;
+    }
+    std::ranges::pop_heap(found_, std::ranges::greater{});
+    const auto out = found_.back();
+    found_.pop_back();
+    return out;
+  }
+
+ private:
+  /// Rows of blocks have also what comes later: it waits in the heap.
+  void look_at(std::uint64_t from, std::uint64_t to) {
+    if (!std::exchange(begun_, true)) {
+      add_rows(from, last_ + widest_row);
+      for (std::uint64_t cls = 1; cls < feed_classes; ++cls)
+        add_class(cls, from - std::min(from, feed_width(cls)), to);
+    } else {
+      for (std::uint64_t cls = 1; cls < feed_classes; ++cls)
+        add_class(cls, from, to);
+    }
+    rows_.log_.for_each_range(from, to, [&](const auto& x) {
+      add({x.commit, static_cast<std::uint64_t>(x.run), x.first_seq},
+          x.last_seq);
+    });
+    next_ = to + 1;
+  }
+
+  /// Only what was moved lies in rows of several commits.
+  void add_class(std::uint64_t cls, std::uint64_t from, std::uint64_t to) {
+    if (cls > 1) to = std::min(to, log_.first - 1);
+    if (from <= to) add_rows(feed_place_of(cls, from), feed_place_of(cls, to));
+  }
+
+  void add_rows(std::uint64_t from, std::uint64_t to) {
+    auto rows = rows_.feed_rows_.query(from, to);
+    while (rows.next()) {
+      const auto key = rows.integer(1);
+      if (crc_of_feed(rows.number(0), key) != rows.number(2) ||
+          rows.number(3) == 0)
+        throw damaged{whose(), "a row of it is damaged"};
+      const auto n = number_of_run(key);
+      auto seq = static_cast<std::uint64_t>(
+          key - block_key(static_cast<std::int64_t>(n), 0));
+      for (const auto& share : shares_of(key, rows.bytes(4), whose())) {
+        add({share.commit, n, seq}, seq + share.events - 1);
+        seq += share.events;
+      }
     }
   }
-  log_.refresh(whose());
-  log_.for_each_part(after.commit, [&](std::int64_t n, const auto& part) {
-    add({part.commit, static_cast<std::uint64_t>(n), part.first_seq},
-        part.last_seq);
-  });
-  std::ranges::sort(all);
-  return all;
+
+  void add(feed_place first, std::uint64_t last_seq) {
+    if (first.commit == after_.commit && first.run == after_.run)
+      first.seq = std::max(first.seq, after_.seq + 1);
+    if (first <= after_ || first.seq > last_seq) return;
+    found_.push_back({first, last_seq});
+    std::ranges::push_heap(found_, std::ranges::greater{});
+  }
+
+  row_reader& rows_;
+  const feed_place after_;
+  const std::uint64_t last_;
+  const log_extent log_;
+  std::uint64_t next_;  ///< the first commit that was not looked at
+  std::uint64_t step_ = first_commits;
+  bool begun_ = false;
+  std::vector<feed_item> found_;  ///< a heap, the earliest in front
+};
+
+/// Runs of a page, and the block of each that was read last.
+struct row_reader::feed_runs {
+  struct one {
+    run_row run;
+    event_block block;
+  };
+  std::unordered_map<std::uint64_t, one> all;
+};
+
+void row_reader::add_item(const feed_item& item, feed_runs& near,
+                          feed_page& page, std::size_t& bytes) {
+  auto [place, is_new] = near.all.try_emplace(item.first.run);
+  auto& [run, block] = place->second;
+  if (is_new) run = run_of_number(item.first.run);
+  auto from = item.first.seq;
+  while (from <= item.last_seq) {
+    if (!block.lines || block.first_seq > from || block.last_seq < from) {
+      auto found = read_events(run, from - 1, 1);
+      if (found.blocks.empty())
+        throw damaged{whose(), "events of run " + run.id + " are lost"};
+      block = found.blocks.front();
+    }
+    auto part = cut(block, from, std::min(item.last_seq, block.last_seq));
+    bytes += part.lines->size();
+    from = part.last_seq + 1;
+    page.next = {item.first.commit, item.first.run, part.last_seq};
+    page.entries.push_back({{item.first.commit, item.first.run, part.first_seq},
+                            run_id{run.id},
+                            std::move(part)});
+  }
+}
+
+feed_page row_reader::read_feed_part(const feed_place& after,
+                                     std::size_t max_bytes,
+                                     const log_extent& extent) {
+  feed_page page;
+  const auto most = extent.last;
+  const auto last = std::min(most, after.commit + page_commits);
+  page.next = after;
+  feed_runs near;
+  std::size_t bytes = 0;
+  feed_walk walk{*this, after, last, extent};
+  while (bytes < max_bytes || page.entries.empty()) {
+    const auto item = walk.next();
+    if (!item) break;
+    add_item(*item, near, page, bytes);
+  }
+  if (bytes >= max_bytes && !page.entries.empty()) return page;
+  if (last > page.next.commit) page.next = behind(last);
+  page.end = last == most;
+  return page;
 }
 
 feed_page row_reader::read_feed(const feed_place& after,
                                 std::size_t max_bytes) {
-  feed_page page;
-  const auto most = end_of_feed().commit;
-  const auto last = std::min(most, after.commit + page_commits);
-  page.next = after;
-  std::unordered_map<std::uint64_t, event_block> near;
-  std::size_t bytes = 0;
-  for (const auto& item : feed_items(after, last)) {
-    if (bytes >= max_bytes) return page;
-    const auto run = run_of_number(item.first.run);
-    auto from = item.first.seq;
-    while (from <= item.last_seq) {
-      auto& block = near[item.first.run];
-      if (!block.lines || block.first_seq > from || block.last_seq < from) {
-        auto found = read_events(run, from - 1, 1);
-        if (found.blocks.empty())
-          throw damaged{whose(), "events of run " + run.id + " are lost"};
-        block = found.blocks.front();
-      }
-      auto part = cut(block, from, std::min(item.last_seq, block.last_seq));
-      bytes += part.lines->size();
-      from = part.last_seq + 1;
-      page.next = {item.first.commit, item.first.run, part.last_seq};
-      page.entries.push_back(
-          {{item.first.commit, item.first.run, part.first_seq},
-           run_id{run.id},
-           std::move(part)});
-    }
-  }
-  if (last > page.next.commit) page.next = behind(last);
-  page.end = last == most;
+  const auto extent = log_.extent(whose());
+  auto page = read_feed_part(after, max_bytes, extent);
+  while (page.entries.empty() && !page.end)  // what they brought is deleted
+    page = read_feed_part(page.next, max_bytes, extent);
   return page;
 }
 

@@ -78,8 +78,12 @@ class row_reader {
 
     auto operator<=>(const feed_item&) const = default;
   };
-  std::vector<feed_item> feed_items(const feed_place& after,
-                                    std::uint64_t last);
+  class feed_walk;
+  struct feed_runs;
+  void add_item(const feed_item& item, feed_runs& near, feed_page& page,
+                std::size_t& bytes);
+  feed_page read_feed_part(const feed_place& after, std::size_t max_bytes,
+                           const log_extent& extent);
   run_row run_of_number(std::uint64_t n);
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);

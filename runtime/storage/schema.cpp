@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 34> tables{
     "CREATE TABLE files(n INTEGER PRIMARY KEY, session TEXT, digest TEXT,"
     " crc INTEGER, data BLOB)",
     "CREATE UNIQUE INDEX files_by_digest ON files(session, digest)",
-    // Version 7:
+    // Version 7; in version 8 the column `last` holds `feed_place_of`:
     "CREATE TABLE feed(last INTEGER, key INTEGER, crc INTEGER,"
     " PRIMARY KEY(last, key)) WITHOUT ROWID",
 };
@@ -76,7 +76,7 @@ constexpr std::string_view blocks = tables[8];
 static_assert(blocks.starts_with("CREATE TABLE blocks("));
 
 /// How many of them a file of each older version has; from version 1.
-constexpr std::array<std::size_t, 7> tables_of{14, 21, 26, 29, 31, 33, 34};
+constexpr std::array<std::size_t, 8> tables_of{14, 21, 26, 29, 31, 33, 34, 34};
 constexpr std::size_t tables_of_4 = tables_of[3];
 static_assert(tables_of.size() == schema_version &&
               tables_of.back() == tables.size());

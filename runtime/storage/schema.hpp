@@ -6,7 +6,7 @@
 namespace riffle::storage {
 
 /// The version that this program writes (`PRAGMA user_version`).
-inline constexpr int schema_version = 7;
+inline constexpr int schema_version = 8;
 
 /// Tells our files from other databases (`PRAGMA application_id`).
 inline constexpr int application_id = 0x52494646;  // "RIFF"

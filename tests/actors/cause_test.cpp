@@ -38,6 +38,39 @@ TEST_CASE("what was approved starts as soon as what hinders it has passed") {
   check_log(log_of(*x.journal, "run_" + std::to_string(x.last)));
 }
 
+TEST_CASE("what an approved call needs is made beside the inbox") {
+  propose_scene x;
+  x.inbox_executor = std::make_shared<manual_executor>();
+  x.play({wants_act});
+  x.run_out();
+  x.approve(x.undecided().at(0).what.id);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  auto& jobs = x.inbox_executor->jobs;
+  REQUIRE(jobs.size() == 1);  // once, and the inbox did not wait for it
+  jobs.front().work();
+  x.pass(5s);
+  CHECK(x.act->acted.size() == 1);
+}
+
+TEST_CASE("what throws while a run is made costs that run, not the inbox") {
+  propose_scene x;
+  bool breaks = true;
+  x.make_cause_spec = [&breaks, made = x.make_cause_spec](const auto& cause) {
+    if (breaks) throw std::runtime_error{"a fault of the test"};
+    return made(cause);
+  };
+  x.play({wants_act});
+  x.run_out();
+  x.approve(x.undecided().at(0).what.id);
+  x.pass(5s);
+  CHECK(x.act->acted.empty());
+  breaks = false;
+  caf::anon_send(x.inbox, queued_cause{x.journal->list_proposals({})->at(0)});
+  x.pass(5s);
+  CHECK(x.act->acted.size() == 1);
+}
+
 TEST_CASE("what was approved is given up for what stays") {
   propose_scene x;
   x.play({wants_act});

@@ -118,6 +118,7 @@ void cluster_scene::make_origin() {
       pools.erase(x.key);
   };
   gate.on_tools = [this](const auto& all) { tools = all; };
+  gate.on_known = [this] { tools_when_known.push_back(tools.size()); };
   gate.on_nodes = [this](const auto& all) { nodes = all; };
   gate.keep_piece = [this](const call_id& id, const cluster::piece& x,
                            const std::function<void(bool)>& done) {
@@ -174,8 +175,8 @@ void cluster_scene::make_node(const std::string& group) {
     host.whole_output = [this](const call_id&) {
       return std::exchange(output, nullptr);
     };
-    return caf::actor_cast<caf::actor>(
-        system->spawn(call_host, std::move(host)));
+    return node_host = caf::actor_cast<caf::actor>(
+               system->spawn(call_host, std::move(host)));
   };
   node = system->spawn(cluster_gate, std::move(gate));
 }
@@ -187,7 +188,8 @@ cluster_scene::~cluster_scene() {
     caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
   at_node.clear();
   pools.clear();
-  origin = node = line_to_node = line_to_origin = node_pool = nullptr;
+  origin = node = line_to_node = line_to_origin = node_pool = node_host =
+      nullptr;
   dispatcher = nullptr;
   muxer = nullptr;
   settle();

@@ -68,6 +68,7 @@ struct cluster_scene {
   std::map<std::string, hosted> at_node;
   std::map<std::string, tool_pool_actor> pools;
   std::vector<cluster::tool_offer> tools;
+  std::vector<std::size_t> tools_when_known;
   std::vector<node_view> nodes;
   bool drained = false;
   int dials = 0;                            ///< of the origin
@@ -92,6 +93,7 @@ struct cluster_scene {
   caf::actor line_to_node;
   caf::actor line_to_origin;
   caf::actor node_pool;
+  caf::actor node_host;
   work_listener dispatcher;
   progress_listener muxer;
 

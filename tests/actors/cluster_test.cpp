@@ -316,3 +316,71 @@ TEST_CASE("a twin is refused while the one with its name is there") {
   caf::anon_send_exit(twin, caf::exit_reason::kill);
   x.settle();
 }
+
+TEST_CASE("nodes are known once each has said what it has, or failed") {
+  cluster_scene x;
+  CHECK(x.tools_when_known ==
+        std::vector<std::size_t>{1});  // its tool is there
+  int known = 0;
+  gate_setup setup;
+  setup.join = {"a:1", "b:1"};
+  setup.random01 = [] { return 0.5; };
+  setup.dial = [](const std::string& address, const caf::actor& to) {
+    if (address == "a:1") caf::anon_send(to, dialed{address, {}, "refused"});
+  };
+  setup.on_known = [&known] { ++known; };
+  const auto gate = x.system->spawn(cluster_gate, std::move(setup));
+  x.pass(300ms);
+  CHECK(known == 0);  // nobody knows of b yet
+  caf::anon_send(gate, dialed{"b:1", {}, "refused"});
+  x.settle();
+  CHECK(known == 1);
+  x.pass(1s);
+  CHECK(known == 1);
+  caf::anon_send_exit(gate, caf::exit_reason::user_shutdown);
+  x.settle();
+}
+
+TEST_CASE("a node that has nothing says so, and is waited for no more") {
+  cluster_scene x;
+  int known = 0;
+  gate_setup setup;
+  setup.me.group = "riffle";
+  setup.me.name = "other";
+  setup.me.instance = "o2";
+  setup.join = {"node:2"};
+  setup.random01 = [] { return 0.5; };
+  gate_setup bare = setup;
+  bare.join = {};
+  bare.me.name = "bare";
+  bare.me.instance = "n2";
+  const auto there = x.system->spawn(cluster_gate, std::move(bare));
+  setup.dial = [there](const std::string& address, const caf::actor& to) {
+    caf::anon_send(
+        to, dialed{address, caf::actor_cast<caf::strong_actor_ptr>(there), ""});
+  };
+  setup.board = x.board;
+  setup.spawn_pool = [](const auto&...) { return tool_pool_actor{}; };
+  setup.on_known = [&known] { ++known; };
+  const auto gate = x.system->spawn(cluster_gate, std::move(setup));
+  x.pass(200ms);
+  CHECK(known == 1);
+  for (const auto& who : {gate, there})
+    caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  x.settle();
+}
+
+TEST_CASE("a node whose host of calls died does not look alive") {
+  cluster_scene x;
+  REQUIRE(x.nodes.at(0).state == "up");
+  bool ended = false;
+  caf::actor_cast<caf::abstract_actor*>(x.node)->attach_functor(
+      [&ended](const caf::error& why) {
+        ended = why != caf::exit_reason::user_shutdown;
+      });
+  caf::anon_send_exit(x.node_host, caf::exit_reason::kill);
+  x.settle();
+  CHECK(ended);  // which its process notices
+  x.pass(4s);
+  CHECK(x.nodes.at(0).state == "lost");
+}

@@ -86,6 +86,33 @@ TEST_CASE("results of a turn are one message, and the cache knows the end") {
   CHECK(all[9].at("content").at(0).at("text") == "the plan");
 }
 
+TEST_CASE("where no user may speak behind results, the model does before") {
+  model::quirks odd;
+  odd.results_show_files = GENERATE(true, false);
+  conversation::settings s;
+  s.dialect = model::make_dialect("openai", odd);
+  s.request.model = "m";
+  conversation x{std::move(s)};
+  x.say_user("go");
+  x.say_model(turn({call_id{"a"}}));
+  settle(x, "a", "one");
+  x.compact();
+  const auto roles = [&](const std::string& note) {
+    std::string out;
+    const auto body = body_of(x, note);
+    for (const auto& m : body.at("messages"))
+      out += m.at("role").get<std::string>() + " ";
+    return out;
+  };
+  const std::string between = odd.results_show_files ? "assistant " : "";
+  CHECK(roles({}) == "user assistant tool ");
+  CHECK(roles("the plan") == "user assistant tool " + between + "user ");
+  const auto before = x.request({});
+  x.say_user("you repeat yourself");
+  CHECK(roles("the plan") == "user assistant tool " + between + "user user ");
+  CHECK(x.request({}).starts_with(before.substr(0, before.size() - 2)));
+}
+
 TEST_CASE("trimming keeps calls and results paired in each dialect") {
   for (const auto* name : {"openai", "anthropic", "responses", "ollama"}) {
     INFO(name);

@@ -182,6 +182,7 @@ void actor_fixture::begin() {
                               waiting_executor, wait_for_guard, process_faults);
   inbox_setup decisions{journal, make_cause_spec};
   decisions.faults = process_faults;
+  decisions.blocking = inbox_executor;
   inbox = spawn_command_inbox(*system, {.detach_store = false}, decisions);
   worker_setup setup;
   setup.blocking = blocking;
@@ -239,12 +240,14 @@ std::shared_ptr<run_spec> actor_fixture::make_spec(const std::string& id) {
   return spec;
 }
 
-void actor_fixture::start(const run_spec_ptr& spec) {
-  ask(caf::make_message(start_run{spec, reader}));
+void actor_fixture::start(const run_spec_ptr& spec,
+                          std::optional<core::end_request> end) {
+  ask(caf::make_message(start_run{spec, reader, std::move(end)}));
 }
 
-void actor_fixture::resume(const run_spec_ptr& spec) {
-  ask(caf::make_message(resume_run{spec, reader}));
+void actor_fixture::resume(const run_spec_ptr& spec,
+                           std::optional<core::end_request> end) {
+  ask(caf::make_message(resume_run{spec, reader, std::move(end)}));
 }
 
 void actor_fixture::ask(caf::message request) {

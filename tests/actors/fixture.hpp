@@ -165,8 +165,11 @@ class actor_fixture {
   std::shared_ptr<run_spec> make_spec(const std::string& run = "run_1");
 
   /// Sends the request; the answer is in `opened` after `settle`.
-  void start(const run_spec_ptr& spec);
-  void resume(const run_spec_ptr& spec);
+  /// `end`: it shall end already.
+  void start(const run_spec_ptr& spec,
+             std::optional<core::end_request> end = {});
+  void resume(const run_spec_ptr& spec,
+              std::optional<core::end_request> end = {});
   void cancel(const std::string& reason = "cancelled");
   /// Proposals without a decision, newest first.
   std::vector<storage::proposal_state> undecided();
@@ -225,6 +228,7 @@ class actor_fixture {
   /// Of the store; set before `begin`.
   guard_waiter wait_for_guard;
   std::shared_ptr<manual_executor> waiting_executor;  ///< null: it waits itself
+  std::shared_ptr<manual_executor> inbox_executor;    ///< the same
   fault_hook process_faults;  ///< of pools, store and inbox
   /// Of runs that approvals cause; set before `begin`.
   cause_spec_maker make_cause_spec;

@@ -340,3 +340,38 @@ TEST_CASE("a reader that nobody reads by is forgotten") {
   }
   CHECK(std::ranges::count_if(left, [](auto& w) { return !w.expired(); }) <= 1);
 }
+
+TEST_CASE("a run that the journal does not let go of is let go of later") {
+  auto journal = std::make_shared<test_journal>();
+  actor_fixture x{journal};
+  x.begin();
+  leave_behind(x);
+  const auto owner = [&] { return journal->owner_of_run(x.run).value(); };
+  REQUIRE(owner() == storage::run_owner::here);
+  journal->fail_writes(true);
+  caf::anon_send(x.store, disown_request{x.run});
+  x.settle();
+  x.advance(1s);
+  x.settle();
+  CHECK(owner() == storage::run_owner::here);
+  journal->fail_writes(false);
+  x.advance(1s);
+  x.settle();
+  CHECK(owner() != storage::run_owner::here);
+}
+
+TEST_CASE("a run that was taken again is not let go of behind its back") {
+  auto journal = std::make_shared<test_journal>();
+  actor_fixture x{journal};
+  x.begin();
+  leave_behind(x);
+  journal->fail_writes(true);
+  caf::anon_send(x.store, disown_request{x.run});
+  x.settle();
+  journal->fail_writes(false);
+  caf::anon_send(x.store, adopt_run_request{x.run, {}});
+  x.settle();
+  x.advance(2s);
+  x.settle();
+  CHECK(journal->owner_of_run(x.run).value() == storage::run_owner::here);
+}

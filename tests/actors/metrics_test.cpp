@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "tests/actors/approval_scene.hpp"
 #include "tests/support/catch.hpp"
@@ -51,6 +52,26 @@ class meter {
 };
 
 using values = std::vector<double>;
+
+/// A provider whose answer comes when the test says so.
+class late_model final : public model::transport {
+ public:
+  model::transfer_id open(
+      model::transport_request,
+      std::shared_ptr<model::transfer_listener> listener) override {
+    to_ = std::move(listener);
+    return 1;
+  }
+  void grant(model::transfer_id, std::size_t) override {}
+  void cancel(model::transfer_id) override {
+    if (const auto to = std::exchange(to_, nullptr))
+      to->on_end({0, error{errc::cancelled, "transport", "cancelled"}});
+  }
+  void bring(const std::string& bytes) const { to_->on_bytes(bytes); }
+
+ private:
+  std::shared_ptr<model::transfer_listener> to_;
+};
 
 }  // namespace
 
@@ -102,14 +123,64 @@ TEST_CASE("requests to a model are measured by provider and model") {
   auto spec = x.make_spec();
   spec->model.provider = "acme";
   spec->model.model = "m-1";
+  spec->agent_name = "writer";
+  spec->url = "https://user:secret@acme.example/v1/chat";
   x.start(spec);
   x.run_out();
-  CHECK(m.of("gen_ai.client.operation.duration chat acme m-1").size() == 1);
-  CHECK(m.of("gen_ai.client.operation.time_to_first_chunk chat acme m-1")
-            .size() == 1);
-  CHECK(m.of("gen_ai.client.token.usage chat acme m-1 input").size() == 1);
-  CHECK(m.of("gen_ai.client.token.usage chat acme m-1 output").size() == 1);
-  CHECK(m.of("gen_ai.invoke_agent.duration").size() == 1);
+  const std::string asked = " chat acme m-1 acme.example 443";
+  CHECK(m.of("gen_ai.client.operation.duration" + asked).size() == 1);
+  CHECK(m.of("gen_ai.client.operation.time_to_first_chunk" + asked).size() ==
+        1);
+  CHECK(m.of("gen_ai.client.token.usage" + asked + " input").size() == 1);
+  CHECK(m.of("gen_ai.client.token.usage" + asked + " output").size() == 1);
+  CHECK(m.of("gen_ai.invoke_agent.duration writer").size() == 1);
+}
+
+TEST_CASE("a call is measured by its tool and the agent that asked for it") {
+  const meter m;
+  actor_fixture x;
+  x.begin();
+  x.provider->answers = {model_calls(0, "look") + model_stops("tool_calls"),
+                         model_says("The end.") + model_stops("stop")};
+  auto spec = x.make_spec();
+  spec->agent_name = "writer";
+  x.start(spec);
+  x.run_out();
+  CHECK(m.of("gen_ai.execute_tool.duration look writer").size() == 1);
+}
+
+TEST_CASE("the time between two parts of an answer is measured") {
+  const meter m;
+  actor_fixture x;
+  x.begin();
+  const auto provider = std::make_shared<late_model>();
+  auto spec = x.make_spec();
+  spec->transport = provider;
+  spec->model.provider = "acme";
+  spec->model.model = "m";
+  x.start(spec);
+  x.settle();
+  const std::string name = "gen_ai.client.operation.";
+  const auto first = name + "time_to_first_chunk chat acme m";
+  const auto next = name + "time_per_output_chunk chat acme m";
+  x.advance(3s);
+  CHECK(m.of(first).empty());
+  provider->bring(model_says("One. ") + model_says("And more. "));
+  x.settle();
+  REQUIRE(m.of(first).size() == 1);
+  CHECK(m.of(first)[0] == Approx(3).margin(0.5));
+  CHECK(m.of(next).empty());
+  x.advance(7s);
+  provider->bring(model_says("Two. "));
+  x.settle();
+  x.advance(2s);
+  provider->bring(model_says("Three.") + model_stops("stop"));
+  x.run_out();
+  const auto waits = m.of(next);
+  REQUIRE(waits.size() == 2);
+  CHECK(waits[0] == Approx(7).margin(0.5));
+  CHECK(waits[1] == Approx(2).margin(0.5));
+  CHECK(m.of(first).size() == 1);
 }
 
 TEST_CASE("a provider without a name is called by what it speaks") {

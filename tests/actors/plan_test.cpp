@@ -3,8 +3,7 @@
 // process that ends at any moment.
 #include <random>
 
-#include "actors/run/plan_records.hpp"
-#include "tests/actors/fixture.hpp"
+#include "tests/actors/plan_scene.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 
@@ -13,79 +12,10 @@ using namespace riffle::testing;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-namespace {
-
-const std::string the_end = model_says("The end.") + model_stops("stop");
-const session_id steps_session{"ses_steps"};
-
-/// One step, in braces, is a list of one.
-json list(const json& x) { return x.is_array() ? x : json::array({x}); }
-
-/// A plan's spec of the fixture: its runs have the fixture's model and tools.
-std::shared_ptr<run_spec> plan_spec(actor_fixture& x, const json& steps,
-                                    duration limit = {}) {
-  auto spec = x.make_spec("plan_1");
-  x.session = session_id{"plan_1"};
-  spec->session = x.session;
-  spec->agent.tools = {"look", "act", "redo"};
-  spec->time_limit = limit;
-  auto work = std::make_shared<plan_work>();
-  const json root{{"steps", list(steps)}};
-  auto read = core::read_plan_document(
-      root,
-      [](const std::string&, const std::string*) { return std::string{}; });
-  REQUIRE(read.mistakes.empty());
-  work->document = std::move(read.plan);
-  work->text = root.dump();
-  work->settings = "{}";
-  work->make_step = [&x](const run_id& id,
-                         const std::string& task) -> expected<run_spec_ptr> {
-    const auto mine = x.run;
-    auto step = x.make_spec(id.value);
-    x.run = mine;  // the reader's
-    step->session = steps_session;
-    step->task = task;
-    step->within_plan = true;
-    return run_spec_ptr{std::move(step)};
-  };
-  work->output = [journal = x.journal](const call_id& id) {
-    return journal->load_output(id);
-  };
-  spec->plan = std::move(work);
-  return spec;
-}
-
-/// Of another life, so that no id comes twice.
-std::shared_ptr<id_source> other_ids() {
-  return std::make_shared<id_source>(8, [] { return wall_time{2'000'000}; });
-}
-
-json tool(const std::string& name, json arguments = {{"n", 1}}) {
-  return {{"tool", name}, {"arguments", std::move(arguments)}};
-}
-
-json say(const std::string& text = "go") { return {{"instruction", text}}; }
-
-json last_data(const std::string& lines, std::string_view type) {
-  const auto all = events_of(lines, type);
-  INFO(lines);
-  REQUIRE_FALSE(all.empty());
-  return all.back().at("data");
-}
-
-std::string stored_log(storage::journal& journal, const run_id& run) {
-  std::string out;
-  if (const auto page = journal.read_events(run, 0, 16u << 20))
-    for (const auto& block : page->blocks) out += *block.lines;
-  return out;
-}
-
-}  // namespace
-
 TEST_CASE("a plan of calls and runs comes to its answer") {
   actor_fixture x;
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.start(plan_spec(x, {tool("act"), say("Say {{steps.1.output}}"),
                         tool("look", {{"text", "{{steps.2.output}}"}})}));
   x.run_out();
@@ -107,7 +37,7 @@ TEST_CASE("a step's run begins when its id is on record, not before") {
   auto journal = std::make_shared<test_journal>();
   actor_fixture x{journal};
   x.begin();
-  x.provider->answers = {the_end};
+  x.provider->answers = {model_ends};
   x.release_acks = false;
   x.start(plan_spec(x, {say()}));
   x.settle();
@@ -272,7 +202,7 @@ TEST_CASE("a plan whose actor fails goes on from its journal") {
     CAPTURE(handler);
     actor_fixture x;
     x.begin();
-    x.provider->answers = {the_end};
+    x.provider->answers = {model_ends};
     auto spec = plan_spec(x, {tool("look"), say(), tool("look")});
     bool thrown = false;
     spec->faults = [&](const std::string& where) {
@@ -311,7 +241,7 @@ TEST_CASE("a process that ends at any moment loses and repeats no step") {
           seed * 31 + static_cast<unsigned>(life),
           [life] { return wall_time{1'000'000 * (life + 1)}; });
       x.begin();
-      x.provider->answers = {the_end};
+      x.provider->answers = {model_ends};
       auto with_policy = steps;
       for (auto& one : with_policy) one["on_error"] = "continue";
       auto spec = plan_spec(x, with_policy);

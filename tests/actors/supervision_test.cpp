@@ -272,8 +272,9 @@ TEST_CASE(
     "an exception in any handler of store and inbox is their noticed end") {
   std::set<std::string> handlers = handlers_of("session_store");
   handlers.merge(handlers_of("command_inbox"));
-  CHECK(handlers.size() == 13);
+  CHECK(handlers.size() == 14);
   handlers.erase("session_store.disown");  // nothing is let go of here
+  handlers.erase("command_inbox.made");    // nothing is proposed for later
   for (const auto& handler : handlers) {
     CAPTURE(handler);
     actor_fixture x;

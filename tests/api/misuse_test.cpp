@@ -116,8 +116,11 @@ TEST_CASE("a stop token cancels a run, also one that was asked before") {
   auto runtime = make_runtime(for_ever);
   std::stop_source early;
   early.request_stop();
-  CHECK(outcome_of(runtime.execute({.task = "x", .stop = early.get_token()}))
-            .status == run_status::cancelled);
+  const auto none =
+      outcome_of(runtime.execute({.task = "x", .stop = early.get_token()}));
+  CHECK(none.status == run_status::cancelled);
+  CHECK(none.failure->message == "asked to stop");
+  CHECK(none.steps == 0);  // its model was not asked
   std::stop_source stop;
   const auto end = outcome_of(
       runtime.execute({.task = "go", .stop = stop.get_token()},

@@ -248,13 +248,20 @@ TEST_CASE("Edge: an empty plan is invalid_plan, and nothing starts") {
   const auto stream = x.start(json::array());
   REQUIRE_FALSE(stream);
   CHECK(stream.error().code == errc::invalid_plan);
+  CHECK(stream.error().message.find("steps") != std::string::npos);
   CHECK(x.rt->sessions()->empty());
 }
 
 TEST_CASE("Edge: a plan of one step") {
   scene x;
   const auto all = x.play({note("a", "n")});
-  CHECK(all.back().final_answer == "noted n");
+  // It is announced, it acts once, and its output is the answer.
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].step_id == "a");
+  REQUIRE(all[1].tool);
+  CHECK(all[1].step == 1);
+  CHECK(all[2].final_answer == "noted n");
+  CHECK(x.noted.size() == 1);
 }
 
 TEST_CASE("Edge: a failing first step stops the plan") {
@@ -262,8 +269,10 @@ TEST_CASE("Edge: a failing first step stops the plan") {
   const auto all =
       x.play({{{"id", "a"}, {"tool", "note"}, {"arguments", {{"fail", 1}}}},
               note("b", "never")});
-  CHECK(all.back().failure);
-  CHECK(x.noted.size() == 1);
+  REQUIRE(all.back().failure);
+  CHECK(all.back().failure->code == errc::tool_execution_error);
+  CHECK_FALSE(all.back().final_answer);
+  CHECK(x.noted == std::vector<std::string>{R"({"fail":1})"});
   for (const auto& chunk : all) CHECK(chunk.step <= 1);
 }
 
@@ -277,21 +286,31 @@ TEST_CASE("Edge: huge content arrives whole where it is referred to") {
                {"arguments", {{"text", "{{steps.a.output}}"}}}}});
   REQUIRE(all.back().final_answer);
   CHECK(all.back().final_answer->size() == size + 6);
+  CHECK(all.back().final_answer->find_first_not_of('x', 6) ==
+        std::string::npos);
   // In events it is cut.
+  std::size_t tools = 0;
   for (const auto& chunk : all)
     if (chunk.tool) {
+      ++tools;
       CHECK(chunk.tool->truncated);
       CHECK(chunk.tool->output.size() == 200);
     }
+  CHECK(tools == 2);
 }
 
 TEST_CASE("Edge: a plan that is cancelled before its first chunk is closed") {
   scene x;
   x.stop.request_stop();
-  auto stream = x.start({{{"id", "a"}, {"tool", "wait"}}});
+  auto stream = x.start({note("a", "never"), say("b")});
   REQUIRE(stream);
   const auto all = scene::rest(*stream);
-  REQUIRE_FALSE(all.empty());
-  REQUIRE(all.back().failure);
-  CHECK(all.back().failure->code == errc::stream_interrupted);
+  // Nothing of it began: the one chunk is its end.
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].step == 0);
+  REQUIRE(all[0].failure);
+  CHECK(all[0].failure->code == errc::stream_interrupted);
+  CHECK_FALSE(all[0].final_answer);
+  CHECK(x.noted.empty());
+  CHECK(x.rt->sessions()->at(0).last.state == storage::run_state::cancelled);
 }

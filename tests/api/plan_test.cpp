@@ -391,9 +391,9 @@ TEST_CASE("a plan, its steps, runs and tools are measured under OTel's names") {
   read_metrics(nullptr);
   const std::lock_guard lock{reader->mutex};
   for (const std::string line :
-       {"gen_ai.execute_tool.duration note", "gen_ai.invoke_agent.duration",
-        "riffle.retries step", "riffle.plan.step.duration b",
-        "gen_ai.workflow.duration"}) {
+       {"gen_ai.execute_tool.duration note",
+        "gen_ai.invoke_agent.duration default", "riffle.retries step",
+        "riffle.plan.step.duration b", "gen_ai.workflow.duration"}) {
     CAPTURE(line);
     CHECK(reader->lines[line] == 1);
   }

@@ -106,3 +106,15 @@ TEST_CASE("names of hosts are compared without case and final dot") {
   CHECK(plain_host("ExAmple.ORG.") == "example.org");
   CHECK(plain_host("") == "");
 }
+
+TEST_CASE("who is asked at a URL is told without what opens a door") {
+  using x = url_server;
+  CHECK(server_of("https://api.example.com/v1") == x{"api.example.com", "443"});
+  CHECK(server_of("http://127.0.0.1:8080/v1?a=b:1") == x{"127.0.0.1", "8080"});
+  CHECK(server_of("http://u:secret@host/v1") == x{"host", "80"});
+  CHECK(server_of("http://[::1]:99") == x{"::1", "99"});
+  CHECK(server_of("https://[fd00::1]/x") == x{"fd00::1", "443"});
+  CHECK(server_of("http:///x") == x{});
+  CHECK(server_of("no url") == x{});
+  CHECK(server_of("") == x{});
+}

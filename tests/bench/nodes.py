@@ -118,6 +118,10 @@ class Slow(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class SlowServer(http.server.ThreadingHTTPServer):
+    request_queue_size = 128  # 16 clients at once; with 5 some try again after 1 s
+
+
 def play(folder, calls, nodes, cluster, in_flight=64):
     """One run of these (tool, arguments); its events, and CPU seconds."""
     work = tempfile.mkdtemp(dir=folder)
@@ -286,8 +290,7 @@ def part_big(folder, plain, _):
 
 def main():
     global SLOW
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
-    server.request_queue_size = 128
+    server = SlowServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     SLOW = f"127.0.0.1:{server.server_address[1]}"
     folder = tempfile.mkdtemp(prefix="riffle-nodes-")

@@ -73,29 +73,25 @@ TEST_CASE("plan without a file says what is missing") {
                              "there is no option --workers here"));
 }
 
-TEST_CASE("a plan's report has its steps, and lines for a person") {
+TEST_CASE("a plan's report has its steps") {
   plan_report x;
-  CHECK(x.on(of(events::plan_started{run_id{"plan_1"}, 2})) ==
-        "[PLAN] plan_1, 2 steps\n");
-  CHECK(x.on(of(events::plan_step_started{1, "a", "", "read", {}, 1})) ==
-        "[1/2] ▶ a: read\n");
+  x.on(of(events::plan_started{run_id{"plan_1"}, 2}));
   events::plan_step_finished end;
   end.step = 1;
   end.id = "a";
   end.output = "out";
   end.duration_ms = 2400;
-  CHECK(x.on(of(end)) == "[1/2] ✓ a (2.4s)\n");
-  CHECK(x.on(of(events::plan_step_started{2, "b", "do\nit", "", run_id{"run_1"},
-                                          2})) ==
-        "[2/2] ▶ b: do it (attempt 2)\n");
+  x.on(of(end));
+  CHECK_FALSE(x.failed_step());
   end = {2, "b", run_status::failed};
   end.err = error{errc::timeout, "plan", "too late"};
   end.run = run_id{"run_1"};
-  CHECK(x.on(of(end)).find("[2/2] ✗ b (") == 0);
+  x.on(of(end));
+  REQUIRE(x.failed_step());
+  CHECK(x.failed_step()->id == "b");
   CHECK_FALSE(x.finished());
   const error why{errc::timeout, "plan", "step b: too late"};
-  CHECK(
-      x.on(of(events::plan_finished{run_status::failed, {}, why, 7})).empty());
+  x.on(of(events::plan_finished{run_status::failed, {}, why, 7}));
   REQUIRE(x.finished());
   const auto all = json::parse(x.to_json("ses_1", 1));
   CHECK(all.at("plan_id") == "plan_1");

@@ -94,3 +94,39 @@ TEST_CASE("the others go on while a person thinks, and stop stops one task") {
   CHECK(riffle.finish() == 130);  // one was stopped
   CHECK(riffle.written().find("stopped by the user") != std::string::npos);
 }
+
+TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  constexpr auto deaf =
+      "trap '' TERM INT; echo ready; while true; do sleep 1; done";
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+  folder.write("s.toml", std::string{"[[steps]]\n[[steps.calls]]\ntool = "
+                                     "\"bash\"\narguments = { command = \""} +
+                             deaf + "\" }\n");
+  folder.write("p.toml",
+               std::string{"[[steps]]\ntool = \"bash\"\narguments = { command "
+                           "= \""} +
+                   deaf + "\" }\n");
+  const std::vector<std::string> words =
+      GENERATE(std::vector<std::string>{"run", "a b", "c d"},
+               std::vector<std::string>{"plan", "p.toml"});
+  CAPTURE(words.front());
+  terminal_program riffle{folder.path(), words, 80};
+  REQUIRE(riffle.read_until("(ready)"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next(" done, cancelling"));
+  riffle.type("\x03");
+  CHECK(riffle.finish() == 130);
+  CHECK(riffle.written().ends_with("\r\x1b[J"));
+  terminal_picture last{80};
+  last.feed(riffle.written());
+  const auto picture = last.text();
+  CAPTURE(picture);
+  CHECK(picture.find("cancelling") == std::string::npos);
+  CHECK(picture.find("▶") == std::string::npos);
+}

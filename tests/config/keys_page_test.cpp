@@ -76,5 +76,16 @@ std::map<std::string, std::string> rows_of_program() {
 }  // namespace
 
 TEST_CASE("the page of keys has every key, and no other, with its default") {
-  CHECK(rows_of_page() == rows_of_program());
+  const auto page = rows_of_page();
+  const auto program = rows_of_program();
+  REQUIRE(page.size() > 100);
+  std::string wrong;
+  for (const auto& [key, value] : program)
+    if (const auto x = page.find(key); x == page.end())
+      wrong += "it lacks " + key + " = " + value + "\n";
+    else if (x->second != value)
+      wrong += key + " is " + value + ", it says " + x->second + "\n";
+  for (const auto& [key, value] : page)
+    if (!program.contains(key)) wrong += "there is no " + key + "\n";
+  CHECK(wrong == "");
 }

@@ -90,6 +90,25 @@ TEST_CASE("a restored call that still acts is settled, not begun again") {
   CHECK(all<begin_call>(q.on_work_returned({"a"}, 2, t0)).size() == 1);
 }
 
+TEST_CASE("what a crash cut is not cancelled by who ends the run") {
+  const auto acting = GENERATE(0U, 1U);  // or it still acts
+  const auto why = GENERATE(drain_reason::cancelled, drain_reason::timed_out);
+  auto call = write_of("a");
+  call.idempotent = false;
+  dispatch_queue q;
+  q.restore({{.call = call,
+              .attempt = 1,
+              .announced = true,
+              .begun = true,
+              .acting = acting}},
+            {});
+  const auto settled = all<settle_call>(q.on_drain(why, t0));
+  REQUIRE(settled.size() == 1);
+  CHECK(settled[0].result.how == outcome::interrupted);
+  CHECK(settled[0].result.err->message.find("its outcome is unknown") !=
+        std::string::npos);
+}
+
 TEST_CASE("a restored call whose work ends before it is looked at goes on") {
   dispatch_queue q;
   q.restore({{.call = read_of("a"), .attempt = 1, .begun = true, .acting = 1}},

@@ -133,6 +133,37 @@ TEST_CASE("the parameter is the one whose longest name is said") {
   CHECK(of("HTTP 400: Encrypted content is not supported with this model. "
            "(include)") == "include");
   CHECK(of("HTTP 400: pictures are not supported; include a text") == "none");
+  // Gemini, of a form beside tools.
+  CHECK(of("HTTP 400: Function calling with a response mime type: "
+           "'application/json' is unsupported") == "response_schema");
+  // DeepSeek
+  CHECK(of("HTTP 400: This response_format type is unavailable now") ==
+        "response_schema");
+}
+
+TEST_CASE("a parameter may be named as programs of other languages do") {
+  const auto of = [](const char* message) {
+    return refused_parameter(says(message),
+                             {"presence_penalty", "frequency_penalty", "stop",
+                              "reasoning_effort", "tool_choice"})
+        .value_or("none");
+  };
+  // xAI, today's words and those of before.
+  CHECK(of("HTTP 400: Model grok-4.5 does not support parameter "
+           "presencePenalty.") == "presence_penalty");
+  CHECK(of("HTTP 400: Argument not supported on this model: "
+           "frequencyPenalty") == "frequency_penalty");
+  CHECK(of("HTTP 400: Model grok-4-latest does not support parameter "
+           "reasoningEffort.") == "reasoning_effort");
+  CHECK(of("HTTP 400: Argument not supported on this model: stop") == "stop");
+  CHECK(of("HTTP 400: Argument not supported: presencePenaltyX") == "none");
+  // DeepSeek and Kimi, of models that think.
+  for (const auto* words :
+       {"HTTP 400: Thinking mode does not support this tool_choice",
+        "HTTP 400: deepseek-reasoner does not support this tool_choice",
+        "HTTP 400: tool_choice 'specified' is incompatible with thinking "
+        "enabled"})
+    CHECK(of(words) == "tool_choice");
 }
 
 TEST_CASE("what refuses no parameter of ours") {

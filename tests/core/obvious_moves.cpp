@@ -119,19 +119,23 @@ void obvious_queue::consider(std::size_t position, dispatch_effects& out,
     x.blocked_since = now;
 }
 
+/// Recovery: a mutating call that may have run is not run again.
+bool obvious_queue::settle_if_cut(entry& x, dispatch_effects& out) {
+  if (x.attempt == 0 || x.working || x.at != phase::ready ||
+      may_repeat(x.call) || x.call.control)
+    return false;
+  settle(x,
+         failed(outcome::interrupted,
+                {errc::interrupted, op,
+                 "the runtime stopped while this call was under way; its "
+                 "outcome is unknown, check before you repeat it"},
+                x.attempt),
+         out);
+  return true;
+}
+
 void obvious_queue::advance(entry& x, dispatch_effects& out, time_point now) {
-  // Recovery: a mutating call that may have run is not run again.
-  if (x.attempt > 0 && !x.working && x.at == phase::ready &&
-      !may_repeat(x.call) && !x.call.control) {
-    settle(x,
-           failed(outcome::interrupted,
-                  {errc::interrupted, op,
-                   "the runtime stopped while this call was under way; its "
-                   "outcome is unknown, check before you repeat it"},
-                  x.attempt),
-           out);
-    return;
-  }
+  if (settle_if_cut(x, out)) return;
   if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
     x.at = phase::ready;
     return;
@@ -181,6 +185,7 @@ void obvious_queue::settle(entry& x, call_result result, dispatch_effects& out,
 
 void obvious_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
                              time_point now) {
+  if (settle_if_cut(x, out)) return;
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
   stop(x, outcome_of(why), drain_error(why, may_have_acted), out, now);

@@ -104,6 +104,7 @@ class obvious_queue {
   void start_what_can(core::dispatch_effects& out, time_point now);
   void consider(std::size_t position, core::dispatch_effects& out,
                 time_point now);
+  bool settle_if_cut(entry& x, core::dispatch_effects& out);
   void advance(entry& x, core::dispatch_effects& out, time_point now);
   void hand_over(entry& x, core::dispatch_effects& out, time_point now);
   void begin(entry& x, core::dispatch_effects& out, time_point now);

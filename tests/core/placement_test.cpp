@@ -143,6 +143,21 @@ TEST_CASE("a sticky tool stays where the session's first call went") {
   CHECK(w.choose("x", 61, "s1") == other);
 }
 
+TEST_CASE("a sticky tool stays where an earlier process had it") {
+  world w;
+  w.places.set_rule("x", {.nodes = {"*"}, .sticky = true});
+  w.places.set_rule("y", {.nodes = {"*"}});
+  for (const auto* node : {"a", "b"})
+    for (const auto* tool : {"x", "y"}) w.places.add(node, {}, tool, 1);
+  w.places.remember("x", {"s1"}, "b");
+  w.places.remember("x", {"s1"}, "a");  // older: it is known already
+  w.places.remember("x", {"s2"}, "gone");
+  w.places.remember("y", {"s1"}, "b");  // is not sticky
+  for (int i = 1; i < 6; ++i) CHECK(w.choose("x", i, "s1") == "b");
+  CHECK(w.choose("x", 10, "s2") == "a");
+  CHECK(w.choose("x", 11, "s2") == "a");
+}
+
 TEST_CASE("the places of a run are free when it is forgotten") {
   world w;
   w.places.add("a", {}, "x", 4);

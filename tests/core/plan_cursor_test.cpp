@@ -246,6 +246,50 @@ TEST_CASE("a cancel before the first step, or while one waits, ends at once") {
   CHECK(x.asked.empty());
 }
 
+TEST_CASE("an end that is asked for before the start begins no step") {
+  const bool cancelled = GENERATE(true, false);
+  scene x{plan_of({tool_step("a"), tool_step("b")})};
+  x.take(
+      x.cursor.on_end_request({{errc::timeout, "t", "over"}, cancelled}, t0));
+  CHECK(x.log.empty());
+  x.take(x.cursor.start(t0));
+  CHECK(x.asked.empty());
+  CHECK(x.log.size() == 2);  // plan_started, plan_finished
+  CHECK(x.end().status ==
+        (cancelled ? run_status::cancelled : run_status::failed));
+  CHECK(x.end().err->code ==
+        (cancelled ? errc::stream_interrupted : errc::timeout));
+  x.check();
+}
+
+TEST_CASE("what goes on only to end settles its step and begins none") {
+  // Between two steps, in one, before one is tried again.
+  const auto at = GENERATE(0, 1, 2);
+  scene x{plan_of({tool_step("a", step_policy::retry), tool_step("b")})};
+  x.take(x.cursor.start(t0));
+  if (at == 0) x.complete();
+  if (at == 2) x.fail();
+  auto stored = x.stored;
+  if (at == 0) stored = {1, 1, false, true};
+  if (at == 0) {  // the second had not been announced
+    x.log.pop_back();
+  }
+  x.renew();
+  x.take(x.cursor.on_end_request({{errc::cancelled, "t", "enough"}}, t0));
+  x.take(x.cursor.recover(stored, x.ended, {}, {}, t0));
+  if (at == 1) {
+    REQUIRE(x.asked.size() == 2);
+    CHECK(std::get<perform_step>(x.asked[0]).resumed);
+    CHECK(std::holds_alternative<stop_step>(x.asked[1]));
+    CHECK(x.cursor.stopping());
+    x.fail();
+  }
+  CHECK(x.asked.empty());
+  CHECK(x.over);
+  CHECK(x.end().err->code == errc::stream_interrupted);
+  x.check();
+}
+
 TEST_CASE("the time limit of a plan is a failure with timeout") {
   scene x{plan_of({tool_step("a")})};
   x.take(x.cursor.start(t0));
@@ -285,6 +329,9 @@ TEST_CASE("any walk through any plan, with crashes, keeps the promises") {
     for (int moves = 0; !x.over && moves < 200; ++moves) {
       if (random() % 6 == 0) {  // all that is not stored is lost
         x.renew();
+        if (random() % 10 == 0)  // somebody adopts it to end it
+          x.take(x.cursor.on_end_request({{errc::cancelled, "test", "enough"}},
+                                         t0));
         x.take(x.cursor.recover(x.stored, x.ended, {}, {}, t0));
         continue;
       }

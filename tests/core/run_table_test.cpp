@@ -110,6 +110,19 @@ TEST_CASE("a cancel before the run has begun ends it when it begins") {
   CHECK(all<begin_run>(table.on_opened(r1, ticket, t0)).at(0).end == enough);
 }
 
+TEST_CASE("what is started only to end says so to its actors, and counts") {
+  run_table table{{.max_runs = 1}};
+  auto ends = starts(r1);
+  ends.end = enough;
+  REQUIRE_FALSE(table.find_refusal(ends));
+  const auto ticket = ticket_of(table.on_asked(ends));
+  CHECK(all<begin_run>(table.on_opened(r1, ticket, t0)).at(0).end == enough);
+  ends.run = r2;
+  CHECK(refusal(table, ends) == errc::budget_exceeded);
+  ends.fresh = false;  // one that is adopted to be ended never waits
+  CHECK_FALSE(table.find_refusal(ends));
+}
+
 TEST_CASE("an adoption that comes too late is disowned") {
   const bool withdrawn = GENERATE(false, true);
   run_table table;

@@ -34,7 +34,9 @@ void configure(const work_folder& folder, const std::string& url,
 }
 
 std::map<std::string, std::string> env_of(const work_folder& folder) {
-  return {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}};
+  auto env = wire_environment();
+  env["RIFFLE_CONFIG"] = (folder.path() / "riffle.toml").string();
+  return env;
 }
 
 finished riffle_in(const work_folder& folder,
@@ -76,7 +78,7 @@ TEST_CASE("what was shown is shown again, byte for byte, after kill -9") {
       if (step == 3 && !killed) return http_reply::sse().stall();
       return wire.reply(step);
     }};
-    configure(folder, server.url("/v1"), wire.model);
+    configure_wires(folder, server.url("/v1"), {wire.model});
     for (int i = 0; i < wire_steps; ++i)
       folder.write("f" + std::to_string(i) + ".txt",
                    i == 1 ? read : "file " + std::to_string(i) + "\n");

@@ -16,8 +16,8 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   // Both are free: the first by name gets it.
   program running{
       installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
-  REQUIRE(eventually(
-      [&] { return running.err().find("looking") != std::string::npos; }));
+  REQUIRE(
+      eventually([&] { return o.log().find("looking") != std::string::npos; }));
   a->run->signal(SIGKILL);
   const auto done = running.wait();
   INFO(done.err);
@@ -37,30 +37,6 @@ TEST_CASE("kill -9 of a node costs an attempt of what reads, never the run") {
   CHECK(done.err.find("[TOOL] look@beta", end) == end);
   // Its guards ended what it ran.
   CHECK(eventually([&] { return processes_in(a->folder.path()).empty(); }));
-}
-
-TEST_CASE("a call that comes home from a dead node says so") {
-  std::optional<node_process> a;
-  a.emplace("alpha", "", "30");
-  origin o{{a->address},
-           {{"look", {{"what", "1"}}}},
-           "insecure = true\n[tools.look]\nnodes = [\"alpha\", \"local\"]\n"
-           "type = \"command\"\ndescription = \"Looks\"\n"
-           "effect = \"read_only\"\ncommand = [\"sh\", \"-c\", "
-           "\"read x; echo seen here\"]\nparameters = { type = \"object\" }\n"};
-  program running{
-      installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
-  REQUIRE(eventually(
-      [&] { return running.err().find("looking") != std::string::npos; }));
-  a->run->signal(SIGKILL);
-  const auto done = running.wait();
-  INFO(done.err);
-  CHECK(done.status == 0);
-  const auto log = o.log();
-  CHECK(called_on(log) == "alpha");
-  CHECK(result_of(log).at("output") == "seen here\n");
-  CHECK(result_of(log).at("metadata").at("node") == "local");
-  CHECK(done.err.find("[TOOL] look@local") != std::string::npos);
 }
 
 TEST_CASE("kill -9 of a node: what changes something is not run again") {

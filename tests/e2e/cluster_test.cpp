@@ -121,6 +121,12 @@ TEST_CASE("a session's calls of a tool stay on one node, if it is sticky") {
     CHECK(std::ranges::count(text, '\n') == ++lines);
   }
   CHECK(nodes.size() == 1);
+  for (int later = 0; later < 4; ++later) {  // by a process of its own each
+    const auto more = o.go();
+    for (const auto& x : of_type(checked_events(more.out), "tool_call"))
+      nodes.insert(x.at("data").at("node"));
+  }
+  CHECK(nodes.size() == 1);
 }
 
 TEST_CASE("a tool's nodes are chosen by label, and by pattern") {

@@ -99,6 +99,85 @@ TEST_CASE("fish completes what the script says") {
   CHECK(end.out.find("retract") == std::string::npos);
 }
 
+namespace {
+
+/// What is offered in zsh for a line whose last word is open: its own words of
+/// completion print here, instead of drawing a menu.
+std::string offered_by_zsh(const work_folder& folder, const std::string& line) {
+  const auto end = shell(folder, "zsh",
+                         R"(autoload -Uz compinit
+compinit -u -D
+source <(riffle completion zsh)
+compadd() {
+  local x all=0
+  for x in "$@"; do
+    if (( all )); then print -r -- "$x"; elif [[ $x == -- ]]; then all=1; fi
+  done
+}
+_describe() { local list=${@[-1]}; print -rl -- "${(@P)list%%:*}"; }
+_files() { print -r -- FILES; }
+[[ $_comps[riffle] == _riffle ]] || exit 7
+words=()" + line + R"()
+CURRENT=$#words
+_riffle
+exit 0
+)");
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK(end.err.empty());
+  return "\n" + end.out;
+}
+
+}  // namespace
+
+TEST_CASE("zsh completes commands, options, values and names") {
+  const work_folder folder;
+  if (!there_is("zsh")) return skip("zsh is not there");
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("fine")); }};
+  folder.configure(server.url("/v1"));
+  REQUIRE(riffle::testing::riffle(folder, {"run", "go", "--session", "mine"})
+              .status == 0);
+  const auto offers = [&](const std::string& line) {
+    return offered_by_zsh(folder, line);
+  };
+  CHECK(has_line(offers("riffle ''"), "sessions"));
+  CHECK(has_line(offers("riffle sessions ''"), "resume"));
+  const auto options = offers("riffle run --w");
+  CHECK(has_line(options, "--workers"));
+  CHECK_FALSE(has_line(options, "resume"));
+  CHECK(has_line(offers("riffle run --output ''"), "jsonl"));
+  CHECK(has_line(offers("riffle sessions resume --on-error ''"), "retry"));
+  CHECK(has_line(offers("riffle sessions show ''"), "mine"));
+  CHECK(has_line(offers("riffle run --model ''"), "default"));
+  CHECK(has_line(offers("riffle tools call ''"), "read"));
+  CHECK(has_line(offers("riffle run --config ''"), "FILES"));
+}
+
+TEST_CASE("fish completes the names of sessions, models and tools") {
+  const work_folder folder;
+  if (!there_is("fish")) return skip("fish is not there");
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("fine")); }};
+  folder.configure(server.url("/v1"));
+  REQUIRE(riffle::testing::riffle(folder, {"run", "go", "--session", "mine"})
+              .status == 0);
+  const auto end = shell(folder, "fish",
+                         "riffle completion fish | source\n"
+                         "complete -C 'riffle sessions show '\n"
+                         "complete -C 'riffle run --model '\n"
+                         "complete -C 'riffle tools call '\n"
+                         "complete -C 'riffle run --w'\n");
+  INFO(end.out << end.err);
+  // Each name, with what it is about behind a tab.
+  const auto all = "\n" + end.out;
+  for (const std::string name : {"mine", "default", "read", "--workers"}) {
+    CAPTURE(name);
+    CHECK((all.find("\n" + name + "\t") != std::string::npos ||
+           has_line(all, name)));
+  }
+}
+
 TEST_CASE("the manual page is one") {
   const work_folder folder;
   const auto page = riffle::testing::riffle(folder, {"completion", "man"});

@@ -18,7 +18,7 @@ std::string event(const json& x) {
 
 struct answer_parts {
   std::string calls;  ///< with their ends
-  std::string end;
+  std::string end;    ///< a text, and the end of the whole
 };
 
 /// A call without arguments of each tool. Nothing but the block's end tells
@@ -37,15 +37,23 @@ answer_parts anthropic() {
                  event({{"type", "content_block_stop"}, {"index", index}});
     ++index;
   }
-  out.end = event({{"type", "message_delta"},
-                   {"delta", {{"stop_reason", "tool_use"}}}}) +
-            event({{"type", "message_stop"}});
+  out.end =
+      event({{"type", "content_block_start"},
+             {"index", index},
+             {"content_block", {{"type", "text"}, {"text", "Behind."}}}}) +
+      event({{"type", "content_block_stop"}, {"index", index}}) +
+      event({{"type", "message_delta"},
+             {"delta", {{"stop_reason", "tool_use"}}}}) +
+      event({{"type", "message_stop"}});
   return out;
 }
 
 /// The ends of the items come with the end of the whole.
 answer_parts responses() {
   answer_parts out;
+  out.end = event({{"type", "response.output_text.delta"},
+                   {"output_index", 2},
+                   {"delta", "Behind."}});
   int index = 0;
   for (const auto* tool : {"look", "change"}) {
     json item = {{"type", "function_call"},
@@ -123,4 +131,14 @@ TEST_CASE("a call starts at its own end, before the message's") {
   INFO(end.err);
   CHECK(end.status == 0);
   CHECK(there("changed"));
+  // It began behind what the model said last, not only after a while.
+  const auto log =
+      riffle::testing::riffle(folder, {"sessions", "events", "s1"});
+  std::vector<std::string> order;
+  for (const auto& x : checked_events(log.out)) {
+    const auto& data = x.at("data");
+    if (x.at("event_type") == "llm_token") order.push_back(data.at("content"));
+    if (x.at("event_type") == "tool_call") order.push_back(data.at("tool"));
+  }
+  CHECK(order == std::vector<std::string>{"look", "Behind.", "change", "ok"});
 }

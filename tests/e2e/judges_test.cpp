@@ -85,16 +85,16 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
                         "' run --no-color 'the first of the tasks' "
                         "'Übersetze 日本語の文書'; echo ended: $?",
                     "-x 80 -y 16"};
-  REQUIRE(window.shows("0/2 done"));
+  REQUIRE(window.shows("[2/2] ▶ Übersetze 日本語の文書"));
   const auto wide = window.picture();
   CAPTURE(wide);
   CHECK(count(wide, "0/2 done") == 1);
-  CHECK(has(wide, "[2/2] ▶ Übersetze 日本語の文書"));
-  for (const auto* columns : {"40", "100"}) {
+  // As narrow as the rows are: tmux keeps what it had to wrap anew.
+  for (const auto* columns : {"70", "100"}) {
     window(std::string{"resize-window -y 16 -x "} + columns);
     REQUIRE(eventually([&] {
       const auto all = window.picture();
-      return count(all, "0/2 done") == 1 && count(all, "[1/2] ") >= 2;
+      return count(all, "0/2 done") == 1 && count(all, "[1/2] ▶") == 1;
     }));
   }
   x.server.release("go");
@@ -104,6 +104,36 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
   CHECK(count(all, "/2 done") == 0);
   CHECK(count(all, "✓ the first of the tasks") == 1);
   CHECK(count(all, "It is done.") == 2);
+}
+
+TEST_CASE("tmux: a plan leaves nothing of its status behind, resized too") {
+  held_place x;
+  if (!there_is(x.folder, "tmux")) return skip("tmux is missing");
+  x.folder.write("a", "text");
+  x.folder.write("p.json", R"({"steps": [
+      {"id": "a", "tool": "read", "arguments": {"path": "a"}},
+      {"id": "b", "instruction": "Übersetze 日本語の文書 {{steps.a.output}}"}]})");
+  const tmux window{x.folder,
+                    "LC_ALL=C.UTF-8 '" + installed_riffle().string() +
+                        "' plan --no-color p.json; echo ended: $?",
+                    "-x 80 -y 16"};
+  REQUIRE(window.shows("1/2 done"));
+  for (const auto* columns : {"76", "100"}) {
+    window(std::string{"resize-window -y 16 -x "} + columns);
+    REQUIRE(eventually([&] {
+      const auto all = window.picture();
+      return count(all, "1/2 done") == 1 && count(all, "[2/2] ▶") == 1;
+    }));
+  }
+  x.server.release("go");
+  REQUIRE(window.shows("ended: 0"));
+  const auto all = window.picture();
+  CAPTURE(all);
+  CHECK(count(all, "/2 done") == 0);
+  CHECK(count(all, "▶") == 0);
+  CHECK(has(all, "[1/2] ✓ a: read ("));
+  CHECK(has(all, "[2/2] ✓ b: Übersetze 日本語の文書"));
+  CHECK(count(all, "It is done.") == 1);
 }
 
 TEST_CASE("script: a volley at a terminal is drawn, in a file it is lines") {

@@ -255,10 +255,18 @@ TEST_CASE("a server over HTTP gets its token and its headers, others never") {
     CHECK(x.header("authorization") == "Bearer canary-token-4711");
     CHECK(x.header("x-gate") == "g canary-gate-4712");
     CHECK(x.header("x-plain") == "p");
+    for (const auto& [name, value] : x.headers)
+      CHECK_FALSE(rt::holds_provider_key(value));
   }
+  CHECK(model.request_count() == 2);
   for (const auto& x : model.requests()) {
     CHECK(x.body.find("canary-") == std::string::npos);
     CHECK(x.header("x-plain").empty());
+    for (const auto& [name, value] : x.headers) {
+      CAPTURE(name);
+      CHECK(value.find("canary-token") == std::string::npos);
+      CHECK(value.find("canary-gate") == std::string::npos);
+    }
   }
   CHECK((end.out + end.err).find("canary-") == std::string::npos);
   // Without the variable nothing is sent, and the message names it.

@@ -52,6 +52,20 @@ const std::map<std::string, std::string>& too_long() {
        R"({"error":{"object":"error","type":"invalid_request_error",)"
        R"("message":"The prompt is too long: 131073, model maximum context )"
        R"(length: 131072"}})"},
+      {"vertex",
+       R"([{"error":{"code":400,"message":"Unable to submit request because )"
+       R"(the input token count is 1048577 but model only supports up to )"
+       R"(1048576. Reduce the input token count and try again.",)"
+       R"("status":"INVALID_ARGUMENT"}}])"},
+      {"azure",
+       R"({"error":{"message":"This model's maximum context length is 128000 )"
+       R"(tokens. However, your messages resulted in 130011 tokens.",)"
+       R"("type":"invalid_request_error","param":"messages",)"
+       R"("code":"context_length_exceeded"}})"},
+      {"xai",
+       R"({"code":"Client specified an invalid argument","error":"This )"
+       R"(model's maximum prompt length is 131072 but the request contains )"
+       R"(200000 tokens."})"},
       // In a stream of status 200.
       {"responses-x",
        "event: response.failed\n"
@@ -95,9 +109,10 @@ TEST_CASE("too long is understood in each provider's shape") {
     configure_wires(folder, server.url("/v1"), {wire.model});
     for (int i = 0; i < wire_steps; ++i)
       folder.write("f" + std::to_string(i) + ".txt", std::string(3000, 'a'));
+    auto env = wire_environment();
+    env["RIFFLE_CONFIG"] = (folder.path() / "riffle.toml").string();
     const auto x = riffle::testing::riffle(
-        folder, {"run", "-m", wire.model, "--output", "jsonl", "go"},
-        {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}});
+        folder, {"run", "-m", wire.model, "--output", "jsonl", "go"}, env);
     INFO(x.err << x.out);
     CHECK(x.status == 0);
     CHECK(refused);

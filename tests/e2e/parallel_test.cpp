@@ -21,7 +21,9 @@ namespace {
 
 constexpr int width = 64;
 
-/// Calls that all run at once, and end in the order of a list.
+/// Calls that all run at once, and end in the order of a list: each when the
+/// end of the one before it has been told, so that this order is the one to be
+/// seen.
 class shuffled_end {
  public:
   void shuffle(std::mt19937& random) {
@@ -33,17 +35,23 @@ class shuffled_end {
     next_ = 0;
   }
 
-  /// Blocks until all are here and those before it have ended.
+  /// Blocks until all are here and the ends of those before it were told.
   bool pass(int n) {
     std::unique_lock lock{mutex_};
     ++here_;
     changed_.notify_all();
-    const bool turn = changed_.wait_for(
-        lock, 30s, [&] { return here_ == width && order_.at(next_) == n; });
+    return changed_.wait_for(lock, 30s, [&] {
+      return here_ == width && next_ < order_.size() && order_[next_] == n;
+    });
+  }
+
+  void told_end() {
+    const std::lock_guard lock{mutex_};
     ++next_;
     changed_.notify_all();
-    return turn;
   }
+
+  [[nodiscard]] std::vector<int> order() const { return order_; }
 
  private:
   std::mutex mutex_;
@@ -93,20 +101,27 @@ TEST_CASE("64 calls that end in any order keep both orders", "[torture]") {
   auto made = riffle::runtime::create(std::move(c), std::move(options));
   REQUIRE(made);
   const int rounds = rt::repetitions(5, 20, 1000);
-  std::set<std::string> orders;
+  std::set<std::vector<std::string>> orders;
   for (int i = 0; i < rounds; ++i) {
     gate.shuffle(random);
     std::string log;
-    const auto end = made->execute(
-        {.task = "go"}, [&](const auto& batch) { log += batch.lines(); });
+    const auto end = made->execute({.task = "go"}, [&](const auto& batch) {
+      log += batch.lines();
+      batch.for_each([&](const riffle::event_view& x) {
+        if (x.type() == "tool_result") gate.told_end();
+      });
+    });
     REQUIRE(end);
     CHECK(end->status == riffle::events::run_status::completed);
     const auto results = rt::of_type(rt::checked_events(log), "tool_result");
     REQUIRE(results.size() == width);
-    std::string order;
-    for (const auto& x : results)
-      order += x.at("data").at("output").get<std::string>() + ",";
-    orders.insert(order);
+    std::vector<std::string> told;
+    std::vector<std::string> expected;
+    for (const auto& x : results) told.push_back(x.at("data").at("output"));
+    for (const auto k : gate.order())
+      expected.push_back(std::to_string(k) + " passed");
+    CHECK(told == expected);
+    orders.insert(expected);
     const auto request = server.requests().back();
     rt::check_results(request);
     int n = 0;

@@ -84,6 +84,25 @@ TEST_CASE("a phase that the model sets survives kill -9, and its session") {
   CHECK(server.requests().size() == before + 2);
 }
 
+TEST_CASE("a phase that the model sets counts from then on, both ways") {
+  const work_folder folder;
+  // It leaves the phase where it must call `complete`, or enters it.
+  const std::string first = GENERATE("work", "chat");
+  const std::string then = first == "work" ? "chat" : "work";
+  http_server server{[&](const http_request& x) {
+    if (tool_messages(x).empty())
+      return respond_sse(calls({{"set_phase", {{"phase", then}}}}));
+    return respond_sse(answer("Done."));
+  }};
+  folder.configure(server.url("/v1"), must_complete);
+  const auto end =
+      run(folder, {"run", "--phase", first, "--output", "jsonl", "go"});
+  CHECK(end.status == 0);
+  const auto reminded = of_type(checked_events(end.out), "retry").size();
+  CHECK(reminded == (then == "work" ? 1u : 0u));
+  CHECK(server.requests().size() == 2 + reminded);
+}
+
 TEST_CASE("a name that is no phase is told to the model") {
   const work_folder folder;
   http_server server{[&](const http_request& x) {

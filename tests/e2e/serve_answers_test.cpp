@@ -54,7 +54,10 @@ void ask_for_runs(const http_user& who) {
       begin(who, "/v1/runs", {{"task", "a"}, {"session_id", "s"}}, "run_id");
   const std::string question = first_question(who)["proposal_id"];
   who.get("/v1/runs/" + run);
-  who.post("/v1/proposals/" + question, {{"decision", "approve"}});
+  who.post("/v1/proposals/" + question,
+           {{"decision", "approve"}, {"always", "call"}});
+  CHECK(who.get("/v1/grants?session=s").json()["grants"].size() == 1);
+  CHECK(who.send("DELETE", "/v1/grants/" + question, {}, {}).status == 200);
   await_end(who, run);
   who.get("/v1/proposals?status=all");
   who.get("/v1/runs?state=completed&limit=5");

@@ -30,8 +30,9 @@ std::string status_line(raw_client& x, std::string_view request) {
 }
 
 /// Sockets that listen, as /proc has them: "0100007F:1D09".
-bool listens_at(const std::string& address) {
-  std::ifstream in{"/proc/net/tcp"};
+bool listens_at(const std::string& address,
+                const char* table = "/proc/net/tcp") {
+  std::ifstream in{table};
   for (std::string line; std::getline(in, line);)
     if (line.find(address) != std::string::npos &&
         line.find(" 0A ") != std::string::npos)
@@ -70,6 +71,7 @@ TEST_CASE("it listens at loopback alone, and its token is nobody else's") {
   std::snprintf(port, sizeof port, "%04X", server.port());
   CHECK(listens_at("0100007F:" + std::string{port}));
   CHECK_FALSE(listens_at("00000000:" + std::string{port}));
+  CHECK_FALSE(listens_at(":" + std::string{port}, "/proc/net/tcp6"));
   struct ::stat about{};
   const auto file = folder.path() / "data" / "server" / "token";
   REQUIRE(::stat(file.c_str(), &about) == 0);

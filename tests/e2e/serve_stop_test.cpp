@@ -258,8 +258,16 @@ TEST_CASE("metrics count what goes on") {
   CHECK(who.get("/metrics").body.find("riffle_runs_active 1\n") !=
         std::string::npos);
   await_end(who, run);
-  CHECK(who.get("/metrics").body.find("riffle_runs_active 0\n") !=
-        std::string::npos);
+  const auto all = who.get("/metrics").body;
+  CHECK(all.find("riffle_runs_active 0\n") != std::string::npos);
+  INFO(all);
+  for (const auto* line :
+       {"gen_ai_invoke_agent_duration_seconds_count{gen_ai_agent_name="
+        "\"default\"} 1\n",
+        "gen_ai_client_operation_duration_seconds_count{",
+        "gen_ai_client_operation_time_to_first_chunk_seconds_count{",
+        "gen_ai_client_operation_time_per_output_chunk_seconds_count{"})
+    CHECK(all.find(line) != std::string::npos);
 }
 
 TEST_CASE("a log for programs names run, session and call") {

@@ -3,6 +3,7 @@
 // without store or inbox the program ends and says so.
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace riffle::testing;
 using nlohmann::json;
@@ -87,4 +88,29 @@ TEST_CASE("without its store or inbox the program ends and says why") {
     CHECK(x.again.status == (handler.starts_with("session") ? 2 : 0));
     CHECK(x.effects == (handler.starts_with("session") ? 0 : 1));
   }
+}
+
+TEST_CASE("without its cluster gate a process ends and says why") {
+  const auto status_of = [](const std::string& command) {
+    const work_folder folder;
+    folder.write("nodes.sh",
+                 "ip link set lo up || exit 77\nexec \"$0\" " + command);
+    folder.write("riffle.toml",
+                 "[cluster]\nname = \"a\"\nlisten = \"127.0.0.1:7434\"\n"
+                 "join = [\"127.0.0.1:7435\"]\ninsecure = true\n"
+                 "[node]\ntools = [\"read\"]\n[runtime]\ndata_dir = "
+                 "\"data\"\n");
+    return program{"/usr/bin/unshare",
+                   folder,
+                   {"-rn", "/bin/bash", "-c", folder.read("nodes.sh"),
+                    crashable_riffle().string()},
+                   {{"RIFFLE_TEST_THROW_IN", "cluster_gate.tick"}}}
+        .wait();
+  };
+  const auto x = status_of("node --config riffle.toml");
+  if (x.status == 77) return skip("no network namespaces here");
+  INFO(x.err);
+  CHECK(x.status == 1);
+  CHECK(x.err.find("the cluster gate failed, so the runtime has ended (") !=
+        std::string::npos);
 }

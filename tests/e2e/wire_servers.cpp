@@ -323,6 +323,23 @@ flavour mistral() {
   return {both, both};
 }
 
+wire_server at(wire_server x, decltype(x.door) door, std::string place,
+               std::string settings = {}) {
+  x.door = std::move(door);
+  x.place = std::move(place);
+  x.settings = std::move(settings);
+  return x;
+}
+
+wire_server grok() {
+  auto x = openai("xai/grok-x", {});
+  x.judge = [](const json& body) {
+    auto why = fault_of_grok(body);
+    return why.empty() ? openai_judge(body, {}) : why;
+  };
+  return x;
+}
+
 }  // namespace
 
 bool wire_server::last_is_user(const json& body) const {
@@ -331,23 +348,6 @@ bool wire_server::last_is_user(const json& body) const {
   if (last.value("role", "") != "user") return false;
   return !last["content"].is_array() ||
          last["content"].back().value("type", "") != "tool_result";
-}
-
-void configure_wires(const work_folder& folder, const std::string& url,
-                     const std::vector<std::string>& models) {
-  std::string text =
-      "[runtime]\ndata_dir = \"data\"\n"
-      "[agents.default]\nrecovery_attempts = 10\n";
-  for (const auto& x : models)
-    text += "[models.\"" + x + "\"]\nbase_url = \"" + url +
-            "\"\napi_key_env = \"\"\ncontext_window = 100000\n" +
-            (x.find('/') == x.npos
-                 ? "dialect = \"responses\"\nmodel = \"" + x + "\"\n"
-                 : "");
-  folder.write("riffle.toml", text);
-  for (int i = 0; i < wire_steps; ++i)
-    folder.write("f" + std::to_string(i) + ".txt",
-                 "file " + std::to_string(i) + "\n");
 }
 
 void check_prefixes(const std::vector<http_request>& requests) {
@@ -373,6 +373,11 @@ const std::vector<wire_server>& wires() {
       openai("gemini/gemini-x", gemini()),
       openai("openrouter/or-x", openrouter()),
       openai("mistral/mi-x", mistral()),
+      at(openai("vertex/google/gemini-v", gemini()), vertex_door,
+         "/projects/p/locations/l/endpoints/openapi",
+         "api_key_command = [\"{folder}/print-token\"]\n"),
+      at(openai("azure/gpt-x", {}), azure_door, "/openai/deployments/{model}"),
+      grok(),
       openai("groq/gr-x", {}),
       openai("cerebras/ce-x", {}),
       openai("fireworks/fi-x", {}),

@@ -29,7 +29,7 @@ bool is_nine(const std::string& id) {
 
 std::string fault_of_call(const std::string& provider, const json& call,
                           bool first) {
-  const bool signs = provider == "gemini";
+  const bool signs = provider == "gemini" || provider == "vertex";
   if (auto why = unknown_member(
           call, signs ? std::set<std::string>{"id", "type", "function",
                                               "extra_content"}
@@ -188,8 +188,13 @@ std::string fault_of_strangers(const wire_server& x, const json& body) {
   if (provider == x.model) return fault_of_items(all);
   if (provider == "anthropic") return fault_of_messages(all);
   if (provider == "ollama") return fault_of_plain_messages(all);
+  std::string before;
   for (const auto& m : body.at("messages")) {
-    if (m.at("role") != "assistant") continue;
+    const auto role = m.at("role").get<std::string>();
+    if (provider == "mistral" && role == "user" && before == "tool")
+      return "Unexpected role 'user' after role 'tool'";
+    before = role;
+    if (role != "assistant") continue;
     if (auto why = fault_of_message(provider, m); !why.empty()) return why;
   }
   return {};

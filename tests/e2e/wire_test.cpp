@@ -16,7 +16,9 @@ using nlohmann::json;
 namespace {
 
 std::map<std::string, std::string> env_of(const work_folder& folder) {
-  return {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}};
+  auto env = wire_environment();
+  env["RIFFLE_CONFIG"] = (folder.path() / "riffle.toml").string();
+  return env;
 }
 
 finished run(const work_folder& folder, const std::string& model) {
@@ -79,9 +81,7 @@ TEST_CASE("each provider gets back what it wants, also after kill -9") {
     int killed = 0;  // of the server's thread: it stalls where nobody was yet
     http_server server{[&](const http_request& request) {
       const auto body = json::parse(request.body);
-      if (const auto why = wire.judge(body); !why.empty())
-        return http_reply::json(json{{"error", {{"message", why}}}}.dump(),
-                                400);
+      if (auto no = refusal_of(wire, request, body)) return *std::move(no);
       const auto step = wire.step(body);
       if (step <= killed) return wire.reply(step);
       killed = step;
@@ -143,10 +143,9 @@ TEST_CASE("what one model wants back never goes to another") {
     const auto body = json::parse(request.body);
     const auto& wire = wire_of(body);
     const auto own = newest_part(body);
-    auto why = fault_of_strangers(wire, body);
-    if (why.empty()) why = wire.judge(own);
-    if (!why.empty())
+    if (const auto why = fault_of_strangers(wire, body); !why.empty())
       return http_reply::json(json{{"error", {{"message", why}}}}.dump(), 400);
+    if (auto no = refusal_of(wire, request, own)) return *std::move(no);
     const auto step = wire.step(own);
     if (step == 3 && killed.insert(wire.model).second)
       return http_reply::sse().stall(wire.model);

@@ -124,6 +124,15 @@ TEST_CASE("a header says #pragma once, opens no namespace, ends its line") {
   CHECK(check_text("x.cpp", top + "int x").size() == 1);
 }
 
+TEST_CASE("names of OpenTelemetry stand in one table") {
+  const std::string text =
+      std::string{"// SPDX-License-Identifier: MIT\nauto x = \"gen_"} +
+      "ai.tool.name\";\n";
+  CHECK(check_text("actors/x.cpp", text).size() == 1);
+  CHECK(check_text("runtime/base/metrics.cpp", text).empty());
+  CHECK(check_text("tests/x.cpp", text).empty());
+}
+
 TEST_CASE("endless waits, bare notes and machine paths are refused") {
   CHECK(about(std::string{"f(caf::infin"} + "ite);").size() == 1);
   CHECK(about(std::string{"// TO"} + "DO later").size() == 1);

@@ -49,8 +49,10 @@ struct fake {
   bool modern = false;
   std::atomic<int> sessions{0};
   std::function<http_reply(const http_request&, const json&)> on_call;
+  std::function<http_reply()> on_get;
 
   http_reply answer(const http_request& request) {
+    if (request.method == "GET" && on_get) return on_get();
     if (request.method == "GET") return http_reply::text("", 405);
     if (request.method == "DELETE") return http_reply::text("");
     const auto x = json::parse(request.body);
@@ -216,6 +218,26 @@ TEST_CASE("a legacy stream that broke goes on where it was") {
   server at{how};
   tools::tool_context context;
   CHECK(call_tool(at, "echo", {}, json::object(), context).text == "resumed");
+}
+
+TEST_CASE("a server's own stream is opened again after trouble") {
+  auto asked = std::make_shared<std::atomic<int>>(0);
+  world w{false, [](const http_request&, const json& x) {
+            return http_reply::json(result_of(x, text("ok")).dump());
+          }};
+  w.what->on_get = [asked] {
+    constexpr int refusal = 405;
+    switch (++*asked) {
+      case 1:
+        return http_reply::sse().send("id: e1\nretry: 10\ndata:\n\n").cut();
+      case 2: return http_reply::text("restarting", 503);
+      default: return http_reply::text("", refusal);
+    }
+  };
+  CHECK(w.call().text == "ok");
+  CHECK(eventually([&] { return *asked >= 3; }));
+  CHECK(w.call().text == "ok");
+  CHECK(*asked == 3);  // not behind the refusal
 }
 
 TEST_CASE("a broken stream of the modern era loses the call, not the server") {

@@ -52,6 +52,11 @@ TEST_CASE("openai: a server whose results show pictures gets them there") {
   model::quirks odd;
   odd.results_show_files = true;
   CHECK(model::make_dialect("openai", odd)->results_show_files());
+  // Such a server takes no user's message behind them.
+  CHECK(json::parse(model::make_dialect("openai", odd)->behind_results())
+            .at("role") == "assistant");
+  for (const auto* name : {"openai", "anthropic", "responses", "ollama"})
+    CHECK(model::make_dialect(name)->behind_results().empty());
   const auto x = result("openai", false, odd);
   CHECK(x.at("role") == "tool");
   CHECK(x.at("content") ==

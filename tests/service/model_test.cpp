@@ -199,10 +199,71 @@ TEST_CASE("a provider that knows no forms gets the form with a tool") {
     x.model = able;
     CHECK(fits_schemas(x));
   }
-  const auto schema = nlohmann::json::parse(complete_parameters("{\"a\":1}"));
-  const std::string about =
-      schema.at("properties").at("answer").at("description");
-  CHECK_THAT(about, Catch::Matchers::EndsWith(R"({"a":1})"));
+}
+
+TEST_CASE("an answer of a form is what `complete` is called with") {
+  using nlohmann::json;
+  const std::string form =
+      R"({"$schema":"x","type":"object","properties":{"n":{"type":"integer"}}})";
+  CHECK(can_be_arguments(form));
+  auto want = json::parse(form);
+  want.erase("$schema");
+  CHECK(json::parse(complete_parameters(form)) == want);
+  CHECK(json::parse(complete_parameters(R"({"type":"object"})")) ==
+        json::parse(R"({"type":"object","properties":{}})"));
+  CHECK_THAT(complete_description(form), Contains("its arguments"));
+  // Servers take no such thing as parameters of a tool.
+  for (const auto* other :
+       {R"({"a":1})", R"({"type":["object","null"]})",
+        R"({"type":"object","anyOf":[{}]})", R"({"type":"object","$ref":"#"})",
+        R"({"type":"object","enum":[{}]})"}) {
+    CAPTURE(other);
+    CHECK_FALSE(can_be_arguments(other));
+    const auto schema = json::parse(complete_parameters(other));
+    const std::string about =
+        schema.at("properties").at("answer").at("description");
+    CHECK_THAT(about, Catch::Matchers::EndsWith(other));
+    CHECK_THAT(complete_description(other), Contains("its argument holds"));
+  }
+}
+
+TEST_CASE("in the end a model is made to call `complete`, as its server can") {
+  run_spec spec;
+  spec.completing =
+      model::tool_description{"complete", "d", R"({"type":"object"})"};
+  model::request_options x;
+  x.model = "m";
+  x.tools = {{"read", "", ""}};
+  x.response_schema = R"({"type":"object"})";
+  x.thinking_budget = 2000;
+  x.tool_choice = "auto";
+  const auto head = [&](const char* dialect, bool forces) {
+    const auto made = completing_request(spec, x, forces);
+    const auto to = model::make_dialect(dialect);
+    return nlohmann::json::parse(to->request_head(made) +
+                                 to->request_tail(made));
+  };
+  using nlohmann::json;
+  CHECK(head("openai", true).at("tool_choice") ==
+        json::parse(R"({"type":"function","function":{"name":"complete"}})"));
+  CHECK(head("responses", true).at("tool_choice") ==
+        json::parse(R"({"type":"function","name":"complete"})"));
+  const auto claude = head("anthropic", true);
+  CHECK(claude.at("tool_choice") ==
+        json::parse(R"({"type":"tool","name":"complete"})"));
+  CHECK_FALSE(claude.contains("thinking"));
+  CHECK_FALSE(claude.contains("output_config"));
+  CHECK(claude.at("tools").size() == 2);  // so that the cache still holds
+  for (const auto* name : {"openai", "anthropic", "responses", "ollama"}) {
+    const auto body = head(name, false);
+    CHECK_FALSE(body.contains("tool_choice"));
+    REQUIRE(body.at("tools").size() == 1);
+    CHECK_THAT(body.at("tools").dump(), Contains("complete"));
+  }
+  config::model_config model;
+  CHECK(can_force(model));
+  model.dialect = "ollama";
+  CHECK_FALSE(can_force(model));
 }
 
 TEST_CASE("a window of its own is read in what Ollama says of a model") {

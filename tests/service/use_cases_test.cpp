@@ -137,7 +137,7 @@ TEST_CASE("who asks when the runtime has ended is told so") {
   const auto door = owner->door();
   owner.reset();
   awaited<run_opened> opened;
-  door->start(std::make_shared<const run_spec>(), {}, opened.place());
+  door->start(std::make_shared<const run_spec>(), {}, {}, opened.place());
   const auto run = opened.get();
   REQUIRE_FALSE(run);
   CHECK(run.error().code == errc::cancelled);

@@ -150,3 +150,60 @@ TEST_CASE("the order stays when the log is moved and runs are deleted") {
   CHECK_FALSE(all.contains("a"));
   CHECK(all.at("b") == make_lines("b", 1, 50));
 }
+
+TEST_CASE("what version 7 wrote keeps its place in the order") {
+  const scratch_folder folder;
+  {
+    const auto j = open_store(folder.path());
+    for (const std::string name : {"a", "b"})
+      REQUIRE(j->open_run(make_run("ses_" + name, name)));
+    for (std::uint64_t k = 1; k <= 50; ++k)
+      for (const std::string name : {"a", "b"})
+        REQUIRE_FALSE(store(*j, log_unit(name, k, k)));
+  }
+  make_older(folder.path(), 7);
+  feed_place middle;
+  {
+    const auto j = open_store(folder.path());
+    middle = j->end_of_feed().value();
+    for (const std::string name : {"a", "b"}) REQUIRE(j->adopt_run({name}));
+    for (std::uint64_t k = 51; k <= 90; ++k)
+      for (const std::string name : {"a", "b"})
+        REQUIRE_FALSE(store(*j, log_unit(name, k, k)));
+  }
+  const auto j = open_store(folder.path());
+  for (const auto bytes : {1UL, 500UL, 1UL << 20}) {
+    const auto all = read_feed(*j, {}, bytes);
+    for (const std::string name : {"a", "b"})
+      CHECK(all.at(name) == make_lines(name, 1, 90));
+    const auto rest = read_feed(*j, middle, bytes);
+    CHECK(rest.at("a") == make_lines("a", 51, 90));
+  }
+  REQUIRE(j->adopt_run({"a"}));
+  auto run = j->load_run({"a"}).value();
+  run.state = run_state::completed;
+  REQUIRE_FALSE(store(*j, {run.id, {}, {run}}));
+  REQUIRE(j->delete_session({"ses_a"}));
+  const auto all = read_feed(*j, {}, 500);
+  CHECK_FALSE(all.contains("a"));
+  CHECK(all.at("b") == make_lines("b", 1, 90));
+}
+
+TEST_CASE("a page is not empty because what was there is deleted",
+          "[torture]") {
+  const scratch_folder folder;
+  const auto j = open_store(folder.path());
+  for (const std::string name : {"a", "b"})
+    REQUIRE(j->open_run(make_run("ses_" + name, name)));
+  // More commits than are looked at for a page.
+  for (std::uint64_t k = 1; k <= 21'000; ++k)
+    REQUIRE_FALSE(store(*j, log_unit("a", k, k)));
+  auto run = j->load_run({"a"}).value();
+  run.state = run_state::completed;
+  REQUIRE_FALSE(store(*j, {run.id, {}, {run}}));
+  REQUIRE_FALSE(store(*j, log_unit("b", 1, 3)));
+  REQUIRE(j->delete_session({"ses_a"}));
+  const auto page = j->read_feed({}, 1 << 20).value();
+  REQUIRE(page.entries.size() == 1);
+  CHECK(page.entries[0].run == run_id{"b"});
+}

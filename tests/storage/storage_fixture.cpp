@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/storage/block_rows.hpp"
 #include "tests/support/time_scale.hpp"
 
 namespace riffle::testing {
@@ -180,8 +181,33 @@ void change_file(const fs::path& folder, const std::string& sql) {
       .execute(sql);
 }
 
+namespace {
+
+/// Version 7 had each block under the last commit that brought some of it.
+void put_feed_by_last(const fs::path& folder) {
+  storage::sqlite::database db{folder / "riffle.db", std::chrono::seconds{1}};
+  std::vector<std::pair<std::uint64_t, std::int64_t>> all;
+  {
+    storage::sqlite::statement blocks{db, "SELECT key, commits FROM blocks"};
+    auto found = blocks.query();
+    while (found.next()) {
+      const auto shares =
+          storage::shares_of(found.integer(0), found.bytes(1), "a test");
+      if (!shares.empty())
+        all.emplace_back(shares.back().commit, found.integer(0));
+    }
+  }
+  db.execute("DELETE FROM feed");
+  storage::sqlite::statement add{db, "INSERT INTO feed VALUES(?, ?, ?)"};
+  for (const auto& [last, key] : all)
+    add.run(last, key, storage::crc_of_feed(last, key));
+}
+
+}  // namespace
+
 void make_older(const fs::path& folder, int version) {
-  change_file(folder, "DROP TABLE feed");
+  if (version == 7) put_feed_by_last(folder);
+  if (version < 7) change_file(folder, "DROP TABLE feed");
   if (version < 6) change_file(folder, "DROP TABLE files");
   if (version < 5)
     change_file(folder,

@@ -59,7 +59,7 @@ expected<std::string> read_all(storage::journal& from, const std::string& run,
 /// Runs SQL on the file, as somebody else would.
 void change_file(const std::filesystem::path& folder, const std::string& sql);
 
-/// Makes of a closed file what an older version (1 to 6) would have written.
+/// Makes of a closed file what an older version (1 to 7) would have written.
 void make_older(const std::filesystem::path& folder, int version);
 
 /// Opens with notes collected in `notes`.

@@ -314,34 +314,31 @@ class http_link final : public link {
     static_cast<void>(exchange(x));
   }
 
-  /// The server's own stream, if it offers one. Waits a moment until it is
-  /// there: what a server sends before, it may send to nobody.
+  /// The server's own stream, if it offers one: one that refuses the request
+  /// (405 says so) has none; one that cannot be reached, or is in trouble, is
+  /// asked again. Waits a moment until it is there: what a server sends before,
+  /// it may send to nobody.
   void listen() {
     auto there = std::make_shared<listening>();
     listener_ = std::jthread{[this, there] {
       const listening::end at_end{*there};
       std::string last;
       auto wait = std::chrono::duration_cast<duration>(options_.retry);
+      bool told = false;
       while (!stop_.stop_requested()) {
-        exchange_request x;
-        x.method = "GET";
-        x.url = options_.url;
-        x.headers = headers_of("", {});
-        if (!last.empty()) x.headers.push_back("Last-Event-ID: " + last);
-        x.stop = stop_.get_token();
-        x.largest_message = options_.largest_message;
-        x.connect_timeout = options_.connect_timeout;
-        x.on_message = [this](std::string_view text) {
-          on_text(text);
-          return true;
-        };
-        x.on_time = [this] {
-          send_replies();
-          return true;
-        };
-        x.on_answer = [there] { there->tell(); };
-        const auto end = exchange(x);
-        if (!end.stream) return;  // it offers none, or is gone
+        const auto end = follow_stream(there, last);
+        constexpr int refused = 400;
+        constexpr int trouble = 500;
+        if (!end.stream && end.status >= refused && end.status < trouble)
+          return;
+        if (!end.stream && !stop_.stop_requested() &&
+            !std::exchange(told, true))
+          log_warn("mcp." + options_.name,
+                   "its stream of news cannot be opened, it is tried again: " +
+                       redact(end.status == 0
+                                  ? end.problem
+                                  : "HTTP " + std::to_string(end.status)));
+        told = told && !end.stream;
         if (!end.last_event_id.empty()) last = end.last_event_id;
         if (end.retry_ms)
           wait = std::min<duration>(milliseconds{*end.retry_ms}, longest_retry);
@@ -352,6 +349,28 @@ class http_link final : public link {
       }
     }};
     there->wait();
+  }
+
+  exchange_end follow_stream(const std::shared_ptr<listening>& there,
+                             const std::string& last) {
+    exchange_request x;
+    x.method = "GET";
+    x.url = options_.url;
+    x.headers = headers_of("", {});
+    if (!last.empty()) x.headers.push_back("Last-Event-ID: " + last);
+    x.stop = stop_.get_token();
+    x.largest_message = options_.largest_message;
+    x.connect_timeout = options_.connect_timeout;
+    x.on_message = [this](std::string_view text) {
+      on_text(text);
+      return true;
+    };
+    x.on_time = [this] {
+      send_replies();
+      return true;
+    };
+    x.on_answer = [there] { there->tell(); };
+    return exchange(x);
   }
 
   const http_link_options options_;

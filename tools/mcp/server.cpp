@@ -7,6 +7,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
+#include "tools/mcp/measured_link.hpp"
 
 namespace riffle::mcp {
 
@@ -181,7 +182,7 @@ void server::live(const std::stop_token& stop) {
     suspected_ = false;
     const auto generation = ++generation_;
     lock.unlock();
-    const auto to = options_.connect(events_of(generation));
+    const auto to = connect_measured(options_, events_of(generation));
     auto has = begin_safely(*to, stop);
     lock.lock();
     if (has) {

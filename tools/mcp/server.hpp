@@ -52,6 +52,7 @@ struct server_options {
   std::string name{};
   /// Makes a connection; its events come on its own threads.
   std::function<link_ptr(link_events)> connect{};
+  std::string transport = "pipe";  ///< for metrics: what carries it, or "tcp"
   identity me{};
   duration startup_timeout = std::chrono::seconds{30};
   core::circuit_breaker::limits supervision{};

@@ -162,11 +162,11 @@ int approve_tools(const mcp_command& x, console& io) {
     known = {};
   const auto text = mcp_changes_text(mcp::changes(known, has->tools));
   if (x.yes || text.empty()) {
-    io.say(text);
+    io.err.write(text);
     return keep_approval(x, *servers, *has, io);
   }
   const auto keyboard = open_keyboard(false);
-  io.say(text);
+  io.err.write(text);
   if (!keyboard) {
     io.complain("nobody can be asked here: --yes approves them as they are");
     return usage;

@@ -28,6 +28,9 @@ using nlohmann::ordered_json;
 /// Between asking what runs to end, and leaving it to its guards.
 constexpr auto stop_limit = std::chrono::seconds{5};
 
+/// How often it is looked whether the process can go on.
+constexpr auto look = std::chrono::milliseconds{500};
+
 /// What ends a node: told once from a signal's thread, or by a peer.
 class ending {
  public:
@@ -41,9 +44,12 @@ class ending {
     drained_ = true;
     changed_.notify_all();
   }
-  void wait_until_asked() {
+  /// Or until the process cannot go on: then why.
+  std::optional<error> wait_until_asked(const node& of) {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [&] { return asked_ > 0; });
+    while (!changed_.wait_for(lock, look, [&] { return asked_ > 0; }))
+      if (auto why = of.failure()) return why;
+    return {};
   }
   /// False: the time is over, or somebody asked again.
   bool wait_until_drained(duration limit) {
@@ -101,6 +107,7 @@ int execute(const node_command& x, console& io) {
   if (!settings->origins.contains("runtime.log.level"))
     settings->runtime.log.level = "info";
   warn_of(*settings, io);
+  ending end;
   interrupts signals;
   node_parts parts;
   parts.owns_process = true;
@@ -109,12 +116,11 @@ int execute(const node_command& x, console& io) {
   auto made = node::create(*settings, std::move(parts));
   if (!made) return report(made.error(), io);
   auto& part = *(*made)->cluster();
-  ending end;
   part.on_drain_asked([&end] { end.ask(); });
   signals.on_stop([&end](const char*) { end.ask(); });
   io.out.write(place_of(*settings, part) + "\n");
   io.complain_of_output();  // not only when it ends
-  end.wait_until_asked();
+  if (const auto why = end.wait_until_asked(**made)) return report(*why, io);
   part.drain([&end] { end.drained(); });
   if (!end.wait_until_drained(settings->node.drain_timeout)) {
     io.complain("what still runs is asked to end (node.drain_timeout)");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/commands/commands.hpp"
+#include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -128,6 +129,9 @@ int execute(const plan_command& x, console& io) {
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
   if (signals.asked_to_stop()) return interrupted_by_user;
+  if (const auto done =
+          go_on_with_plan(*rt, x, request.plan, signals, room, io))
+    return *done;
   const auto started = with_room(room, [&] { return rt->start_plan(request); });
   if (room.status()) return *room.status();
   if (!started) return report(started.error(), io);

@@ -6,6 +6,7 @@
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/find_session.hpp"
+#include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
@@ -44,6 +45,16 @@ int nothing_to_do(const storage::session_snapshot& x, console& io,
                 "on; start it again by 'riffle plan FILE'");
     return completed;
   }
+  if (last.id.value.starts_with("plan_") &&
+      last.state == storage::run_state::failed) {
+    io.complain(
+        "plan " + last.id.value +
+        " has failed, and a plan that has ended does not go on; 'riffle "
+        "sessions show " +
+        x.session.value +
+        "' tells its steps, 'riffle plan FILE' begins it anew");
+    return completed;
+  }
   io.complain("nothing is unfinished in session " + x.session.value +
               "; its last run is " + std::string{to_string(last.state)} +
               ". 'riffle sessions show " + x.session.value +
@@ -72,6 +83,14 @@ std::optional<error> elsewhere(const storage::run_record& run,
   return error{
       errc::invalid_request, "sessions",
       "the run was started in " + folder + ", where its tools work" + why};
+}
+
+/// What is chosen for a plan alone is for no other work.
+std::optional<error> misplaced(const resume_command& x, const std::string& id) {
+  if (!x.choices.on_error || id.starts_with("plan_")) return std::nullopt;
+  return error{
+      errc::invalid_request, "sessions",
+      "--on-error is about the steps of a plan, and " + id + " is none"};
 }
 
 /// Its tasks that have not ended go on, with their own choices unless others
@@ -110,15 +129,21 @@ int execute(const resume_command& given, console& io) {
   if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
   if (x.session.starts_with("volley_"))
-    return resume_volley(*rt, x, signals, io);
+    return misplaced(x, x.session) ? report(*misplaced(x, x.session), io)
+                                   : resume_volley(*rt, x, signals, io);
   const auto session = rt->session(session_id{x.session});
   if (!session && session.error().code == errc::not_found)
     return report(no_session(x.session), io);
   if (!session) return report(session.error(), io);
   const auto* active = unfinished(*session);
   if (!active) return nothing_to_do(*session, io, x.common);
-  if (const auto why = elsewhere(*active, session->session))
-    return report(*why, io);
+  for (const auto& why :
+       {elsewhere(*active, session->session), misplaced(x, active->id.value)})
+    if (why) return report(*why, io);
+  auto keyboard = open_keyboard(false);
+  if (keyboard && !x.choices.on_error && x.common.level != verbosity::quiet)
+    x.choices.on_error =
+        ask_about_cut_step(*session, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
   const auto resumed =
       with_room(room, [&] { return rt->resume(active->id, {}, x.choices); });
@@ -129,7 +154,7 @@ int execute(const resume_command& given, console& io) {
     return now && !unfinished(*now) ? nothing_to_do(*now, io, x.common)
                                     : report(resumed.error(), io);
   }
-  return watch_any({*rt, *resumed, open_keyboard(false)}, x.common, x.show,
+  return watch_any({*rt, *resumed, std::move(keyboard)}, x.common, x.show,
                    signals, room, io);
 }
 

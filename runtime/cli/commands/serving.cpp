@@ -157,6 +157,7 @@ struct serving::impl {
   std::condition_variable changed;
   bool asked = false;
   bool stopped = false;
+  bool left_behind = false;  ///< a thread did not end
 
   http::site_parts parts();
   [[nodiscard]] std::vector<http::gauge> gauges();
@@ -223,7 +224,11 @@ std::size_t serving::impl::running() const {
 
 serving::serving(std::unique_ptr<impl> x) : impl_{std::move(x)} {}
 
-serving::~serving() { stop(); }
+/// What a thread still uses that does not end stays until the process ends.
+serving::~serving() {
+  stop();
+  if (impl_->left_behind) static_cast<void>(impl_.release());
+}
 
 expected<std::unique_ptr<serving>> serving::start(
     const serving_options& x, const serving_secrets& secrets) {
@@ -310,11 +315,11 @@ void serving::stop() {
   impl_->transport->close(close_limit);
   read_metrics(nullptr);
   impl_->runtime->on_commit([] {});
-  impl_->cases->close(close_limit);
-  impl_->works->close(close_limit);
-  impl_->feeds->close(close_limit);
-  impl_->reads->close(close_limit);
-  impl_->runtime.reset();
+  for (const auto& threads :
+       {impl_->cases, impl_->works, impl_->feeds, impl_->reads})
+    if (!threads->close(close_limit)) impl_->left_behind = true;
+  if (!impl_->left_behind) return impl_->runtime.reset();
+  log_warn(op, "a request does not end: its thread is left behind");
 }
 
 }  // namespace riffle::cli

@@ -10,6 +10,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/cancel_run.hpp"
+#include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -103,9 +104,13 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
     if (!of) return report(of.error(), io);
     return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
   }
-  const auto resumed = with_room(room, [&] {
-    return rt.resume(left->id, {}, {.approval = approve::ask});
-  });
+  resume_options choices{.approval = approve::ask};
+  if (const auto session = rt.session(left->session))
+    choices.on_error =
+        ask_about_cut_step(*session, keyboard->get(), signals, io);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto resumed =
+      with_room(room, [&] { return rt.resume(left->id, {}, choices); });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
   return watch_any({rt, *resumed, std::move(keyboard)}, x.common, x.show,

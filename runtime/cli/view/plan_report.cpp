@@ -14,9 +14,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t longest_text = 60;
-constexpr std::size_t longest_message = 300;
-
 json error_json(const error& x) {
   return {{"code", to_string(x.code)},
           {"message", x.message},
@@ -42,31 +39,16 @@ std::string plan_report::step_mark(std::uint32_t step) const {
   return "[" + std::to_string(step) + "/" + std::to_string(total_) + "] ";
 }
 
-std::string plan_report::on(const event& x) {
+void plan_report::on(const event& x) {
   if (const auto* e = std::get_if<events::plan_started>(&x.body)) {
     plan_ = e->plan.value;
     total_ = e->steps;
-    return "[PLAN] " + safe_line(plan_, 64) + ", " + std::to_string(total_) +
-           (total_ == 1 ? " step\n" : " steps\n");
-  }
-  if (const auto* s = std::get_if<events::plan_step_started>(&x.body)) {
-    const auto& what = s->tool.empty() ? s->instruction : s->tool;
-    return step_mark(s->step) + "▶ " + safe_line(s->id, 64) + ": " +
-           safe_line(what, longest_text) +
-           (s->attempt > 1 ? " (attempt " + std::to_string(s->attempt) + ")"
-                           : "") +
-           "\n";
-  }
-  if (const auto* s = std::get_if<events::plan_step_finished>(&x.body)) {
+  } else if (const auto* s = std::get_if<events::plan_step_finished>(&x.body)) {
     steps_.push_back(step_json(*s));
-    return step_mark(s->step) + (s->err ? "✗ " : "✓ ") + safe_line(s->id, 64) +
-           " (" + short_duration(s->duration_ms) + ")" +
-           (s->err ? ": " + safe_line(s->err->message, longest_message) : "") +
-           "\n";
-  }
-  if (const auto* end = std::get_if<events::plan_finished>(&x.body))
+    if (s->err) failed_ = *s;
+  } else if (const auto* end = std::get_if<events::plan_finished>(&x.body)) {
     finished_ = *end;
-  return {};
+  }
 }
 
 void plan_report::count(const event& x) {

@@ -2,7 +2,7 @@
 #pragma once
 
 // What a plan came to and what it cost, collected from its own log and those of
-// its steps' runs; and its lines for a person. Pure.
+// its steps' runs. Pure.
 
 #include <cstdint>
 #include <map>
@@ -19,8 +19,8 @@ namespace riffle::cli {
 
 class plan_report {
  public:
-  /// An event of the plan's log. Gives back a line for standard error, or "".
-  std::string on(const event& x);
+  /// An event of the plan's log.
+  void on(const event& x);
 
   /// Any event of the plan's log or of a step's run, behind `on`: it counts to
   /// its step.
@@ -32,6 +32,11 @@ class plan_report {
   [[nodiscard]] const std::optional<events::plan_finished>& finished()
       const noexcept {
     return finished_;
+  }
+  /// The step that failed last, if one did.
+  [[nodiscard]] const std::optional<events::plan_step_finished>& failed_step()
+      const noexcept {
+    return failed_;
   }
 
   /// One object: plan_id, session_id, status, answer, error?, steps: [{step,
@@ -52,6 +57,7 @@ class plan_report {
   std::uint32_t step_ = 0;                        ///< that began last
   std::map<std::string, std::uint32_t> step_of_;  ///< runs of steps
   std::map<std::uint32_t, run_stats> stats_;      ///< by step
+  std::optional<events::plan_step_finished> failed_;
   std::optional<events::plan_finished> finished_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/cli/terminal/leave_screen.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -66,6 +67,7 @@ void volley_output::write(const screen_writes& all) {
     }
     (x.to_out ? out_ : err_).write(x.bytes);
   }
+  leave_screen_at(view_.cursor());
 }
 
 bool volley_output::uncover() {

@@ -15,34 +15,12 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::size_t longest_title = 200;
-constexpr std::size_t no_terminal = 100;  ///< columns of a title in a file
 constexpr std::size_t tasks_with_bar = 20;
 constexpr std::size_t most_reasons = 100;  ///< that are remembered
 
 std::uint64_t in_ms(duration x) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
-}
-
-trace_options traces_of(const view_options& x) {
-  const bool in_status = x.status && x.level != verbosity::verbose;
-  return {x.level, x.color, !in_status, x.asks};
-}
-
-/// Each line behind `mark`.
-std::string marked(const std::string& mark, std::string_view lines) {
-  std::string out;
-  while (!lines.empty()) {
-    const auto end = std::min(lines.find('\n'), lines.size() - 1);
-    out.append(mark).append(" ").append(lines.substr(0, end + 1));
-    lines.remove_prefix(end + 1);
-  }
-  return out;
-}
-
-std::string painted(std::string_view text, const char* paint, bool color) {
-  if (!color) return std::string{text};
-  return std::string{"\x1b["} + paint + "m" + std::string{text} + "\x1b[0m";
 }
 
 std::string bar(std::size_t done, std::size_t all) {
@@ -67,62 +45,46 @@ std::string volley_view::place(std::size_t task) const {
          "]";
 }
 
-std::string volley_view::title(std::size_t task, std::size_t room) const {
-  return fit(titles_[task], room);
-}
-
 screen_writes volley_view::begun(std::size_t task, bool again, time_point now,
                                  view_size size) {
   if (!began_) began_ = now;
   first_begun_.try_emplace(task, now);
-  auto& x = running_.try_emplace(task, traces_of(options_)).first->second;
-  x.since = now;
-  if (options_.level == verbosity::quiet) return {};
-  const auto columns = size.columns > 0 ? size.columns : no_terminal;
-  const auto head = place(task) + " " + (again ? "↻" : "▶") + " ";
-  const auto used = columns_of(head) + 1;
-  return screen_.lines(head + title(task, columns > used ? columns - used : 1) +
-                       "\n");
+  auto& x =
+      running_
+          .try_emplace(task, options_, place(task), titles_[task], true, now)
+          .first->second;
+  if (again) x.begin_again(now, titles_[task]);
+  // Where it has a row that says it.
+  if (options_.level == verbosity::quiet || x.folds()) return {};
+  return screen_.lines(x.begin_line(size.columns));
 }
 
 screen_writes volley_view::on(std::size_t task, const event& x,
                               view_size size) {
   const auto found = running_.find(task);
   if (found == running_.end()) return {};
-  auto& [traces, thoughts, doing, since] = found->second;
-  doing.on(x);
   // This may be behind its events, which know when they happened.
   if (x.at > opened_) {
     auto& span = spans_.try_emplace(task, time_span{x.at, x.at}).first->second;
     span.last = x.at;
   }
-  const auto mark = place(task);
-  const auto used = mark.size() + 1;
-  traces.set_columns(size.columns > used ? size.columns - used : size.columns);
-  // How it began and ended is said once, with its time (`begun`, `over`).
-  const bool said = std::holds_alternative<events::run_finished>(x.body) ||
-                    std::holds_alternative<events::failure>(x.body);
-  const bool ids = std::holds_alternative<events::run_started>(x.body) &&
-                   options_.level != verbosity::verbose;
-  if (ids) return {};
-  const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
-  if (thought && !options_.reasoning) return {};
-  auto lines = thought ? thoughts.on(thought->content) : thoughts.end();
-  lines += said ? traces.repeated() : traces.on(x);
-  return screen_.lines(marked(mark, lines));
+  return screen_.lines(found->second.on(x, size.columns));
 }
 
 screen_writes volley_view::over(const task_result& x, time_point now,
                                 view_size size) {
   std::string lines;
+  std::string folded;
   if (const auto found = running_.find(x.task); found != running_.end()) {
-    lines = marked(place(x.task), found->second.traces.repeated());
+    lines = found->second.end(x.status == task_status::completed);
+    folded = found->second.folded();
     running_.erase(found);
   }
-  return screen_.lines(lines + end_line(x, now, size));
+  return screen_.lines(lines + end_line(x, folded, now, size));
 }
 
-std::string volley_view::end_line(const task_result& x, time_point now,
+std::string volley_view::end_line(const task_result& x,
+                                  const std::string& folded, time_point now,
                                   view_size size) {
   ++done_;
   const bool good = x.status == task_status::completed;
@@ -131,10 +93,11 @@ std::string volley_view::end_line(const task_result& x, time_point now,
   if (begun == first_begun_.end() && x.run) return {};  // it had ended before
   if (begun != first_begun_.end()) ++ran_;
   if (options_.level == verbosity::quiet) return {};
-  const auto columns = size.columns > 0 ? size.columns : no_terminal;
+  const auto columns = size.columns > 0 ? size.columns : file_columns;
   std::string end;
   if (begun != first_begun_.end())
-    end = " (" + short_duration(took(x.task, now - begun->second)) + ")";
+    end =
+        " (" + short_duration(took(x.task, now - begun->second)) + folded + ")";
   if (x.attempts > 1) end += ", " + std::to_string(x.attempts) + " runs";
   const char* sign = good ? "✓" : "✗";
   if (x.status == task_status::not_run) sign = "·";
@@ -144,7 +107,8 @@ std::string volley_view::end_line(const task_result& x, time_point now,
   const auto head = place(x.task) + " ";
   const auto used = columns_of(head) + 3 + columns_of(end);
   auto line = head + painted(sign, good ? "32" : "31", options_.color) + " " +
-              title(x.task, columns > used ? columns - used : 1) + end + "\n";
+              fit(titles_[x.task], columns > used ? columns - used : 1) + end +
+              "\n";
   if (why.empty() || known != reasons_.end()) return line;
   if (reasons_.size() < most_reasons) reasons_.emplace(why, x.task);
   return line + std::string(columns_of(head) + 2, ' ') + why + "\n";
@@ -182,8 +146,7 @@ screen_writes volley_view::tick(time_point now, view_size size) {
   constexpr std::size_t narrowest = 10;
   if (!began_) began_ = now;
   std::string waited;
-  for (auto& [task, x] : running_)
-    waited += marked(place(task), x.traces.rest());
+  for (auto& [task, x] : running_) waited += x.rest();
   auto out = screen_.lines(waited);
   if (size.columns < narrowest || !screen_.due(now)) return out;
   auto more = screen_.draw(status(now, size), true, now, size.columns);
@@ -192,22 +155,14 @@ screen_writes volley_view::tick(time_point now, view_size size) {
   return out;
 }
 
-/// As many tasks as fit with room for what stands above, then the sum.
+/// The last row is the sum.
 std::string volley_view::status(time_point now, view_size size) const {
-  constexpr std::size_t least_rows = 2;
-  constexpr std::size_t most_rows = 12;
-  const auto rows = std::clamp(size.rows / 2, least_rows, most_rows);
   const auto columns = size.columns - 1;  // a full line makes some wrap
-  std::string out;
-  std::size_t shown = 0;
-  for (const auto& [task, x] : running_) {
-    if (shown + 1 == rows) break;
-    ++shown;
-    const auto head = place(task) + " ";
-    const auto room = columns > head.size() ? columns - head.size() : 1;
-    out += head + x.doing.line(now - x.since, room) + "\n";
-  }
-  return out + sum_line(now, running_.size() - shown, columns);
+  std::vector<const task_view*> all;
+  for (const auto& [task, x] : running_) all.push_back(&x);
+  std::size_t hidden = 0;
+  const auto rows = rows_of(all, now, columns, status_rows(size) - 1, hidden);
+  return rows + sum_line(now, hidden, columns);
 }
 
 std::string volley_view::sum_line(time_point now, std::size_t hidden,

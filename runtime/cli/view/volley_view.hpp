@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a person sees of many tasks at once: whose traces they are, how each
-// task ended, and below that a line for each task that runs. Pure: events, time
-// and size in, bytes out.
+// What a person sees of many tasks at once: how each ended, and below that, as
+// it changes, a row for each that works, its traces and their sum. Pure:
+// events, time and size in, bytes out.
 
 #include <cstddef>
 #include <map>
@@ -15,18 +15,10 @@
 #include "messages/event.hpp"
 #include "runtime/cli/terminal/live_view.hpp"
 #include "runtime/cli/terminal/screen.hpp"
-#include "runtime/cli/view/activity.hpp"
-#include "runtime/cli/view/reasoning_lines.hpp"
-#include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/cli/view/task_view.hpp"
 #include "runtime/service/requests.hpp"
 
 namespace riffle::cli {
-
-/// Of the terminal; 0: none.
-struct view_size {
-  std::size_t columns = 0;
-  std::size_t rows = 0;
-};
 
 class volley_view {
  public:
@@ -55,28 +47,23 @@ class volley_view {
   screen_writes answer(std::string_view text);
   screen_writes hide_status() { return screen_.clear(); }
   void cancelling() { cancelling_ = true; }
+  [[nodiscard]] cursor_place cursor() const noexcept {
+    return screen_.cursor();
+  }
 
   /// "[2/3]"
   [[nodiscard]] std::string place(std::size_t task) const;
 
  private:
-  struct running {
-    explicit running(trace_options x) : traces{x}, thoughts{x.color} {}
-    trace_writer traces;
-    reasoning_lines thoughts;
-    activity doing;
-    time_point since{};
-  };
-
   struct time_span {
     wall_time first{};
     wall_time last{};
   };
 
   [[nodiscard]] std::uint64_t took(std::size_t task, duration seen) const;
-  [[nodiscard]] std::string title(std::size_t task, std::size_t room) const;
   static std::string why_not(const task_result& x);
-  std::string end_line(const task_result& x, time_point now, view_size size);
+  std::string end_line(const task_result& x, const std::string& folded,
+                       time_point now, view_size size);
   [[nodiscard]] std::string status(time_point now, view_size size) const;
   [[nodiscard]] std::string sum_line(time_point now, std::size_t hidden,
                                      std::size_t columns) const;
@@ -85,7 +72,7 @@ class volley_view {
   std::vector<std::string> titles_;
   wall_time opened_;
   screen screen_;
-  std::map<std::size_t, running> running_;
+  std::map<std::size_t, task_view> running_;
   std::map<std::size_t, time_point> first_begun_;
   std::map<std::size_t, time_span> spans_;      ///< of events that came here
   std::map<std::string, std::size_t> reasons_;  ///< errors, where told first

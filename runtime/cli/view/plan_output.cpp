@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/plan_output.hpp"
+
+#include "runtime/cli/terminal/leave_screen.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/view/run_output.hpp"
+
+namespace riffle::cli {
+
+plan_output::plan_output(run_id plan, const common_options& options,
+                         show_options show, fd_writer& out, fd_writer& err)
+    : plan_{std::move(plan)},
+      options_{options},
+      show_{show},
+      out_{out},
+      err_{err},
+      view_{view_of(options, show, out, err)} {}
+
+view_size plan_output::size() const { return {err_.columns(), err_.rows()}; }
+
+void plan_output::write(const screen_writes& all) {
+  for (const auto& x : all) (x.to_out ? out_ : err_).write(x.bytes);
+  leave_screen_at(view_.cursor());
+}
+
+void plan_output::on(const event_batch& batch, time_point now) {
+  if (options_.output == output_kind::jsonl) out_.write(batch.lines());
+  batch.for_each([&](const event_view& x) { on(x, now); });
+}
+
+void plan_output::on(const event_view& x, time_point now) {
+  if (x.type().starts_with("llm_") && !view_.wants_text()) return;
+  const auto e = x.parse();
+  if (!e) return interject("riffle: " + e.error().message + "\n");
+  if (const auto* end = std::get_if<events::tool_result>(&e->body);
+      end && show_.tool_trace)
+    interject(tool_trace(e->run, *end, runs_.title_of(end->id)));
+  runs_.on(*e);
+  if (e->run == plan_) report_.on(*e);
+  report_.count(*e);
+  write(view_.on(*e, now, size()));
+  if (listener_) listener_(*e);
+}
+
+void plan_output::tick(time_point now) { write(view_.tick(now, size())); }
+
+void plan_output::finish(std::uint32_t unasked) {
+  write(view_.hide_status());
+  const auto& end = report_.finished();
+  if (!end) return;
+  if (show_.stats) interject(report_.stats_text());
+  if (options_.output == output_kind::json)
+    out_.write(report_.to_json(runs_.session(), unasked) + "\n");
+  if (options_.output != output_kind::text || !end->answer) return;
+  auto text = out_.is_terminal() ? safe_text(*end->answer) : *end->answer;
+  if (!text.ends_with('\n')) text += '\n';
+  write(view_.answer(text));
+}
+
+}  // namespace riffle::cli

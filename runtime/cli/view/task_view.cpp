@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/task_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// Lines of one task that are held until it ends.
+constexpr std::size_t most_kept = 200;
+
+trace_options traces_of(const view_options& x, bool folds) {
+  const bool in_status = x.status && x.level != verbosity::verbose;
+  // What is drawn in rows is cut to the terminal, which colours would hinder.
+  return {x.level, x.color && !folds, !in_status, x.asks};
+}
+
+std::string dim(const std::string& text, bool color) {
+  return painted(text, "2", color);
+}
+
+}  // namespace
+
+std::string painted(std::string_view text, const char* paint, bool color) {
+  if (!color) return std::string{text};
+  return std::string{"\x1b["} + paint + "m" + std::string{text} + "\x1b[0m";
+}
+
+task_view::task_view(const view_options& options, std::string place,
+                     std::string title, bool marked, time_point now)
+    : color_{options.color},
+      reasoning_{options.reasoning},
+      verbose_{options.level == verbosity::verbose},
+      folds_{options.status && options.level == verbosity::normal},
+      marked_{marked},
+      place_{std::move(place)},
+      title_{std::move(title)},
+      since_{now},
+      traces_{traces_of(options, folds_)},
+      thoughts_{options.color} {}
+
+void task_view::begin_again(time_point now, std::string title) {
+  since_ = now;
+  title_ = std::move(title);
+  sign_ = "↻";
+}
+
+/// Each line behind its place.
+std::string task_view::marked(std::string_view lines) const {
+  if (!marked_) return std::string{lines};
+  std::string out;
+  for_each_line(lines, [&](std::string_view line) {
+    out.append(place_).append(" ").append(line).append("\n");
+  });
+  return out;
+}
+
+std::string task_view::on(const event& x, std::size_t columns) {
+  doing_.on(x);
+  if (std::holds_alternative<events::tool_result>(x.body)) ++calls_;
+  const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
+  traces_.set_columns(columns > used ? columns - used : columns);
+  // How it began and ended is said once, with its time.
+  const bool said = std::holds_alternative<events::run_finished>(x.body) ||
+                    std::holds_alternative<events::failure>(x.body);
+  if (std::holds_alternative<events::run_started>(x.body) && !verbose_)
+    return {};
+  const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
+  if (thought && !reasoning_) return {};
+  // Who wants to read what it thinks wants it to stay.
+  const auto thoughts =
+      marked(thought ? thoughts_.on(thought->content) : thoughts_.end());
+  return thoughts + keep(said ? traces_.repeated() : traces_.on(x));
+}
+
+std::string task_view::rest() { return keep(traces_.rest()); }
+
+/// Until it ends, where that is what becomes of traces.
+std::string task_view::keep(std::string lines) {
+  if (!folds_) return marked(lines);
+  for_each_line(lines, [this](std::string_view line) {
+    kept_.emplace_back(line);
+    if (kept_.size() <= most_kept) return;
+    kept_.pop_front();
+    ++dropped_;
+  });
+  return {};
+}
+
+std::string task_view::begin_line(std::size_t columns) const {
+  const auto head = place_ + " " + sign_ + " ";
+  const auto used = columns_of(head) + 1;
+  const auto room = columns > 0 ? columns : file_columns;
+  return head + fit(title_, room > used ? room - used : 1) + "\n";
+}
+
+std::string task_view::rows(time_point now, std::size_t columns,
+                            std::size_t most) const {
+  constexpr std::size_t between = 2;
+  const auto head = place_ + " " + sign_ + " ";
+  const auto used = columns_of(head) + between;
+  const auto room = columns > used ? columns - used : 1;
+  // Its title has half of the line, and what the other half does not need.
+  const auto titled = std::min(columns_of(title_), room / 2);
+  const auto doing = doing_.line(now - since_, room - titled);
+  const auto title = fit(title_, room - std::min(room, columns_of(doing)));
+  auto out = fit(head + title + "  " + doing, columns) + "\n";
+  const std::string indent(columns_of(place_) + 1, ' ');
+  const auto shown = std::min(most - 1, kept_.size());
+  for (auto i = kept_.size() - shown; i < kept_.size(); ++i)
+    out += dim(fit(indent + kept_[i], columns), color_) + "\n";
+  return out;
+}
+
+std::string task_view::end(bool well) {
+  auto out = marked(thoughts_.end());
+  out += keep(traces_.repeated());
+  const auto kept = std::exchange(kept_, {});
+  if (!folds_ || well) return out;
+  std::string lines;
+  if (dropped_ > 0) lines = "… " + counted(dropped_, "line") + " before\n";
+  for (const auto& line : kept) lines += line + "\n";
+  calls_ = 0;  // they are told
+  return out + marked(lines);
+}
+
+std::string task_view::folded() const {
+  return folds_ && calls_ > 0 ? ", " + counted(calls_, "call") : std::string{};
+}
+
+std::size_t status_rows(view_size size) {
+  constexpr std::size_t least = 2;
+  constexpr std::size_t most = 12;
+  return std::clamp(size.rows / 2, least, most);
+}
+
+std::string rows_of(const std::vector<const task_view*>& all, time_point now,
+                    std::size_t columns, std::size_t most,
+                    std::size_t& hidden) {
+  const auto shown = std::min(all.size(), most);
+  hidden = all.size() - shown;
+  auto left = most - shown;
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto share = std::min(left / (shown - i), all[i]->traces());
+    left -= share;
+    out += all[i]->rows(now, columns, share + 1);
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// What becomes of a plan whose step was cut, where nobody can be asked.
+#include <csignal>
+
+#include "tests/e2e/program.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle::testing;
+using nlohmann::json;
+using words = std::vector<std::string>;
+
+namespace {
+
+json bash(const std::string& id, const std::string& command) {
+  return {{"id", id}, {"tool", "bash"}, {"arguments", {{"command", command}}}};
+}
+
+/// A folder with a plan that was killed in its first step.
+struct place {
+  place() {
+    folder.configure("http://127.0.0.1:9/v1");
+    folder.write("p.json", plan().dump());
+    program running{
+        installed_riffle(), folder, {"plan", "--approve", "all", "p.json"}};
+    REQUIRE(eventually([&] { return !folder.read("ran").empty(); }));
+    const auto err = running.err();
+    const auto at = err.find("plan_");
+    REQUIRE(at != std::string::npos);
+    id = err.substr(at, err.find(',', at) - at);
+    running.signal(SIGKILL);
+    static_cast<void>(running.wait());
+    folder.write("go", "");
+  }
+  static json plan() {
+    return {{"steps",
+             {bash("deploy", "echo once >> ran; test -e go || sleep 60"),
+              bash("tell", "echo told > told")}}};
+  }
+  [[nodiscard]] finished resume(words more) const {
+    words all{"sessions", "resume", id, "--approve", "all"};
+    all.insert(all.end(), more.begin(), more.end());
+    return riffle::testing::riffle(folder, all);
+  }
+  [[nodiscard]] finished begin() const {
+    return riffle::testing::riffle(folder,
+                                   {"plan", "--approve", "all", "p.json"});
+  }
+  work_folder folder;
+  std::string id;
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what a cut step does is said with the resume, or by its plan") {
+  const place x;
+  const std::string how = GENERATE("", "stop", "continue", "retry");
+  CAPTURE(how);
+  const auto end = x.resume(how.empty() ? words{} : words{"--on-error", how});
+  CAPTURE(end.err);
+  const bool stops = how.empty() || how == "stop";
+  CHECK(end.status == (stops ? 1 : 0));
+  CHECK(x.folder.lines("ran").size() == (how == "retry" ? 2u : 1u));
+  CHECK(x.folder.read("told") == (stops ? "" : "told\n"));
+  CHECK(has(end.err, "look how far it came") == stops);
+  // It has ended: who resumes it once more hears so.
+  const auto again = x.resume({});
+  CHECK(again.status == 0);
+  CHECK(has(again.err, stops ? "has failed, and a plan that has ended does not "
+                               "go on"
+                             : "nothing is unfinished"));
+}
+
+TEST_CASE("only the step that was open does what the resume says") {
+  work_folder folder;
+  folder.configure("http://127.0.0.1:9/v1");
+  const json plan{
+      {"steps",
+       {bash("a", "echo a >> ran; test -e go || sleep 60; exit 3"),
+        bash("b", "echo b >> ran; exit 3"), bash("c", "echo c >> ran")}}};
+  folder.write("p.json", plan.dump());
+  program running{
+      installed_riffle(), folder, {"plan", "--approve", "all", "p.json"}};
+  REQUIRE(eventually([&] { return !folder.read("ran").empty(); }));
+  const auto err = running.err();
+  const auto at = err.find("plan_");
+  REQUIRE(at != std::string::npos);
+  const auto id = err.substr(at, err.find(',', at) - at);
+  running.signal(SIGKILL);
+  static_cast<void>(running.wait());
+  folder.write("go", "");
+  const auto end = riffle::testing::riffle(
+      folder, {"sessions", "resume", id, "--approve", "all", "--on-error",
+               "continue", "--output", "json"});
+  CAPTURE(end.out, end.err);
+  CHECK(end.status == 1);  // b stops it, as before
+  CHECK(folder.lines("ran") == words{"a", "b"});
+  const auto steps = json::parse(end.out).at("steps");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].at("error").at("code") == "interrupted");
+}
+
+TEST_CASE("a plan that begins anew says that it was not finished") {
+  const place x;
+  SECTION("the same plan, however it is written") {
+    x.folder.write("p.json", place::plan().dump(2));
+    const auto end = x.begin();
+    CAPTURE(end.err);
+    CHECK(end.status == 0);
+    CHECK(has(end.err, "This plan was not finished: " + x.id +
+                           " (at step 1 of 2, \"deploy\", begun "));
+    CHECK(has(end.err, "It begins anew; 'riffle sessions resume " + x.id +
+                           "' goes on with it instead"));
+    CHECK(x.folder.lines("ran").size() == 2);
+  }
+  SECTION("another plan") {
+    auto other = place::plan();
+    other["timeout"] = "5m";
+    x.folder.write("p.json", other.dump());
+    const auto end = x.begin();
+    CHECK(end.status == 0);
+    CHECK_FALSE(has(end.err, "not finished"));
+  }
+  SECTION("who wants to hear errors alone") {
+    const auto end = riffle::testing::riffle(
+        x.folder, {"plan", "-q", "--approve", "all", "p.json"});
+    CHECK(end.status == 0);
+    CHECK(end.err.empty());
+  }
+}
+
+TEST_CASE("--on-error is refused for what is no plan") {
+  const work_folder folder;
+  folder.configure("http://127.0.0.1:9/v1");
+  const auto end = riffle::testing::riffle(
+      folder, {"sessions", "resume", "volley_1", "--on-error", "retry"});
+  CHECK(end.status == 2);
+  CHECK(has(end.err, "--on-error is about the steps of a plan"));
+}
