@@ -146,8 +146,10 @@ TEST_CASE("tmux shows what our own terminal of the tests shows") {
   }
 }
 
-TEST_CASE("tmux, resized in each state, shows everything once") {
+TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
   if (!has_tmux()) return skip(no_tmux);
+  if (std::getenv("RIFFLE_TORTURE") == nullptr)
+    return skip("RIFFLE_TORTURE is not set: it looks at moments");
   const temp_folder folder;
   prepare(folder, "ask");
   const tmux_pane pane{folder, "chat --no-color", 80};
