@@ -98,6 +98,8 @@ json to_json(const session_summary& x) {
   if (x.runs == 0) return out;
   out["last_run"] = run_json(x.last);
   out["last_run"]["status"] = state_of(x);
+  if (auto folder = folder_of(x.last); !folder.empty())
+    out["folder"] = std::move(folder);
   if (auto volley = volley_of(x.last); !volley.empty())
     out["volley_id"] = std::move(volley);
   if (auto plan = plan_of(x.last); !plan.empty())

@@ -20,7 +20,9 @@ import time
 
 COLUMNS, ROWS, STEPS, CALLS, LINES, LIMIT = 80, 24, 10, 20, 5000, 300
 
-SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b\]2;[^\x1b]*\x1b\\")
+SEQUENCE = re.compile(
+    r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b\]2;[^\x1b]*\x1b\\|\x1b([D78])"
+)
 
 
 class Screen:
@@ -28,6 +30,7 @@ class Screen:
 
     def __init__(self):
         self.rows, self.row, self.column = [""], 0, 0
+        self.saved = (0, 0)
 
     def next_row(self):
         self.row, self.column = self.row + 1, 0
@@ -49,7 +52,15 @@ class Screen:
         elif name == "J":
             self.rows[self.row] = self.rows[self.row][: self.column]
             del self.rows[self.row + 1 :]
-        elif name not in "mt":
+        elif name == "7":
+            self.saved = (self.row, self.column)
+        elif name == "8":
+            self.row, self.column = self.saved
+        elif name == "D":
+            column = self.column
+            self.next_row()
+            self.column = column
+        elif name not in "mthl":
             raise ValueError("unknown sequence: " + name)
 
     def feed(self, text):
@@ -57,8 +68,8 @@ class Screen:
         while at < len(text):
             found = SEQUENCE.match(text, at)
             if found:
-                if found[2]:
-                    self.control(found[1], found[2])
+                if found[2] or found[3]:
+                    self.control(found[1], found[2] or found[3])
                 at = found.end()
                 continue
             c = text[at]

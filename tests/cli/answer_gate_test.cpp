@@ -20,38 +20,32 @@ TEST_CASE("a key answers where nobody is typing") {
   answer_gate x;
   x.open(start, false);
   CHECK(x.answers());
-  CHECK(x.on(letter_y, true, start + 300ms) == key_goal::answer);
+  CHECK(x.on(letter_y, true, start + 300ms, false) == key_goal::answer);
   // A further one: the question may still stand there.
-  CHECK(x.on(letter_y, true, start + 301ms) == key_goal::answer);
+  CHECK(x.on(letter_y, true, start + 301ms, false) == key_goal::answer);
 }
 
-TEST_CASE("who was typing goes to the question first") {
+TEST_CASE("who has a text in the input line goes to the question first") {
   answer_gate x;
   SECTION("something stands in the input line") { x.open(start, true); }
-  SECTION("a key came just before") {
-    x.typed(start - 499ms);
+  SECTION("a key was no answer") {
     x.open(start, false);
-  }
-  SECTION("a key came before it could be read") {
-    x.open(start, false);
-    CHECK(x.on(letter_y, true, start + 299ms) == key_goal::text);
+    CHECK(x.on({key_kind::text, "k"}, true, start + 10s, false) ==
+          key_goal::answer);
+    x.not_an_answer(start + 10s);
   }
   SECTION("several came at once") {
     x.open(start, false);
-    CHECK(x.on(letter_y, false, start + 10s) == key_goal::text);
-  }
-  SECTION("a key was no answer") {
-    x.open(start, false);
-    CHECK(x.on({key_kind::text, "k"}, true, start + 10s) == key_goal::answer);
-    x.not_an_answer();
+    CHECK(x.on(letter_y, false, start + 10s, false) == key_goal::text);
   }
   CHECK_FALSE(x.answers());
-  CHECK(x.on(letter_y, true, start + 20s) == key_goal::text);
-  CHECK(x.on(tab, false, start + 21s) == key_goal::text);  // of a paste
-  CHECK(x.on(tab, true, start + 22s) == key_goal::moved);
-  CHECK(x.on(letter_y, true, start + 22s + 50ms) == key_goal::answer);
-  CHECK(x.on(tab, true, start + 23s) == key_goal::moved);
-  CHECK(x.on(letter_y, true, start + 24s) == key_goal::text);
+  CHECK_FALSE(x.look(start + 20s, true));
+  CHECK(x.on(letter_y, true, start + 20s, true) == key_goal::text);
+  CHECK(x.on(tab, false, start + 21s, true) == key_goal::text);  // of a paste
+  CHECK(x.on(tab, true, start + 22s, true) == key_goal::moved);
+  CHECK(x.on(letter_y, true, start + 22s + 50ms, true) == key_goal::answer);
+  CHECK(x.on(tab, true, start + 23s, true) == key_goal::moved);
+  CHECK(x.on(letter_y, true, start + 24s, true) == key_goal::text);
   // The next question comes while the person types on.
   x.open(start + 24s + 400ms, false);
   CHECK_FALSE(x.answers());
@@ -59,12 +53,69 @@ TEST_CASE("who was typing goes to the question first") {
   CHECK(x.answers());
 }
 
+TEST_CASE("beside an empty line half a second of silence is enough") {
+  const bool looked = GENERATE(true, false);
+  answer_gate x;
+  time_point last = start;
+  SECTION("a key came just before") {
+    x.typed(start);
+    x.open(start + 499ms, false);
+  }
+  SECTION("keys came before it could be read") {
+    x.open(start - 299ms, false);
+    CHECK(x.on(letter_y, true, start, false) == key_goal::text);
+  }
+  SECTION("several came at once") {
+    x.open(start - 10s, false);
+    CHECK(x.on(letter_y, false, start, false) == key_goal::text);
+  }
+  SECTION("nobody looked at what was typed before") {
+    x.open(start - 10s, false);
+    x.open(start, true);
+  }
+  SECTION("a stray key") {
+    x.open(start - 10s, false);
+    CHECK(x.on({key_kind::up, {}}, true, start, false) == key_goal::answer);
+    x.not_an_answer(start);
+  }
+  SECTION("a text that was deleted") {
+    x.open(start - 10s, true);
+    CHECK(x.on({key_kind::backspace, {}}, true, start, true) == key_goal::text);
+  }
+  SECTION("and each key before that begins it anew") {
+    x.open(start - 10s, false);
+    CHECK(x.on(letter_y, false, start, false) == key_goal::text);
+    last = start + 499ms;
+    CHECK(x.on(letter_y, true, last, false) == key_goal::text);
+  }
+  CHECK_FALSE(x.answers());
+  CHECK_FALSE(x.look(last + 499ms, false));
+  CHECK_FALSE(x.look(last + 500ms, true));
+  if (looked) {
+    CHECK(x.look(last + 500ms, false));
+    CHECK_FALSE(x.look(last + 501ms, false));  // it was said
+  }
+  CHECK(x.on(letter_y, true, last + 800ms, false) == key_goal::answer);
+}
+
+TEST_CASE("who went to the input line by Tab stays there, however silent") {
+  answer_gate x;
+  x.open(start, false);
+  CHECK(x.on(tab, true, start + 1s, false) == key_goal::moved);
+  CHECK(x.away());
+  CHECK_FALSE(x.look(start + 100s, false));
+  CHECK(x.on(letter_y, true, start + 100s, false) == key_goal::text);
+  CHECK(x.on(tab, true, start + 101s, true) == key_goal::moved);
+  CHECK_FALSE(x.away());
+  CHECK(x.on(letter_y, true, start + 102s, true) == key_goal::answer);
+}
+
 TEST_CASE("a Tab in a paste that nothing marks does not go to the question") {
   answer_gate x;
   x.open(start, true);
-  CHECK(x.on(letter_y, true, start + 10s) == key_goal::text);
-  CHECK(x.on(tab, true, start + 10s + 49ms) == key_goal::text);
-  CHECK(x.on(tab, true, start + 10s + 99ms) == key_goal::moved);
-  CHECK(x.on(letter_y, true, start + 10s + 148ms) == key_goal::text);
+  CHECK(x.on(letter_y, true, start + 10s, true) == key_goal::text);
+  CHECK(x.on(tab, true, start + 10s + 49ms, true) == key_goal::text);
+  CHECK(x.on(tab, true, start + 10s + 99ms, true) == key_goal::moved);
+  CHECK(x.on(letter_y, true, start + 10s + 148ms, true) == key_goal::text);
   CHECK_FALSE(x.answers());
 }

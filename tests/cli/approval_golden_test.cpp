@@ -204,6 +204,37 @@ TEST_CASE("what is typed in a conversation is no answer, and is kept") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("a stray key locks no question") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const asking_place at{writes("made")};
+  terminal_program riffle{
+      at.folder.path(), {"chat", "--no-color", "--approve", "ask"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next(ends));
+  riffle.answer("\x1b[C");
+  REQUIRE(riffle.read_next("[?]: wait half a second"));
+  REQUIRE(riffle.read_next(ends));
+  // A letter that is none stands in the input line until it is taken away.
+  riffle.answer("x");
+  REQUIRE(riffle.read_next("[?]: Tab first"));
+  riffle.answer("\x7f");
+  REQUIRE(riffle.read_next(ends));
+  riffle.answer("a");
+  REQUIRE(riffle.read_next("[b]ack > "));
+  riffle.answer("?");
+  REQUIRE(riffle.read_next("[b]ack > "));
+  CHECK_FALSE(at.has("made"));
+  riffle.answer("b");
+  REQUIRE(riffle.read_next(ends));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("You said: go"));
+  CHECK(at.has("made"));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
 TEST_CASE("a terminal that shows no UTF-8 gets ASCII") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

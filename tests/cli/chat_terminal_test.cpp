@@ -60,7 +60,7 @@ TEST_CASE("a conversation: tasks of one session, and the way back") {
   for (const unsigned short columns : {60, 80, 110, 200}) {
     CAPTURE(columns);
     terminal_program riffle{folder.path(), {"chat", "--no-color"}, columns};
-    REQUIRE(riffle.read_next("/help shows what can be typed."));
+    REQUIRE(riffle.read_next("/help shows what can be"));
     riffle.type("one\r");
     REQUIRE(riffle.read_next("You said: one"));
     riffle.type("tw\x7fwo\x1b[Dx\x7f\r");
@@ -124,6 +124,30 @@ TEST_CASE("what is typed while a run works waits for its end") {
   REQUIRE(riffle.read_next("> thr"));
   riffle.type("\x03\x04");
   CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("what goes on and what is typed is seen below an open line") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "word ";
+  prepare(folder, "chunk = 4\ndelay = \"60ms\"\n[[steps]]\ntext = \"" + words +
+                      "the end\"\n");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("the model writes"));
+  riffle.type("next");
+  REQUIRE(riffle.read_next("> next"));
+  REQUIRE(riffle.read_next("end"));  // behind them
+  REQUIRE(riffle.read_next("> next"));
+  riffle.type("\x03\x04");
+  CHECK(riffle.finish() == 0);
+  const auto text = picture_of(riffle, 80);
+  INFO(text);
+  CHECK(has_text(text, "> one\n" + words.substr(0, 74)));
+  CHECK_FALSE(has_text(text, "the model writes"));
 }
 
 TEST_CASE("a conversation offers to finish what was interrupted") {
@@ -195,6 +219,29 @@ TEST_CASE("Ctrl-C stops the run and not the conversation") {
   riffle.type("\x03");
   REQUIRE(riffle.read_next("Ctrl-C again, or Ctrl-D, leaves."));
   riffle.type("\x03");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("what waited for a run that is stopped is not sent by itself") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder, slow_script);
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("Running: touch a"));
+  riffle.type("two\rthree\rfo");
+  REQUIRE(riffle.read_next("(2 queued) > fo"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("What you had typed"));
+  REQUIRE(riffle.read_next("> two\r\r\n  three\r\r\n  fo"));
+  std::filesystem::remove(folder.path() / "a");
+  riffle.type("ur\x03");
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("!ls a\r");
+  REQUIRE(riffle.read_next("No such file"));  // no run has begun since
+  riffle.type("\x04");
   CHECK(riffle.finish() == 0);
 }
 

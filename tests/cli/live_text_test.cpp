@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "tests/cli/live_stage.hpp"
 #include "tests/support/catch.hpp"
 
@@ -65,8 +67,9 @@ TEST_CASE("text goes on in its line while tools work below it") {
   CHECK(text.find("waiting") == std::string::npos);
 }
 
-TEST_CASE("text of which nobody knows how wide it is ends its line for tools") {
-  for (const auto* words : {"a\tb", "\U0001F468\u200D\U0001F469 x"}) {
+TEST_CASE("text that may fill its row ends its line for tools") {
+  const auto joined = std::string(38, 'a') + "\U0001F468\u200D\U0001F469 x";
+  for (const auto& words : {std::string(40, 'b'), joined}) {
     auto options = on_terminal();
     options.rendered = false;
     stage s{options, 40};
@@ -75,8 +78,134 @@ TEST_CASE("text of which nobody knows how wide it is ends its line for tools") {
     s.on(events::llm_token{words, 1});
     s.tick(1s);
     s.on(events::llm_token{" more", 1});
-    CHECK(s.out == std::string{words} + "\n more");
+    CHECK(s.out == words + "\n more");
   }
+}
+
+TEST_CASE("the status line stays below text whose line is open") {
+  for (const auto* words : {"I write, and ", "a\tb", "日本語の長い文字列と",
+                            "\U0001F468\u200D\U0001F469 x"}) {
+    CAPTURE(words);
+    auto options = on_terminal();
+    options.rendered = false;
+    stage s{options, 14};
+    const auto shows = [&s](const char* what) {
+      const auto text = s.picture.text();
+      INFO(text);
+      const auto at = text.find(what);
+      CHECK(at != std::string::npos);
+      CHECK(text.find(what, at + 1) == std::string::npos);
+    };
+    s.on(events::step_start{1, 3});
+    s.on(events::llm_token{words, 1});
+    s.tick(1s);
+    shows("the model");
+    s.on(events::llm_token{"on", 1});  // it is there again at once
+    s.tick(1040ms);
+    shows("the model");
+    s.view.typing("> my next");
+    s.tick(2s);
+    shows("the model");
+    shows("> my next");
+    s.picture.resize(25);
+    s.columns = 25;
+    s.tick(3s);
+    shows("the model");
+    s.on(events::llm_token{" and on\n", 1});
+    s.view.typing("");
+    s.write(s.view.finish(std::string{words} + "on and on\n"));
+    CHECK(s.out == std::string{words} + "on and on\n");
+    CHECK(s.picture.text().find("the model") == std::string::npos);
+    CHECK(s.picture.text().find("my next") == std::string::npos);
+  }
+}
+
+TEST_CASE("what is drawn for another width than the terminal has is one row") {
+  stage s{on_terminal(), 80};
+  s.on(events::step_start{1, 3});
+  s.on(call("c", "bash", "Running: " + std::string(60, 'x'), "{}"));
+  s.picture.resize(30);  // and nobody has seen it yet
+  s.tick(1s);
+  s.tick(2s);
+  s.on(events::llm_token{"Well, ", 1});
+  s.tick(3s);
+  s.on(events::llm_token{"it goes on\n", 1});
+  s.columns = 30;
+  s.tick(4s);
+  const auto text = s.picture.text();
+  INFO(text);
+  CHECK(text.starts_with("Well, it goes on\n"));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("a line about a call waits for the end of a sentence") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
+  s.on(events::llm_token{"They work while ", 1});
+  s.at(1s);
+  s.on(result("c", "read", 100, ""));
+  s.tick(1s);
+  CHECK(s.picture.text().find("[TOOL]") == std::string::npos);
+  SECTION("but not for ever") {
+    s.tick(2999ms);
+    CHECK(s.picture.text().find("[TOOL]") == std::string::npos);
+    s.tick(3s);
+    CHECK(s.picture.text().find("[TOOL]") != std::string::npos);
+    return;
+  }
+  SECTION("here it ends") { s.on(events::llm_token{"I write. ", 1}); }
+  SECTION("here its line ends") { s.on(events::llm_token{"I write.\n", 1}); }
+  SECTION("a call comes") {
+    s.on(events::llm_token{"I write.", 1});
+    s.on(call("d", "read", "Reading b", R"({"path":"b"})"));
+    s.tick(1299ms);
+    CHECK(s.picture.text().find("[TOOL]") == std::string::npos);
+    s.tick(1300ms);
+  }
+  s.on(events::llm_token{"And I go on.\n", 1});
+  s.on(events::final_answer{"", 1});
+  s.write(s.view.finish(std::nullopt));
+  CHECK(s.picture.text() ==
+        "They work while I write.\n[TOOL] read: a — 0.1s\n\nAnd I go on.\n");
+}
+
+TEST_CASE("text that goes on behind a call goes on in its sentence") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"Two tools check both files.\nThey ", 1});
+  s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
+  s.at(200ms);
+  s.on(events::llm_token{"work while I write. ", 1});
+  s.on(result("c", "read", 100, ""));
+  s.tick(1s);
+  s.on(events::step_start{2, 3});
+  s.on(events::llm_token{"Next.\n", 2});
+  s.write(s.view.finish("Next.\n"));
+  CHECK(s.picture.text() ==
+        "Two tools check both files.\nThey work while I write.\n"
+        "[TOOL] read: a — 0.1s\n\nNext.\n");
+}
+
+TEST_CASE("the last word of a text that is stopped stands above the end") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"This is all of it", 1});
+  events::failure why;
+  why.err = {errc::cancelled, "run", "cancelled by Ctrl-C"};
+  s.on(why);
+  events::run_finished end;
+  end.status = events::run_status::cancelled;
+  s.on(end);
+  s.write(s.view.finish(std::nullopt));
+  CHECK(s.picture.text().starts_with(
+      "This is all of it\n[RUN] cancelled by Ctrl-C: "));
 }
 
 TEST_CASE("text that stands below traces has one blank line above it") {

@@ -62,6 +62,33 @@ TEST_CASE("a list shows endings of ids, titles and who was interrupted") {
   }
 }
 
+TEST_CASE("of a session of another folder a list says where") {
+  const char* home = std::getenv("HOME");
+  const auto folder = std::string{home ? home : ""} + "/work/other";
+  session_summary x;
+  x.id = {"notes"};
+  x.runs = 1;
+  x.last.started = before(180);
+  x.last.task = "Mend the build of everything that is here, and all the rest";
+  service::stored_request from;
+  from.folder = folder;
+  x.last.settings = service::to_json(from);
+  CHECK(summary_text(x, now, 0, folder).find("other") == std::string::npos);
+  CHECK(summary_text(x, now, 0).find("other") == std::string::npos);
+  const auto place = short_place(folder, home ? home : "");
+  for (const std::size_t columns : {0, 80, 110}) {
+    const auto line = summary_text(x, now, columns, "/tmp");
+    CHECK(line.find("Mend the") != std::string::npos);
+    CHECK(line.ends_with("  in " + place + "\n"));
+    if (columns > 0) CHECK(columns_of(line) <= columns);
+  }
+  CHECK(short_place("/home/me/x", "/home/me") == "~/x");
+  CHECK(short_place("/home/me", "/home/me") == "~");
+  CHECK(short_place("/home/meadow", "/home/me") == "/home/meadow");
+  CHECK(short_place("/a/very/long/way/down/to/where/it/is", "") ==
+        "…/long/way/down/to/where/it/is");
+}
+
 TEST_CASE("sessions of a volley and of a plan stand together") {
   const auto session = [](const std::string& id, const std::string& run,
                           const service::stored_request& from) {

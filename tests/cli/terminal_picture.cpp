@@ -2,6 +2,7 @@
 #include "tests/cli/terminal_picture.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "runtime/cli/terminal/text_width.hpp"
@@ -16,7 +17,12 @@ void terminal_picture::next_row(bool wrapped) {
 }
 
 void terminal_picture::put(std::string_view character, std::size_t width) {
-  if (width > 0 && column_ + width > columns_) next_row(true);
+  if (width > 0 && column_ + width > columns_) {
+    if (wraps_)
+      next_row(true);
+    else
+      column_ = columns_ - std::min(width, columns_);
+  }
   auto& cells = rows_[row_].cells;
   if (width == 0) {
     if (column_ > 0) cells[column_ - 1] += character;
@@ -32,16 +38,29 @@ void terminal_picture::control(std::string_view sequence) {
   if (sequence.ends_with('m')) return;
   if (sequence.starts_with("\x1b[?2004")) return;  // pastes are marked
   if (sequence == "\x1b[22;2t" || sequence == "\x1b[23;2t") return;
+  if (sequence == "\x1b[?7l" || sequence == "\x1b[?7h") {
+    wraps_ = sequence.ends_with('h');
+    return;
+  }
+  if (sequence == "\x1b\x37") {
+    saved_ = {row_, column_};
+    return;
+  }
+  if (sequence == "\x1b\x38") {
+    std::tie(row_, column_) = saved_;
+    return;
+  }
+  if (sequence == "\x1b\x44") {  // "D"
+    const auto column = column_;
+    next_row(false);
+    column_ = column;
+    return;
+  }
   INFO("ESC " << sequence.substr(1));
   if (sequence.ends_with('A')) {
     const auto up = std::stoul(std::string{sequence.substr(2)});
     REQUIRE(up <= row_);
     row_ -= up;
-    return;
-  }
-  if (sequence.ends_with('G')) {
-    column_ = std::stoul(std::string{sequence.substr(2)}) - 1;
-    REQUIRE(column_ < columns_);
     return;
   }
   REQUIRE(sequence == "\x1b[J");
@@ -66,7 +85,9 @@ void terminal_picture::feed(std::string_view bytes) {
         const auto end = bytes.find("\x1b\\");
         size = end == std::string_view::npos ? bytes.size() : end + 2;
       } else {
-        size = bytes.find_first_of("ABCDEFGHJKSTfhlmnstu", 1) + 1;
+        const auto* ends =
+            bytes.starts_with("\x1b[") ? "ABCDEFGHJKSTfhlmnstu" : "78D";
+        size = bytes.find_first_of(ends, 1) + 1;
         REQUIRE(size > 0);
         control(bytes.substr(0, size));
       }

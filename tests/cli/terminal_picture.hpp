@@ -3,15 +3,17 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace riffle::testing {
 
 /// What a terminal of a given width shows after some bytes: the lines of its
 /// screen and of its history, without spaces at their ends. Knows what Riffle
-/// writes: text of any width, '\r', '\n', "\x1b[J", "\x1b[nA", "\x1b[nG", and
-/// what it drops: colours, titles of the window. Anything else that controls a
-/// terminal fails the test.
+/// writes: text of any width, '\r', '\n', "erase below", "up", "down" (index),
+/// a saved cursor, rows that are cut and not wrapped, and what it drops:
+/// colours, titles of the window. Anything else that controls a terminal fails
+/// the test.
 class terminal_picture {
  public:
   explicit terminal_picture(std::size_t columns) : columns_{columns} {}
@@ -40,6 +42,8 @@ class terminal_picture {
   std::size_t row_ = 0;
   std::size_t column_ = 0;
   std::size_t erasures_ = 0;
+  bool wraps_ = true;
+  std::pair<std::size_t, std::size_t> saved_{0, 0};
 };
 
 }  // namespace riffle::testing

@@ -116,7 +116,7 @@ int execute(const chat_command& x, console& io) {
   history.store(prompt.editor());
   const auto how = talk.farewell();
   if (!how.empty() && options.common.level != verbosity::quiet)
-    io.err.write(view.color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
+    io.say(view.color ? "\x1b[2m" + how + "\x1b[0m\n" : how + "\n");
   return completed;
 }
 

@@ -19,6 +19,10 @@ struct console {
   fd_writer out{1};
   fd_writer err{2};
 
+  /// Harmless text for a person on standard error, broken at blanks where a
+  /// terminal is too narrow for it.
+  void say(std::string_view text);
+
   /// "riffle: message" and a line end, on standard error.
   void complain(std::string_view message);
 

@@ -31,7 +31,7 @@ conversation::conversation(run_command options, config::config settings,
 
 void conversation::note(std::string_view text) {
   const std::string safe = safe_text(text);
-  io_.err.write(color_ ? "\x1b[2m" + safe + "\x1b[0m\n" : safe + "\n");
+  io_.say(color_ ? "\x1b[2m" + safe + "\x1b[0m\n" : safe + "\n");
 }
 
 void conversation::complain(const error& x) { report(x, io_); }
@@ -126,8 +126,11 @@ void conversation::run_task(run_request asked, interrupts& signals) {
          asks ? open_keyboard(false) : std::optional<unique_fd>{}, &prompt_},
         options_.common, options_.show, signals, room, io_);
   if (!title_.empty()) set_title(std::exchange(title_, {}));
-  if (signals.asked_to_stop())
-    note("The run was stopped; what it did so far is kept. Say how to go on.");
+  if (!signals.asked_to_stop()) return;
+  const bool waited = prompt_.take_back();
+  note(std::string{"The run was stopped; what it did so far is kept. "} +
+       (waited ? "What you had typed waits for your Enter."
+               : "Say how to go on."));
 }
 
 void conversation::shell(const std::string& command) {

@@ -36,9 +36,11 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
   } else if (word == "sessions") {
     const auto all = rt_->sessions(listed);
     if (!all) complain(all.error());
+    std::error_code gone;
+    const auto here = std::filesystem::current_path(gone).string();
     for (std::size_t i = 0; all && i < all->size(); ++i)
       io_.err.write(
-          summary_text((*all)[i], system_wall_time(), io_.err.columns()));
+          summary_text((*all)[i], system_wall_time(), io_.err.columns(), here));
   } else if (word == "resume") {
     resume(x.rest);
   } else if (word == "title") {
@@ -200,17 +202,10 @@ void conversation::cost() {
   const auto whole = snapshot();
   if (!whole) return note("Nothing yet.");
   token_usage sum;
-  double cost = 0;
-  bool priced = false;
-  for (const auto& x : whole->runs) {
-    sum.input_tokens += x.usage.input_tokens;
-    sum.output_tokens += x.usage.output_tokens;
-    priced = priced || x.usage.cost_usd.has_value();
-    cost += x.usage.cost_usd.value_or(0);
-  }
+  for (const auto& x : whole->runs) add(sum, x.usage);
   auto text = counted(sum.input_tokens, "token") + " in, " +
               counted(sum.output_tokens, "token") + " out";
-  if (priced) text += ", $" + std::to_string(cost);
+  if (sum.cost_usd) text += ", $" + std::to_string(*sum.cost_usd);
   note(text);
 }
 

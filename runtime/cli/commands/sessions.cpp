@@ -2,6 +2,7 @@
 // riffle sessions list|show|events|output|cancel|delete
 #include "runtime/service/sessions.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,8 +38,11 @@ error with_hint(error why, const std::string& hint) {
 int list(const sessions_command& x, const service::sessions& all, console& io) {
   const auto found = all.list(x.limit);
   if (!found) return report(found.error(), io);
-  if (x.common.output == output_kind::text)
-    io.out.write(summaries_text(*found, system_wall_time(), io.out.columns()));
+  if (x.common.output == output_kind::text) {
+    std::error_code gone;
+    io.out.write(summaries_text(*found, system_wall_time(), io.out.columns(),
+                                std::filesystem::current_path(gone).string()));
+  }
   return write_list(
       *found, x.common, "no sessions yet: 'riffle run TASK' begins one",
       [](const auto&) { return std::string{}; },

@@ -91,7 +91,7 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
                 "' finishes it");
     return completed;
   }
-  io.err.write(what + "\n");
+  io.say(what + "\n");
   std::vector<answer> answers{{"y", "yes", "[y]es"}, {"n", "no", "[n]o"}};
   if (volley.empty()) answers.push_back({"v", "never", "ne[v]er"});
   const auto given = ask(

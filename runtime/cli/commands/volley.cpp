@@ -180,9 +180,8 @@ class shown_volley {
   /// question, which is written again below them.
   void go_on_above() {
     constexpr int most = 100;
-    auto erasure = prompt_->erasure();
-    if (erasure.empty()) return;
-    output_.cover(std::move(erasure));
+    if (prompt_->erasure().empty()) return;
+    output_.cover([this] { return prompt_->erasure(); });
     for (int i = 0; i < most; ++i) {
       const auto update = x_.of.next({});
       if (!update) break;

@@ -240,9 +240,8 @@ class shown_run {
   /// While a person thinks, what happens stands above the question, which is
   /// written again below it. Where nothing can be erased it waits in the log.
   void go_on_above() {
-    auto erasure = prompt_->erasure();
-    if (erasure.empty()) return;
-    output_.cover(std::move(erasure));
+    if (prompt_->erasure().empty()) return;
+    output_.cover([this] { return prompt_->erasure(); });
     constexpr int most = 100;
     for (int i = 0; i < most && prompt_->busy(); ++i) {
       const auto batch = stream_.next({});

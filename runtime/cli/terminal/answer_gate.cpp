@@ -5,17 +5,32 @@ namespace riffle::cli {
 
 void answer_gate::open(time_point now, bool draft) {
   opened_ = now;
+  away_ = false;
   const bool typing = last_typed_ && now - *last_typed_ < quiet_before;
   answers_ = !draft && !typing;
+  if (draft) last_typed_ = now;
 }
 
-key_goal answer_gate::on(const key& x, bool alone, time_point now) {
+void answer_gate::not_an_answer(time_point now) {
+  answers_ = false;
+  last_typed_ = now;
+}
+
+bool answer_gate::look(time_point now, bool draft) {
+  if (answers_ || away_ || draft) return false;
+  answers_ = !last_typed_ || now - *last_typed_ >= quiet_before;
+  return answers_;
+}
+
+key_goal answer_gate::on(const key& x, bool alone, time_point now, bool draft) {
   const bool flows = last_typed_ && now - *last_typed_ < between_keys;
   if (x.what == key_kind::tab && alone && !flows) {
+    away_ = answers_;
     answers_ = !answers_;
     opened_ = now - quiet_after + between_keys;
     return key_goal::moved;
   }
+  look(now, draft);
   if (!alone || now - opened_ < quiet_after) answers_ = false;
   if (answers_) return key_goal::answer;
   last_typed_ = now;

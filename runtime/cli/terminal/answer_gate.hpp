@@ -20,7 +20,8 @@ enum class key_goal : std::uint8_t {
 
 class answer_gate {
  public:
-  /// Who typed so shortly before a question did not see it …
+  /// Who typed so shortly before a question did not see it; and after so much
+  /// silence whoever types nothing else may answer …
   static constexpr duration quiet_before = std::chrono::milliseconds{500};
   /// … and who types so shortly behind it did not read it.
   static constexpr duration quiet_after = std::chrono::milliseconds{300};
@@ -35,17 +36,24 @@ class answer_gate {
   void open(time_point now, bool draft);
 
   /// `alone`: nothing else came with it; a paste, and what was typed while
-  /// nobody looked, come together.
-  key_goal on(const key& x, bool alone, time_point now);
+  /// nobody looked, come together. `draft`: as of now.
+  key_goal on(const key& x, bool alone, time_point now, bool draft);
 
   /// The key was no answer: what follows is a text.
-  void not_an_answer() { answers_ = false; }
+  void not_an_answer(time_point now);
 
-  /// Keys answer; else Tab comes first.
+  /// Time passes: silence beside an empty line makes keys answers again. True:
+  /// now they are.
+  bool look(time_point now, bool draft);
+
+  /// Keys answer; else Tab comes first, or silence.
   [[nodiscard]] bool answers() const noexcept { return answers_; }
+  /// A person chose the input line by Tab: silence changes nothing.
+  [[nodiscard]] bool away() const noexcept { return away_; }
 
  private:
   bool answers_ = false;
+  bool away_ = false;
   time_point opened_{};
   std::optional<time_point> last_typed_;
 };

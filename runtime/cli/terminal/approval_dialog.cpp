@@ -105,10 +105,14 @@ std::string approval_dialog::help() const {
          "  v  shows what it does, all of it\n"
          "  s  does not run it and ends " +
          options_.stops + "\n" +
-         (options_.plain ? ""
-                         : "  No Enter behind a letter. While you are typing "
-                           "something, letters are that\n"
-                           "  text's: Tab goes to the question, and back.\n");
+         (options_.plain
+              ? ""
+              : "  No Enter behind a letter. While something stands "
+                "in the input line, letters are\n"
+                "  that text's: Tab goes to the question, and back. "
+                "A key that is no answer\n"
+                "  changes nothing: half a second later the next one "
+                "counts.\n");
 }
 
 dialog_step approval_dialog::decide(kind what) const {
@@ -167,7 +171,7 @@ dialog_step approval_dialog::choose(std::string_view word,
 }
 
 dialog_step approval_dialog::on_key(std::string_view letter) {
-  const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB"}
+  const auto known = for_ == waiting::scope ? std::string_view{"cptbCPTB?"}
                                             : std::string_view{"yYnNeEaAvVsS?"};
   if (letter.size() != 1 || known.find(letter) == known.npos ||
       (for_ == waiting::scope && !has_pattern() &&

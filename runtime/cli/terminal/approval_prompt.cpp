@@ -90,6 +90,10 @@ void approval_prompt::ask() {
   draw();
 }
 
+bool approval_prompt::has_draft() const {
+  return around_.typing != nullptr && !around_.typing->editor().text().empty();
+}
+
 bool approval_prompt::typed_before() {
   if (is_plain()) {
     // What was typed before the question was seen is no answer to it.
@@ -99,7 +103,7 @@ bool approval_prompt::typed_before() {
   if (around_.typing != nullptr) {
     around_.typing->look();
     if (const auto last = around_.typing->last_key()) gate_.typed(*last);
-    return !around_.typing->editor().text().empty();
+    return has_draft();
   }
   mode_ = std::make_unique<terminal_mode>(keyboard_.get());
   mode_->set(typing_mode::keys);
@@ -126,10 +130,17 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
     if (decided()) return waiting_.pop_front();
     ask();
   }
-  if (!is_plain() && around_.screen().columns != options_.columns) show_again();
+  if (!is_plain() &&
+      width_.asks_for_drawing(around_.screen().columns, options_.columns,
+                              std::chrono::steady_clock::now()))
+    show_again();
   pollfd ready{keyboard_.get(), POLLIN, 0};
-  if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0)
+  if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
+    if (!is_plain() &&
+        gate_.look(std::chrono::steady_clock::now(), has_draft()))
+      show_again();
     return close_if_decided();
+  }
   std::array<char, 16384> piece{};
   const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -171,7 +182,11 @@ void approval_prompt::take_keys(std::string_view bytes) {
 
 void approval_prompt::on_key(const key& x, bool alone) {
   if (open_->wants_text()) return on_reason(x);
-  switch (gate_.on(x, alone, std::chrono::steady_clock::now())) {
+  const auto now = std::chrono::steady_clock::now();
+  // Without an input line there is nothing to go to.
+  const bool stays = around_.typing == nullptr && gate_.answers();
+  if (stays && x.what == key_kind::tab) return gate_.typed(now);
+  switch (gate_.on(x, alone, now, has_draft())) {
     case key_goal::moved: return;
     case key_goal::answer: return on_answer(x);
     case key_goal::text: break;
@@ -188,7 +203,7 @@ void approval_prompt::on_answer(const key& x) {
   const auto step =
       x.what == key_kind::text ? open_->on_key(x.text) : dialog_step{};
   if (x.what == key_kind::text && !step.unknown) return act(step);
-  gate_.not_an_answer();
+  gate_.not_an_answer(std::chrono::steady_clock::now());
   if (around_.typing != nullptr) around_.typing->take({x});
 }
 

@@ -19,6 +19,7 @@
 #include "runtime/cli/terminal/answer_gate.hpp"
 #include "runtime/cli/terminal/approval_dialog.hpp"
 #include "runtime/cli/terminal/chat_prompt.hpp"
+#include "runtime/cli/terminal/settled_width.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 
 namespace riffle::cli {
@@ -57,8 +58,8 @@ class approval_prompt {
   /// edits. Call it while `busy`.
   void look(std::chrono::milliseconds limit);
 
-  /// What removes the open question; empty: none is open, or the terminal
-  /// cannot do that.
+  /// What removes the question that stands there, from a terminal of the size
+  /// that it has now; empty: none does, or the terminal cannot do that.
   [[nodiscard]] std::string erasure() const;
   /// Writes it again; what was typed of an answer still counts.
   void show_again();
@@ -72,6 +73,7 @@ class approval_prompt {
   void ask();
   /// Nobody saw the question when that was typed.
   bool typed_before();
+  [[nodiscard]] bool has_draft() const;
   void take_keys(std::string_view bytes);
   void take_lines(std::string_view bytes);
   void on_key(const key& x, bool alone);
@@ -93,8 +95,10 @@ class approval_prompt {
   [[nodiscard]] std::vector<std::string> bottom() const;
   /// Behind these bytes, in one piece with them.
   void draw(std::string bytes = {});
-  /// Up to the first of the last `rows` rows that were drawn.
-  [[nodiscard]] std::string erasure_of(std::size_t rows) const;
+  /// Up to the first of the last `rows` rows that were drawn, on a terminal of
+  /// so many columns.
+  [[nodiscard]] std::string erasure_of(std::size_t rows,
+                                       std::size_t columns) const;
   /// Takes the prompt away; what stands above it stays.
   void remove_prompt();
   void show_above(const std::string& lines);
@@ -108,6 +112,7 @@ class approval_prompt {
   std::chrono::steady_clock::time_point settling_until_{};
   std::string folder_;      ///< where that call would run
   dialog_options options_;  ///< of the terminal, when it was drawn
+  settled_width width_;
   answer_gate gate_;
   key_reader keys_;
   line_editor reason_;

@@ -54,7 +54,10 @@ std::vector<std::string> approval_prompt::bottom() const {
   if (open_->wants_text())
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
-    text.replace(text.size() - 3, 3, ": Tab first");
+    text.replace(text.size() - 3, 3,
+                 has_draft() || gate_.away()
+                     ? ": Tab first, keys go to the line below"
+                     : ": wait half a second");
   std::string_view rest = text;
   for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
     add(rest.substr(0, end));
@@ -80,31 +83,29 @@ void approval_prompt::draw(std::string bytes) {
 }
 
 /// A narrower terminal has wrapped them.
-std::string approval_prompt::erasure_of(std::size_t rows) const {
-  const auto columns = std::max<std::size_t>(1, around_.screen().columns);
+std::string approval_prompt::erasure_of(std::size_t rows,
+                                        std::size_t columns) const {
   std::size_t above = 0;
   for (std::size_t i = drawn_.size() - rows; i < drawn_.size(); ++i)
-    above += std::max<std::size_t>(
-        1, (columns_of(drawn_[i]) + columns - 1) / columns);
-  above -= above > 0 ? 1 : 0;
-  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
+    above += wrapped_rows(drawn_[i], columns);
+  return (above < 2 ? "\r" : "\r\x1b[" + std::to_string(above - 1) + "A") +
          std::string{"\x1b[J"};
 }
 
 std::string approval_prompt::erasure() const {
-  if (!open_ || is_plain() || drawn_.empty()) return {};
-  return erasure_of(drawn_.size());
+  if (is_plain() || drawn_.empty()) return {};
+  return erasure_of(drawn_.size(), around_.screen().columns);
 }
 
+/// Erased and drawn in one piece, for one size.
 void approval_prompt::show_again() {
   if (!open_) return;
   if (is_plain()) return around_.show(open_->prompt());
-  const auto before = drawn_.empty() ? std::string{} : erasure();
   const auto now = around_.screen();
   options_.columns = now.columns;
   options_.rows = now.rows;
   open_->resize(now.columns, now.rows);
-  draw(before);
+  draw(drawn_.empty() ? std::string{} : erasure_of(drawn_.size(), now.columns));
 }
 
 void approval_prompt::uncovered(bool erased) {
@@ -123,7 +124,8 @@ void approval_prompt::uncovered(bool erased) {
 void approval_prompt::remove_prompt() {
   if (is_plain()) return around_.show("\n");
   if (drawn_.empty()) return;
-  around_.show(erasure_of(drawn_.size() - picture_rows_));
+  around_.show(
+      erasure_of(drawn_.size() - picture_rows_, around_.screen().columns));
   drawn_.clear();
 }
 
@@ -175,9 +177,7 @@ void approval_prompt::edit() {
                         : dialog_step{open_->refused(text.error().message), {}};
   around_.show(step.show);
   // What was typed for the editor is none either.
-  auto* const typing = around_.typing;
-  gate_.open(std::chrono::steady_clock::now(),
-             typing != nullptr && !typing->editor().text().empty());
+  gate_.open(std::chrono::steady_clock::now(), has_draft());
 }
 
 }  // namespace riffle::cli

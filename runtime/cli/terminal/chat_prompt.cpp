@@ -51,14 +51,10 @@ bool chat_prompt::read_some(std::string& out, int wait_ms) {
 /// Up to the row where the prompt begins; a terminal that became narrower has
 /// wrapped those that are too long for it, and no others.
 std::string chat_prompt::erasure(std::size_t columns) {
-  std::size_t above = 0;
-  for (std::size_t i = 0; i < above_.size(); ++i)
-    above +=
-        i + 1 == above_.size()
-            ? above_[i] / columns
-            : std::max<std::size_t>(1, (above_[i] + columns - 1) / columns);
+  std::size_t rows = 0;
+  for (const auto& row : above_) rows += wrapped_rows(row, columns);
   above_.clear();
-  return (above == 0 ? "\r" : "\r\x1b[" + std::to_string(above) + "A") +
+  return (rows < 2 ? "\r" : "\r\x1b[" + std::to_string(rows - 1) + "A") +
          std::string{"\x1b[J"};
 }
 
@@ -77,9 +73,12 @@ void chat_prompt::show() {
   const auto below = x.rows.size() - 1 - x.cursor_row;
   if (below > 0) bytes += "\x1b[" + std::to_string(below) + "A";
   screen_.write(bytes + "\r" + x.before_cursor);
-  for (std::size_t i = 0; i < x.cursor_row; ++i)
-    above_.push_back(columns_of(x.rows[i]));
-  above_.push_back(columns_of(x.before_cursor));
+  for (std::size_t i = 0; i <= x.cursor_row; ++i) above_.push_back(x.rows[i]);
+  // Where a row is wrapped between the two, the cursor goes with the second.
+  const auto behind =
+      std::string_view{above_.back()}.substr(x.before_cursor.size());
+  const auto under = behind.empty() ? 0 : first_shown(behind).size;
+  above_.back().resize(x.before_cursor.size() + under);
 }
 
 /// The text stays on the screen, the cursor goes below it.
@@ -155,7 +154,9 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
       if (what == said::text) return editor_.take();
       if (pressed_.empty()) show();
     }
-    if (screen_.columns() != shown_columns_) show();
+    if (width_.asks_for_drawing(screen_.columns(), shown_columns_,
+                                std::chrono::steady_clock::now()))
+      show();
     if (!read_some(bytes, look_ms)) continue;
     for (auto& x : keys_.feed(bytes)) pressed_.push_back(std::move(x));
   }
@@ -182,6 +183,17 @@ std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
   }
   screen_.write("\n");
   return std::nullopt;
+}
+
+bool chat_prompt::take_back() {
+  if (queue_.empty()) return false;
+  std::string all;
+  for (const auto& text : std::exchange(queue_, {})) all += text + "\n";
+  all += editor_.text();
+  if (all.ends_with('\n')) all.pop_back();
+  editor_.clear();
+  editor_.insert(all);
+  return true;
 }
 
 void chat_prompt::hold() {

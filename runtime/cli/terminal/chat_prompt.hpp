@@ -17,6 +17,7 @@
 #include "runtime/cli/terminal/fd_writer.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/terminal/line_editor.hpp"
+#include "runtime/cli/terminal/settled_width.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
 
 namespace riffle::cli {
@@ -55,6 +56,9 @@ class chat_prompt {
   [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
   /// Somebody else reads the keyboard, in lines.
   void pause() { mode_.set(typing_mode::lines); }
+  /// The run was stopped: what waits was written for another state of things,
+  /// and stands in the input line again. False: nothing waited.
+  bool take_back();
   /// Behind a turn: keys are kept for `next`, and Ctrl-C is one of them.
   void hold();
   /// Keys are taken by `look`, Ctrl-C is a signal.
@@ -88,9 +92,10 @@ class chat_prompt {
   std::optional<time_point> last_key_;
   std::deque<std::string> queue_;
   std::string line_;  ///< of a plain terminal, not ended
-  /// Columns of the rows that are shown, down to the cursor.
-  std::vector<std::size_t> above_;
+  /// The rows that are shown, down to what is under the cursor.
+  std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;
+  settled_width width_;
   bool leaving_ = false;  ///< the last key was Ctrl-C in an empty text
   bool closed_ = false;
   bool leaves_later_ = false;  ///< Ctrl-D while a run worked

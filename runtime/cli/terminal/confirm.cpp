@@ -51,7 +51,7 @@ namespace {
 std::optional<std::string> ask_line(const std::string& question, int keyboard,
                                     const std::function<bool()>& stopped,
                                     console& io) {
-  io.err.write(question);
+  io.say(question);
   auto line = read_line(keyboard, stopped);
   if (!line) io.err.write("\n");
   return line;
@@ -92,14 +92,14 @@ bool confirm(const std::string& question, int keyboard,
   for (;;) {
     const auto given = ask(question, all, keyboard, stopped, io);
     if (given != 2) return given == 0;
-    io.err.write(view);
+    io.say(view);
   }
 }
 
 bool ask_for_trust(const config::trust_state& x, int keyboard, console& io) {
   const auto text = trust_text(x);
   const auto whole = trust_text(x, true);
-  io.err.write(text);
+  io.say(text);
   return confirm(
       trust_question(x), keyboard, [] { return false; }, io,
       whole == text ? std::string{} : whole);

@@ -7,12 +7,17 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 
 namespace riffle::cli {
 
 void console::complain(std::string_view message) {
-  err.write("riffle: " + safe_text(message) + "\n");
+  say("riffle: " + safe_text(message) + "\n");
+}
+
+void console::say(std::string_view text) {
+  err.write(wrap_lines(text, err.columns()));
 }
 
 void console::complain_of_output() {
@@ -23,8 +28,7 @@ void console::complain_of_output() {
 
 int report(const std::vector<config::mistake>& mistakes, console& io,
            std::string_view effect) {
-  for (const auto& x : mistakes)
-    io.err.write(safe_text(config::render(x)) + "\n");
+  for (const auto& x : mistakes) io.say(safe_text(config::render(x)) + "\n");
   const auto n = mistakes.size();
   io.complain((n == 1 ? "1 mistake" : std::to_string(n) + " mistakes") +
               " in the configuration, " + std::string{effect});

@@ -2,15 +2,30 @@
 #include "runtime/cli/terminal/live_view.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
 namespace {
+
+/// Longest that a line about a call waits for the end of a sentence.
+constexpr auto longest_sentence = std::chrono::seconds{2};
+
+/// So long text may follow behind a call that began.
+constexpr auto text_may_go_on = std::chrono::milliseconds{300};
+
+/// And all its words are shown: a blank ends the last one.
+bool ends_sentence(std::string_view text) {
+  const auto end = text.find_last_not_of(" \n");
+  return end != std::string_view::npos && end + 1 < text.size() &&
+         std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
+}
 
 trace_options trace_options_of(const view_options& x) {
   const bool in_status = x.status && x.level != verbosity::verbose;
@@ -40,16 +55,46 @@ void live_view::append(screen_writes& out, screen_writes more) {
 }
 
 /// Behind this the text of the model does not go on in the same line.
-bool live_view::ends_text(const event& x) {
+bool live_view::ends_text(const event& x) const {
+  const bool early = std::holds_alternative<events::tool_call>(x.body) &&
+                     options_.level == verbosity::verbose;  // it has a line
+  return early || std::holds_alternative<events::approval_required>(x.body) ||
+         std::holds_alternative<events::failure>(x.body) ||
+         std::holds_alternative<events::run_finished>(x.body);
+}
+
+/// A call that only reads begins while the model still writes: its text may go
+/// on, or not.
+bool live_view::may_end_text(const event& x) {
   const auto* told = std::get_if<events::status>(&x.body);
   return std::holds_alternative<events::tool_call>(x.body) ||
-         std::holds_alternative<events::approval_required>(x.body) ||
          (told && activity::is_writing(told->text));
+}
+
+/// What is held of the text; it goes on at most in a new line.
+void live_view::pause_text(screen_writes& out) {
+  pauses_.reset();
+  flows_ = false;
+  if (!screen_.in_text()) markdown_.broken(below_lines_);
+  show_text(out, markdown_.pause(columns_));
 }
 
 bool live_view::begins_step(const event& x) {
   return std::holds_alternative<events::step_start>(x.body) ||
          std::holds_alternative<events::final_answer>(x.body);
+}
+
+/// No line about a call that works beside the text stands inside of a sentence.
+bool live_view::waits(const event& x) const {
+  const bool beside = std::holds_alternative<events::tool_result>(x.body) ||
+                      std::holds_alternative<events::tool_progress>(x.body);
+  return beside && flows_ && screen_.in_text() && options_.out_terminal &&
+         options_.status;
+}
+
+void live_view::release(screen_writes& out) {
+  const auto lines = std::exchange(held_, {});
+  show_lines(out, lines);
 }
 
 screen_writes live_view::on(const event& x, time_point now,
@@ -62,7 +107,10 @@ screen_writes live_view::on(const event& x, time_point now,
   stats_.on(x);
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
     show_lines(out, thoughts_.end());
+    pauses_.reset();
     on_text(out, text->content);
+    flows_ = screen_.in_text();
+    if (!flows_ || ends_sentence(text->content)) release(out);
     return out;
   }
   if (const auto* thought = std::get_if<events::llm_reasoning>(&x.body)) {
@@ -73,11 +121,21 @@ screen_writes live_view::on(const event& x, time_point now,
   const bool restarted = std::holds_alternative<events::step_restarted>(x.body);
   const bool begins = restarted || begins_step(x);
   if (restarted) markdown_.drop();
-  if (ends_text(x)) show_text(out, markdown_.pause(columns_));
+  if (ends_text(x) || begins) pause_text(out);
   if (begins) show_text(out, markdown_.finish(columns_));
+  if (may_end_text(x) && !pauses_) pauses_ = now;
   auto lines = traces_.on(x);
+  // What `-v` shows of outputs stays as it is.
+  if (options_.status && options_.level != verbosity::verbose)
+    lines = wrap_lines(lines, columns_ + 1);  // they may fill a row
   if (restarted && !shown_.empty()) lines += traces_.withdrawn();
   if (begins) append(out, screen_.end_text());
+  if (begins || ends_text(x)) release(out);
+  if (waits(x)) {
+    if (held_.empty()) held_since_ = now;
+    held_ += lines;
+    return out;
+  }
   if (restarted || std::holds_alternative<events::step_start>(x.body)) {
     shown_.clear();
     half_end_ = false;
@@ -111,13 +169,18 @@ void live_view::show_text(screen_writes& out, std::string text) {
 
 void live_view::show_lines(screen_writes& out, std::string_view lines) {
   if (lines.empty()) return;
+  write_lines(out, std::exchange(held_, {}) + std::string{lines});
+}
+
+void live_view::write_lines(screen_writes& out, std::string_view lines) {
   append(out, screen_.lines(lines));
   below_lines_ = options_.status && options_.out_terminal;
 }
 
+/// It may be bytes that are bound to what stands there: nothing comes between.
 screen_writes live_view::interject(std::string_view text) {
   screen_writes out;
-  show_lines(out, text);
+  if (!text.empty()) write_lines(out, text);
   return out;
 }
 
@@ -128,13 +191,19 @@ screen_writes live_view::tick(time_point now, std::size_t columns,
   if (!began_) began_ = now;
   screen_writes out;
   show_lines(out, traces_.rest());
-  if (columns < narrowest || !screen_.due(activity_.busy(), now)) return out;
+  if (pauses_ && now - *pauses_ >= text_may_go_on) {
+    pause_text(out);
+    release(out);
+  }
+  if (now - held_since_ >= longest_sentence) release(out);
+  if (columns < narrowest || !screen_.due(now)) return out;
   // The last column stays free: a full line makes some terminals wrap.
   // Half of the screen stays with what was said.
   auto status = activity_.lines(now - *began_, columns - 1,
                                 std::min(rows / 2, most_lines));
   if (!typing_.empty()) status += "\n" + fit(typing_, columns - 1);
-  append(out, screen_.draw(status, activity_.busy(), now, columns));
+  const bool busy = activity_.busy() || !typing_.empty();
+  append(out, screen_.draw(status, busy, now, columns));
   return out;
 }
 
@@ -148,8 +217,10 @@ std::string live_view::whole_answer(const std::string& text) const {
 
 screen_writes live_view::finish(const std::optional<std::string>& answer) {
   auto out = screen_.clear();
+  release(out);
   show_lines(out, traces_.rest() + traces_.repeated());
   const bool shown = options_.live_text && answer && *answer == shown_;
+  pause_text(out);
   show_text(out, markdown_.finish(columns_));
   append(out, screen_.end_text());
   if (answer && !shown) {

@@ -78,11 +78,16 @@ class live_view {
 
  private:
   void append(screen_writes& out, screen_writes more);
-  static bool ends_text(const event& x);
+  [[nodiscard]] bool ends_text(const event& x) const;
+  static bool may_end_text(const event& x);
+  void pause_text(screen_writes& out);
   static bool begins_step(const event& x);
+  [[nodiscard]] bool waits(const event& x) const;
+  void release(screen_writes& out);
   void on_text(screen_writes& out, std::string_view content);
   void show_text(screen_writes& out, std::string text);
   void show_lines(screen_writes& out, std::string_view lines);
+  void write_lines(screen_writes& out, std::string_view lines);
   [[nodiscard]] std::string whole_answer(const std::string& text) const;
 
   view_options options_;
@@ -98,6 +103,10 @@ class live_view {
   std::string shown_;         ///< of this step's text
   bool below_lines_ = false;  ///< traces stand right above what comes
   bool half_end_ = false;     ///< a '\r' came, and what follows is not known
+  bool flows_ = false;        ///< text goes on in its open line
+  std::optional<time_point> pauses_;  ///< since then it may have ended
+  std::string held_;  ///< lines that wait for the end of a sentence
+  time_point held_since_{};
 };
 
 }  // namespace riffle::cli

@@ -27,10 +27,27 @@ std::string back_to_top(std::string_view lines) {
   return n == 0 ? "\r" : "\r\x1b[" + std::to_string(n) + "A";
 }
 
-/// Behind the text above these lines.
-std::string back_to_text(std::string_view lines, std::size_t column) {
-  return "\x1b[" + std::to_string(rows_of(lines) + 1) + "A\x1b[" +
-         std::to_string(column + 1) + "G";
+/// A row that has become too long for its terminal by now is cut there, so
+/// that the way back is right.
+std::string unwrapped(std::string_view lines) {
+  return "\x1b[?7l" + std::string{lines} + "\x1b[?7h";
+}
+
+/// Below the cursor, which stays where it is, whatever column that is: room is
+/// made below it first.
+std::string below_cursor(std::string_view lines) {
+  const auto n = rows_of(lines) + 1;
+  std::string out;
+  for (std::size_t i = 0; i < n; ++i)
+    out +=
+        "\x1b"
+        "D";
+  return out + "\x1b[" + std::to_string(n) +
+         "A\x1b"
+         "7\n" +
+         unwrapped(lines) +
+         "\x1b"
+         "8";
 }
 
 /// One code point.
@@ -88,6 +105,7 @@ void screen::remember(std::string_view piece) {
 screen_writes screen::text(std::string_view piece) {
   screen_writes out;
   if (piece.empty()) return out;
+  owed_ = owed_ || drawn_;
   erase(out);
   out.push_back({true, std::string{piece}});
   remember(piece);
@@ -95,23 +113,27 @@ screen_writes screen::text(std::string_view piece) {
   return out;
 }
 
-/// Where the next character of the open line comes to stand. Nothing where
-/// terminals may disagree: on the width of what they join, on tabs, on wide
-/// characters at the end of a row, behind a row that is full.
-std::optional<std::size_t> screen::column_of_text(std::size_t columns) const {
-  if (columns == 0 || line_.empty() || line_.size() > longest_line) return {};
-  std::size_t sum = 0;
-  bool plain = true;
+/// Whether the open line may end in a row that is full: then terminals disagree
+/// on where its cursor is. They also do on the width of what they join and on
+/// tabs; of these the widest counts, so the first row is not full sooner.
+bool screen::may_fill_row(std::size_t columns) const {
+  if (columns == 0 || line_.empty() || line_.size() > longest_line) return true;
+  std::size_t column = 0;
+  bool sure = true;
+  bool wrapped = false;
   for (std::string_view rest = line_; !rest.empty();) {
     const auto x = first_shown(rest);
-    const auto lead = static_cast<unsigned char>(rest[0]);
-    if (lead < 0x20 || !is_one(rest.substr(0, x.size))) return {};
-    plain = plain && lead < 0x80;
-    sum += x.columns;
+    const bool tab = rest[0] == '\t';
+    sure = sure && !tab && is_one(rest.substr(0, x.size));
+    const auto wide = tab ? std::size_t{8} : x.columns;
+    if (column + wide > columns) {
+      wrapped = true;
+      column = 0;
+    }
+    column += wide;
     rest.remove_prefix(x.size);
   }
-  if (sum % columns == 0 || (!plain && sum > columns)) return {};
-  return sum % columns;
+  return column >= columns || (wrapped && !sure);
 }
 
 screen_writes screen::end_text() {
@@ -120,26 +142,26 @@ screen_writes screen::end_text() {
   return out;
 }
 
-bool screen::due(bool busy, time_point now) const {
-  if (!has_status_ || (shared_ && open_line_ && !busy)) return false;
-  return !last_drawing_ || now - *last_drawing_ >= between_drawings;
+bool screen::due(time_point now) const {
+  const auto pause = owed_ ? behind_text : between_drawings;
+  return has_status_ && (!last_drawing_ || now - *last_drawing_ >= pause);
 }
 
 screen_writes screen::draw(std::string_view status, bool busy, time_point now,
                            std::size_t columns) {
   screen_writes out;
-  if (!due(busy, now)) return out;
+  if (!due(now)) return out;
   const bool in_line = shared_ && open_line_;
-  const auto column = in_line ? column_of_text(columns) : std::nullopt;
+  const bool below = in_line && !may_fill_row(columns);
+  if (in_line && !below && !busy) return out;
   erase(out);
-  if (in_line && !column) break_text(out);
-  std::string bytes{column ? "\n" : ""};
-  bytes += status;
-  bytes += column ? back_to_text(status, *column) : back_to_top(status);
+  if (in_line && !below) break_text(out);
   if (out.empty() || out.back().to_out) out.push_back({false, {}});
-  out.back().bytes += bytes;
+  out.back().bytes +=
+      below ? below_cursor(status) : unwrapped(status) + back_to_top(status);
   drawn_ = true;
-  below_text_ = column.has_value();
+  below_text_ = below;
+  owed_ = false;
   last_drawing_ = now;
   return out;
 }

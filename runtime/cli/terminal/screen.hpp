@@ -40,6 +40,8 @@ class screen {
  public:
   /// Shortest time between two drawings of the status line.
   static constexpr duration between_drawings = std::chrono::milliseconds{100};
+  /// The same where text has taken it away.
+  static constexpr duration behind_text = std::chrono::milliseconds{30};
 
   /// `has_status`: standard error is a terminal that can erase. `shared`:
   /// both outputs are seen in one place, so that one's open line is ended
@@ -66,13 +68,14 @@ class screen {
   screen_writes end_text();
 
   /// Draws `status`, lines with '\n' between them and fewer than the terminal
-  /// has, if it is time. `busy`: worth drawing below an open line of text,
-  /// which is ended if nobody can tell in which of the `columns` it stands.
+  /// has, if it is time. An open line of text stands above it, and goes on;
+  /// `busy`: it is worth ending that line where nobody can tell whether its
+  /// row of so many `columns` is full.
   screen_writes draw(std::string_view status, bool busy, time_point now,
                      std::size_t columns);
 
-  /// Whether `draw` would draw now.
-  [[nodiscard]] bool due(bool busy, time_point now) const;
+  /// Whether it is time to draw.
+  [[nodiscard]] bool due(time_point now) const;
 
   /// Removes the status line.
   screen_writes clear();
@@ -81,8 +84,7 @@ class screen {
   void erase(screen_writes& out);
   void break_text(screen_writes& out);
   void remember(std::string_view piece);
-  [[nodiscard]] std::optional<std::size_t> column_of_text(
-      std::size_t columns) const;
+  [[nodiscard]] bool may_fill_row(std::size_t columns) const;
 
   bool has_status_;
   bool shared_;
@@ -90,6 +92,7 @@ class screen {
   bool below_text_ = false;  ///< and the cursor stands behind that text
   std::string line_;         ///< of live text, as far as it is open
   bool open_line_ = false;   ///< of live text
+  bool owed_ = false;        ///< text has taken the status line away
   std::optional<time_point> last_drawing_;
 };
 

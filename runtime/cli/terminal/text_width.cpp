@@ -88,6 +88,21 @@ std::size_t columns_of(std::string_view line) {
   return out;
 }
 
+std::size_t wrapped_rows(std::string_view line, std::size_t columns) {
+  std::size_t rows = 1;
+  std::size_t used = 0;
+  while (!line.empty()) {
+    const auto x = next_cluster(line);
+    if (used + x.columns > columns && used > 0) {
+      ++rows;
+      used = 0;
+    }
+    used += x.columns;
+    line.remove_prefix(x.size);
+  }
+  return rows;
+}
+
 std::string fit(std::string_view line, std::size_t columns) {
   if (columns == 0) return {};
   std::size_t end = 0;  // of what fits before an ellipsis

@@ -28,6 +28,10 @@ shown_character first_shown(std::string_view text);
 /// made a plain one. Nothing if that is not in ASCII.
 std::optional<char> base_letter(std::string_view character);
 
+/// The rows, at least one, into which a terminal of so many columns wraps a
+/// line; a wide character that does not fit goes to the next one.
+std::size_t wrapped_rows(std::string_view line, std::size_t columns);
+
 /// `line` if it takes at most `columns`, else its beginning and "…", cut
 /// between what a person sees as characters. Empty for 0 columns.
 std::string fit(std::string_view line, std::size_t columns);

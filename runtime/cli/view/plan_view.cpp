@@ -116,7 +116,7 @@ screen_writes plan_view::tick(time_point now, view_size size) {
   constexpr std::size_t narrowest = 10;
   if (!began_) began_ = now;
   auto out = screen_.lines(step_ ? step_->rest() : own_.rest());
-  if (over_ || size.columns < narrowest || !screen_.due(true, now)) return out;
+  if (over_ || size.columns < narrowest || !screen_.due(now)) return out;
   auto more = screen_.draw(status(now, size), true, now, size.columns);
   out.insert(out.end(), std::move_iterator{more.begin()},
              std::move_iterator{more.end()});

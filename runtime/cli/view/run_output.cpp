@@ -88,8 +88,8 @@ void run_output::write(const screen_writes& all) {
   for (const auto& x : all) {
     // Nobody reads the answer: the run ends without a word.
     if (!out_.good()) return;
-    if (!erasure_.empty() && !x.bytes.empty()) {
-      err_.write(std::exchange(erasure_, {}));
+    if (erasure_ && !x.bytes.empty()) {
+      err_.write(std::exchange(erasure_, {})());
       uncovered_ = true;
     }
     (x.to_out ? out_ : err_).write(x.bytes);
@@ -105,7 +105,7 @@ void run_output::write(const screen_writes& all) {
 }
 
 bool run_output::uncover() {
-  erasure_.clear();
+  erasure_ = {};
   return std::exchange(uncovered_, false);
 }
 

@@ -43,7 +43,9 @@ class run_output {
 
   /// An open question stands at the end: `erasure` removes it before anything
   /// else is written.
-  void cover(std::string erasure) { erasure_ = std::move(erasure); }
+  void cover(std::function<std::string()> erasure) {
+    erasure_ = std::move(erasure);
+  }
   /// The question may be the last thing again; whether it was removed.
   bool uncover();
 
@@ -73,7 +75,7 @@ class run_output {
   bool wants_calls_;  ///< what calls did is shown, or reported
   run_report report_;
   std::function<void(const event&)> listener_;
-  std::string erasure_;  ///< empty: no question is open
+  std::function<std::string()> erasure_;  ///< empty: no question is open
   bool uncovered_ = false;
 };
 

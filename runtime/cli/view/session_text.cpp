@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <string_view>
@@ -111,7 +112,8 @@ std::string head_of(const std::string& group, std::size_t sessions,
 }  // namespace
 
 std::string summaries_text(const std::vector<session_summary>& all,
-                           wall_time now, std::size_t columns) {
+                           wall_time now, std::size_t columns,
+                           const std::string& here) {
   constexpr std::string_view indent = "  ";
   std::map<std::string, std::vector<const session_summary*>> groups;
   for (const auto& x : all) groups[group_of(x)].push_back(&x);
@@ -119,7 +121,7 @@ std::string summaries_text(const std::vector<session_summary>& all,
   for (const auto& x : all) {
     const auto group = group_of(x);
     if (group.empty()) {
-      out += summary_text(x, now, columns);
+      out += summary_text(x, now, columns, here);
       continue;
     }
     const auto members = std::exchange(groups[group], {});
@@ -127,27 +129,59 @@ std::string summaries_text(const std::vector<session_summary>& all,
     const auto own = std::ranges::find_if(
         members, [&](const auto* y) { return y->id.value == group; });
     out += own == members.end() ? head_of(group, members.size(), columns)
-                                : summary_text(**own, now, columns);
+                                : summary_text(**own, now, columns, here);
     const auto room = columns > indent.size() ? columns - indent.size() : 0;
     for (const auto* y : members)
       if (y->id.value != group)
-        out.append(indent).append(summary_text(*y, now, room, true));
+        out.append(indent).append(summary_text(*y, now, room, here, true));
   }
   return out;
 }
 
+std::string short_place(const std::string& folder, const std::string& home) {
+  constexpr std::size_t most = 30;
+  auto out = safe_line(folder, 1000);
+  if (!home.empty() && (folder == home || folder.starts_with(home + "/")))
+    out = "~" + safe_line(folder.substr(home.size()), 1000);
+  if (columns_of(out) <= most) return out;
+  auto at = out.find('/', 1);
+  while (at != out.npos && columns_of(out.substr(at)) >= most)
+    at = out.find('/', at + 1);
+  return at == out.npos ? fit(out, most) : "…" + out.substr(at);
+}
+
+namespace {
+
+/// Where a session works, if that is elsewhere.
+std::string place_of(const session_summary& x, const std::string& here) {
+  const auto folder = here.empty() ? std::string{} : folder_of(x.last);
+  if (folder.empty() || folder == here) return {};
+  const char* home = std::getenv("HOME");
+  return "  in " + short_place(folder, home ? home : "");
+}
+
+}  // namespace
+
 std::string summary_text(const session_summary& x, wall_time now,
-                         std::size_t columns, bool in_group) {
+                         std::size_t columns, const std::string& here,
+                         bool in_group) {
   constexpr std::size_t longest_title = 60;
+  constexpr std::size_t shortest_title = 12;
   auto out = padded(safe_line(short_id(x.id.value), 128), 6) + "  ";
   if (x.runs == 0) return out + "no runs\n";
   out += padded(ago(x.last.started, now), 10) + "  " +
          padded(service::state_of(x), 11) + "  " +
-         padded(runs_text(x.runs), 7) + "  " +
-         safe_line(x.title.empty() ? x.last.task : x.title, longest_title);
+         padded(runs_text(x.runs), 7) + "  ";
+  auto title =
+      safe_line(x.title.empty() ? x.last.task : x.title, longest_title);
   if (const auto volley = volley_of(x.last); !volley.empty() && !in_group)
-    out += " [" + safe_line(volley, 64) + "]";
-  return (columns > 1 ? fit(out, columns - 1) : out) + "\n";
+    title += " [" + safe_line(volley, 64) + "]";
+  const auto place = place_of(x, here);
+  if (columns < 2) return out + title + place + "\n";
+  const auto used = columns_of(out) + columns_of(place) + 1;
+  title = fit(
+      title, columns > used + shortest_title ? columns - used : shortest_title);
+  return fit(out + title + place, columns - 1) + "\n";
 }
 
 std::string conversation_text(const storage::session_snapshot& x,

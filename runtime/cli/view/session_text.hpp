@@ -19,14 +19,20 @@ std::string ago(wall_time then, wall_time now);
 /// "k3f9qz  3 min ago   completed    2 runs  its title", one line in columns,
 /// cut to the width of the terminal (0: none). The ending of an id that Riffle
 /// made is enough to name it.
-/// Of a volley's it says so, unless that is known (`in_group`).
+/// Of a volley's it says so, unless that is known (`in_group`). `here`: the
+/// folder of who looks; of a session that works in another one it says where.
 std::string summary_text(const session_summary& x, wall_time now,
-                         std::size_t columns, bool in_group = false);
+                         std::size_t columns, const std::string& here = {},
+                         bool in_group = false);
 
 /// All of them; those of a volley or of a plan stand together below its id, or
 /// below the plan's own session, where the newest of them would.
 std::string summaries_text(const std::vector<session_summary>& all,
-                           wall_time now, std::size_t columns);
+                           wall_time now, std::size_t columns,
+                           const std::string& here = {});
+
+/// "~/work/riffle", of a long path its end: "…/tests/cli".
+std::string short_place(const std::string& folder, const std::string& home);
 
 /// The conversation: each run's task, what the model said, which calls it
 /// made, and how the run ended.

@@ -61,8 +61,8 @@ void volley_output::write(const screen_writes& all) {
   for (const auto& x : all) {
     // Nobody reads the results: the volley ends without a word.
     if (!out_.good()) return;
-    if (!erasure_.empty() && !x.bytes.empty()) {
-      err_.write(std::exchange(erasure_, {}));
+    if (erasure_ && !x.bytes.empty()) {
+      err_.write(std::exchange(erasure_, {})());
       uncovered_ = true;
     }
     (x.to_out ? out_ : err_).write(x.bytes);
@@ -71,7 +71,7 @@ void volley_output::write(const screen_writes& all) {
 }
 
 bool volley_output::uncover() {
-  erasure_.clear();
+  erasure_ = {};
   return std::exchange(uncovered_, false);
 }
 

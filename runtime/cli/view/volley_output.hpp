@@ -42,7 +42,9 @@ class volley_output {
   void cancelling() { view_.cancelling(); }
   /// An open question stands on the last line: `erasure` removes it before
   /// anything else is written.
-  void cover(std::string erasure) { erasure_ = std::move(erasure); }
+  void cover(std::function<std::string()> erasure) {
+    erasure_ = std::move(erasure);
+  }
   /// The question is the last thing again; whether it was removed.
   bool uncover();
   /// Whose question this is.
@@ -86,7 +88,7 @@ class volley_output {
   std::vector<task_state> tasks_;
   std::function<void(const event&)> listener_;
   std::map<proposal_id, std::size_t> asked_;  ///< questions that were shown
-  std::string erasure_;                       ///< empty: no question is open
+  std::function<std::string()> erasure_;      ///< empty: no question is open
   bool uncovered_ = false;
   std::size_t next_told_ = 0;  ///< in task order, on standard output
   std::size_t ended_ = 0;

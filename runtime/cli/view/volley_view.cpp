@@ -148,7 +148,7 @@ screen_writes volley_view::tick(time_point now, view_size size) {
   std::string waited;
   for (auto& [task, x] : running_) waited += x.rest();
   auto out = screen_.lines(waited);
-  if (size.columns < narrowest || !screen_.due(true, now)) return out;
+  if (size.columns < narrowest || !screen_.due(now)) return out;
   auto more = screen_.draw(status(now, size), true, now, size.columns);
   out.insert(out.end(), std::move_iterator{more.begin()},
              std::move_iterator{more.end()});

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/terminal/wrap_lines.hpp"
+
+#include <algorithm>
+
+#include "runtime/cli/terminal/text_width.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// A row narrower than this is not worth an indent.
+constexpr std::size_t narrowest = 20;
+
+/// Bytes of a colour at the front; 0: none.
+std::size_t color_size(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const auto end = text.find('m');
+  return end == text.npos ? 0 : end + 1;
+}
+
+/// The first piece of a line that fits into so many columns, its end a blank
+/// if there is one.
+std::string_view first_row(std::string_view line, std::size_t columns) {
+  std::size_t used = 0;
+  std::size_t blank = 0;  // behind the last one
+  bool word = false;      // something but blanks
+  for (std::size_t at = 0; at < line.size();) {
+    if (const auto n = color_size(line.substr(at)); n > 0) {
+      at += n;
+      continue;
+    }
+    const auto x = first_shown(line.substr(at));
+    const bool is_blank = line[at] == ' ';
+    // A blank between words may stand behind the last column.
+    const bool counts = !is_blank || at + 1 == line.size();
+    if (used + x.columns > columns && counts && at > 0)
+      return line.substr(0, blank > 0 ? blank : at);
+    // The mark of a prompt stays behind its last word.
+    if (is_blank && word && line.substr(at) != " > ") blank = at + x.size;
+    word = word || !is_blank;
+    used += x.columns;
+    at += x.size;
+  }
+  return line;
+}
+
+void wrap_line(std::string& out, std::string_view line, std::size_t columns) {
+  const auto begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::string indent(
+      columns > narrowest && begin < columns / 2 ? begin + 2 : 0, ' ');
+  auto row = first_row(line, columns);
+  for (;;) {
+    line.remove_prefix(row.size());
+    if (line.empty()) break;
+    row = row.substr(0, row.find_last_not_of(' ') + 1);
+    out.append(row).append("\n").append(indent);
+    row = first_row(line, columns - indent.size());
+  }
+  out.append(row);
+}
+
+}  // namespace
+
+std::string wrap_lines(std::string_view text, std::size_t columns) {
+  if (columns < 2) return std::string{text};
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    wrap_line(out, text.substr(0, end), columns - 1);
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace riffle::cli

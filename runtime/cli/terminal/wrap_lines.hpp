@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace riffle::cli {
+
+/// Lines for a person, broken at blanks where they are too long for a terminal
+/// of so many columns (0: none, nothing is broken), and inside of a word only
+/// where that alone is longer. What follows is indented. Colours cost no
+/// column; the last line may be open.
+std::string wrap_lines(std::string_view text, std::size_t columns);
+
+}  // namespace riffle::cli
