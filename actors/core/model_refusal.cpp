@@ -15,7 +15,7 @@ namespace {
 using std::string_view;
 
 /// As servers name what we call otherwise.
-constexpr std::array<std::pair<string_view, string_view>, 33> wire_names{{
+constexpr std::array<std::pair<string_view, string_view>, 36> wire_names{{
     {"max_output_tokens", "max_tokens"},
     {"max_output_tokens", "max_completion_tokens"},
     {"max_output_tokens", "num_predict"},
@@ -37,6 +37,9 @@ constexpr std::array<std::pair<string_view, string_view>, 33> wire_names{{
     {"response_schema", "structured output"},
     {"response_schema", "structured outputs"},
     {"response_schema", "text.format"},
+    {"response_schema", "\"format\""},
+    {"response_schema", "'format'"},
+    {"response_schema", "`format`"},
     {"response_schema", "response mime type"},
     {"seed", "random_seed"},
     {"stream_options", "include_usage"},
@@ -56,8 +59,9 @@ constexpr std::array<string_view, 4> added{
     "reasoning_summary", "include", "stream_options", "eager_input_streaming"};
 
 /// Whatever a server has against them, it is the form.
-constexpr std::array<string_view, 3> forms{"output_config.format",
-                                           "response_format", "text.format"};
+constexpr std::array<string_view, 4> forms{"output_config.format",
+                                           "response_format", "text.format",
+                                           "ChatRequest.format"};
 
 /// Said of a parameter that is not taken, whatever its value.
 constexpr std::array<string_view, 20> refusing{

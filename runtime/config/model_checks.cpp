@@ -43,6 +43,15 @@ bool holds_key(std::string_view header) {
          name.ends_with("token") || name.ends_with("secret");
 }
 
+/// How a request is sent is not for a file to say: with another length, or
+/// framing, a part of it would be the next request.
+bool frames_a_request(std::string_view header) {
+  const auto name = lower(header);
+  return name == "content-length" || name == "transfer-encoding" ||
+         name == "connection" || name == "trailer" || name == "upgrade" ||
+         name == "expect" || name == "te";
+}
+
 constexpr auto variable_form =
     "must name variables as in \"${NAME}\", closed by \"}\"";
 
@@ -88,6 +97,8 @@ class model_checker {
       const auto at = "headers." + name;
       if (!is_header_name(name))
         report_(at, "is no name of an HTTP header");
+      else if (frames_a_request(name))
+        report_(at, "says how a request is sent, which is Riffle's business");
       else if (has_control(text))
         report_(at, "must not hold a line end or another control character");
       else if (!variables_in(text))

@@ -15,6 +15,7 @@ constexpr std::size_t most_bytes = 16u << 20;
 
 void gathered_answer::on_bytes(std::string bytes) {
   const std::lock_guard lock{mutex_};
+  received_ += bytes.size();
   reads.push_back(std::move(bytes));
 }
 
@@ -27,6 +28,16 @@ void gathered_answer::on_end(model::transport_end x) {
 bool gathered_answer::wait(std::chrono::milliseconds length) {
   std::unique_lock lock{mutex_};
   return ended_.wait_for(lock, length, [this] { return end_.has_value(); });
+}
+
+std::size_t gathered_answer::received() const {
+  const std::lock_guard lock{mutex_};
+  return received_;
+}
+
+void gathered_answer::fail(error why) {
+  const std::lock_guard lock{mutex_};
+  end_->failure = std::move(why);
 }
 
 std::string gathered_answer::body() const {
@@ -57,13 +68,21 @@ std::shared_ptr<gathered_answer> exchange(model::transport& transport,
   request.credit = most_bytes;
   const auto id = transport.open(std::move(request), answer);
   bool over = false;
+  bool flooded = false;
   while (!answer->wait(look)) {
     const bool late = limit.count() > 0 && steady_clock::now() - begin > limit;
-    if (!over && (late || stop.stop_requested())) {
+    // Nobody grants more, and what waits for that has no other limit.
+    const bool full = answer->received() >= most_bytes;
+    if (!over && (late || full || stop.stop_requested())) {
       over = true;
+      flooded = full;
       transport.cancel(id);
     }
   }
+  if (flooded)
+    answer->fail({errc::model_error, "models",
+                  "the server's answer has no end within " +
+                      std::to_string(most_bytes >> 20) + " MiB"});
   return answer;
 }
 

@@ -27,13 +27,17 @@ class gathered_answer final : public model::transfer_listener {
   bool wait(std::chrono::milliseconds length);
   /// After the end.
   [[nodiscard]] model::transport_end end() const { return *end_; }
+  [[nodiscard]] std::size_t received() const;  ///< bytes, so far
+  /// It ended otherwise than the transport says; after the end.
+  void fail(error why);
   /// All that came, joined; after the end.
   [[nodiscard]] std::string body() const;
 
   std::vector<std::string> reads;  ///< after the end
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::size_t received_ = 0;
   std::condition_variable ended_;
   std::optional<model::transport_end> end_;
 };
@@ -44,7 +48,8 @@ model::transport_request begin_request(const model_link& link,
                                        const config::model_config& model);
 
 /// Blocks until the answer ended, however it did; it is cancelled when `stop`
-/// asks for that, or after `limit` (0: none beside those of the request).
+/// asks for that, or after `limit` (0: none beside those of the request). One
+/// of more than 16 MiB is a failure.
 std::shared_ptr<gathered_answer> exchange(model::transport& transport,
                                           model::transport_request request,
                                           const std::stop_token& stop = {},

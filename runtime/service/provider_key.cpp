@@ -146,7 +146,8 @@ expected<std::string> run_key_command(const std::vector<std::string>& command) {
   const bool well =
       end->how == tools::process_end::why::exited && end->exit_code == 0;
   if (!well)
-    return bad_config(name + " " + how_it_ended(*end) + ": " +
+    return bad_config(name + " " + how_it_ended(*end) +
+                      (first_line(said.err).empty() ? "" : ": ") +
                       first_line(said.err));
   auto key = first_line(said.out);
   add_secret(key);

@@ -166,6 +166,10 @@ TEST_CASE("headers hold texts, and no keys") {
        {"Authorization", "x-api-key", "api-key", "X-Token", "Cookie"})
     CHECK_THAT(of("{ " + std::string{name} + " = \"abc\" }"),
                Contains("keys never stand in files"));
+  for (const auto* name : {"Content-Length", "transfer-encoding", "Connection",
+                           "Trailer", "Upgrade", "Expect", "TE"})
+    CHECK_THAT(of("{ " + std::string{name} + " = \"5\" }"),
+               Contains("how a request is sent"));
   CHECK_THAT(mistake_of("models.default.query = { a = 1 }"),
              Contains("a: must be a text"));
   CHECK_THAT(mistake_of("models.default.query = { a = \"\\n\" }"),

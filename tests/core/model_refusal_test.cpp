@@ -136,6 +136,11 @@ TEST_CASE("the parameter is the one whose longest name is said") {
   // Gemini, of a form beside tools.
   CHECK(of("HTTP 400: Function calling with a response mime type: "
            "'application/json' is unsupported") == "response_schema");
+  // Ollama, before it had them, and what stands before it.
+  CHECK(of("HTTP 400: json: cannot unmarshal object into Go struct field "
+           "ChatRequest.format of type string") == "response_schema");
+  CHECK(of("HTTP 400: \"format\" is not supported") == "response_schema");
+  CHECK(of("HTTP 400: unsupported image format") == "none");
   // DeepSeek
   CHECK(of("HTTP 400: This response_format type is unavailable now") ==
         "response_schema");

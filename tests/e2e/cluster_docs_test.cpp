@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/e2e/cluster_world.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"

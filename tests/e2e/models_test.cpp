@@ -255,6 +255,12 @@ TEST_CASE("a list of models that does not come says why") {
   const auto odd = run(folder, {"models", "list", "vllm/x"});
   CHECK(odd.status == 1);
   CHECK_THAT(odd.err, Contains("no list of models"));
+  // More than is taken: nothing waits for room that nobody gives.
+  http_server flood{http_reply::json(std::string(17u << 20, ' '))};
+  configure(folder, flood.url("/v1"), "vllm/x");
+  const auto endless = run(folder, {"models", "list", "vllm/x"});
+  CHECK(endless.status == 1);
+  CHECK_THAT(endless.err, Contains("no end within 16 MiB"));
   CHECK(run(folder, {"models", "list", "nobody/x"}).status == 2);
   CHECK(run(folder, {"models", "list", "xai"}, {{"XAI_API_KEY", ""}}).status ==
         2);

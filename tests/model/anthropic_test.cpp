@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Anthropic's messages: requests, answers, and what goes back.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,22 @@ TEST_CASE("anthropic: usage is cumulative, and cached tokens are input") {
   CHECK(m.usage().cached_tokens == 300);
   CHECK(m.usage().output_tokens == 9);
   CHECK(m.done());
+}
+
+TEST_CASE("anthropic: why it stopped is said in our words") {
+  for (const auto& [word, meaning] : std::map<std::string, finish_reason>{
+           {"end_turn", finish_reason::stop},
+           {"stop_sequence", finish_reason::stop},
+           {"tool_use", finish_reason::tool_calls},
+           {"max_tokens", finish_reason::length},
+           {"model_context_window_exceeded", finish_reason::length},
+           {"refusal", finish_reason::content_filter},
+           {"pause_turn", finish_reason::paused},
+           {"what nobody knows", finish_reason::missing}}) {
+    CAPTURE(word);
+    const auto x = read_answer("anthropic", thought + finish(word));
+    CHECK(x.finish().value_or(finish_reason::missing) == meaning);
+  }
 }
 
 TEST_CASE("anthropic: an error in the stream, and a cut, are failures") {

@@ -94,6 +94,12 @@ bool approval_prompt::has_draft() const {
   return around_.typing != nullptr && !around_.typing->editor().text().empty();
 }
 
+/// A text in the input line shows that somebody types. Where there is none
+/// nothing does, so that silence in the middle of a sentence tells nothing.
+bool approval_prompt::wants_tab() const {
+  return around_.typing == nullptr || has_draft();
+}
+
 bool approval_prompt::typed_before() {
   if (is_plain()) {
     // What was typed before the question was seen is no answer to it.
@@ -137,7 +143,7 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
     if (!is_plain() &&
-        gate_.look(std::chrono::steady_clock::now(), has_draft()))
+        gate_.look(std::chrono::steady_clock::now(), wants_tab()))
       show_again();
     return close_if_decided();
   }
@@ -186,7 +192,7 @@ void approval_prompt::on_key(const key& x, bool alone) {
   // Without an input line there is nothing to go to.
   const bool stays = around_.typing == nullptr && gate_.answers();
   if (stays && x.what == key_kind::tab) return gate_.typed(now);
-  switch (gate_.on(x, alone, now, has_draft())) {
+  switch (gate_.on(x, alone, now, wants_tab())) {
     case key_goal::moved: return;
     case key_goal::answer: return on_answer(x);
     case key_goal::text: break;

@@ -74,6 +74,7 @@ class approval_prompt {
   /// Nobody saw the question when that was typed.
   bool typed_before();
   [[nodiscard]] bool has_draft() const;
+  [[nodiscard]] bool wants_tab() const;
   void take_keys(std::string_view bytes);
   void take_lines(std::string_view bytes);
   void on_key(const key& x, bool alone);

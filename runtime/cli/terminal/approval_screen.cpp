@@ -55,7 +55,8 @@ std::vector<std::string> approval_prompt::bottom() const {
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
     text.replace(text.size() - 3, 3,
-                 has_draft() || gate_.away()
+                 around_.typing == nullptr ? ": Tab first"
+                 : wants_tab() || gate_.away()
                      ? ": Tab first, keys go to the line below"
                      : ": wait half a second");
   std::string_view rest = text;
