@@ -241,6 +241,7 @@ TEST_CASE("what waited for a run that is stopped is not sent by itself") {
   REQUIRE(riffle.read_next("> "));
   riffle.type("!ls a\r");
   REQUIRE(riffle.read_next("No such file"));  // no run has begun since
+  REQUIRE(riffle.read_next("> "));            // who reads keys again is there
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
 }
