@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -102,7 +103,11 @@ TEST_CASE("a server that dies in mid call costs its open calls one attempt") {
       if (call_tool(*w.at, "mute", {}, json::object(), context).lost)
         ++lost_calls;
     });
-  std::this_thread::sleep_for(milliseconds{1});
+  // One that came behind its death would wait for the next server.
+  REQUIRE(eventually([&] {
+    std::error_code none;
+    return std::filesystem::file_size(w.folder.path() / "mutes", none) == 8;
+  }));
   const auto out = w.call("die");
   CHECK(out.lost);
   callers.clear();
