@@ -78,7 +78,8 @@ void simplify_all(json& node, prepared_schema& out) {
 }
 
 /// Each schema begins with a step: valijson tries `allOf` first, and leaves the
-/// rest out once something does not fit.
+/// rest out once something does not fit. Where there is an `allOf` its first
+/// schema has one already, and stays at its place, to which others may refer.
 void add_steps(json& node, std::size_t& schemas) {
   if (node.is_array()) {
     for (auto& x : node) add_steps(x, schemas);
@@ -93,13 +94,10 @@ void add_steps(json& node, std::size_t& schemas) {
       add_steps(value, schemas);
   }
   ++schemas;
-  const auto all = node.find("allOf");
-  json steps = json::array({json{{step_key, true}}});
-  if (all != node.end() && all->is_array())
-    for (auto& x : *all) steps.push_back(std::move(x));
-  else if (all != node.end())
-    return;  // no schema: it is refused as it is
-  node["allOf"] = std::move(steps);
+  const json step = {{step_key, true}};
+  auto& all = node["allOf"];
+  if (all.is_null()) all = json::array({step});
+  if (all.is_array() && !all.empty() && all.front() == true) all.front() = step;
 }
 
 /// Finds schemas that lead back to themselves without consuming anything of

@@ -52,7 +52,7 @@ void call_host_state::on_from_origin(from_origin& x) {
 void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   const attempt_key key{x.call.id, x.attempt};
   const auto no = [&](error why, bool again = false) {
-    refuse(from.link, from.tag, x, std::move(why), again);
+    refuse(from.link, from.tag, key, std::move(why), again);
   };
   if (x.version != work::version || !setup.pool(x.call.tool))
     return no(not_offered(x.call.tool));
@@ -73,7 +73,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool});
   ++loads[x.call.tool].waiting;
   setup.leases->add(x.call.id, from.lease);
-  admit({from.link, from.tag, std::move(x), {}});
+  admit(call_admitted{from.link, from.tag, std::move(x), {}});
 }
 
 /// Rules about places look at the file system, which may keep whoever looks.
@@ -106,7 +106,7 @@ void call_host_state::on_admitted(call_admitted& x) {
   call.pool = setup.pool(call.tool);
   if (!x.refused && !call.pool) x.refused = not_offered(call.tool);
   if (x.refused) {
-    refuse(x.link, x.tag, x.given, std::move(*x.refused));
+    refuse(x.link, x.tag, key, std::move(*x.refused));
     return forget(key);
   }
   call.limit = x.given.call.limits.timeout;
@@ -121,19 +121,17 @@ void call_host_state::on_admitted(call_admitted& x) {
 void call_host_state::on_admission_overdue(const admission_overdue& x) {
   const auto token = tokens.find({x.link, x.token});
   if (token == tokens.end() || calls.at(token->second).pool) return;
-  call_admitted said{x.link, calls.at(token->second).tag, {}, {}};
-  said.given.call.id = token->second.first;
-  said.given.attempt = token->second.second;
-  said.refused =
-      error{errc::timeout, name,
-            "the node could not look at the call within 2 minutes, so it was "
-            "not executed: its file system does not answer"};
-  on_admitted(said);
+  const auto key = token->second;
+  refuse(x.link, calls.at(key).tag, key,
+         {errc::timeout, name,
+          "the node could not look at the call within 2 minutes, so it was "
+          "not executed: its file system does not answer"});
+  forget(key);
 }
 
 void call_host_state::refuse(link_number link, const cluster::tag& tag,
-                             const work::assignment& x, error why, bool again) {
-  work::done done{x.call.id, x.attempt};
+                             const attempt_key& key, error why, bool again) {
+  work::done done{key.first, key.second};
   switch (why.code) {
     case errc::approval_denied: done.result.how = outcome::denied; break;
     case errc::cancelled: done.result.how = outcome::cancelled; break;
@@ -157,10 +155,7 @@ void call_host_state::stop(const attempt_key& key) {
   const auto& call = calls.at(key);
   if (call.pool)
     return self->send(call.pool, work::stop{key.first, key.second});
-  work::assignment given;
-  given.call.id = key.first;
-  given.attempt = key.second;
-  refuse(call.link, call.tag, given,
+  refuse(call.link, call.tag, key,
          {errc::cancelled, name, "the call was stopped before it began"});
   forget(key);
 }

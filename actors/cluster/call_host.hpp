@@ -84,12 +84,12 @@ struct call_host_state {
   void stop_all();
 
   /// `again`: it may run at another place.
-  void refuse(link_number link, const cluster::tag& tag,
-              const work::assignment& x, error why, bool again = false);
+  void refuse(link_number link, const cluster::tag& tag, const attempt_key& key,
+              error why, bool again = false);
   void admit(call_admitted x);
   /// By the ladder; one that is not admitted has no pool yet, and ends here.
   void stop(const attempt_key& key);
-  /// The same of all that are admitted, or were given by this link.
+  /// The same of all, or of those that this link gave; how many.
   std::size_t stop_those(std::optional<link_number> link);
   void read_piece(const std::string& token, ending& x);
   void give_room(link_number link, std::size_t pieces_done);

@@ -93,9 +93,9 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
 
  private:
   void share(run_spec& spec) const;
-  /// `names`: what stands for all tools of a server becomes these.
   [[nodiscard]] std::vector<std::string> those_of_nodes(
       std::vector<std::string> names) const;
+  /// `names`: what stands for all tools of a server becomes these.
   [[nodiscard]] std::shared_ptr<const tools::registry> tools_for(
       std::vector<std::string>& names, std::string& waited) const;
   expected<std::shared_ptr<const plan_work>> plan_work_of(

@@ -64,7 +64,7 @@ TEST_CASE("a list shows endings of ids, titles and who was interrupted") {
 
 TEST_CASE("of a session of another folder a list says where") {
   const char* home = std::getenv("HOME");
-  const auto folder = std::string{home ? home : ""} + "/work/other";
+  const auto folder = std::string{home ? home : ""} + "/src/other";
   session_summary x;
   x.id = {"notes"};
   x.runs = 1;

@@ -284,6 +284,17 @@ TEST_CASE("alternatives that lead back to themselves end, and say so") {
         std::string::npos);
 }
 
+TEST_CASE("a reference into a list of schemas leads where it led") {
+  const auto tools = with("echo", R"({"type": "object",
+    "properties": {"a": {"$ref": "#/allOf/0/properties/b"},
+                   "c": {"allOf": [true, {"type": "string"}]}},
+    "allOf": [{"properties": {"b": {"type": "integer"}}}]})");
+  CHECK(wrong(tools, R"({"a": 1, "b": 2, "c": "x"})") == "valid");
+  CHECK(wrong(tools, R"({"a": "x"})") != "valid");
+  CHECK(wrong(tools, R"({"b": "x"})") != "valid");
+  CHECK(wrong(tools, R"({"c": 1})") != "valid");
+}
+
 TEST_CASE("items are unique by what they are, however many there are") {
   const auto tools = with("echo", R"({"type": "object", "properties": {
     "u": {"type": "array", "uniqueItems": true}}})");

@@ -111,8 +111,8 @@ std::string approval_dialog::help() const {
                 "in the input line, letters are\n"
                 "  that text's: Tab goes to the question, and back. "
                 "A key that is no answer\n"
-                "  changes nothing: half a second later the next one "
-                "counts.\n");
+                "  changes nothing; the question says what comes before the "
+                "next one.\n");
 }
 
 dialog_step approval_dialog::decide(kind what) const {

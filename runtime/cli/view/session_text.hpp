@@ -31,7 +31,7 @@ std::string summaries_text(const std::vector<session_summary>& all,
                            wall_time now, std::size_t columns,
                            const std::string& here = {});
 
-/// "~/work/riffle", of a long path its end: "…/tests/cli".
+/// "~/src/riffle", of a long path its end: "…/tests/cli".
 std::string short_place(const std::string& folder, const std::string& home);
 
 /// The conversation: each run's task, what the model said, which calls it
