@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/model_refusal.hpp"
 #include "actors/core/writing_notice.hpp"
 
 namespace riffle::core {
@@ -12,9 +11,17 @@ namespace riffle::core {
 namespace {
 
 constexpr auto waiting_for_model = "waiting for the model";
+constexpr std::size_t longest_joined = 4096;
 
 std::string count(std::size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+bool is_end(const events::body& x) {
+  return std::holds_alternative<events::plan_finished>(x) ||
+         std::holds_alternative<events::final_answer>(x) ||
+         std::holds_alternative<events::failure>(x) ||
+         std::holds_alternative<events::run_finished>(x);
 }
 
 }  // namespace
@@ -63,9 +70,8 @@ void run_status::on(const events::body& x, time_point now) {
              notice && is_writing_notice(notice->text)) {
     base_ = notice->text;  // it lasts until something else goes on
   } else if (notice) {
-    // Models that fail one right after the other are all told of.
-    const bool joins =
-        notice_.starts_with(asked_anew) && notice->text.starts_with(asked_anew);
+    // Of what comes right one after the other all is told.
+    const bool joins = !notice_.empty() && notice_.size() < longest_joined;
     notice_ = joins ? notice_ + "; " + notice->text : notice->text;
     due_ = last_ ? std::max(now, *last_ + between) : now;
   } else if (std::holds_alternative<events::step_start>(x) ||
@@ -75,10 +81,7 @@ void run_status::on(const events::body& x, time_point now) {
   } else if (const auto* step = std::get_if<events::plan_step_started>(&x)) {
     plan_ = true;
     base_ = "step " + std::to_string(step->step) + ": " + step->id;
-  } else if (std::holds_alternative<events::plan_finished>(x) ||
-             std::holds_alternative<events::final_answer>(x) ||
-             std::holds_alternative<events::failure>(x) ||
-             std::holds_alternative<events::run_finished>(x)) {
+  } else if (is_end(x)) {
     ended_ = true;
   }
   change(now);
@@ -105,6 +108,11 @@ std::optional<std::string> run_status::take(time_point now) {
   last_ = now;
   if (noted) change(now);
   return out;
+}
+
+std::optional<std::string> run_status::last_notice(const events::body& next) {
+  if (ended_ || notice_.empty() || !is_end(next)) return std::nullopt;
+  return std::exchange(notice_, {});
 }
 
 }  // namespace riffle::core

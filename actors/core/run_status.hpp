@@ -31,6 +31,10 @@ class run_status {
   /// The text to tell now, if any.
   std::optional<std::string> take(time_point now);
 
+  /// A notice that still waits for its time, if `next` ends the run: it is told
+  /// before that, since nothing is told after.
+  std::optional<std::string> last_notice(const events::body& next);
+
  private:
   [[nodiscard]] std::string text() const;
   void change(time_point now);

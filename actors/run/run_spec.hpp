@@ -21,6 +21,7 @@
 #include "runtime/base/id_source.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/dialect.hpp"
+#include "runtime/model/model_advice.hpp"
 #include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/registry.hpp"
@@ -96,6 +97,7 @@ struct run_spec {
   std::string maker;  ///< of the model's messages; see `turn_state`
   std::string url;
   std::vector<std::string> headers;
+  model::model_advice advice;  ///< for people, where the model cannot be asked
   model::request_options request;
   std::shared_ptr<const model::dialect> dialect;
   std::shared_ptr<model::transport> transport;

@@ -110,7 +110,10 @@ void stream_consumer_state::on_end(model_end& x) {
   turn_delta delta;
   if (!x.end.failure) decoder->end(delta);
   pass_on(delta, 0, true);
-  finish(x.end.failure ? std::move(x.end.failure) : std::move(delta.failure));
+  if (x.end.failure)
+    delta.failure = model::advised(std::move(*x.end.failure), x.end.http_status,
+                                   spec->advice);
+  finish(std::move(delta.failure));
 }
 
 void stream_consumer_state::on_stop() {

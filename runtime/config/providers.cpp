@@ -139,6 +139,21 @@ std::optional<model_config> find_model(const config& x,
   return provided_model(name);
 }
 
+namespace {
+
+/// The name that was meant, most likely; of a provider's model the provider may
+/// be misspelled.
+std::string near_model(const std::vector<std::string>& models,
+                       const std::string& name) {
+  if (auto near = nearest(name, models); !near.empty()) return near;
+  const auto slash = name.find('/');
+  if (slash == name.npos) return {};
+  const auto near = nearest(name.substr(0, slash), provider_names());
+  return near.empty() ? near : near + name.substr(slash);
+}
+
+}  // namespace
+
 std::string unknown_model(const config& x, const std::string& name) {
   std::vector<std::string> models;
   for (const auto& entry : x.models) models.push_back(entry.first);
@@ -147,7 +162,8 @@ std::string unknown_model(const config& x, const std::string& name) {
   const auto names = out.size();
   for (const auto& known : provider_names())
     out += (out.size() == names ? "" : ", ") + known;
-  return out;
+  const auto near = near_model(models, name);
+  return near.empty() ? out : out + "; did you mean " + in_quotes(near) + "?";
 }
 
 }  // namespace riffle::config

@@ -20,6 +20,8 @@ struct provider {
   /// What goes back to it unread, and for how long it has a use for that: for
   /// people.
   std::string keeps{};
+  /// What starts it, where it is a server on one's own machine: for people.
+  std::string start{};
 };
 
 /// In the order of the file. Read once; a file with a mistake has none, which a

@@ -344,6 +344,7 @@ void visit(visitor& v, provider& x) {
   not_empty.empty_allowed = false;
   auto& settings = x.settings;
   v.field("keeps", &x.keeps, not_empty);
+  v.field("start", &x.start, not_empty);
   visit_server(v, settings);
   visit(v, settings.parameters);
   visit_limits(v, settings);

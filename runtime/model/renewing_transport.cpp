@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct transfer {
   bool open = false;  ///< this time has a number at `inner`
   transfer_id inner = 0;
   std::size_t granted = 0;  ///< while it has none
-  bool cancelled = false;   ///< while it has none
+  std::stop_source stop{};  ///< asked while it has none: it was cancelled
 };
 
 class renewing_transport;
@@ -157,11 +158,12 @@ class renewing_transport final
     std::unique_lock lock{state_->mutex};
     const auto i = state_->transfers.find(id);
     if (i == state_->transfers.end()) return;
-    i->second.cancelled = true;
-    if (!i->second.open) return;
+    auto stop = i->second.stop;
+    const bool open = i->second.open;
     const auto at_inner = i->second.inner;
     lock.unlock();
-    inner_->cancel(at_inner);
+    stop.request_stop();
+    if (open) inner_->cancel(at_inner);
   }
 
   /// `self` goes along: it must not end on the thread of `inner`.
@@ -183,14 +185,17 @@ class renewing_transport final
 
  private:
   void renew(transfer_id id, transport_request request, pending_end& kept) {
-    if (!keys_->renew(request)) return;  // the end is told as it was
     std::unique_lock lock{state_->mutex};
     const auto i = state_->transfers.find(id);
-    if (i == state_->transfers.end() || i->second.cancelled) {
+    const auto stop = i == state_->transfers.end() ? std::stop_token{}
+                                                   : i->second.stop.get_token();
+    lock.unlock();
+    const bool renewed = keys_->renew(request, stop);
+    if (stop.stop_requested()) {
       kept.end = cancelled();
       return;
     }
-    lock.unlock();
+    if (!renewed) return;  // the end is told as it was
     start(id, 1, std::move(request), std::exchange(kept.to, nullptr));
   }
 
@@ -205,7 +210,7 @@ class renewing_transport final
     x.open = true;
     x.inner = at_inner;
     const auto granted = std::exchange(x.granted, 0);
-    const bool stop = x.cancelled;
+    const bool stop = x.stop.stop_requested();
     lock.unlock();
     if (granted > 0) inner_->grant(at_inner, granted);
     if (stop) inner_->cancel(at_inner);
@@ -224,7 +229,7 @@ void relay::on_end(transport_end end) {
   auto owner = state_->owner.lock();
   const bool again = end.http_status == unauthorized && owner &&
                      i != state_->transfers.end() && i->second.again &&
-                     !i->second.cancelled;
+                     !i->second.stop.stop_requested();
   if (!again) {
     lock.unlock();
     tell(std::move(end));

@@ -115,6 +115,7 @@ node::node(config::config config) : config_{finish_config(std::move(config))} {}
 /// time, then what did not end is killed, and what that does not end is left
 /// behind. Each with a limit.
 node::~node() {
+  if (specs_) specs_->close();
   close(std::chrono::seconds{5});
   inline_run_->close();
   if (lent_) lent_->close();

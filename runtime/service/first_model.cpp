@@ -58,15 +58,19 @@ usable_provider made_of(const config::provider& x) {
 
 }  // namespace
 
-std::string place_in_environment(const config::provider& x) {
-  if (x.name == "ollama") {
-    const auto host = variable("OLLAMA_HOST");
-    return host.empty() ? host : url_of_host(host);
-  }
+std::string place_variable(const config::provider& x) {
+  if (x.name == "ollama") return "OLLAMA_HOST";
   constexpr std::string_view end = "_API_KEY";
   const auto& key = x.settings.api_key_env;
   if (!key.ends_with(end)) return {};
-  return variable(key.substr(0, key.size() - end.size()) + "_BASE_URL");
+  return key.substr(0, key.size() - end.size()) + "_BASE_URL";
+}
+
+std::string place_in_environment(const config::provider& x) {
+  const auto name = place_variable(x);
+  auto place = name.empty() ? name : variable(name);
+  return x.name == "ollama" && !place.empty() ? url_of_host(std::move(place))
+                                              : place;
 }
 
 std::vector<usable_provider> usable_providers() {
@@ -107,8 +111,13 @@ std::vector<std::string> missing_variables(const config::model_config& x) {
 
 std::vector<std::string> wanted_keys() {
   std::vector<std::string> out;
-  for (const auto& x : config::providers())
-    if (!x.settings.api_key_env.empty()) out.push_back(x.settings.api_key_env);
+  for (const auto& x : config::providers()) {
+    std::string line;
+    for (const auto& name : variables_of(x.settings))
+      line += (line.empty() ? "" : " with ") + name;
+    if (!line.empty() && x.settings.api_key_command.empty())
+      out.push_back(std::move(line));
+  }
   return out;
 }
 

@@ -34,11 +34,15 @@ std::vector<usable_provider> usable_providers();
 /// $X_API_KEY, and $OLLAMA_HOST. Empty: it says nothing.
 std::string place_in_environment(const config::provider& x);
 
+/// The variable that says it; empty: there is none for this provider.
+std::string place_variable(const config::provider& x);
+
 /// What a provider needs and the environment does not have: variables of keys
 /// and of its address. Empty: it has all, or needs none.
 std::vector<std::string> missing_variables(const config::model_config& x);
 
-/// The variables that would make a provider usable, one each, in that order.
+/// What would make a provider usable, a line each, in that order: "A", or
+/// "A with B" where it takes several variables.
 std::vector<std::string> wanted_keys();
 
 }  // namespace riffle::service

@@ -70,8 +70,11 @@ bool is_as_asked(const core::assembled_call& x) {
 }
 
 void read_answer(gathered_answer& answer, const model::dialect& dialect,
-                 model_report& out) {
-  const auto end = answer.end();
+                 const model::model_advice& advice, model_report& out) {
+  auto end = answer.end();
+  if (end.failure)
+    end.failure =
+        model::advised(std::move(*end.failure), end.http_status, advice);
   out.streamed = end.content_type == "text/event-stream" ||
                  end.content_type == "application/x-ndjson";
   turn_delta delta;
@@ -141,7 +144,7 @@ expected<std::vector<std::string>> list_models(
                             "a script has no list of models",
                             false,
                             {}}};
-  auto link = links.open(name, model);
+  auto link = links.open(name, model, stop);
   if (!link) return unexpected{std::move(link.error())};
   const auto dialect = make_dialect(model);
   if (!dialect) return unexpected{dialect.error()};
@@ -150,14 +153,15 @@ expected<std::vector<std::string>> list_models(
   request.url = list_url(*link, model);
   const auto answer = exchange(*link->transport, std::move(request), stop);
   if (auto end = answer->end(); end.failure)
-    return unexpected{redact(std::move(*end.failure))};
+    return unexpected{
+        redact(model::advised(std::move(*end.failure), 0, link->advice))};
   return read_model_list(answer->body());
 }
 
 expected<model_report> check_model(model_links& links, const std::string& name,
                                    const config::model_config& model,
                                    std::stop_token stop) {
-  auto link = links.open(name, model);
+  auto link = links.open(name, model, stop);
   if (!link) return unexpected{std::move(link.error())};
   const auto made = make_dialect(model);
   if (!made) return unexpected{made.error()};
@@ -174,7 +178,7 @@ expected<model_report> check_model(model_links& links, const std::string& name,
       std::chrono::duration_cast<std::chrono::milliseconds>(
           steady_clock::now() - begin)
           .count());
-  read_answer(*answer, *dialect, out);
+  read_answer(*answer, *dialect, link->advice, out);
   return out;
 }
 

@@ -16,18 +16,61 @@ namespace riffle::service {
 
 namespace {
 
+struct address {
+  std::string url;
+  std::string variable;  ///< of the environment, that says it; empty: none
+};
+
 /// A provider's own address, unless the environment has another for it.
-std::string address_of(const config::model_config& model) {
+address address_of(const config::model_config& model) {
   const auto* known = config::provider_of(model);
   if (known == nullptr || model.base_url != known->settings.base_url)
-    return model.base_url;
+    return {model.base_url, {}};
   auto own = place_in_environment(*known);
-  return own.empty() ? model.base_url : own;
+  if (own.empty()) return {model.base_url, {}};
+  return {std::move(own), place_variable(*known)};
+}
+
+model::model_advice advice_for(const std::string& name,
+                               const config::model_config& model,
+                               const std::string& base) {
+  const auto* known = config::provider_of(model);
+  model::model_advice out;
+  const auto add = [&out](const std::string& text) {
+    out.unreachable += (out.unreachable.empty() ? "" : "; ") + text;
+  };
+  if (known != nullptr && !known->start.empty())
+    add("does it run? Start it: " + known->start);
+  else if (is_loopback(base))
+    add("does the server run?");
+  if (const auto variable = address_of(model).variable; !variable.empty())
+    add("the environment variable " + variable + " says that it is there");
+  out.not_found = "riffle models list " + name + " shows those that it has";
+  return out;
+}
+
+/// All at once, so that a person sets them in one go.
+expected<void> check_variables(const std::string& name,
+                               const config::model_config& model) {
+  if (model.dialect == "scripted") return {};
+  auto missing = missing_variables(model);
+  if (!model.api_key_command.empty() || is_loopback(model.base_url))
+    std::erase(missing, model.api_key_env);
+  if (missing.size() < 2) return {};
+  std::string all;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    all += (i == 0                    ? ""
+            : i + 1 == missing.size() ? " and "
+                                      : ", ") +
+           missing[i];
+  return unexpected{error{errc::invalid_config, "model " + name,
+                          name + " needs the environment variables " + all +
+                              ", which are not set"}};
 }
 
 expected<std::string> base_of(const std::string& name,
                               const config::model_config& model) {
-  const auto address = address_of(model);
+  const auto address = address_of(model).url;
   if (address != model.base_url && !address.starts_with("http://") &&
       !address.starts_with("https://"))
     return unexpected{error{
@@ -71,16 +114,21 @@ expected<std::vector<std::string>> headers_of(const std::string& name,
 }  // namespace
 
 expected<model_link> model_links::open(const std::string& name,
-                                       const config::model_config& model) {
+                                       const config::model_config& model,
+                                       const std::stop_token& stop) {
   model_link out;
+  if (!parts_.lent)
+    if (auto ok = check_variables(name, model); !ok)
+      return unexpected{std::move(ok.error())};
   auto base = base_of(name, model);
   if (!base) return unexpected{std::move(base.error())};
   out.base = *std::move(base);
+  out.advice = advice_for(name, model, out.base);
   out.query = query_of(model);
   auto headers = headers_of(name, model, parts_.lent != nullptr);
   if (!headers) return unexpected{std::move(headers.error())};
   out.headers = *std::move(headers);
-  if (auto found = find_key(name, model, out); !found)
+  if (auto found = find_key(name, model, stop, out); !found)
     return unexpected{std::move(found.error())};
   auto transport = transport_of(name, model);
   if (!transport) return unexpected{std::move(transport.error())};
@@ -90,6 +138,7 @@ expected<model_link> model_links::open(const std::string& name,
 
 expected<void> model_links::find_key(const std::string& name,
                                      const config::model_config& model,
+                                     const std::stop_token& stop,
                                      model_link& to) {
   expected<std::string> key;
   if (model.api_key_command.empty() || parts_.lent) {
@@ -100,7 +149,11 @@ expected<void> model_links::find_key(const std::string& name,
     if (!found) found = std::make_shared<command_key>(model.api_key_command);
     const auto source = found;
     lock.unlock();
-    key = source->get();
+    std::stop_source either;
+    const auto ask = [&either] { either.request_stop(); };
+    const std::stop_callback asked{stop, ask};
+    const std::stop_callback closed{closed_.get_token(), ask};
+    key = source->get(either.get_token());
   }
   if (!key) return unexpected{std::move(key.error())};
   to.key = *std::move(key);

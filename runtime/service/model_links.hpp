@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
+#include "runtime/model/model_advice.hpp"
 #include "runtime/service/capacity_board.hpp"
 #include "runtime/service/provider_key.hpp"
 
@@ -27,6 +29,7 @@ struct model_link {
   std::string query{};  ///< with its '?'; may be empty
   std::string key{};
   std::vector<std::string> headers{};  ///< beside those of the dialect
+  model::model_advice advice{};
   std::shared_ptr<model::transport> transport{};
 
   /// `path`: of the dialect, "/chat/completions".
@@ -54,21 +57,28 @@ class model_links {
   explicit model_links(parts x) : parts_{std::move(x)} {}
 
   /// Fails with `invalid_config`: no key, no script, a variable that is not
-  /// set.
+  /// set; `cancelled`: asked to stop, or closed, while a program should print
+  /// the key.
   expected<model_link> open(const std::string& name,
-                            const config::model_config& model);
+                            const config::model_config& model,
+                            const std::stop_token& stop);
+
+  /// Nothing waits for a key any more.
+  void close() { closed_.request_stop(); }
 
  private:
   using transport_ptr = std::shared_ptr<model::transport>;
 
   expected<void> find_key(const std::string& name,
-                          const config::model_config& model, model_link& to);
+                          const config::model_config& model,
+                          const std::stop_token& stop, model_link& to);
   expected<transport_ptr> transport_of(const std::string& name,
                                        const config::model_config& model);
   expected<transport_ptr> plain_transport(const std::string& name,
                                           const config::model_config& model);
 
   const parts parts_;
+  std::stop_source closed_;
   std::mutex mutex_;
   transport_ptr http_;
   /// One for each model that was asked for, so that its limits hold for all.

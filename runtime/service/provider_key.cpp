@@ -11,6 +11,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/config/providers.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/process.hpp"
 
@@ -62,6 +63,11 @@ std::string first_line(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return {};
+}
+
+error stopped(const std::string& name) {
+  return {
+      errc::cancelled, op, "asked to stop while " + name + " ran", false, {}};
 }
 
 std::string how_it_ended(const tools::process_end& x) {
@@ -119,14 +125,18 @@ expected<std::string> key_of_variable(const config::model_config& model,
   if (auto key = read_key(model.api_key_env))
     return check_key(*std::move(key), model.api_key_env);
   if (lent || is_loopback(url)) return "";
+  const auto* known = config::provider_of(model);
+  const bool own = known != nullptr && url == known->settings.base_url;
   return bad_config(
-      "there is no API key for " + url + ": set the environment variable " +
-      model.api_key_env +
+      "there is no API key for " +
+      (own ? known->name : (known ? known->name + " at " : "") + url) +
+      ": set the environment variable " + model.api_key_env +
       ", or api_key_env = \"\" in the model's configuration if the server "
       "needs none");
 }
 
-expected<std::string> run_key_command(const std::vector<std::string>& command) {
+expected<std::string> run_key_command(const std::vector<std::string>& command,
+                                      std::stop_token stop) {
   const auto name = "api_key_command (" + command.front() + ")";
   if (!tools::can_be_guard())
     return bad_config(name +
@@ -141,7 +151,8 @@ expected<std::string> run_key_command(const std::vector<std::string>& command) {
   request.space = tools::pid_space::shared;
   request.deadline = std::chrono::steady_clock::now() + longest_run;
   collected said;
-  const auto end = tools::run_process(request, said, {});
+  const auto end = tools::run_process(request, said, stop);
+  if (stop.stop_requested()) return unexpected{stopped(name)};
   if (!end) return bad_config(name + ": " + end.error().message);
   const bool well =
       end->how == tools::process_end::why::exited && end->exit_code == 0;
@@ -157,17 +168,45 @@ expected<std::string> run_key_command(const std::vector<std::string>& command) {
   return key;
 }
 
-expected<std::string> command_key::get() {
-  const std::lock_guard one{running_};
+/// The right to run the program, for as long as it lives.
+class command_key::turn {
+ public:
+  turn(command_key& of, const std::stop_token& stop) : of_{of} {
+    std::unique_lock lock{of.mutex_};
+    mine_ = of.ran_.wait(lock, stop, [&] { return !of.running_; });
+    if (mine_) of.running_ = true;
+  }
+  ~turn() {
+    if (!mine_) return;
+    {
+      const std::lock_guard lock{of_.mutex_};
+      of_.running_ = false;
+    }
+    of_.ran_.notify_one();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  /// False: it was asked to stop before.
+  [[nodiscard]] bool mine() const noexcept { return mine_; }
+
+ private:
+  command_key& of_;
+  bool mine_ = false;
+};
+
+expected<std::string> command_key::get(const std::stop_token& stop) {
+  const turn now{*this, stop};
+  if (!now.mine()) return unexpected{stopped("api_key_command")};
   {
     const std::lock_guard lock{mutex_};
     if (!key_.empty()) return key_;
   }
-  return run();
+  return run(stop);
 }
 
-expected<std::string> command_key::run() {
-  auto key = run_key_command(command_);
+expected<std::string> command_key::run(const std::stop_token& stop) {
+  auto key = run_key_command(command_, stop);
   if (!key) return key;
   const std::lock_guard lock{mutex_};
   if (!key_.empty() && key_ != *key) old_.insert(key_);
@@ -190,8 +229,10 @@ void command_key::replace(model::transport_request& request) const {
       }
 }
 
-bool command_key::renew(model::transport_request& request) {
-  const std::lock_guard one{running_};
+bool command_key::renew(model::transport_request& request,
+                        const std::stop_token& stop) {
+  const turn now{*this, stop};
+  if (!now.mine()) return false;
   const auto before = request.headers;
   put_key(request);
   if (request.headers != before) return true;  // another one had it renewed
@@ -200,7 +241,7 @@ bool command_key::renew(model::transport_request& request) {
     const std::lock_guard lock{mutex_};
     refused = key_;
   }
-  const auto key = run();
+  const auto key = run(stop);
   if (!key) {
     log_warn(op, "no new key: " + key.error().message);
     return false;

@@ -3,8 +3,10 @@
 
 // Keys of providers: from variables, or from a program that prints them.
 
+#include <condition_variable>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,10 @@ expected<std::string> key_of_variable(const config::model_config& model,
                                       const std::string& url, bool lent);
 
 /// What a program prints: its first line that is not blank. Blocks for half a
-/// minute at most. It gets this process's environment but for its keys.
-expected<std::string> run_key_command(const std::vector<std::string>& command);
+/// minute at most; asked to stop, it fails with `cancelled`. It gets this
+/// process's environment but for its keys.
+expected<std::string> run_key_command(const std::vector<std::string>& command,
+                                      std::stop_token stop);
 
 /// The key that a program prints, for all requests to one model. Thread-safe.
 class command_key final : public model::key_renewal {
@@ -38,19 +42,23 @@ class command_key final : public model::key_renewal {
   explicit command_key(std::vector<std::string> command)
       : command_{std::move(command)} {}
 
-  /// Runs the program the first time.
-  expected<std::string> get();
+  /// Runs the program the first time. `stop`: as `run_key_command`.
+  expected<std::string> get(const std::stop_token& stop);
 
   void put_key(model::transport_request& request) override;
-  bool renew(model::transport_request& request) override;
+  bool renew(model::transport_request& request,
+             const std::stop_token& stop) override;
 
  private:
-  expected<std::string> run();
+  class turn;
+  expected<std::string> run(const std::stop_token& stop);
   void replace(model::transport_request& request) const;
 
   const std::vector<std::string> command_;
-  std::mutex running_;        ///< one at a time: the others get what it printed
   mutable std::mutex mutex_;  ///< of all below
+  /// One runs it at a time: the others wait and get what it printed.
+  bool running_ = false;
+  std::condition_variable_any ran_;
   std::string key_;
   std::set<std::string> old_;
 };

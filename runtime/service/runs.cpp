@@ -56,7 +56,7 @@ void runs::open(spec_source make, bool fresh, std::stop_token stop,
 
 void runs::start(run_request x, std::optional<task_place> place,
                  reader_maker reader, const reply<run_opened>& to) const {
-  const auto stop = std::exchange(x.stop, {});
+  const auto stop = x.stop;
   open(
       [specs = specs_, x = std::move(x),
        place = std::move(place)]() -> expected<run_spec_ptr> {
@@ -73,7 +73,7 @@ void runs::start(run_request x, std::optional<task_place> place,
 
 void runs::start_plan(plan_request x, reader_maker reader,
                       const reply<run_opened>& to) const {
-  const auto stop = std::exchange(x.with.stop, {});
+  const auto stop = x.with.stop;
   open(
       [specs = specs_, x = std::move(x)]() -> expected<run_spec_ptr> {
         if (auto ok = check_session(x.with); !ok)
@@ -100,7 +100,7 @@ void runs::start_cause(storage::proposal_state cause, reader_maker reader,
 
 void runs::resume(run_id id, resume_options x, reader_maker reader,
                   const reply<run_opened>& to) const {
-  const auto stop = std::exchange(x.stop, {});
+  const auto stop = x.stop;
   open(
       [specs = specs_, journal = journal_, id = std::move(id),
        x = std::move(x)]() -> expected<run_spec_ptr> {
@@ -115,6 +115,7 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
         if (x.max_steps) asked.max_steps = x.max_steps;
         if (x.timeout > duration{}) asked.timeout = x.timeout;
         stored.on_error = x.on_error;
+        asked.stop = x.stop;
         return specs->remake(*record, std::move(stored));
       },
       false, stop, std::move(reader), to);

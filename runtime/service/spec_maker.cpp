@@ -133,7 +133,10 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   share(*spec);
   if (auto ok = choose_form(*spec); !ok)
     return unexpected{std::move(ok.error())};
-  if (auto ok = connect(*spec).and_then([&] { return add_fallback(*spec); });
+  const auto& stop = x.request.stop;
+  if (auto ok = connect(*spec, stop).and_then([&] {
+        return add_fallback(*spec, stop);
+      });
       !ok)
     return unexpected{std::move(ok.error())};
   if (spec->cause) spec->caused_call = call_of_cause(*spec);
@@ -337,18 +340,20 @@ void spec_maker::describe_request(run_spec& spec) const {
   spec.can_force = can_force(spec.model) && !refused.contains("tool_choice");
 }
 
-expected<void> spec_maker::connect(run_spec& spec) {
+expected<void> spec_maker::connect(run_spec& spec,
+                                   const std::stop_token& stop) {
   auto dialect = make_dialect(spec.model);
   if (!dialect) return unexpected{std::move(dialect.error())};
   spec.dialect = *std::move(dialect);
   if (spec.cause) return {};
-  auto link = links_.open(spec.agent.model, spec.model);
+  auto link = links_.open(spec.agent.model, spec.model, stop);
   if (!link) return unexpected{std::move(link.error())};
   windows_.complete(*link, spec.model);
   spec.maker = maker_of(spec.model);
   spec.url = link->url(spec.dialect->path());
   spec.headers = spec.dialect->headers(link->key);
   std::ranges::move(link->headers, std::back_inserter(spec.headers));
+  spec.advice = std::move(link->advice);
   describe_request(spec);
   spec.on_refused = [kept = refused_,
                      name = spec.agent.model](const std::string& parameter) {
@@ -378,7 +383,8 @@ expected<void> spec_maker::choose_form(run_spec& spec) const {
   return {};
 }
 
-expected<void> spec_maker::add_fallback(run_spec& spec) {
+expected<void> spec_maker::add_fallback(run_spec& spec,
+                                        const std::stop_token& stop) {
   if (spec.cause) return {};
   for (const auto& name : spec.model.fallback) {
     auto model = config::find_model(*config_, name);
@@ -390,7 +396,7 @@ expected<void> spec_maker::add_fallback(run_spec& spec) {
     other->agent.model = name;
     other->model = *std::move(model);
     other->file_types = shown_types(other->model);
-    if (auto ok = connect(*other); !ok) return ok;
+    if (auto ok = connect(*other, stop); !ok) return ok;
     spec.fallback.push_back(std::move(other));
   }
   return {};

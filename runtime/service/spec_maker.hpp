@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "actors/run/run_spec.hpp"
@@ -60,9 +61,13 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   spec_maker(std::shared_ptr<const config::config> config, parts x);
 
   /// Fails with `not_found` (agent, model), `invalid_config` (no key, no
-  /// script, a tool that needs a guard in a program that cannot be one).
+  /// script, a tool that needs a guard in a program that cannot be one),
+  /// `cancelled` (asked to stop while it waited for a key).
   expected<run_spec_ptr> make(run_id run, session_id session, std::string task,
                               const stored_request& x);
+
+  /// What waits for a key fails with `cancelled` from now on.
+  void close() { links_.close(); }
 
   /// Of a plan (plan_specs.cpp). Fails with `invalid_plan` (all mistakes),
   /// `agent_not_streaming`, or as `make`.
@@ -104,9 +109,9 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   expected<void> describe(run_spec& spec, const stored_request& x) const;
   expected<void> find_cause(run_spec& spec, const stored_request& x) const;
   /// How the model is reached; a run with a cause asks none.
-  expected<void> connect(run_spec& spec);
+  expected<void> connect(run_spec& spec, const std::stop_token& stop);
   void describe_request(run_spec& spec) const;
-  expected<void> add_fallback(run_spec& spec);
+  expected<void> add_fallback(run_spec& spec, const std::stop_token& stop);
   /// Before `connect`: what an answer of a form changes.
   expected<void> choose_form(run_spec& spec) const;
 

@@ -9,6 +9,7 @@
 #include "runtime/node/node.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/log_lines.hpp"
 
 using namespace riffle;
@@ -88,6 +89,8 @@ TEST_CASE("a store that fails ends the runtime, not the process") {
     const auto decided = runtime.decide({"prop_1"}, {.approved = true});
     REQUIRE_FALSE(decided);
     check_ended(decided.error(), "session store");
+    // It is written right after the readers see it.
+    CHECK(eventually([&] { return !log.with("error runtime: ").empty(); }));
     CHECK(log.with("error runtime: ").size() == 1);
   }
   auto runtime = make_runtime(folder);

@@ -156,5 +156,23 @@ TEST_CASE("a notice is told at once, whatever follows it") {
   CHECK(s.later(100ms) == "model a does not answer; model b does not answer");
   s.on(events::status{"made room"});
   s.on(events::status{"model c does not answer"});
-  CHECK(s.later(100ms) == "model c does not answer");
+  CHECK(s.later(100ms) == "made room; model c does not answer");
+}
+
+TEST_CASE("a notice that waits is told before the end of its run") {
+  for (const events::body& end :
+       {events::body{events::plan_finished{}},
+        events::body{events::final_answer{}}, events::body{events::failure{}},
+        events::body{events::run_finished{}}}) {
+    stage s;
+    s.on(events::status{"a is asked instead"});
+    CHECK(s.later(0ms) == "a is asked instead");
+    s.on(events::status{"b is asked instead"});
+    CHECK(s.later(1ms).empty());
+    CHECK_FALSE(s.status.last_notice(events::body{events::step_start{1, 3}}));
+    CHECK(s.status.last_notice(end) == "b is asked instead");
+    s.on(end);
+    CHECK_FALSE(s.status.last_notice(events::body{events::run_finished{}}));
+    CHECK(s.later().empty());
+  }
 }

@@ -15,10 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool can(const std::string& command) {
-  return std::system((command + " > /dev/null 2>&1").c_str()) == 0;
-}
-
 const std::string times = R"(
 heartbeat = "200ms"
 timeout = "600ms"

@@ -211,6 +211,10 @@ std::vector<pid_t> processes_in(const work_folder& folder) {
   return found;
 }
 
+bool can(const std::string& command) {
+  return std::system((command + " > /dev/null 2>&1").c_str()) == 0;
+}
+
 bool eventually(const std::function<bool()>& done,
                 std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;

@@ -93,6 +93,9 @@ finished riffle(const work_folder& folder, std::vector<std::string> arguments,
 /// what a tool started and nobody ended.
 std::vector<pid_t> processes_in(const work_folder& folder);
 
+/// Whether a command of the shell works on this machine.
+bool can(const std::string& command);
+
 /// Polls until `done()`; false after `limit`.
 bool eventually(const std::function<bool()>& done,
                 std::chrono::milliseconds limit = std::chrono::seconds{20});

@@ -243,8 +243,7 @@ TEST_CASE("another model takes the place of one that is out of service") {
   const auto other = [](const http_request& request) {
     if (tool_messages(request).empty())
       return respond_sse(calls({{"read", {{"path", "a.txt"}}}}));
-    // Longer than what lies between two texts of the status.
-    return http_reply::sse().pause(300ms).send(answer("from the other"));
+    return respond_sse(answer("from the other"));
   };
   http_server second{other};
   auto refused = http_reply::text("overloaded", 529);

@@ -160,6 +160,26 @@ TEST_CASE("a browser logs in, and its cookie does not end with the process") {
   CHECK(server.user(token).get("/v1/runs").status == 200);
 }
 
+TEST_CASE("what a proxy says counts if it is trusted, and no other's") {
+  const work_folder folder;
+  std::string more = "[server]\nhosts = [\"riffle.example\"]\n";
+  const auto* proxies = GENERATE("127.0.0.0/8", "10.0.0.0/8", "");
+  if (*proxies) more += std::string{"trusted_proxies = [\""} + proxies + "\"]";
+  const bool trusted = std::string_view{proxies}.starts_with("127.");
+  write_server(folder, script, more);
+  served server{folder};
+  const auto who = server.user();
+  const auto login = server.user("").post("/v1/login", {{"token", who.token()}},
+                                          {"X-Forwarded-Proto: https"});
+  REQUIRE(login.status == 204);
+  CHECK((login.head.find("; Secure") != std::string::npos) == trusted);
+  const auto as = [&](const std::string& host) {
+    return who.get("/v1/runs", {"X-Forwarded-Host: " + host}).status;
+  };
+  CHECK(as("riffle.example") == 200);
+  CHECK((as("evil.example") == 200) == !trusted);
+}
+
 TEST_CASE("each token has its roles, its agents and its own sessions") {
   const work_folder folder;
   const auto token = [](const std::string& name, const std::string& more) {

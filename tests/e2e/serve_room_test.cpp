@@ -15,10 +15,6 @@ namespace {
 
 const std::string script = "[[steps]]\ntext = \"Done.\"\n";
 
-bool can(const std::string& command) {
-  return std::system((command + " > /dev/null 2>&1").c_str()) == 0;
-}
-
 /// Two hosts on a wire: the server's and, in the namespace of `$other`, the
 /// client's. The wire breaks, and nobody says a word.
 const std::string dead_peer = R"sh(

@@ -307,7 +307,7 @@ TEST_CASE(
   std::string text;
   for (int i = 0; i < 2000; ++i) text += std::string(2047, 'x') + " ";
   write_server(folder, "chunk = 65536\n[[steps]]\ntext = \"" + text + "\"\n",
-               "[server]\nstall_timeout = \"2s\"\n[agents.default]\n"
+               "[server]\nstall_timeout = \"5s\"\n[agents.default]\n"
                "max_turn_bytes = 0\n");
   served server{folder};
   const auto who = server.user();
@@ -315,21 +315,34 @@ TEST_CASE(
   const auto path = "/v1/runs/" + run + "/events";
   raw_client stalled{server.port(), 4096};
   stalled.ask(path, who.token());
-  await_end(who, run);
-  const auto whole = who.get(path);
-  CHECK(whole.body.find("event: run_finished") != std::string::npos);
-  CHECK(eventually([&] {
+  const auto is_cut = [&] {
     return who.get("/metrics").body.find("riffle_streams_stalled 1\n") !=
            std::string::npos;
-  }));
+  };
+  // Another one has the whole run while the first is still waited for.
+  raw_client lively{server.port()};
+  lively.ask(path, who.token());
+  const auto live = lively.read_until("event: run_finished");
+  CHECK(live.find("event: run_finished") != std::string::npos);
+  CHECK_FALSE(is_cut());
+  await_end(who, run);
+  const auto whole = events_of("\r\n\r\n" + who.get(path).body);
+  REQUIRE_FALSE(whole.empty());
+  CHECK(whole.back().type == "run_finished");
+  CHECK(eventually(is_cut));
   std::string got;
   while (!stalled.ended()) got += stalled.read(2s);
-  const auto events = events_of(got);
+  auto events = events_of(got);
   REQUIRE_FALSE(events.empty());
   CHECK(events.back().type != "run_finished");
   const auto rest = who.get(path, {"Last-Event-ID: " + events.back().id});
-  CHECK(events_of("\r\n\r\n" + rest.body).front().id ==
-        std::to_string(std::stoi(events.back().id) + 1));
+  for (auto& x : events_of("\r\n\r\n" + rest.body))
+    events.push_back(std::move(x));
+  REQUIRE(events.size() == whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(events[i].id == whole[i].id);
+    CHECK(events[i].data == whole[i].data);
+  }
 }
 
 TEST_CASE("a silent stream has a heartbeat") {

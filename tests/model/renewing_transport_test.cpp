@@ -50,14 +50,18 @@ class manual_executor final : public executor {
 class numbered_keys final : public key_renewal {
  public:
   void put_key(transport_request& x) override { x.url += std::to_string(now); }
-  bool renew(transport_request& x) override {
-    if (now == last) return false;
+  bool renew(transport_request& x, const std::stop_token& stop) override {
+    if (during) during();
+    stopped = stop.stop_requested();
+    if (now == last || stopped) return false;
     x.url = "k" + std::to_string(++now);
     return true;
   }
 
   int now = 1;
   int last = 2;
+  std::function<void()> during;  ///< while it gets one
+  bool stopped = false;
 };
 
 transport_end status(int x) {
@@ -150,6 +154,13 @@ TEST_CASE("grants and cancels find the request that is open") {
   SECTION("cancelled in between") {
     w.renewing->cancel(id);
     w.where->run();
+    CHECK(w.keys->stopped);
+    CHECK(w.inner->all().size() == 1);
+  }
+  SECTION("cancelled while the key is got") {
+    w.keys->during = [&] { w.renewing->cancel(id); };
+    w.where->run();
+    CHECK(w.keys->stopped);
     CHECK(w.inner->all().size() == 1);
   }
   CHECK(w.said->ends == 1);

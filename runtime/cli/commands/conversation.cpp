@@ -109,12 +109,16 @@ bool conversation::on(const std::string& text, interrupts& signals) {
 
 void conversation::run_task(run_request asked, interrupts& signals) {
   room_wait room{asked.timeout, signals, io_};
-  auto started = with_room(room, [&] { return rt_->start(asked); });
+  const auto start = [&](auto stop) {
+    asked.stop = std::move(stop);
+    return rt_->start(asked);
+  };
+  auto started = start_with_room(room, signals, start);
   if (room.status()) return;
   if (!started && started.error().code == errc::session_busy) {
     finish_left(signals);
     if (signals.asked_to_stop()) return;
-    started = with_room(room, [&] { return rt_->start(asked); });
+    started = start_with_room(room, signals, start);
     if (room.status()) return;
   }
   if (!started) return complain(started.error());

@@ -132,7 +132,10 @@ int execute(const plan_command& x, console& io) {
   if (const auto done =
           go_on_with_plan(*rt, x, request.plan, signals, room, io))
     return *done;
-  const auto started = with_room(room, [&] { return rt->start_plan(request); });
+  const auto started = start_with_room(room, signals, [&](auto stop) {
+    request.with.stop = std::move(stop);
+    return rt->start_plan(request);
+  });
   if (room.status()) return *room.status();
   if (!started) return report(started.error(), io);
   return watch_plan({*rt, *started, std::move(keyboard)}, x.common, x.show,

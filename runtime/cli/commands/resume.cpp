@@ -145,8 +145,10 @@ int execute(const resume_command& given, console& io) {
     x.choices.on_error =
         ask_about_cut_step(*session, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed =
-      with_room(room, [&] { return rt->resume(active->id, {}, x.choices); });
+  const auto resumed = start_with_room(room, signals, [&](auto stop) {
+    x.choices.stop = std::move(stop);
+    return rt->resume(active->id, {}, x.choices);
+  });
   if (room.status()) return *room.status();
   if (!resumed) {
     // Another process may have finished it while its end was waited for.

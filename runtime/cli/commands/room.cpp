@@ -48,6 +48,20 @@ bool room_wait::wait(const error& why) {
   }
 }
 
+void room_wait::interrupted(const error& why) {
+  if (why.code != errc::cancelled || !signals_.asked_to_stop() || status_)
+    return;
+  status_ = interrupted_by_user;
+  io_.complain(why.message + "; nothing was started");
+}
+
+stop_while_starting::stop_while_starting(interrupts& signals)
+    : signals_{signals} {
+  signals_.on_stop([this](const char*) { source_.request_stop(); });
+}
+
+stop_while_starting::~stop_while_starting() { signals_.on_stop({}); }
+
 void room_wait::over() {
   if (std::exchange(told_, false)) io_.complain("there is room again");
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "messages/error.hpp"
@@ -30,6 +31,9 @@ class room_wait {
   /// False: do not try again. Else waits a moment; a second SIGINT or the limit
   /// end it.
   bool wait(const error& why);
+
+  /// If a signal is why a start failed, that is the end of the command.
+  void interrupted(const error& why);
 
   /// What was waited for went well.
   void over();
@@ -64,6 +68,32 @@ auto with_room(room_wait& room, F f) -> decltype(f()) {
     if (x) room.over();
     return x;
   }
+}
+
+/// While it lives, a signal that asks for an end ends what takes `token()`.
+/// One at a time, and not beside another user of `interrupts::on_stop`.
+class stop_while_starting {
+ public:
+  explicit stop_while_starting(interrupts& signals);
+  ~stop_while_starting();
+  stop_while_starting(const stop_while_starting&) = delete;
+  stop_while_starting& operator=(const stop_while_starting&) = delete;
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  interrupts& signals_;
+  std::stop_source source_;
+};
+
+/// Calls `start` with a token that signals ask, as `with_room`. Where a signal
+/// ended it before anything was started, `room` says so and has a status.
+template <class F>
+auto start_with_room(room_wait& room, interrupts& signals, F start) {
+  const stop_while_starting stop{signals};
+  auto out = with_room(room, [&] { return start(stop.token()); });
+  if (!out) room.interrupted(out.error());
+  return out;
 }
 
 }  // namespace riffle::cli

@@ -131,7 +131,10 @@ int execute(const run_command& x, console& io) {
   if (first == interrupted_by_user || signals.asked_to_stop())
     return interrupted_by_user;
   room.finish_with({});
-  const auto started = with_room(room, [&] { return rt->start(*request); });
+  const auto started = start_with_room(room, signals, [&](auto stop) {
+    request->stop = std::move(stop);
+    return rt->start(*request);
+  });
   if (room.status()) return *room.status();
   if (!started) {
     const int failure = report(started.error(), io);

@@ -109,8 +109,10 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
     choices.on_error =
         ask_about_cut_step(*session, keyboard->get(), signals, io);
   if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed =
-      with_room(room, [&] { return rt.resume(left->id, {}, choices); });
+  const auto resumed = start_with_room(room, signals, [&](auto stop) {
+    choices.stop = std::move(stop);
+    return rt.resume(left->id, {}, choices);
+  });
   if (room.status()) return *room.status();
   if (!resumed) return report(resumed.error(), io);
   return watch_any({rt, *resumed, std::move(keyboard)}, x.common, x.show,
