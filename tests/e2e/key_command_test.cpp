@@ -5,6 +5,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace riffle::testing;
+using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 
@@ -93,7 +94,7 @@ TEST_CASE("who ends the program does not wait for a command that hangs") {
       {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}}};
   REQUIRE(eventually([&] { return folder.lines("runs").size() == 1; }));
   running.signal(SIGTERM);
-  const auto end = running.wait();
+  const auto end = running.wait(15s);  // the command has 30
   INFO(end.err);
   CHECK(end.status == 130);
   CHECK_THAT(end.err, Contains("asked to stop while api_key_command") &&
@@ -118,7 +119,7 @@ TEST_CASE("a run that is ended does not wait for a command that hangs") {
       {{"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}}};
   REQUIRE(eventually([&] { return folder.lines("runs").size() == 2; }));
   running.signal(SIGTERM);
-  const auto end = running.wait();
+  const auto end = running.wait(15s);  // the command has 30
   INFO(end.err);
   CHECK(end.status == 130);
   const auto ends = of_type(checked_events(end.out), "run_finished");
