@@ -21,7 +21,6 @@
 #include "runtime/base/id_source.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/dialect.hpp"
-#include "runtime/model/model_advice.hpp"
 #include "runtime/model/transport.hpp"
 #include "runtime/storage/journal.hpp"
 #include "tools/registry.hpp"

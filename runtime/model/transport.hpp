@@ -91,4 +91,13 @@ class transport {
   virtual void cancel(transfer_id id) = 0;
 };
 
+/// What a person may do where a model does not answer; empty: nothing is known.
+struct model_advice {
+  std::string unreachable{};  ///< where nobody listens
+  std::string not_found{};    ///< where the server has no such model
+};
+
+/// The failure of a transfer with the advice for it behind its message.
+[[nodiscard]] error advised(error why, int http_status, const model_advice& x);
+
 }  // namespace riffle::model

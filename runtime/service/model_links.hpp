@@ -17,7 +17,7 @@
 #include "runtime/base/timer.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/lent_transport.hpp"
-#include "runtime/model/model_advice.hpp"
+#include "runtime/model/transport.hpp"
 #include "runtime/service/capacity_board.hpp"
 #include "runtime/service/provider_key.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/model/model_advice.hpp"
+#include "runtime/model/transport.hpp"
 
 namespace riffle::model {
 
