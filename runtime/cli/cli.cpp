@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -57,13 +56,12 @@ struct theme_of {
 
 int run_command_line(int argc, char** argv, console& io) {
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  // Alone at a terminal it begins a conversation.
+  // Alone it begins a conversation, which says so where there is no terminal.
   const bool alone =
       arguments.empty() ||
       (arguments.size() == 1 &&
        (arguments.front() == "-c" || arguments.front() == "--continue"));
-  if (alone && ::isatty(0) == 1 && ::isatty(2) == 1)
-    arguments.emplace(arguments.begin(), "chat");
+  if (alone) arguments.emplace(arguments.begin(), "chat");
   const auto command = parse(std::move(arguments));
   const bool leaves = std::holds_alternative<leave_command>(command);
   if (!leaves && !has_folder(io)) return usage;

@@ -240,6 +240,9 @@ error status_error(int status, const server_words& words,
 
 error curl_error(CURLcode code, int status, std::string_view detail) {
   std::string words{detail.empty() ? curl_easy_strerror(code) : detail};
+  // "Failed to connect to HOST port PORT after 0 ms: Couldn't connect …"
+  if (code == CURLE_COULDNT_CONNECT)
+    words.erase(std::min(words.find(" after "), words.size()));
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return {errc::timeout, op, clean(words), true, {}};
   }

@@ -106,7 +106,11 @@ std::vector<std::string> missing_variables(const config::model_config& x) {
   auto out = variables_of(x);
   std::erase_if(
       out, [](const std::string& name) { return read_key(name).has_value(); });
-  return out;
+  std::vector<std::string> once;
+  for (auto& name : out)
+    if (std::ranges::find(once, name) == once.end())
+      once.push_back(std::move(name));
+  return once;
 }
 
 std::vector<std::string> wanted_keys() {

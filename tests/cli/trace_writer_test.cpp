@@ -244,6 +244,14 @@ TEST_CASE("restarts, retries and approvals are told") {
   CHECK(on(again) ==
         "[RETRY] model: attempt 1 of 3 failed: 429; again in "
         "1.2s\n");
+  again.attempt = 2;
+  CHECK(on(again) ==
+        "[RETRY] model: attempt 2 of 3 failed the same way; again in 1.2s\n");
+  again.reason = "503";
+  CHECK(on(again) ==
+        "[RETRY] model: attempt 2 of 3 failed: 503; again in 1.2s\n");
+  again.attempt = 1;
+  again.reason = "429";
   on(call("bash", R"({"command":"ls"})"));
   again.what = events::retry_what::tool;
   again.id = call_id{"call_1"};

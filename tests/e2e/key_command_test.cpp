@@ -202,6 +202,9 @@ TEST_CASE("all variables that a provider lacks are named at once") {
       Contains("AZURE_OPENAI_RESOURCE") && !Contains("AZURE_OPENAI_API_KEY"));
   CHECK_THAT(told("bedrock/x", {}),
              Contains("AWS_BEARER_TOKEN_BEDROCK and AWS_REGION"));
+  CHECK_THAT(told("vertex/x", {}),
+             Contains("variables GOOGLE_CLOUD_LOCATION and "
+                      "GOOGLE_CLOUD_PROJECT, which"));
   CHECK_THAT(told("anthropic/x", {}),
              Contains("there is no API key for anthropic: set the environment "
                       "variable ANTHROPIC_API_KEY"));

@@ -23,6 +23,16 @@ bool gone(const work_folder& folder) {
 
 }  // namespace
 
+TEST_CASE("riffle alone says how to ask without a terminal") {
+  const work_folder folder;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"-c"}}) {
+    const auto end = riffle::testing::riffle(folder, words);
+    CHECK(end.status == 2);
+    CHECK(end.err.find("without one: riffle run TASK") != std::string::npos);
+  }
+}
+
 TEST_CASE("Ctrl-C cancels, settles and ends with 130") {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     DYNAMIC_SECTION("signal " << number) {

@@ -316,7 +316,7 @@ TEST_CASE("what is no HTTP gets an answer, or the end") {
     CAPTURE(garbage);
     raw_client x{server.port()};
     const auto line = status_line(x, garbage);
-    CHECK((line.find(" 400 ") != std::string::npos || line.empty()));
+    CHECK(line.find(" 400 ") != std::string::npos);
   }
   // Begun and not finished: its time is over some time.
   raw_client slow{server.port()};

@@ -160,6 +160,12 @@ TEST_CASE("the end of a connection is told by what was reached") {
   auto before = curl_error(CURLE_COULDNT_CONNECT, 0, "refused");
   CHECK(before.code == errc::model_unreachable);
   CHECK(before.retryable);
+  CHECK(before.message == "the model server cannot be reached: refused");
+  CHECK(curl_error(CURLE_COULDNT_CONNECT, 0,
+                   "Failed to connect to ::1 port 9 after 0 ms: Couldn't "
+                   "connect to server")
+            .message ==
+        "the model server cannot be reached: Failed to connect to ::1 port 9");
   auto inside = curl_error(CURLE_PARTIAL_FILE, 200, "");
   CHECK(inside.code == errc::stream_interrupted);
   CHECK(inside.retryable);

@@ -288,10 +288,13 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
     call->second.moves = true;
   }
   if (x.id) out += " " + label_of(*x.id);
+  const bool same = x.attempt > 1 && failed_ == x.reason;
+  failed_ = x.reason;
   return out + ": attempt " + std::to_string(x.attempt) + " of " +
-         std::to_string(x.max_attempts) +
-         " failed: " + safe_line(x.reason, longest_message) + "; again in " +
-         short_duration(x.delay_ms) + "\n";
+         std::to_string(x.max_attempts) + " failed" +
+         (same ? " the same way"
+               : ": " + safe_line(x.reason, longest_message)) +
+         "; again in " + short_duration(x.delay_ms) + "\n";
 }
 
 std::string trace_writer::on(const events::failure& x, wall_time) {
