@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "messages/json_strict.hpp"
 
-#include <set>
-#include <utility>
-#include <vector>
-
 #include "messages/utf8.hpp"
 
 namespace riffle {
@@ -55,23 +51,6 @@ std::optional<nlohmann::json> parse_strict(std::string_view text,
   auto value = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
   if (value.is_discarded()) return std::nullopt;
   return value;
-}
-
-std::optional<std::string> repeated_key(std::string_view text) {
-  using event = nlohmann::json::parse_event_t;
-  std::optional<std::string> found;
-  std::vector<std::set<std::string>> open;
-  const auto look = [&](int, event what, nlohmann::json& value) {
-    if (what == event::object_start) open.emplace_back();
-    if (what == event::object_end && !open.empty()) open.pop_back();
-    if (what != event::key || open.empty() || found) return true;
-    auto key = value.get<std::string>();
-    if (!open.back().insert(key).second) found = std::move(key);
-    return true;
-  };
-  const auto whole =
-      nlohmann::json::parse(text.begin(), text.end(), look, false);
-  return whole.is_discarded() ? std::nullopt : found;
 }
 
 }  // namespace riffle

@@ -30,8 +30,4 @@ std::string json_mistake(std::string_view what);
 std::optional<nlohmann::json> parse_strict(std::string_view text,
                                            std::size_t deepest = deepest_json);
 
-/// The first key that an object of `text`, which is JSON, has twice: of such
-/// an object each reader may see another value (RFC 8259, section 4).
-std::optional<std::string> repeated_key(std::string_view text);
-
 }  // namespace riffle

@@ -56,19 +56,30 @@ std::string listed(const std::vector<violation>& all) {
   return result;
 }
 
+/// Of what `parse_object` took.
+std::string compact(std::string_view text) {
+  const auto value = nlohmann::ordered_json::parse(text, nullptr, false);
+  return value.is_object() ? value.dump() : "{}";
+}
+
 }  // namespace
 
-std::string canonical_arguments(std::string_view text) {
-  const auto value = parse_object(text);
-  return value ? value->dump() : std::string{};
+std::string compact_arguments(std::string_view text) {
+  return parse_object(text) ? compact(text) : std::string{};
+}
+
+bool are_same_arguments(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const auto x = parse_object(a);
+  const auto y = parse_object(b);
+  return x && y && *x == *y;
 }
 
 expected<checked_arguments> any_arguments(std::string_view name,
                                           std::string_view arguments_text) {
   auto value = parse_object(arguments_text);
   if (!value) return invalid_arguments(name, std::move(value).error());
-  auto canonical = value->dump();
-  return checked_arguments{std::move(*value), std::move(canonical)};
+  return checked_arguments{std::move(*value), compact(arguments_text)};
 }
 
 struct registry::entry {

@@ -16,14 +16,17 @@ namespace riffle::tools {
 
 /// Arguments of a call, checked.
 struct checked_arguments {
-  nlohmann::json value;   ///< an object, valid for the schema
-  std::string canonical;  ///< compact text; keys sorted: equal arguments give
-                          ///< equal text
+  nlohmann::json value;  ///< an object, valid for the schema
+  std::string text;      ///< compact, keys in the order in which they came
 };
 
 /// Arguments as compact text, whatever their tool; empty: they are no one JSON
-/// object that every reader takes for the same.
-std::string canonical_arguments(std::string_view text);
+/// object that every reader takes for the same. Keys stay in their order: a
+/// model gets its calls back as it wrote them.
+std::string compact_arguments(std::string_view text);
+
+/// Whether two texts are the same arguments, in whatever order.
+[[nodiscard]] bool are_same_arguments(std::string_view a, std::string_view b);
 
 /// Arguments that may be any object; blank text counts as `{}`. Fails with
 /// `invalid_arguments`, see `registry::check`.

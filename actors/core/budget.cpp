@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/core/budget.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -34,8 +35,14 @@ error too_much(const std::string& budget, const std::string& used,
 std::optional<double> cost_of(const token_price& price,
                               const token_usage& usage) {
   if (price.input <= 0 && price.output <= 0) return {};
-  return rounded_usd((static_cast<double>(usage.input_tokens) * price.input +
-                      static_cast<double>(usage.output_tokens) * price.output) /
+  const auto cached =
+      std::min(usage.cached_tokens.value_or(0), usage.input_tokens);
+  const auto of = [](std::uint64_t tokens, double each) {
+    return static_cast<double>(tokens) * each;
+  };
+  return rounded_usd((of(usage.input_tokens - cached, price.input) +
+                      of(cached, price.cached_input.value_or(price.input)) +
+                      of(usage.output_tokens, price.output)) /
                      1e6);
 }
 

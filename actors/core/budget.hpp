@@ -29,6 +29,7 @@ struct run_budget {
 struct token_price {
   double input = 0;
   double output = 0;
+  std::optional<double> cached_input{};  ///< nothing: as `input`
 
   bool operator==(const token_price&) const = default;
 };

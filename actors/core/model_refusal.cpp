@@ -205,6 +205,10 @@ bool is_added(string_view parameter) {
 bool is_out_of_service(const error& x) {
   if (x.code == errc::model_unreachable || x.code == errc::model_rate_limited)
     return true;
+  // Nothing came; an answer that only paused may come the next time.
+  if (x.code == errc::timeout)
+    return x.message.starts_with("no connection within") ||
+           x.message.starts_with("no answer within");
   if (x.code != errc::model_error) return false;
   for (const auto* status : {"402", "502", "503", "504", "529"})
     if (has_status(x.message, status)) return true;

@@ -32,8 +32,8 @@ inline constexpr const char* asked_anew = "model ";
 /// Each of these may be left out beside one that was asked for.
 [[nodiscard]] bool is_added(std::string_view parameter);
 
-/// Another model may well answer now: this one cannot be reached, has too much
-/// to do, or does not serve us (quota, bill).
+/// Another model may well answer now: this one cannot be reached, does not
+/// begin to answer, has too much to do, or does not serve us (quota, bill).
 [[nodiscard]] bool is_out_of_service(const error& x);
 
 /// What was tried already in a step.

@@ -98,7 +98,7 @@ using step_effects = std::vector<step_effect>;
 /// A call as the model asked for it.
 struct asked_call {
   call_id id;
-  std::string signature;  ///< tool and canonical arguments
+  std::string signature;  ///< tool and arguments
   bool operator==(const asked_call&) const = default;
 };
 

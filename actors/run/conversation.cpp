@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/core/context_window.hpp"
+#include "actors/core/model_refusal.hpp"
 #include "actors/run/recovery.hpp"
 
 namespace riffle {
@@ -369,6 +370,14 @@ error context_full(std::uint64_t tokens, std::uint64_t window,
               "; start a new session, give the task in smaller parts, lower "
               "output_limit of the tools, or raise context_window if the "
               "model takes more"};
+}
+
+error with_way_out(error why) {
+  if (core::is_context_overflow(why))
+    why.message +=
+        " (nothing that could be left out is left: start a new session, give "
+        "the task in smaller parts, or lower output_limit of the tools)";
+  return why;
 }
 
 }  // namespace riffle

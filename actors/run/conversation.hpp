@@ -136,4 +136,8 @@ class conversation {
 [[nodiscard]] error context_full(std::uint64_t tokens, std::uint64_t window,
                                  const std::string& model);
 
+/// The failure of a turn for which no room could be made, with what a person
+/// may do; any other as it is.
+[[nodiscard]] error with_way_out(error why);
+
 }  // namespace riffle

@@ -161,12 +161,15 @@ void orchestrator_state::remember_session() {
 void orchestrator_state::on_turn_over(turn_over& x) {
   asking = {};
   auto& ended = x.turn;
-  const bool began = ended.answered || ended.shown || !ended.calls.empty();
+  // Some say what they read before they say that they are overloaded.
+  const bool began = ended.shown || !ended.calls.empty() ||
+                     !ended.text.empty() || !ended.reasoning.empty();
   if (ended.failure && !began && machine.phase_name() == "streaming")
     if (const auto change = chat.try_again(*ended.failure)) {
       say_status(*change);
       return ask();
     }
+  if (ended.failure) ended.failure = with_way_out(std::move(*ended.failure));
   if (!ended.usage.estimated && ended.usage.input_tokens > 0)
     chat.on_counted(ended.usage.input_tokens);
   apply(machine.on_turn_over(std::move(ended), now()));

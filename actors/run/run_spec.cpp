@@ -20,7 +20,7 @@ core::step_limits run_spec::step_limits() const {
                    agent.phase,
                    agent.tools,
                    agent.exempt_phases};
-  x.price = {model.price.input, model.price.output};
+  x.price = {model.price.input, model.price.output, model.price.cached_input};
   x.one_call = cause.has_value();
   if (!cause && answer_problem) {
     x.answer_problem = answer_problem;

@@ -169,8 +169,8 @@ void stream_consumer_state::finish(std::optional<error> failure) {
   summary.shown = shown;
   summary.answered = answered;
   const auto& price = spec->model.price;
-  if (const auto cost =
-          core::cost_of({price.input, price.output}, summary.usage))
+  if (const auto cost = core::cost_of(
+          {price.input, price.output, price.cached_input}, summary.usage))
     summary.usage.cost_usd = cost;
   meter_end(summary);
   self->send(parser, turn_over{std::move(summary)});

@@ -35,7 +35,7 @@ std::optional<error> find_unlisted(const run_spec& spec,
 
 /// Readers of the log get an object wherever there is one.
 void take_arguments(tool_call& call, const std::string& text) {
-  call.arguments = tools::canonical_arguments(text);
+  call.arguments = tools::compact_arguments(text);
   if (!call.arguments.empty()) call.arguments_text.clear();
 }
 
@@ -129,7 +129,7 @@ std::optional<error> check_call(const run_spec& spec, tool_call& call,
     take_arguments(call, text);
     return std::move(arguments.error());
   }
-  call.arguments = arguments->canonical;
+  call.arguments = std::move(arguments->text);
   call.arguments_text.clear();
   return ask_tool(spec, *tool, arguments->value, call);
 }
@@ -142,7 +142,8 @@ tool_call call_of_cause(const run_spec& spec) {
   call.tool = call.title = what.tool;
   call.step = 1;
   const bool edited =
-      !decided->arguments.empty() && decided->arguments != what.arguments;
+      !decided->arguments.empty() &&
+      !tools::are_same_arguments(decided->arguments, what.arguments);
   call.rejection =
       check_call(spec, call, edited ? decided->arguments : what.arguments);
   if (edited) call.edited_from = what.arguments;
@@ -224,7 +225,8 @@ expected<tool_call> edit_call(const run_spec& spec, const tool_call& call,
     return unexpected{std::move(*why)};
   if (auto judged = judge(spec, changed); judged.denied)
     return unexpected{std::move(*judged.denied)};
-  if (changed.arguments != call.arguments && changed.edited_from.empty())
+  if (!tools::are_same_arguments(changed.arguments, call.arguments) &&
+      changed.edited_from.empty())
     changed.edited_from = call.arguments;
   return changed;
 }

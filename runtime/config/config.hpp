@@ -54,6 +54,8 @@ struct retry_config {
 struct price_config {
   double input = 0;  ///< USD per million tokens
   double output = 0;
+  /// Of what the provider reads from its cache; nothing: as `input`.
+  std::optional<double> cached_input{};
 };
 
 /// What a request asks for beside the conversation. What is not set is left to

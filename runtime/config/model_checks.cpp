@@ -67,6 +67,7 @@ class model_checker {
         !provided_model(name_))
       report_("model", "is missing: the name that " + x_.provider +
                            " has for the model");
+    check_name();
     check_key();
     if (!variables_in(x_.base_url)) report_("base_url", variable_form);
     check_headers();
@@ -80,6 +81,19 @@ class model_checker {
  private:
   bool is_set(const char* key) const {
     return table_ != nullptr && table_->find(key) != nullptr;
+  }
+
+  /// OpenAI itself has no such names.
+  void check_name() {
+    const auto* server = provider_of(x_);
+    const auto slash = x_.model.find('/');
+    if (!is_set("model") || !server || server->name != "openai" ||
+        slash == x_.model.npos)
+      return;
+    if (const auto* meant = find_provider(x_.model.substr(0, slash)))
+      report_("model", "is a name as -m takes it: write provider = " +
+                           in_quotes(meant->name) + " and model = " +
+                           in_quotes(x_.model.substr(slash + 1)));
   }
 
   void check_key() {
@@ -179,6 +193,11 @@ std::vector<std::string> set_parameters(const parameters_config& x) {
 void check_parameters(const parameters_config& asked, const model_config& of,
                       const model_mistake& report) {
   if (of.dialect == "scripted") return;
+  if (of.dialect == "anthropic" && asked.thinking_budget &&
+      asked.max_output_tokens && *asked.thinking_budget > 0 &&
+      *asked.thinking_budget >= *asked.max_output_tokens)
+    report("thinking_budget",
+           "must be less than max_output_tokens, in which thinking counts");
   const auto* known = provider_of(of);
   const auto refused = quirks_of(of).refuses;
   for (const auto& name : set_parameters(asked)) {

@@ -146,15 +146,19 @@ namespace {
 std::string near_model(const std::vector<std::string>& models,
                        const std::string& name) {
   if (auto near = nearest(name, models); !near.empty()) return near;
-  const auto slash = name.find('/');
-  if (slash == name.npos) return {};
-  const auto near = nearest(name.substr(0, slash), provider_names());
+  const auto slash = std::min(name.find('/'), name.size());
+  const auto near = nearest(lower(name.substr(0, slash)), provider_names());
   return near.empty() ? near : near + name.substr(slash);
 }
 
 }  // namespace
 
 std::string unknown_model(const config& x, const std::string& name) {
+  const auto provider = name.substr(0, name.find('/'));
+  if (find_provider(provider) != nullptr)
+    return in_quotes(name) + " names no model of " + provider +
+           ": write it as " + provider + "/MODEL; 'riffle models list " +
+           provider + "' lists them";
   std::vector<std::string> models;
   for (const auto& entry : x.models) models.push_back(entry.first);
   auto out = "there is no model " + in_quotes(name) +

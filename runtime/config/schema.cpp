@@ -76,6 +76,7 @@ void visit(visitor& v, retry_config& x) {
 void visit(visitor& v, price_config& x) {
   v.field("input", &x.input);
   v.field("output", &x.output);
+  v.field("cached_input", &x.cached_input, from(0, 1e9));
 }
 
 void visit(visitor& v, parameters_config& x) {
@@ -104,6 +105,7 @@ void visit(visitor& v, model::quirks& x) {
   v.field("returns", &x.returns,
           one_of({"reasoning_content", "reasoning_details", "thinking_chunks",
                   "thought_signature"}));
+  v.field("strict", &x.strict);
   v.field("call_ids", &x.call_ids, one_of({"any", "nine"}));
   v.field("results_show_files", &x.results_show_files);
 }

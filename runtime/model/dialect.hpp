@@ -60,6 +60,9 @@ struct quirks {
   /// reasoning_details, thinking_chunks, thought_signature (with Google's
   /// placeholder where another made the calls).
   std::vector<std::string> returns{};
+  /// It refuses fields that it does not know, also those that it sent itself:
+  /// nothing goes back that nobody knows.
+  bool strict = false;
   /// Ids of calls: any, or nine (letters or digits).
   std::string call_ids = "any";
   /// Messages of tools may hold pictures, and no user's message may follow

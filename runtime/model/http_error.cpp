@@ -66,6 +66,18 @@ std::string without_tags(std::string_view html) {
   return out;
 }
 
+/// "502 Bad Gateway nginx" of a page whose title is its headline, too.
+std::string without_echo(std::string text) {
+  constexpr std::size_t shortest = 8;
+  for (auto at = text.find(' ', shortest); at != text.npos;
+       at = text.find(' ', at + 1)) {
+    const auto title = std::string_view{text}.substr(0, at + 1);
+    if ((text + " ").substr(at + 1).starts_with(title))
+      return text.substr(at + 1);
+  }
+  return text;
+}
+
 std::string string_at(const json& object, const char* key) {
   auto i = object.find(key);
   return i != object.end() && i->is_string() ? i->get<std::string>() : "";
@@ -105,7 +117,9 @@ std::optional<server_words> from_json(json body) {
                                                         : std::optional{out};
 }
 
-std::string_view hint(int status) {
+std::string_view hint(int status, std::string_view words) {
+  if (words.find("does not support tools") != words.npos)
+    return " (without them: agents.NAME.tools = [])";
   if (status == 401 || status == 403) {
     return " (check the API key and its rights)";
   }
@@ -190,7 +204,7 @@ server_words read_server_words(std::string_view body) {
   }
   auto first = body.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && body[first] == '<') {
-    return {clean(without_tags(body))};
+    return {without_echo(clean(without_tags(body)))};
   }
   return {clean(body)};
 }
@@ -227,7 +241,8 @@ error status_error(int status, const server_words& words,
     out.message += ": " + words.message;
   }
   const auto pull = status == 404 ? pull_hint(words.message) : std::string{};
-  out.message += pull.empty() ? hint(status) : std::string_view{pull};
+  out.message +=
+      pull.empty() ? hint(status, words.message) : std::string_view{pull};
   if (should_retry == "true" || should_retry == "false") {
     out.retryable = should_retry == "true";
   } else {

@@ -247,7 +247,8 @@ class openai_dialect final : public dialect {
     const openai::more_of_calls kept{state};
     for (std::size_t i = 0; i < x.calls.size(); ++i) {
       const auto& call = x.calls[i];
-      auto more = kept.of(i, call.provider_id);
+      auto more = quirks_.strict ? ordered_json::object()
+                                 : kept.of(i, call.provider_id);
       if (i == 0 && wants("thought_signature")) add_placeholder(more);
       if (i > 0) out.push_back(',');
       append_call(out, call, id_of(call.provider_id), more);

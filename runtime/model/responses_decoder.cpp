@@ -78,7 +78,10 @@ void responses_decoder::on_event(const json& x, turn_delta& out) {
 responses_decoder::told responses_decoder::told_by(std::string_view type) {
   if (type == "response.output_text.delta") return told::text;
   if (type == "response.refusal.delta") return told::refusal;
-  if (type == "response.reasoning_summary_text.delta") return told::thought;
+  // A summary, or with open models the thoughts themselves.
+  if (type == "response.reasoning_summary_text.delta" ||
+      type == "response.reasoning_text.delta")
+    return told::thought;
   return type == "response.function_call_arguments.delta" ? told::arguments
                                                           : told::none;
 }
@@ -178,7 +181,9 @@ void responses_decoder::tell_rest(item& x, const json& value, turn_delta& out) {
     add_text(x, texts_of(member(value, "content")), out);
   if (x.type != "reasoning" || x.thought) return;
   x.thought = true;
-  add(out, piece_kind::reasoning, texts_of(member(value, "summary")));
+  auto text = texts_of(member(value, "summary"));
+  if (text.empty()) text = texts_of(member(value, "content"));
+  add(out, piece_kind::reasoning, text);
 }
 
 void responses_decoder::on_arguments_done(std::uint64_t index,

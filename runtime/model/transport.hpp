@@ -95,6 +95,7 @@ class transport {
 struct model_advice {
   std::string unreachable{};  ///< where nobody listens
   std::string not_found{};    ///< where the server has no such model
+  std::string refused{};      ///< where it does not take the key
 };
 
 /// The failure of a transfer with the advice for it behind its message.

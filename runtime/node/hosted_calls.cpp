@@ -163,7 +163,7 @@ std::optional<error> admit_call(tool_call& call, const tools::registry& own,
                      call.tool +
                      "` to be approved, and nobody was asked; it was not run"};
   const auto& own_limits = settings.of(call.tool);
-  call.arguments = arguments->canonical;
+  call.arguments = arguments->text;
   call.eff = about.eff;
   call.idempotent = about.idempotent || own_limits.idempotent;
   call.limits.timeout = shorter(call.limits.timeout, own_limits.timeout);

@@ -11,7 +11,7 @@
 
 #include "messages/json_strict.hpp"
 #include "runtime/base/text.hpp"
-#include "runtime/config/assign.hpp"
+#include "tools/arguments.hpp"
 #include "tools/schema.hpp"
 
 namespace riffle::service {
@@ -55,9 +55,7 @@ expected<answer_check> make_answer_check(const std::string& schema) {
     const auto value = parse_strict(inside);
     if (!value) return "it is no JSON";
     if (!value->is_object()) return "it is no JSON object";
-    if (const auto key = repeated_key(inside))
-      return "an object in it has the key " + config::in_quotes(*key) +
-             " twice";
+    if (auto once = tools::parse_object(inside); !once) return once.error();
     const auto wrong = form->check(*value);
     if (!wrong.empty()) return list_of(wrong);
     text = std::string{inside};

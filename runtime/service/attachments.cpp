@@ -9,11 +9,21 @@
 
 #include "runtime/base/media.hpp"
 #include "runtime/base/read_within.hpp"
+#include "runtime/config/assign.hpp"
 #include "runtime/model/dialect.hpp"
 
 namespace riffle::service {
 
 namespace {
+
+/// A name as a part of a key: with quotation marks where TOML wants them.
+std::string key_of(const std::string& name) {
+  const bool bare = std::ranges::all_of(name, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  });
+  return bare ? name : config::in_quotes(name);
+}
 
 constexpr std::array<std::string_view, 5> media{
     "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"};
@@ -102,7 +112,7 @@ expected<void> check_shown(const std::vector<attachment>& all,
                                (none ? "text only" : "pictures only") +
                                ": choose another model with -m, or say what "
                                "it takes in models." +
-                               model + ".attachments");
+                               key_of(model) + ".attachments");
   }
   return {};
 }

@@ -34,6 +34,14 @@ std::string url_of_host(std::string host) {
   return host.find(':', from) == host.npos ? host + ":11434" : host;
 }
 
+/// "/v1" of "https://api.example/v1".
+std::string_view path_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  const auto from = scheme == url.npos ? 0 : scheme + 3;
+  const auto path = url.find('/', from);
+  return path == url.npos ? std::string_view{} : url.substr(path);
+}
+
 bool needs_key(const config::provider& x) {
   return !config::key_variables(x.settings).empty() ||
          !x.settings.api_key_command.empty();
@@ -69,8 +77,11 @@ std::string place_variable(const config::provider& x) {
 std::string place_in_environment(const config::provider& x) {
   const auto name = place_variable(x);
   auto place = name.empty() ? name : variable(name);
-  return x.name == "ollama" && !place.empty() ? url_of_host(std::move(place))
-                                              : place;
+  if (place.empty()) return place;
+  if (x.name == "ollama") return url_of_host(std::move(place));
+  while (place.ends_with('/')) place.pop_back();
+  if (path_of(place).empty()) place += path_of(x.settings.base_url);
+  return place;
 }
 
 std::vector<usable_provider> usable_providers() {
@@ -103,14 +114,17 @@ std::vector<usable_provider> usable_providers() {
 }
 
 std::vector<std::string> missing_variables(const config::model_config& x) {
-  auto out = variables_of(x);
-  std::erase_if(
-      out, [](const std::string& name) { return read_key(name).has_value(); });
-  std::vector<std::string> once;
-  for (auto& name : out)
-    if (std::ranges::find(once, name) == once.end())
-      once.push_back(std::move(name));
-  return once;
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& name) {
+    if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+  };
+  for (const auto& name : config::key_variables(x))
+    if (!read_key(name)) add(name);
+  // An address is no secret.
+  if (const auto of_url = config::variables_in(x.base_url))
+    for (const auto& name : *of_url)
+      if (variable(name).empty()) add(name);
+  return out;
 }
 
 std::vector<std::string> wanted_keys() {

@@ -31,7 +31,8 @@ struct usable_provider {
 std::vector<usable_provider> usable_providers();
 
 /// Where the environment says that a provider is: $X_BASE_URL beside a key
-/// $X_API_KEY, and $OLLAMA_HOST. Empty: it says nothing.
+/// $X_API_KEY, and $OLLAMA_HOST. Empty: it says nothing. Without a path it gets
+/// the provider's own: people write $ANTHROPIC_BASE_URL without "/v1".
 std::string place_in_environment(const config::provider& x);
 
 /// The variable that says it; empty: there is none for this provider.

@@ -153,8 +153,8 @@ expected<std::vector<std::string>> list_models(
   request.url = list_url(*link, model);
   const auto answer = exchange(*link->transport, std::move(request), stop);
   if (auto end = answer->end(); end.failure)
-    return unexpected{
-        redact(model::advised(std::move(*end.failure), 0, link->advice))};
+    return unexpected{redact(model::advised(std::move(*end.failure),
+                                            end.http_status, link->advice))};
   return read_model_list(answer->body());
 }
 

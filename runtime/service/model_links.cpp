@@ -43,9 +43,18 @@ model::model_advice advice_for(const std::string& name,
     add("does it run? Start it: " + known->start);
   else if (is_loopback(base))
     add("does the server run?");
-  if (const auto variable = address_of(model).variable; !variable.empty())
-    add("the environment variable " + variable + " says that it is there");
+  if (!model.api_key_command.empty())
+    out.refused = "the key is what " + model.api_key_command.front() +
+                  " prints (api_key_command)";
+  else if (const auto keys = config::key_variables(model);
+           !keys.empty() && read_key(keys.front()))
+    out.refused = "the key is that of the environment variable " + keys.front();
   out.not_found = "riffle models list " + name + " shows those that it has";
+  if (const auto variable = address_of(model).variable; !variable.empty()) {
+    add("the environment variable " + variable + " says that it is there");
+    out.not_found +=
+        "; its address is that of the environment variable " + variable;
+  }
   return out;
 }
 

@@ -110,7 +110,11 @@ expected<void> spec_maker::add_fallback(run_spec& spec,
     other->agent.model = name;
     other->model = *std::move(model);
     other->file_types = shown_types(other->model);
-    if (auto ok = connect(*other, stop); !ok) return ok;
+    if (auto ok = connect(*other, stop); !ok) {
+      ok.error().message = name + ", a fallback of " + spec.agent.model + ": " +
+                           ok.error().message;
+      return ok;
+    }
     spec.fallback.push_back(std::move(other));
   }
   return {};

@@ -211,7 +211,7 @@ expected<void> decisions::check_edit(
   if (tool == nullptr) return {};
   auto checked = parts_->registry->check(what.tool, x.arguments);
   if (!checked) return unexpected{std::move(checked.error())};
-  x.arguments = std::move(checked->canonical);
+  x.arguments = std::move(checked->text);
   const auto how = policy_of(**tool, parts_->config->tools, checked->value);
   if (!how) return unexpected{how.error()};
   if (how->policy == core::approval_policy::deny)

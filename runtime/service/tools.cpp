@@ -124,7 +124,7 @@ class call_job {
     x.id = context_.call;
     x.tool = tool_.spec().name;
     x.title = tools::ask_title(tool_, arguments_.value).value_or(x.tool);
-    x.arguments = arguments_.canonical;
+    x.arguments = arguments_.text;
     x.eff = tool_.spec().eff;
     return x;
   }

@@ -135,11 +135,15 @@ TEST_CASE("tmux shows what our own terminal of the tests shows") {
     terminal_program riffle{folder.path(),
                             {"run", "--no-color", "go"},
                             static_cast<unsigned short>(columns)};
+    // Before the turn is over the table may still grow, and is not drawn.
+    const std::string table = "a.txt │    12";
+    REQUIRE(riffle.read_until(table));
     REQUIRE(remove_when_there(folder, "a"));
     REQUIRE(riffle.finish() == 0);
     terminal_picture picture{static_cast<std::size_t>(columns)};
     picture.feed("top\r\n" + riffle.written());
     const tmux_pane pane{folder, "run --no-color go", columns};
+    REQUIRE(pane.shows(table));
     REQUIRE(remove_when_there(folder, "a"));
     REQUIRE(pane.shows("Go on: riffle run -c"));
     CHECK(normal(pane.text()) == normal(picture.text()));

@@ -57,6 +57,7 @@ const std::map<std::string, std::string> others = {
     {"models.default.retry.cap", R"("16s")"},
     {"models.default.price.input", "0.4"},
     {"models.default.price.output", "1.6"},
+    {"models.default.price.cached_input", "0.1"},
     {"models.default.context_window", "9000"},
     {"models.default.script", R"("/dev/null")"},
     {"agents.default.model", R"("other")"},

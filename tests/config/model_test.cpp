@@ -191,6 +191,18 @@ TEST_CASE("what cannot stand together in a model's table") {
   CHECK_THAT(mistake_of("[models.default]\ndialect = \"anthropic\"\n"
                         "organization = \"o\""),
              Contains("\"anthropic\" has no such thing"));
+  CHECK_THAT(
+      mistake_of("models.default.model = \"anthropic/claude-x\""),
+      Contains("write provider = \"anthropic\" and model = \"claude-x\""));
+  CHECK(mistake_of("[models.default]\nprovider = \"openrouter\"\n"
+                   "model = \"anthropic/claude-x\"") == "none");
+  CHECK(mistake_of("[models.default]\nbase_url = \"http://127.0.0.1:1/v1\"\n"
+                   "model = \"openai/gpt-oss\"") == "none");
+  const std::string thinks =
+      "[models.default]\ndialect = \"anthropic\"\nthinking_budget = 5000\n";
+  CHECK_THAT(mistake_of(thinks + "max_output_tokens = 5000"),
+             Contains("must be less than max_output_tokens"));
+  CHECK(mistake_of(thinks + "max_output_tokens = 5001") == "none");
   CHECK_THAT(mistake_of("agents.default.response_schema = { type = \"text\" }"),
              Contains("is no JSON Schema of an object"));
 }

@@ -60,6 +60,13 @@ TEST_CASE("cost is counted with a price only") {
   CHECK_FALSE(cost_of({}, used(1000, 1000)));
   CHECK(cost_of({0.5, 3.0}, used(1'000'000, 500'000)) == 2.0);
   CHECK(cost_of({0, 3.0}, used(1'000'000, 500'000)) == 1.5);
+  auto cached = used(1'000'000, 0);
+  cached.cached_tokens = 900'000;
+  CHECK(cost_of({2.0, 3.0}, cached) == 2.0);
+  CHECK(cost_of({2.0, 3.0, 0.2}, cached) == 0.38);
+  CHECK(cost_of({2.0, 3.0, 0.0}, cached) == 0.2);
+  cached.cached_tokens = 2'000'000;  // a server that says nonsense
+  CHECK(cost_of({2.0, 3.0, 0.2}, cached) == 0.2);
 }
 
 TEST_CASE("a call beyond the budget gets no place") {

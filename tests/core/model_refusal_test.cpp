@@ -199,7 +199,13 @@ TEST_CASE("when another model is asked") {
     CHECK(is_out_of_service(says(words)));
   for (const auto* words : {"HTTP 400: bad", "HTTP 401: key", "HTTP 500: x"})
     CHECK_FALSE(is_out_of_service(says(words)));
-  CHECK_FALSE(is_out_of_service(says("slow", errc::timeout)));
+  CHECK(is_out_of_service(says(
+      "no answer within the limit timeouts.first_byte (60 s)", errc::timeout)));
+  CHECK(is_out_of_service(says(
+      "no connection within the limit timeouts.connect (5 s)", errc::timeout)));
+  CHECK_FALSE(is_out_of_service(
+      says("the answer paused for longer than timeouts.idle (60 s)",
+           errc::timeout)));
 }
 
 TEST_CASE("each second try is made once") {

@@ -169,6 +169,55 @@ TEST_CASE("a model that its server does not have is told with its list") {
   CHECK_THAT(x.err, Contains("riffle models list groq/x shows"));
 }
 
+TEST_CASE("a key that is refused is told with where it is from") {
+  const work_folder folder;
+  http_server server{
+      http_reply::json(R"({"error":{"message":"invalid key"}})", 401)};
+  configure_model(folder, server.url("/v1"), "groq/x");
+  const std::map<std::string, std::string> key{{"GROQ_API_KEY", "canary-key"}};
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", "-m", "groq/x", "go"},
+        {"models", "list", "groq/x"}}) {
+    const auto x = run_configured(folder, words, key);
+    CHECK(x.status == 1);
+    CHECK_THAT(x.err, Contains("the key is that of the environment variable "
+                               "GROQ_API_KEY"));
+  }
+}
+
+TEST_CASE("an address of the environment gets the provider's path") {
+  const work_folder folder;
+  http_server server{http_reply::json(R"({"data":[{"id":"claude-x"}]})")};
+  folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n");
+  auto there = server.url("");
+  std::string path = "/v1/models";
+  SECTION("it has none") {}
+  SECTION("it ends with a slash") { there += "/"; }
+  SECTION("it has one") {
+    there += "/gate";
+    path = "/gate/models";
+  }
+  const auto x = run_configured(
+      folder, {"models", "list", "anthropic"},
+      {{"ANTHROPIC_API_KEY", "canary-key"}, {"ANTHROPIC_BASE_URL", there}});
+  INFO(x.err);
+  CHECK(x.status == 0);
+  REQUIRE(server.request_count() == 1);
+  CHECK(server.requests().at(0).target.starts_with(path));
+}
+
+TEST_CASE("a fallback that cannot be asked is told as one") {
+  const work_folder folder;
+  http_server server{respond_sse(answer("ok"))};
+  configure_model(folder, server.url("/v1"), "groq/x",
+                  "fallback = [\"mistral/y\"]\n");
+  const auto x = run_configured(folder, {"run", "-m", "groq/x", "go"},
+                                {{"GROQ_API_KEY", "canary-key"}});
+  CHECK(x.status == 2);
+  CHECK_THAT(x.err, Contains("mistral/y, a fallback of groq/x: there is no API "
+                             "key for mistral"));
+}
+
 TEST_CASE("names that are misspelled are told with what was meant") {
   const work_folder folder;
   folder.write("riffle.toml", "[models.mine]\nmodel = \"x\"\n");
@@ -179,6 +228,11 @@ TEST_CASE("names that are misspelled are told with what was meant") {
   };
   CHECK_THAT(told("antropic/claude-sonnet-4-5"),
              Contains("did you mean \"anthropic/claude-sonnet-4-5\"?"));
+  CHECK_THAT(run_configured(folder, {"models", "list", "anthropc"}).err,
+             Contains("did you mean \"anthropic\"?"));
+  CHECK_THAT(told("OpenAI/x"), Contains("did you mean \"openai/x\"?"));
+  for (const auto* name : {"openai", "openai/"})
+    CHECK_THAT(told(name), Contains("'riffle models list openai' lists them"));
   CHECK_THAT(told("mime"), Contains("did you mean \"mine\"?"));
   CHECK_THAT(told("quite/else"), !Contains("did you mean"));
 }
@@ -208,4 +262,13 @@ TEST_CASE("all variables that a provider lacks are named at once") {
   CHECK_THAT(told("anthropic/x", {}),
              Contains("there is no API key for anthropic: set the environment "
                       "variable ANTHROPIC_API_KEY"));
+}
+
+TEST_CASE("an address of a variable is no secret") {
+  const work_folder folder;
+  configure_model(folder, "http://${MY_PLACE}:1/v1", "mine");
+  const auto x = run_configured(folder, {"models", "list", "mine"},
+                                {{"MY_PLACE", "localhost"}});
+  CHECK(x.status == 1);
+  CHECK_THAT(x.err, Contains("connect to localhost port 1"));
 }

@@ -23,6 +23,32 @@ bool gone(const work_folder& folder) {
 
 }  // namespace
 
+TEST_CASE("who goes on with a session goes on with its model") {
+  const work_folder folder;
+  http_server own{respond_sse(answer("own"))};
+  http_server other{respond_sse(answer("other"))};
+  folder.configure(own.url("/v1"), "[models.\"vllm/x\"]\nbase_url = \"" +
+                                       other.url("/v1") +
+                                       "\"\n[agents.second]\n");
+  const auto answered = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.emplace_back("go");
+    const auto end = riffle::testing::riffle(folder, words);
+    INFO(end.err);
+    CHECK(end.status == 0);
+    return end.out;
+  };
+  CHECK(answered({}) == "own\n");
+  CHECK(answered({"-c", "-m", "vllm/x"}) == "other\n");
+  CHECK(answered({"-c"}) == "other\n");
+  CHECK(answered({"-c", "--agent", "second"}) == "own\n");
+  CHECK(answered({"--session", "mine", "-m", "vllm/x"}) == "other\n");
+  CHECK(answered({"--session", "mine"}) == "other\n");
+  CHECK(answered({"--session", "mine", "-m", "default"}) == "own\n");
+  CHECK(answered({"--session", "mine"}) == "own\n");
+  CHECK(answered({}) == "own\n");
+}
+
 TEST_CASE("riffle alone says how to ask without a terminal") {
   const work_folder folder;
   for (const std::vector<std::string>& words :

@@ -258,6 +258,12 @@ TEST_CASE("another model takes the place of one that is out of service") {
         "Your credit balance is too low to access the Anthropic API. Please "
         "go to Plans & Billing to upgrade or purchase credits.");
   }
+  SECTION("overloaded, said in its stream") {
+    refused = http_reply::sse().send(
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,"
+        "\"completion_tokens\":0}}\n\ndata: {\"error\":{\"message\":"
+        "\"Overloaded\",\"type\":\"overloaded_error\"}}\n\n");
+  }
   SECTION("unreachable") { url = "http://127.0.0.1:1/v1"; }
   folder.configure(url,
                    "fallback = [\"gone\", \"vllm/big\"]\n"

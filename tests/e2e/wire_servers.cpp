@@ -12,7 +12,10 @@ using nlohmann::json;
 std::string number(int step) { return std::to_string(step); }
 std::string thought(int step) { return "thought " + number(step); }
 std::string secret(int step) { return "secret+/" + number(step) + "=="; }
-json arguments(int step) { return {{"path", "f" + number(step) + ".txt"}}; }
+std::string argument_text(int step) {
+  return R"({"path":"f)" + number(step) + R"(.txt","limit":9})";
+}
+json arguments(int step) { return json::parse(argument_text(step)); }
 
 std::string event(const json& x) {
   return "event: " + x.at("type").get<std::string>() + "\ndata: " + x.dump() +
@@ -87,13 +90,13 @@ http_reply anthropic_reply(int step) {
                {"delta",
                 {{"type", "signature_delta"}, {"signature", secret(step)}}}});
     out += anthropic_stop(0);
-    out += anthropic_block(1,
-                           {{"type", "tool_use"},
-                            {"id", "toolu_" + number(step)},
-                            {"name", "read"},
-                            {"input", json::object()}},
-                           {{"type", "input_json_delta"},
-                            {"partial_json", arguments(step).dump()}});
+    out += anthropic_block(
+        1,
+        {{"type", "tool_use"},
+         {"id", "toolu_" + number(step)},
+         {"name", "read"},
+         {"input", json::object()}},
+        {{"type", "input_json_delta"}, {"partial_json", argument_text(step)}});
     out += anthropic_stop(1);
   }
   out +=
@@ -156,7 +159,7 @@ json responses_call(int step) {
           {"call_id", "call_" + number(step)},
           {"name", "read"},
           {"namespace", "n" + number(step)},
-          {"arguments", arguments(step).dump()}};
+          {"arguments", argument_text(step)}};
 }
 
 http_reply responses_reply(int step) {
@@ -175,7 +178,7 @@ http_reply responses_reply(int step) {
     item("response.output_item.added", 1, begun);
     out += event({{"type", "response.function_call_arguments.done"},
                   {"output_index", 1},
-                  {"arguments", arguments(step).dump()}});
+                  {"arguments", argument_text(step)}});
   }
   return respond_sse(out + event({{"type", "response.completed"},
                                   {"response", {{"status", "completed"}}}}));
@@ -248,7 +251,7 @@ json openai_call(int step, bool sent) {
   json out = {
       {"id", "call_" + number(step)},
       {"type", "function"},
-      {"function", {{"name", "read"}, {"arguments", arguments(step).dump()}}}};
+      {"function", {{"name", "read"}, {"arguments", argument_text(step)}}}};
   if (sent) out["index"] = 0;
   return out;
 }
@@ -283,7 +286,7 @@ std::string openai_judge(const json& body, const flavour& x) {
 wire_server openai(const std::string& model, const flavour& x) {
   return {model, openai_step, [x](int step) { return openai_reply(step, x); },
           [x](const json& body) { return openai_judge(body, x); },
-          static_cast<bool>(x.send)};
+          static_cast<bool>(x.want)};
 }
 
 flavour deepseek() {
@@ -321,6 +324,14 @@ flavour mistral() {
     x["tool_calls"][0]["id"] = "abcDEF00" + number(step);
   };
   return {both, both};
+}
+
+flavour strict() {
+  const auto odd = [](int step, json& x) {
+    x["reasoning"] = x["channel"] = thought(step);
+    x["tool_calls"][0]["unknown"] = secret(step);
+  };
+  return {odd, {}};
 }
 
 wire_server at(wire_server x, decltype(x.door) door, std::string place,
@@ -378,9 +389,9 @@ const std::vector<wire_server>& wires() {
          "api_key_command = [\"{folder}/print-token\"]\n"),
       at(openai("azure/gpt-x", {}), azure_door, "/openai/deployments/{model}"),
       grok(),
-      openai("groq/gr-x", {}),
-      openai("cerebras/ce-x", {}),
-      openai("fireworks/fi-x", {}),
+      openai("groq/gr-x", strict()),
+      openai("cerebras/ce-x", strict()),
+      openai("fireworks/fi-x", strict()),
       {"responses-x", responses_step, responses_reply, responses_judge},
   };
   return all;

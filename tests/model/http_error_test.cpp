@@ -75,6 +75,9 @@ TEST_CASE("HTML loses its tags, styles and scripts") {
   CHECK(words("<html><head><title>502 Bad Gateway</title><style>a{}</style>"
               "<SCRIPT>x<y</script></head>\n<body><h1>nginx</h1></body>") ==
         "502 Bad Gateway nginx");
+  CHECK(words("<html><head><title>502 Bad Gateway</title></head><body>"
+              "<h1>502 Bad Gateway</h1><hr>nginx</body>") ==
+        "502 Bad Gateway nginx");
   CHECK(words("<html><script>x</script>ok") == "ok");
   CHECK(words("<html") == "");
 }

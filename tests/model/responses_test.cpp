@@ -114,6 +114,32 @@ TEST_CASE("responses: encrypted thoughts go back before their calls") {
   CHECK(json::parse("[" + dialect->assistant_message(turn) + "]").size() == 1);
 }
 
+TEST_CASE("responses: raw thoughts are told, and do not go back") {
+  const json part = {{"type", "reasoning_text"}, {"text", "I add."}};
+  const json thoughts = {{"type", "reasoning"},
+                         {"summary", json::array()},
+                         {"content", json::array({part})}};
+  const auto item = [](const char* type, const json& x) {
+    return typed_event({{"type", type}, {"output_index", 0}, {"item", x}});
+  };
+  std::string streamed;
+  for (const auto* text : {"I ", "add."})
+    streamed += typed_event({{"type", "response.reasoning_text.delta"},
+                             {"output_index", 0},
+                             {"content_index", 0},
+                             {"delta", text}});
+  for (const auto& told : {streamed, std::string{}}) {
+    const auto m = read_answer(
+        "responses",
+        item("response.output_item.added", {{"type", "reasoning"}}) + told +
+            item("response.output_item.done", thoughts) +
+            typed_event({{"type", "response.completed"},
+                         {"response", {{"status", "completed"}}}}));
+    CHECK(m.reasoning() == "I add.");
+    CHECK(m.state().empty());
+  }
+}
+
 TEST_CASE("responses: unknown fields of a call go back to who sent them") {
   const auto call = [](const char* id, const json& more) {
     json out = {{"type", "function_call"}, {"id", "fc_1"},

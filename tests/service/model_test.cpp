@@ -176,11 +176,11 @@ TEST_CASE("an answer's form is checked, and nothing but the JSON is left") {
   CHECK(of("") == "! it is no JSON");
   CHECK(of("``````") == "! it is no JSON");
   CHECK(of("[1]") == "! it is no JSON object");
-  CHECK(of(R"({"n":1,"n":2})") == "! an object in it has the key \"n\" twice");
+  CHECK(of(R"({"n":1,"n":2})") == "! the key \"n\" stands twice in one object");
   CHECK(of(R"({"n":1,"m":{"n":2},"l":[{"n":3},{"n":4}]})") ==
         R"({"n":1,"m":{"n":2},"l":[{"n":3},{"n":4}]})");
   CHECK_THAT(of(R"({"n":1,"l":[{"a":{},"k":3,"\u006b":4}]})"),
-             Contains("the key \"k\" twice"));
+             Contains("the key \"k\" stands twice"));
   CHECK_THAT(of("{}"), Contains("n"));
   CHECK_THAT(of(R"({"n":"x"})"), Contains("/n"));
   CHECK_FALSE(make_answer_check("{"));

@@ -157,19 +157,24 @@ TEST_CASE("an unknown tool is answered with names that may be meant") {
         "there is no tool \"a\ufffd\\n\"; there are: bash, read, read_many");
 }
 
-TEST_CASE("valid arguments come back as an object and a canonical text") {
+TEST_CASE("valid arguments come back as an object and a compact text") {
   const auto tools = with("echo", R"({"type": "object"})");
-  const auto canonical = [&](std::string_view text) {
+  const auto compact = [&](std::string_view text) {
     const auto result = tools.check("echo", text);
     REQUIRE(result);
     CHECK(result->value.is_object());
-    return result->canonical;
+    CHECK(compact_arguments(text) == result->text);
+    return result->text;
   };
-  CHECK(canonical("") == "{}");
-  CHECK(canonical(" \n\t ") == "{}");
-  CHECK(canonical(R"( {"b": 1, "a": {"d": [1, 2], "c": null}} )") ==
-        R"({"a":{"c":null,"d":[1,2]},"b":1})");
-  CHECK(canonical(R"({"a": "\u00e4"})") == canonical("{\"a\": \"\u00e4\"}"));
+  CHECK(compact("") == "{}");
+  CHECK(compact(" \n\t ") == "{}");
+  CHECK(compact(R"( {"b": 1, "a": {"d": [1, 2], "c": null}} )") ==
+        R"({"b":1,"a":{"d":[1,2],"c":null}})");
+  CHECK(compact(R"({"a": "\u00e4"})") == compact("{\"a\": \"\u00e4\"}"));
+  CHECK(are_same_arguments(R"({"b": 1, "a": {"d": 2, "c": 3}})",
+                           R"({"a":{"c":3,"d":2},"b":1})"));
+  CHECK_FALSE(are_same_arguments(R"({"a":1})", R"({"a":2})"));
+  CHECK_FALSE(are_same_arguments("{", "["));
 }
 
 TEST_CASE("text that is not one JSON object is refused with the reason") {

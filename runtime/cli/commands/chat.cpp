@@ -73,8 +73,11 @@ int execute(const chat_command& x, console& io) {
   auto keyboard = open_keyboard(false);
   if (!keyboard) return no_terminal(io);
   auto options = x.each;
+  // A session that goes on has had a model.
+  const bool fresh = !options.goes_on && !options.session;
   if (const int status =
-          take_first_steps(options.common, options.choices.model, io))
+          fresh ? take_first_steps(options.common, options.choices.model, io)
+                : completed)
     return status;
   auto settings = load_config(options.common, config_use::acts, false, io);
   if (!settings) return usage;
@@ -89,7 +92,12 @@ int execute(const chat_command& x, console& io) {
     });
   }();
   if (!session) return report(session.error(), io);
-  if (*session) options.session = (*session)->value;
+  if (*session) {
+    options.session = (*session)->value;
+    if (!options.choices.model)
+      options.choices.model =
+          model_of_session(*settings, **session, options.agent);
+  }
   choose_log_level(options.common.level, *settings);
 
   const auto view = view_of(options.common, options.show, io.out, io.err);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "runtime/cli/terminal/choose.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/sessions.hpp"
 
@@ -44,6 +45,15 @@ expected<std::optional<session_id>> session_for_task(
   if (several && named->starts_with(made_prefix))
     return unexpected{std::move(found.error())};
   return answer{session_id{*named}};
+}
+
+std::optional<std::string> model_of_session(config::config& settings,
+                                            const session_id& session,
+                                            const std::string& agent) {
+  const auto all = open_sessions(settings);
+  auto name = all ? all->chosen_model(session, agent) : std::nullopt;
+  // The configuration may not have it any more.
+  return name && choose_model(name, settings) ? name : std::nullopt;
 }
 
 expected<session_id> known_session(const config::config& settings,

@@ -19,6 +19,12 @@ expected<std::optional<session_id>> session_for_task(
     const config::config& settings, const std::optional<std::string>& named,
     bool goes_on);
 
+/// For a task that goes on with a session and names no model: the one that was
+/// named before, which is in `settings` from then on. Nothing: the agent's own.
+std::optional<std::string> model_of_session(config::config& settings,
+                                            const session_id& session,
+                                            const std::string& agent);
+
 /// One that must be there, by any part of its id that no other has.
 expected<session_id> known_session(const config::config& settings,
                                    const std::string& part);

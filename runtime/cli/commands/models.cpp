@@ -87,6 +87,12 @@ std::string line(const char* what, bool yes, const std::string& more) {
          (more.empty() ? "" : ": " + safe_line(more, 500)) + "\n";
 }
 
+/// With the model that was asked, where the name does not say it.
+std::string named(const std::string& name, const config::model_config& x) {
+  if (x.model.empty() || name.ends_with(x.model)) return name;
+  return name + " (" + x.model + ")";
+}
+
 int check(const models_command& x, const config::model_config& model,
           model_talk& with, console& io) {
   const auto found = service::check_model(with.links, x.name, model);
@@ -95,7 +101,7 @@ int check(const models_command& x, const config::model_config& model,
     return usage;
   }
   io.out.write(x.common.output == output_kind::text
-                   ? model_report_text(x.name, *found)
+                   ? model_report_text(named(x.name, model), *found)
                    : service::dump(service::to_json(x.name, *found)) + "\n");
   return found->works() && io.out.good() ? completed : failed;
 }

@@ -122,6 +122,8 @@ int execute(const run_command& x, console& io) {
   if (room.status()) return *room.status();
   if (!session) return report(session.error(), io);
   request->session = std::move(*session);
+  if (request->session && !request->model)
+    request->model = model_of_session(*settings, *request->session, x.agent);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
