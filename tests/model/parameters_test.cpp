@@ -17,117 +17,117 @@ using nlohmann::json;
 
 namespace {
 
-using options = model::request_options;
+using asked = model::request_options;
 
-const std::array<const char*, 4> dialects{"openai", "anthropic", "responses",
-                                          "ollama"};
+const std::array<const char*, 4> all_dialects{"openai", "anthropic",
+                                              "responses", "ollama"};
 
 /// A parameter with a value, and the members of the body that it changes, in
 /// the order of the dialects; "{}": there is no place for it.
-struct row {
+struct parameter_row {
   std::string_view parameter;
-  std::function<void(options&)> set;
+  std::function<void(asked&)> set;
   std::array<const char*, 4> bodies;
 };
 
-const std::vector<row> choice_rows{
+const std::vector<parameter_row> choice_rows{
     {"tool_choice",
-     [](options& x) { x.tool_choice = "auto"; },
+     [](asked& x) { x.tool_choice = "auto"; },
      {R"({"tool_choice":"auto"})", R"({"tool_choice":{"type":"auto"}})",
       R"({"tool_choice":"auto"})", "{}"}},
     {"tool_choice",
-     [](options& x) { x.tool_choice = "none"; },
+     [](asked& x) { x.tool_choice = "none"; },
      {R"({"tool_choice":"none"})", R"({"tool_choice":{"type":"none"}})",
       R"({"tool_choice":"none"})", "{}"}},
     {"tool_choice",
-     [](options& x) { x.tool_choice = "required"; },
+     [](asked& x) { x.tool_choice = "required"; },
      {R"({"tool_choice":"required"})", R"({"tool_choice":{"type":"any"}})",
       R"({"tool_choice":"required"})", "{}"}},
     {"tool_choice",
-     [](options& x) { x.tool_choice = "now"; },
+     [](asked& x) { x.tool_choice = "now"; },
      {R"({"tool_choice":{"type":"function","function":{"name":"now"}}})",
       R"({"tool_choice":{"type":"tool","name":"now"}})",
       R"({"tool_choice":{"type":"function","name":"now"}})", "{}"}},
     {"parallel_tool_calls",
-     [](options& x) { x.parallel_tool_calls = true; },
+     [](asked& x) { x.parallel_tool_calls = true; },
      {R"({"parallel_tool_calls":true})",
       R"({"tool_choice":{"type":"auto","disable_parallel_tool_use":false}})",
       R"({"parallel_tool_calls":true})", "{}"}},
     {"parallel_tool_calls",
-     [](options& x) { x.parallel_tool_calls = false; },
+     [](asked& x) { x.parallel_tool_calls = false; },
      {R"({"parallel_tool_calls":false})",
       R"({"tool_choice":{"type":"auto","disable_parallel_tool_use":true}})",
       R"({"parallel_tool_calls":false})", "{}"}},
 };
 
-const std::vector<row> thought_rows{
+const std::vector<parameter_row> thought_rows{
     {"reasoning_effort",
-     [](options& x) { x.reasoning_effort = "none"; },
+     [](asked& x) { x.reasoning_effort = "none"; },
      {R"({"reasoning_effort":"none"})",
       R"({"output_config":{"effort":"none"}})",
       R"({"reasoning":{"effort":"none","summary":"auto"}})",
       R"({"think":false})"}},
     {"reasoning_effort",
-     [](options& x) { x.reasoning_effort = "low"; },
+     [](asked& x) { x.reasoning_effort = "low"; },
      {R"({"reasoning_effort":"low"})", R"({"output_config":{"effort":"low"}})",
       R"({"reasoning":{"effort":"low","summary":"auto"}})",
       R"({"think":"low"})"}},
     {"reasoning_effort",
-     [](options& x) { x.reasoning_effort = "high"; },
+     [](asked& x) { x.reasoning_effort = "high"; },
      {R"({"reasoning_effort":"high"})",
       R"({"output_config":{"effort":"high"}})",
       R"({"reasoning":{"effort":"high","summary":"auto"}})",
       R"({"think":"high"})"}},
     {"thinking_budget",
-     [](options& x) { x.thinking_budget = 0; },
+     [](asked& x) { x.thinking_budget = 0; },
      {"{}", R"({"thinking":{"type":"disabled"}})", "{}", "{}"}},
     {"thinking_budget",
-     [](options& x) { x.thinking_budget = 1024; },
+     [](asked& x) { x.thinking_budget = 1024; },
      {"{}", R"({"thinking":{"type":"enabled","budget_tokens":1024}})", "{}",
       "{}"}},
     // There is room for an answer behind the thoughts.
     {"thinking_budget",
-     [](options& x) { x.thinking_budget = 32000; },
+     [](asked& x) { x.thinking_budget = 32000; },
      {"{}",
       R"({"thinking":{"type":"enabled","budget_tokens":32000},
           "max_tokens":36096})",
       "{}", "{}"}},
 };
 
-const std::vector<row> number_rows{
+const std::vector<parameter_row> number_rows{
     {"temperature",
-     [](options& x) { x.temperature = 0.0; },
+     [](asked& x) { x.temperature = 0.0; },
      {R"({"temperature":0.0})", R"({"temperature":0.0})",
       R"({"temperature":0.0})", R"({"options":{"temperature":0.0}})"}},
     {"temperature",
-     [](options& x) { x.temperature = 1.5; },
+     [](asked& x) { x.temperature = 1.5; },
      {R"({"temperature":1.5})", R"({"temperature":1.5})",
       R"({"temperature":1.5})", R"({"options":{"temperature":1.5}})"}},
     {"top_p",
-     [](options& x) { x.top_p = 0.25; },
+     [](asked& x) { x.top_p = 0.25; },
      {R"({"top_p":0.25})", R"({"top_p":0.25})", R"({"top_p":0.25})",
       R"({"options":{"top_p":0.25}})"}},
     {"stop",
-     [](options& x) { x.stop = {"a", "\n"}; },
+     [](asked& x) { x.stop = {"a", "\n"}; },
      {R"({"stop":["a","\n"]})", R"({"stop_sequences":["a","\n"]})", "{}",
       R"({"options":{"stop":["a","\n"]}})"}},
     {"seed",
-     [](options& x) { x.seed = 0; },
+     [](asked& x) { x.seed = 0; },
      {R"({"seed":0})", "{}", "{}", R"({"options":{"seed":0}})"}},
     {"seed",
-     [](options& x) { x.seed = -3; },
+     [](asked& x) { x.seed = -3; },
      {R"({"seed":-3})", "{}", "{}", R"({"options":{"seed":-3}})"}},
     {"max_output_tokens",
-     [](options& x) { x.max_output_tokens = 7; },
+     [](asked& x) { x.max_output_tokens = 7; },
      {R"({"max_tokens":7})", R"({"max_tokens":7})",
       R"({"max_output_tokens":7})", R"({"options":{"num_predict":7}})"}},
     {"keep_alive",
-     [](options& x) { x.keep_alive = "10m"; },
+     [](asked& x) { x.keep_alive = "10m"; },
      {"{}", "{}", "{}", R"({"keep_alive":"10m"})"}},
 };
 
-options plain_options() {
-  options x;
+asked asked_plainly() {
+  asked x;
   x.model = "m";
   x.tools = {{"now", "", ""}};
   return x;
@@ -142,22 +142,22 @@ json added(const json& with, const json& without) {
   return out;
 }
 
-void check_rows(const std::vector<row>& rows) {
+void check_rows(const std::vector<parameter_row>& rows) {
   for (const auto& x : rows)
-    for (std::size_t i = 0; i < dialects.size(); ++i) {
-      auto set = plain_options();
+    for (std::size_t i = 0; i < all_dialects.size(); ++i) {
+      auto set = asked_plainly();
       x.set(set);
-      const std::string name = dialects[i];
+      const std::string name = all_dialects[i];
       const auto body = request_of(name, set);
       const auto want = json::parse(x.bodies[i]);
       CAPTURE(name, x.parameter, body.dump());
-      CHECK(added(body, request_of(name, plain_options())) == want);
+      CHECK(added(body, request_of(name, asked_plainly())) == want);
       CHECK(model::can_express(name, x.parameter) == !want.empty());
     }
 }
 
 std::uint64_t most_tokens(const std::string& model) {
-  options x;
+  asked x;
   x.model = model;
   return request_of("anthropic", x).at("max_tokens");
 }
@@ -177,18 +177,18 @@ TEST_CASE("each number of a request has its name in each dialect") {
 }
 
 TEST_CASE("without tools nothing is said about how they are called") {
-  options x;
+  asked x;
   x.model = "m";
   x.tool_choice = "required";
   x.parallel_tool_calls = true;
-  options without;
+  asked without;
   without.model = "m";
-  for (const auto* name : dialects)
+  for (const auto* name : all_dialects)
     CHECK(request_of(name, x) == request_of(name, without));
 }
 
 TEST_CASE("anthropic: who may call nothing is not told how many at a time") {
-  auto x = plain_options();
+  auto x = asked_plainly();
   x.tool_choice = "none";
   x.parallel_tool_calls = false;
   CHECK(request_of("anthropic", x).at("tool_choice") == json{{"type", "none"}});
