@@ -113,40 +113,6 @@ TEST_CASE("where no user may speak behind results, the model does before") {
   CHECK(x.request({}).starts_with(before.substr(0, before.size() - 2)));
 }
 
-TEST_CASE("trimming keeps calls and results paired in each dialect") {
-  for (const auto* name : {"openai", "anthropic", "responses", "ollama"}) {
-    INFO(name);
-    conversation::settings s;
-    s.dialect = model::make_dialect(name);
-    s.request.model = "m";
-    s.window = 1000;
-    conversation x{std::move(s)};
-    x.say_system("be good");
-    x.say_user("go");
-    for (int i = 0; i < 6; ++i) {
-      const auto n = std::to_string(i);
-      x.say_model(turn({call_id{"a" + n}, call_id{"b" + n}}));
-      settle(x, "a" + n, std::string(4000, 'a'));
-      settle(x, "b" + n, std::string(4000, 'b'));
-      x.compact();
-    }
-    x.make_room();
-    const auto body = body_of(x);
-    const auto text = body.dump();
-    CHECK(text.find("The output of look") != text.npos);
-    CHECK(text.size() < 14'000);  // of the newest step all is there
-    CHECK(text.size() > 8'000);
-    if (std::string_view{name} == "anthropic") {
-      const auto& all = body.at("messages");
-      REQUIRE(all.size() == 13);
-      for (std::size_t i = 2; i < all.size(); i += 2) {
-        CHECK(all[i].at("content").size() == 2);
-        CHECK(all[i].at("content")[1].contains("cache_control") == (i >= 10));
-      }
-    }
-  }
-}
-
 TEST_CASE("state goes to its maker only, and a paused turn stays the last") {
   const std::string state = R"([{"type":"server_tool_use","id":"s"}])";
   auto x = claude();

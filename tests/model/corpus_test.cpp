@@ -143,7 +143,10 @@ void check_undispatched(const reading& r, const json& expected) {
         finish_of(text_of(expected, "finish_reason"), r));
   for (const auto& x : r.calls.calls())
     CHECK_FALSE(json::accept(x.arguments));  // cut: it never runs
-  CHECK(r.calls.calls().size() == (expected.contains("tool_call_cut") ? 1 : 0));
+  const std::size_t cut = expected.contains("tool_call_cut") ? 1 : 0;
+  CHECK(r.calls.calls().size() == cut);
+  CHECK(r.count(core::assembly_step::cut) == cut);
+  CHECK(r.count(core::assembly_step::closed) == 0);
 }
 
 void check_complete(const reading& r, const json& expected) {
@@ -159,7 +162,40 @@ void check_complete(const reading& r, const json& expected) {
           finish_of(text_of(expected, "finish_reason"), r));
 }
 
-// No call of a failed turn was complete by the end mark or the turn's end.
+/// Calls of the streams that fail, each with how it ended.
+struct failed_calls {
+  std::string_view file;
+  std::string told;
+};
+
+const failed_calls calls_of_failures[] = {
+    {"spliced-message-start", "test-tool cut, "},
+    {"openai-parallel.cut_between_events",
+     "get_country closed, get_product_name cut, "},
+    {"openai-parallel.error_midstream",
+     "get_country closed, get_product_name cut, "},
+    {"anthropic-parallel.cut_in_tool_args", "add cut, "},
+    {"anthropic-parallel.overloaded_midstream", "add cut, "},
+};
+
+// No call of a failed turn is complete by its end: where another one began,
+// the one before was complete; each other one is cut.
+void check_failed_calls(const reading& r, std::string_view file) {
+  std::string told;
+  for (const auto& x : r.steps) {
+    if (x.step == core::assembly_step::whole) continue;
+    const bool cut = x.step == core::assembly_step::cut;
+    CHECK((cut || x.step == core::assembly_step::closed));
+    told += x.call.name + (cut ? " cut, " : " closed, ");
+  }
+  std::string expected;
+  for (const auto& x : calls_of_failures)
+    if (file.find(x.file) != std::string_view::npos) expected = x.told;
+  CHECK(told == expected);
+  CHECK(r.calls.calls().size() == r.count(core::assembly_step::cut) +
+                                      r.count(core::assembly_step::closed));
+}
+
 void check_failed(const reading& r, const json& expected, errc code) {
   REQUIRE(r.message.failure());
   // One begins with an event that is no JSON.
@@ -203,6 +239,8 @@ void check_file(const json& entry, std::string_view bytes, std::size_t piece) {
   const auto outcome = text_of(expected, "outcome");
   const auto r =
       read_stream(dialect_of(text_of(entry, "protocol")), bytes, piece);
+  if (outcome == "incomplete" || outcome == "error")
+    check_failed_calls(r, text_of(entry, "file"));
   if (outcome == "complete" || outcome == "incomplete_no_finish_reason")
     check_complete(r, expected);
   else if (outcome == "incomplete_terminal_event_undispatched")
