@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "messages/call.hpp"
+#include "messages/json_strict.hpp"
 
 namespace riffle::core::dispatch_detail {
 
@@ -32,10 +33,11 @@ inline bool may_repeat(const tool_call& x) {
   return x.eff == effect::read_only || x.idempotent;
 }
 
-/// By what finished reads are found.
+/// By what finished reads are found: whatever the order of their arguments.
 inline std::string reuse_key(const std::string& tool,
                              const std::string& arguments) {
-  return tool + '\0' + arguments;
+  const auto value = parse_strict(arguments);
+  return tool + '\0' + (value ? value->dump() : arguments);
 }
 
 }  // namespace riffle::core::dispatch_detail

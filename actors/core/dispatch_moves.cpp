@@ -211,6 +211,7 @@ bool dispatch_queue::reuse(entry& x, dispatch_effects& out) {
   if (x.call.eff != effect::read_only || x.call.control) return false;
   if (x.call.needs_approval) return false;  // was given to another call
   if (x.call.judged) return false;          // where it leads may have changed
+  if (finished_.empty()) return false;
   const auto i = finished_.find(reuse_key(x.call.tool, x.call.arguments));
   if (i == finished_.end() || i->second.call == x.call.id) return false;
   const auto& read = i->second;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/model_refusal.hpp"
 #include "actors/core/writing_notice.hpp"
 
 namespace riffle::core {
@@ -11,7 +12,7 @@ namespace riffle::core {
 namespace {
 
 constexpr auto waiting_for_model = "waiting for the model";
-constexpr std::size_t longest_joined = 4096;
+constexpr std::size_t most_notices = 16;
 
 std::string count(std::size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
@@ -27,7 +28,7 @@ bool is_end(const events::body& x) {
 }  // namespace
 
 std::string run_status::text() const {
-  if (!notice_.empty()) return notice_;
+  if (!notices_.empty()) return notices_.front();
   if (!running_.empty()) return doing();
   if (!undecided_.empty()) {
     return "waiting for approval of " + count(undecided_.size(), "call");
@@ -43,7 +44,7 @@ std::string run_status::doing() const {
 }
 
 void run_status::change(time_point now) {
-  if (due_ || text() == told_) return;
+  if (due_ || (notices_.empty() && text() == told_)) return;
   due_ = now + between;
   if (last_) due_ = std::max(*due_, *last_ + between);
 }
@@ -70,9 +71,7 @@ void run_status::on(const events::body& x, time_point now) {
              notice && is_writing_notice(notice->text)) {
     base_ = notice->text;  // it lasts until something else goes on
   } else if (notice) {
-    // Of what comes right one after the other all is told.
-    const bool joins = !notice_.empty() && notice_.size() < longest_joined;
-    notice_ = joins ? notice_ + "; " + notice->text : notice->text;
+    note(notice->text);
     due_ = last_ ? std::max(now, *last_ + between) : now;
   } else if (std::holds_alternative<events::step_start>(x) ||
              std::holds_alternative<events::step_restarted>(x)) {
@@ -102,7 +101,8 @@ std::optional<std::string> run_status::take(time_point now) {
   if (ended_ || !due_ || now < *due_) return std::nullopt;
   due_.reset();
   auto out = text();
-  const bool noted = !std::exchange(notice_, {}).empty();
+  const bool noted = !notices_.empty();
+  if (noted) notices_.pop_front();
   if (out == told_ && !noted) return std::nullopt;
   told_ = out;
   last_ = now;
@@ -110,9 +110,23 @@ std::optional<std::string> run_status::take(time_point now) {
   return out;
 }
 
-std::optional<std::string> run_status::last_notice(const events::body& next) {
-  if (ended_ || notice_.empty() || !is_end(next)) return std::nullopt;
-  return std::exchange(notice_, {});
+/// One of a model stands alone, since its beginning says what it is.
+void run_status::note(const std::string& text) {
+  const auto of_model = [](std::string_view x) {
+    return x.starts_with(asked_anew);
+  };
+  const bool full = notices_.size() >= most_notices;
+  if (full ||
+      (!notices_.empty() && of_model(notices_.back()) == of_model(text)))
+    notices_.back() += "; " + text;
+  else
+    notices_.push_back(text);
+}
+
+std::vector<std::string> run_status::last_notices(const events::body& next) {
+  if (ended_ || !is_end(next)) return {};
+  const auto all = std::exchange(notices_, {});
+  return {all.begin(), all.end()};
 }
 
 }  // namespace riffle::core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,16 +32,19 @@ class run_status {
   /// The text to tell now, if any.
   std::optional<std::string> take(time_point now);
 
-  /// A notice that still waits for its time, if `next` ends the run: it is told
-  /// before that, since nothing is told after.
-  std::optional<std::string> last_notice(const events::body& next);
+  /// The notices that still wait for their time, if `next` ends the run: they
+  /// are told before that, since nothing is told after.
+  std::vector<std::string> last_notices(const events::body& next);
 
  private:
   [[nodiscard]] std::string text() const;
   void change(time_point now);
+  void note(const std::string& text);
 
   std::string base_;  ///< while no tool runs
-  std::string notice_;
+  /// Each is told alone, in this order; what comes while the last one waits
+  /// joins it if it is of its kind.
+  std::deque<std::string> notices_;
   struct running_call {
     call_id id;
     std::string title;

@@ -93,6 +93,12 @@ step_effects step_machine::recover(run_progress progress,
   return out;
 }
 
+step_effects step_machine::on_asked_anew(const turn_summary& turn) {
+  step_effects out;
+  spend(turn, out);
+  return out;
+}
+
 step_effects step_machine::on_turn_over(turn_summary turn, time_point now) {
   step_effects out;
   if (phase_ == phase::stopping_turn) {

@@ -92,6 +92,10 @@ class step_machine {
   /// The turn that was just opened is not asked for; the run ends.
   step_effects refuse_turn(error why, time_point now);
 
+  /// The turn came to nothing before anything of its answer was shown, and the
+  /// model is asked in another way, within the same attempt.
+  step_effects on_asked_anew(const turn_summary& turn);
+
   /// The turn ended, whatever way; no call of it follows.
   step_effects on_turn_over(turn_summary turn, time_point now);
 

@@ -84,6 +84,19 @@ model::request_options completing_request(const run_spec& spec,
   return x;
 }
 
+namespace {
+
+/// ", and does not see a.pdf"
+std::string unseen_by(const run_spec& spec) {
+  std::string names;
+  for (const auto& x : spec.attachments)
+    if (std::ranges::find(spec.file_types, x.type) == spec.file_types.end())
+      names += (names.empty() ? "" : ", ") + x.name;
+  return names.empty() ? names : ", and does not see " + names;
+}
+
+}  // namespace
+
 asked_models::asked_models(const run_spec_ptr& main) {
   const auto add = [this](const run_spec_ptr& spec) {
     all_.push_back(
@@ -137,7 +150,7 @@ model::request_options asked_models::options_of(const candidate& x) const {
 std::optional<std::string> asked_models::try_again(const error& why) {
   const auto next = core::plan_second_try(
       why, sent_parameters(options_of(now()), *spec()->dialect), before_,
-      asked_ + 1 < all_.size());
+      next_with_room().has_value());
   switch (next.how) {
     case core::second_try::with_less: return make_room();
     case core::second_try::without_parameter:
@@ -179,12 +192,20 @@ std::optional<std::string> asked_models::leave_out(const std::string& parameter,
          parameter + " (" + why.message + "): asked without it from now on";
 }
 
+std::optional<std::size_t> asked_models::next_with_room() const {
+  for (auto i = asked_ + 1; i < all_.size(); ++i) {
+    const auto window = all_[i].spec->model.context_window;
+    if (window == 0 || all_[i].chat.estimate({}) <= window) return i;
+  }
+  return std::nullopt;
+}
+
 std::string asked_models::ask_next(const error& why) {
   const auto failed = spec()->agent.model;
-  ++asked_;
+  asked_ = next_with_room().value_or(asked_);
   before_ = {};
   return core::asked_anew + failed + " does not answer (" + why.message +
-         "): " + spec()->agent.model + " is asked instead";
+         "): " + spec()->agent.model + " is asked instead" + unseen_by(*spec());
 }
 
 }  // namespace riffle

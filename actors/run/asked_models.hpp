@@ -88,6 +88,8 @@ class asked_models {
                                        const error& why);
   std::optional<std::string> make_room();
   std::string ask_next(const error& why);
+  /// The next model for which the conversation is not too long.
+  [[nodiscard]] std::optional<std::size_t> next_with_room() const;
 
   std::vector<candidate> all_;
   std::size_t asked_ = 0;

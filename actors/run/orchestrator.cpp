@@ -167,6 +167,7 @@ void orchestrator_state::on_turn_over(turn_over& x) {
   if (ended.failure && !began && machine.phase_name() == "streaming")
     if (const auto change = chat.try_again(*ended.failure)) {
       say_status(*change);
+      apply(machine.on_asked_anew(ended));
       return ask();
     }
   if (ended.failure) ended.failure = with_way_out(std::move(*ended.failure));

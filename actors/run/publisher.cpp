@@ -74,8 +74,8 @@ void publisher_state::on_entry(run_entry& x) {
   for (auto& body : x.events) {
     fill_in(body);
     log_event(spec->run, spec->session, body);
-    if (auto text = status.last_notice(body))
-      emit(events::body{events::status{std::move(*text)}});
+    for (auto& text : status.last_notices(body))
+      emit(events::body{events::status{std::move(text)}});
     // A status has its own pace.
     if (!std::holds_alternative<events::status>(body)) emit(body);
     status.on(body, self->clock().now());

@@ -31,7 +31,21 @@ std::optional<std::uint64_t> count_at(const json& x, const char* key) {
   return value.get<std::uint64_t>();
 }
 
+namespace {
+
+/// An object that keeps its order is a list: with very many members it costs
+/// their square. No provider sends such a thing.
+bool has_very_many(const json& x) {
+  constexpr std::size_t very_many = 4096;
+  if (!x.is_structured()) return false;
+  if (x.is_object() && x.size() > very_many) return true;
+  return std::ranges::any_of(x, has_very_many);
+}
+
+}  // namespace
+
 nlohmann::ordered_json kept(const json& x) {
+  if (has_very_many(x)) return nullptr;
   return nlohmann::ordered_json::parse(
       x.dump(-1, ' ', false, json::error_handler_t::replace));
 }

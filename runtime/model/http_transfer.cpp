@@ -123,6 +123,9 @@ std::optional<error> http_transfer::failure(CURLcode code) const {
   if (code == CURLE_OK) {
     return std::nullopt;
   }
+  // The only limit of curl's own: whichever of us sees it first.
+  if (code == CURLE_OPERATION_TIMEDOUT && status() == 0)
+    return limit_error(time_limit::connect, command_.request.timeouts);
   return curl_error(code, status(), words_.data());
 }
 

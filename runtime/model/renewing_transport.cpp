@@ -224,13 +224,14 @@ class renewing_transport final
 };
 
 void relay::on_end(transport_end end) {
+  if (end.http_status != unauthorized) return tell(std::move(end));
   std::unique_lock lock{state_->mutex};
   const auto i = state_->transfers.find(id_);
-  auto owner = state_->owner.lock();
-  const bool again = end.http_status == unauthorized && owner &&
-                     i != state_->transfers.end() && i->second.again &&
-                     !i->second.stop.stop_requested();
-  if (!again) {
+  const bool may = i != state_->transfers.end() && i->second.again &&
+                   !i->second.stop.stop_requested();
+  // Nobody may keep it alive beyond this: it must not end on this thread.
+  auto owner = may ? state_->owner.lock() : nullptr;
+  if (!owner) {
     lock.unlock();
     tell(std::move(end));
     return;

@@ -23,15 +23,21 @@ std::string variable(const std::string& name) {
   return value ? value : "";
 }
 
-/// "127.0.0.1:11434" as a URL; $OLLAMA_HOST is written in many ways.
+/// "127.0.0.1:11434" as a URL; $OLLAMA_HOST is written in many ways. As Ollama
+/// reads it: the port is its own only where there is no scheme.
 std::string url_of_host(std::string host) {
   while (host.ends_with('/')) host.pop_back();
-  if (host.find("://") == host.npos) host.insert(0, "http://");
+  if (host.starts_with(':')) host.insert(0, "127.0.0.1");
+  const bool whole = host.find("://") != host.npos;
+  if (!whole) {
+    const auto end = std::min(host.find('/'), host.size());
+    if (host.find(':') >= end) host.insert(end, ":11434");
+    host.insert(0, "http://");
+  }
   // Where a server listens everywhere, it is reached here.
   if (const auto any = host.find("//0.0.0.0"); any != host.npos)
     host.replace(any + 2, 7, "127.0.0.1");
-  const auto from = host.find("://") + 3;
-  return host.find(':', from) == host.npos ? host + ":11434" : host;
+  return host;
 }
 
 /// "/v1" of "https://api.example/v1".

@@ -167,7 +167,7 @@ expected<model_report> check_model(model_links& links, const std::string& name,
   if (!made) return unexpected{made.error()};
   const auto& dialect = *made;
   auto asked = model;
-  model_windows{}.complete(*link, asked);
+  model_windows{}.complete(*link, asked, stop);
   auto request = begin_request(*link, *dialect, asked);
   request.url = link->url(dialect->path());
   request.body = request_body(dialect, asked);

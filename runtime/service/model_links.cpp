@@ -33,7 +33,8 @@ address address_of(const config::model_config& model) {
 
 model::model_advice advice_for(const std::string& name,
                                const config::model_config& model,
-                               const std::string& base) {
+                               const std::string& base,
+                               const std::string& variable) {
   const auto* known = config::provider_of(model);
   model::model_advice out;
   const auto add = [&out](const std::string& text) {
@@ -50,7 +51,7 @@ model::model_advice advice_for(const std::string& name,
            !keys.empty() && read_key(keys.front()))
     out.refused = "the key is that of the environment variable " + keys.front();
   out.not_found = "riffle models list " + name + " shows those that it has";
-  if (const auto variable = address_of(model).variable; !variable.empty()) {
+  if (!variable.empty()) {
     add("the environment variable " + variable + " says that it is there");
     out.not_found +=
         "; its address is that of the environment variable " + variable;
@@ -132,7 +133,9 @@ expected<model_link> model_links::open(const std::string& name,
   auto base = base_of(name, model);
   if (!base) return unexpected{std::move(base.error())};
   out.base = *std::move(base);
-  out.advice = advice_for(name, model, out.base);
+  const auto variable = address_of(model).variable;
+  out.redirected = !variable.empty();
+  out.advice = advice_for(name, model, out.base, variable);
   out.query = query_of(model);
   auto headers = headers_of(name, model, parts_.lent != nullptr);
   if (!headers) return unexpected{std::move(headers.error())};

@@ -25,7 +25,9 @@ namespace riffle::service {
 
 /// What of a request is the server's and the person's, not the dialect's.
 struct model_link {
-  std::string base{};   ///< without a '/' at its end
+  std::string base{};  ///< without a '/' at its end
+  /// The environment says where it is, not the configuration.
+  bool redirected = false;
   std::string query{};  ///< with its '?'; may be empty
   std::string key{};
   std::vector<std::string> headers{};  ///< beside those of the dialect

@@ -71,10 +71,12 @@ config::parameters_config overlaid(config::parameters_config x,
   return x;
 }
 
-std::string maker_of(const config::model_config& x) {
+std::string maker_of(const config::model_config& x, const model_link& at) {
   const auto* known = config::provider_of(x);
+  const bool own =
+      known && !at.redirected && x.base_url == known->settings.base_url;
   // An address may hold a password.
-  const auto server = known ? known->name : sha256(x.base_url).substr(0, 16);
+  const auto server = own ? known->name : sha256(at.base).substr(0, 16);
   return x.dialect + " " + server + " " + x.model;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/config/config.hpp"
 #include "runtime/model/dialect.hpp"
+#include "runtime/service/model_links.hpp"
 
 namespace riffle::service {
 
@@ -28,7 +29,7 @@ config::parameters_config overlaid(config::parameters_config x,
 
 /// Who makes the messages of a model: what a server wants back with them goes
 /// to the same model of the same server only. Without secrets.
-std::string maker_of(const config::model_config& x);
+std::string maker_of(const config::model_config& x, const model_link& at);
 
 /// What stays the same in all requests.
 model::request_options make_request(const config::model_config& x,

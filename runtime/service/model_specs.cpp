@@ -62,8 +62,8 @@ expected<void> spec_maker::connect(run_spec& spec,
   if (spec.cause) return {};
   auto link = links_.open(spec.agent.model, spec.model, stop);
   if (!link) return unexpected{std::move(link.error())};
-  windows_.complete(*link, spec.model);
-  spec.maker = maker_of(spec.model);
+  windows_.complete(*link, spec.model, stop);
+  spec.maker = maker_of(spec.model, *link);
   spec.url = link->url(spec.dialect->path());
   spec.headers = spec.dialect->headers(link->key);
   std::ranges::move(link->headers, std::back_inserter(spec.headers));

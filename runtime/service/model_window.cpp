@@ -42,23 +42,27 @@ std::optional<std::uint64_t> read_own_window(std::string_view body) {
 }
 
 void model_windows::complete(const model_link& link,
-                             config::model_config& model) {
+                             config::model_config& model,
+                             const std::stop_token& stop) {
   if (model.dialect != "ollama" || model.context_window > 0) return;
   const std::lock_guard lock{mutex_};  // those who wait want the same answer
   auto& known = known_[link.base + "\n" + model.model];
+  // A server that does not say may not run yet.
   if (known == 0)
-    known = std::min(ask(link, model).value_or(usual_window), usual_window);
-  model.context_window = known;
+    known = std::min(ask(link, model, stop).value_or(0), usual_window);
+  model.context_window = known == 0 ? usual_window : known;
 }
 
 std::optional<std::uint64_t> model_windows::ask(
-    const model_link& link, const config::model_config& model) const {
+    const model_link& link, const config::model_config& model,
+    const std::stop_token& stop) const {
   const auto dialect = make_dialect(model);
   if (!dialect) return std::nullopt;
   auto request = begin_request(link, **dialect, model);
   request.url = link.url("/api/show");
   request.body = nlohmann::json{{"model", model.model}}.dump();
-  const auto answer = exchange(*link.transport, std::move(request), {}, limit_);
+  const auto answer =
+      exchange(*link.transport, std::move(request), stop, limit_);
   if (answer->end().failure) return std::nullopt;
   return read_own_window(answer->body());
 }

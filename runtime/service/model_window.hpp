@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -32,11 +33,14 @@ class model_windows {
   /// Sets the `context_window` of a model of the dialect `ollama` that has
   /// none: the model's own, but no more than what a laptop bears, and that much
   /// where the server does not say. Other models stay as they are. Blocks.
-  void complete(const model_link& link, config::model_config& model);
+  /// Asked to stop, it waits no longer.
+  void complete(const model_link& link, config::model_config& model,
+                const std::stop_token& stop);
 
  private:
   std::optional<std::uint64_t> ask(const model_link& link,
-                                   const config::model_config& model) const;
+                                   const config::model_config& model,
+                                   const std::stop_token& stop) const;
 
   const std::chrono::milliseconds limit_;
   std::mutex mutex_;

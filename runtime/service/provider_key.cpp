@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* op = "runtime";
 constexpr auto longest_run = std::chrono::seconds{30};
+constexpr std::size_t most_old = 16;  // keys that requests may still have
 constexpr std::size_t most_output = 64u << 10;
 
 unexpected bad_config(std::string message) {
@@ -173,7 +174,9 @@ class command_key::turn {
  public:
   turn(command_key& of, const std::stop_token& stop) : of_{of} {
     std::unique_lock lock{of.mutex_};
+    const auto seen = of.runs_;
     mine_ = of.ran_.wait(lock, stop, [&] { return !of.running_; });
+    waited_ = of.runs_ != seen;
     if (mine_) of.running_ = true;
   }
   ~turn() {
@@ -189,10 +192,13 @@ class command_key::turn {
 
   /// False: it was asked to stop before.
   [[nodiscard]] bool mine() const noexcept { return mine_; }
+  /// Another one has run it in between: what came of that counts.
+  [[nodiscard]] bool waited() const noexcept { return waited_; }
 
  private:
   command_key& of_;
   bool mine_ = false;
+  bool waited_ = false;
 };
 
 expected<std::string> command_key::get(const std::stop_token& stop) {
@@ -207,10 +213,12 @@ expected<std::string> command_key::get(const std::stop_token& stop) {
 
 expected<std::string> command_key::run(const std::stop_token& stop) {
   auto key = run_key_command(command_, stop);
-  if (!key) return key;
   const std::lock_guard lock{mutex_};
-  if (!key_.empty() && key_ != *key) old_.insert(key_);
-  old_.erase(*key);
+  ++runs_;
+  if (!key) return key;
+  std::erase(old_, *key);
+  if (!key_.empty() && key_ != *key) old_.push_back(key_);
+  if (old_.size() > most_old) old_.pop_front();
   key_ = *key;
   return key;
 }
@@ -236,6 +244,7 @@ bool command_key::renew(model::transport_request& request,
   const auto before = request.headers;
   put_key(request);
   if (request.headers != before) return true;  // another one had it renewed
+  if (now.waited()) return false;              // it had no better one
   std::string refused;
   {
     const std::lock_guard lock{mutex_};

@@ -4,8 +4,9 @@
 // Keys of providers: from variables, or from a program that prints them.
 
 #include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ class command_key final : public model::key_renewal {
   bool running_ = false;
   std::condition_variable_any ran_;
   std::string key_;
-  std::set<std::string> old_;
+  std::deque<std::string> old_;  ///< the newest last
+  std::uint64_t runs_ = 0;       ///< that have ended
 };
 
 }  // namespace riffle::service

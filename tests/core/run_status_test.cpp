@@ -156,7 +156,12 @@ TEST_CASE("a notice is told at once, whatever follows it") {
   CHECK(s.later(100ms) == "model a does not answer; model b does not answer");
   s.on(events::status{"made room"});
   s.on(events::status{"model c does not answer"});
-  CHECK(s.later(100ms) == "made room; model c does not answer");
+  s.on(events::status{"model d does not answer"});
+  s.on(events::status{"waited"});
+  CHECK(s.later(100ms) == "made room");
+  CHECK(s.later(100ms) == "model c does not answer; model d does not answer");
+  CHECK(s.later(99ms).empty());
+  CHECK(s.later(1ms) == "waited");
 }
 
 TEST_CASE("a notice that waits is told before the end of its run") {
@@ -169,10 +174,14 @@ TEST_CASE("a notice that waits is told before the end of its run") {
     CHECK(s.later(0ms) == "a is asked instead");
     s.on(events::status{"b is asked instead"});
     CHECK(s.later(1ms).empty());
-    CHECK_FALSE(s.status.last_notice(events::body{events::step_start{1, 3}}));
-    CHECK(s.status.last_notice(end) == "b is asked instead");
+    s.on(events::status{"model c does not answer"});
+    CHECK(
+        s.status.last_notices(events::body{events::step_start{1, 3}}).empty());
+    CHECK(s.status.last_notices(end) ==
+          std::vector<std::string>{"b is asked instead",
+                                   "model c does not answer"});
     s.on(end);
-    CHECK_FALSE(s.status.last_notice(events::body{events::run_finished{}}));
+    CHECK(s.status.last_notices(events::body{events::run_finished{}}).empty());
     CHECK(s.later().empty());
   }
 }

@@ -172,6 +172,24 @@ TEST_CASE("two turns show the same picture, and it is stored once") {
   CHECK(all.back().at("content").size() == 3);
 }
 
+TEST_CASE("a person is told what a model that takes over does not see") {
+  const work_folder folder;
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("seen")); }};
+  configure(folder, "http://127.0.0.1:1/v1", plain,
+            "attachments = [\"images\", \"pdf\"]\nfallback = [\"vllm/x\"]\n"
+            "[models.\"vllm/x\"]\nbase_url = \"" +
+                server.url("/v1") + "\"\n");
+  folder.write("a.png", picture("a"));
+  folder.write("c.pdf", "%PDF-1.7");
+  const auto x = riffle_in(folder, {"run", "-m", plain, "--attach", "a.png",
+                                    "--attach", "c.pdf", "look"});
+  CHECK(x.status == 0);
+  CHECK_THAT(x.err,
+             Contains("vllm/x is asked instead, and does not see c.pdf") &&
+                 !Contains("c.pdf, a.png"));
+}
+
 TEST_CASE("what cannot be shown is said before anything starts") {
   const work_folder folder;
   http_server server{

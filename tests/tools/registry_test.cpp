@@ -170,7 +170,11 @@ TEST_CASE("valid arguments come back as an object and a compact text") {
   CHECK(compact(" \n\t ") == "{}");
   CHECK(compact(R"( {"b": 1, "a": {"d": [1, 2], "c": null}} )") ==
         R"({"b":1,"a":{"d":[1,2],"c":null}})");
-  CHECK(compact(R"({"a": "\u00e4"})") == compact("{\"a\": \"\u00e4\"}"));
+  CHECK(compact("\r\n{ \"a b\" : \"c \\\" d\\\\\" , \"e\" : [ 1 ,\t2 ] }\n") ==
+        "{\"a b\":\"c \\\" d\\\\\",\"e\":[1,2]}");
+  // As it was written: numbers and escapes, too.
+  CHECK(compact(R"({"a": 1.50e2, "b": "\u00e4"})") ==
+        R"({"a":1.50e2,"b":"\u00e4"})");
   CHECK(are_same_arguments(R"({"b": 1, "a": {"d": 2, "c": 3}})",
                            R"({"a":{"c":3,"d":2},"b":1})"));
   CHECK_FALSE(are_same_arguments(R"({"a":1})", R"({"a":2})"));
