@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arguments with a key twice: nothing runs with one value and is told with
-// the other.
+// the other. Arguments that are no object: the model reads what it sent.
 #include <string>
 #include <vector>
 
@@ -21,11 +21,12 @@ std::string named_event(const json& x) {
 }
 
 /// One call of `act` with these arguments, as text; then the end.
-std::vector<std::string> answers_of(const std::string& dialect) {
+std::vector<std::string> answers_of(const std::string& dialect,
+                                    const std::string& sent) {
   const json called = {{"type", "function_call"},
                        {"call_id", "c1"},
                        {"name", "act"},
-                       {"arguments", twice}};
+                       {"arguments", sent}};
   const json said = {
       {"type", "message"},
       {"content", {{{"type", "output_text"}, {"text", "done"}}}}};
@@ -56,7 +57,7 @@ std::vector<std::string> answers_of(const std::string& dialect) {
            named_event({{"type", "message_stop"}});
   };
   if (dialect == "anthropic")
-    return {claude({{"type", "tool_use"}, {"id", "c1"}, {"name", "act"}}, twice,
+    return {claude({{"type", "tool_use"}, {"id", "c1"}, {"name", "act"}}, sent,
                    "tool_use"),
             claude({{"type", "text"}, {"text", "done"}}, {}, "end_turn")};
   const json chunk = {
@@ -66,7 +67,7 @@ std::vector<std::string> answers_of(const std::string& dialect) {
           {{"tool_calls",
             {{{"index", 0},
               {"id", "c1"},
-              {"function", {{"name", "act"}, {"arguments", twice}}}}}}}}}}}};
+              {"function", {{"name", "act"}, {"arguments", sent}}}}}}}}}}}};
   return {"data: " + chunk.dump() + "\n\n" + model_stops("tool_calls"),
           model_says("done") + model_stops("stop")};
 }
@@ -83,17 +84,31 @@ void run_with(actor_fixture& x, const std::string& dialect,
   REQUIRE(x.provider->requests.size() == 2);
 }
 
+/// Of the only call in a request.
+json arguments_told(const std::string& dialect, const std::string& body) {
+  const auto x = json::parse(body);
+  if (dialect == "responses")
+    return json::parse(x.at("input").at(1).at("arguments").get<std::string>());
+  const auto& message = x.at("messages").at(1);
+  if (dialect == "anthropic") return message.at("content").at(0).at("input");
+  return json::parse(message.at("tool_calls")
+                         .at(0)
+                         .at("function")
+                         .at("arguments")
+                         .get<std::string>());
+}
+
 }  // namespace
 
 TEST_CASE("a call whose arguments have a key twice is refused, not guessed") {
   for (const auto* dialect : {"openai", "anthropic", "responses"}) {
     INFO(dialect);
     actor_fixture x;
-    run_with(x, dialect, answers_of(dialect));
+    run_with(x, dialect, answers_of(dialect, twice));
     CHECK(x.act->acted.empty());
     const auto& told = x.provider->requests.back();
     CHECK(told.find("stands twice in one object") != std::string::npos);
-    CHECK(json::accept(told));
+    CHECK(arguments_told(dialect, told) == json{{"invalid_arguments", twice}});
   }
 }
 
@@ -117,4 +132,20 @@ TEST_CASE("of a key that stands twice the last counts, where objects come") {
   const auto& told = x.provider->requests.back();
   CHECK(told.find(call(R"({"n":2})")) != std::string::npos);
   CHECK(told.find("\"n\":1") == std::string::npos);
+}
+
+TEST_CASE("the model reads the arguments that it sent, also those of no use") {
+  const std::string deep(300, '[');
+  const std::string control = "{\"n\":\"a\x01\"}";
+  for (const auto* dialect : {"openai", "anthropic", "responses"})
+    for (const std::string& sent :
+         {std::string{R"({"n":1,})"}, std::string{"[1]"},
+          std::string{R"(say "h\u00e9")"}, "{\"n\":" + deep, control}) {
+      CAPTURE(dialect, sent);
+      actor_fixture x;
+      run_with(x, dialect, answers_of(dialect, sent));
+      CHECK(x.act->acted.empty());
+      CHECK(arguments_told(dialect, x.provider->requests.back()) ==
+            json{{"invalid_arguments", sent}});
+    }
 }
