@@ -7,6 +7,7 @@
 #include "actors/core/context_window.hpp"
 #include "actors/core/model_refusal.hpp"
 #include "actors/run/recovery.hpp"
+#include "messages/event_line.hpp"
 
 namespace riffle {
 
@@ -29,6 +30,17 @@ std::string left_out(const shown_files& files) {
   for (const auto& x : files)
     out += "\n[" + describe(x.about) + " was left out to make room.]";
   return out;
+}
+
+/// What the model sent; text that could not be parsed inside an object, as
+/// servers that parse it would refuse the conversation for ever.
+std::string sent_arguments(const tool_call& x) {
+  const auto& arguments = asked_for(x);
+  if (!arguments.empty()) return arguments;
+  if (x.arguments_text.empty()) return "{}";
+  std::string out = R"({"invalid_arguments":")";
+  append_json_escaped(out, x.arguments_text);
+  return out + "\"}";
 }
 
 }  // namespace
@@ -148,9 +160,7 @@ void conversation::tell_last() {
     return;
   for (const auto& id : message->calls) {
     const auto& call = results_.at(id).call.call;
-    const auto& arguments = asked_for(call);
-    turn.calls.push_back(
-        {call.provider_id, call.tool, arguments.empty() ? "{}" : arguments});
+    turn.calls.push_back({call.provider_id, call.tool, sent_arguments(call)});
   }
   turn.text = message->text;
   turn.reasoning = message->reasoning;
