@@ -257,3 +257,15 @@ TEST_CASE("each task thinks aloud where that is wanted") {
   silent.begun(0, false, start, {});
   CHECK(bytes(silent.on(0, with(events::llm_reasoning{"x\n", 1}), {})).empty());
 }
+
+TEST_CASE("what is typed stands below all rows, also of a volley") {
+  volley_view x{at_terminal(), {"a", "b"}};
+  x.begun(0, false, start, {80, 24});
+  x.typing("> and then");
+  const auto drawn = bytes(x.tick(start + 1s, {80, 24}));
+  CHECK(drawn.find("0/2 done, 1 wait — 1.0s\n> and then") != std::string::npos);
+  CHECK(x.doing(50) == "0/2 done");
+  x.typing("");
+  CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==
+        std::string::npos);
+}
