@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/support/catch.hpp"
 
@@ -138,7 +139,7 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
   CHECK(drawn.ends_with("\r\x1b[5A"));
   const auto next =
       bytes(x.over(ended(0, task_status::completed), start + 3s, {80, 12}));
-  CHECK(next.starts_with("\r\x1b[J"));
+  CHECK(next.starts_with(erase_rows));
   const auto again = bytes(x.tick(start + 4s, {80, 12}));
   CHECK(again.find("1/30 done, 2 more run, 22 wait") != std::string::npos);
   CHECK(again.find("[--------------------] 1/30 done") != std::string::npos);
