@@ -46,6 +46,15 @@ expected<std::vector<listed_task>> listed(const volley_command& x) {
   return parse_tasks(*text, from_stdin ? "standard input" : *x.tasks_file);
 }
 
+/// Nothing: it may be started.
+std::optional<error> refused(run_request& x, config::config& settings) {
+  for (const auto& known :
+       {check_agent(x.agent, settings), choose_model(x.model, settings),
+        check_attachments(x, settings)})
+    if (!known) return known.error();
+  return std::nullopt;
+}
+
 expected<std::vector<run_request>> requests_of(const volley_command& x,
                                                config::config& settings) {
   const auto shared = shared_request(x);
@@ -59,19 +68,22 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
   }
   std::vector<run_request> out;
   for (auto& task : *tasks) {
+    const bool has_own = task.agent || task.model || !task.attachments.empty();
     auto one = *shared;
     one.task = std::move(task.task);
     if (task.agent) one.agent = *task.agent;
     if (task.model) one.model = task.model;
     if (task.context) one.context = *task.context;
     if (task.session) one.session = session_id{*task.session};
-    for (const auto& known :
-         {check_agent(one.agent, settings), choose_model(one.model, settings)})
-      if (!known) return unexpected{known.error()};
     for (auto& file : task.attachments)
       one.attachments.push_back({std::move(file)});
-    if (auto ok = check_attachments(one, settings); !ok)
-      return unexpected{std::move(ok.error())};
+    if (auto why = refused(one, settings)) {
+      // What all have in common is no mistake of the first one.
+      if (has_own)
+        why->message = "task " + std::to_string(out.size() + 1) + " of " +
+                       std::to_string(tasks->size()) + ": " + why->message;
+      return unexpected{std::move(*why)};
+    }
     out.push_back(std::move(one));
   }
   return out;
