@@ -61,7 +61,7 @@ bash -c 'echo $$ > riffle.pid; exec "$@"' _ "$riffle" run "${options[@]}" \
 exec 2>&3 3>&-
 ((status == 128 + 9)) || exit "$status"
 [[ -z $terminal ]] || stty "$terminal"
-[[ ! -t 2 ]] || printf '\r\e[J' >&2
+[[ ! -t 2 ]] || printf '\r\e[K\e[C\e[J\r' >&2
 say "Somebody has killed Riffle with kill -9, in the middle of the tests." \
   "All that you saw is in its journal: it is shown again, and goes on." \
   "" "riffle sessions resume demo"

@@ -127,7 +127,8 @@ void parser::add_choices(CLI::App& x) {
   x.add_option("--max-steps", raw.max_steps, "Most model calls")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
-  x.add_option("--timeout", raw.timeout, "Longest time for the whole run")
+  x.add_option("--timeout", raw.timeout,
+               "Longest time for the whole run; of several tasks, for each")
       ->type_name("DURATION")
       ->check(CLI::Validator{check_duration, ""});
   x.add_option("--approve", raw.approval,

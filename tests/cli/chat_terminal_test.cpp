@@ -4,6 +4,7 @@
 #include <fstream>
 #include <regex>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -267,7 +268,8 @@ arguments = { command = "trap '' INT TERM; touch a; sleep 60" }
   REQUIRE(riffle.read_next("ancelling"));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
-  CHECK(riffle.written().ends_with("\r\x1b[J\x1b[?2004l"));
+  CHECK(riffle.written().ends_with(std::string{riffle::cli::erase_rows} +
+                                   "\x1b[?2004l"));
 }
 
 TEST_CASE("a command's output and a named file reach the model") {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/cli/terminal/live_view.hpp"
+#include "runtime/cli/view/live_view.hpp"
 #include "tests/cli/terminal_picture.hpp"
 
 namespace riffle::testing {
@@ -41,7 +41,7 @@ struct stage {
                 .count()};
     write(view.on(x, now, columns));
   }
-  void tick() { write(view.tick(now, columns, rows)); }
+  void tick() { write(view.tick(now, {columns, rows})); }
   void tick(duration when) {
     at(when);
     tick();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Transcripts: events with times in, what a terminal shows out.
-#include "runtime/cli/terminal/live_view.hpp"
+#include "runtime/cli/view/live_view.hpp"
 
 #include <memory>
 

@@ -15,9 +15,9 @@ TEST_CASE("a window that is being pulled is drawn for when its width stays") {
     CHECK_FALSE(x.asks_for_drawing(columns, 80, start + columns * 100ms));
   const auto last = start + 10s;
   CHECK_FALSE(x.asks_for_drawing(60, 80, last));
-  CHECK_FALSE(x.asks_for_drawing(60, 80, last + 149ms));
-  CHECK(x.asks_for_drawing(60, 80, last + 150ms));
-  CHECK_FALSE(x.asks_for_drawing(60, 60, last + 151ms));  // it was drawn
+  CHECK_FALSE(x.asks_for_drawing(60, 80, last + 299ms));
+  CHECK(x.asks_for_drawing(60, 80, last + 300ms));
+  CHECK_FALSE(x.asks_for_drawing(60, 60, last + 301ms));  // it was drawn
   // And back again, before anybody had drawn.
   CHECK_FALSE(x.asks_for_drawing(70, 60, last + 1s));
   CHECK_FALSE(x.asks_for_drawing(60, 60, last + 2s));

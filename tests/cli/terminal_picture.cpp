@@ -63,11 +63,18 @@ void terminal_picture::control(std::string_view sequence) {
     row_ -= up;
     return;
   }
-  REQUIRE(sequence == "\x1b[J");
-  ++erasures_;
+  if (sequence == "\x1b[C") {
+    column_ = std::min(column_ + 1, columns_ - 1);
+    return;
+  }
   auto& cells = rows_[row_].cells;
   cells.resize(std::min(cells.size(), column_));
   rows_[row_].wrapped = false;
+  if (sequence == "\x1b[K") return;
+  REQUIRE(sequence == "\x1b[J");
+  // tmux keeps what was erased from the first cell of its screen on.
+  REQUIRE(column_ > 0);
+  ++erasures_;
   rows_.resize(row_ + 1);
 }
 

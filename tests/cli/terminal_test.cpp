@@ -3,6 +3,7 @@
 #include <regex>
 #include <sstream>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -207,7 +208,7 @@ arguments = { command = "trap '' TERM INT; echo ready; while true; do sleep 1; d
   REQUIRE(riffle.read_until("cancelling; Ctrl-C once more stops at once"));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
-  CHECK(riffle.written().ends_with("\r\x1b[J"));
+  CHECK(riffle.written().ends_with(riffle::cli::erase_rows));
   CHECK_FALSE(has_text(picture_of(riffle, 80), "cancelling"));
 }
 

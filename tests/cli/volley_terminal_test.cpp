@@ -3,6 +3,7 @@
 // stop stops one task.
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "tests/cli/terminal_picture.hpp"
 #include "tests/cli/terminal_program.hpp"
 #include "tests/config/temp_folder.hpp"
@@ -122,7 +123,7 @@ TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   REQUIRE(riffle.read_next(" done, cancelling"));
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
-  CHECK(riffle.written().ends_with("\r\x1b[J"));
+  CHECK(riffle.written().ends_with(riffle::cli::erase_rows));
   terminal_picture last{80};
   last.feed(riffle.written());
   const auto picture = last.text();

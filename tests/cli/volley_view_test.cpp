@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "tests/support/catch.hpp"
 
@@ -138,7 +139,7 @@ TEST_CASE("a terminal shows a line for each task that runs, and their sum") {
   CHECK(drawn.ends_with("\r\x1b[5A"));
   const auto next =
       bytes(x.over(ended(0, task_status::completed), start + 3s, {80, 12}));
-  CHECK(next.starts_with("\r\x1b[J"));
+  CHECK(next.starts_with(erase_rows));
   const auto again = bytes(x.tick(start + 4s, {80, 12}));
   CHECK(again.find("1/30 done, 2 more run, 22 wait") != std::string::npos);
   CHECK(again.find("[--------------------] 1/30 done") != std::string::npos);
@@ -256,4 +257,16 @@ TEST_CASE("each task thinks aloud where that is wanted") {
   CHECK_FALSE(silent.wants_text());
   silent.begun(0, false, start, {});
   CHECK(bytes(silent.on(0, with(events::llm_reasoning{"x\n", 1}), {})).empty());
+}
+
+TEST_CASE("what is typed stands below all rows, also of a volley") {
+  volley_view x{at_terminal(), {"a", "b"}};
+  x.begun(0, false, start, {80, 24});
+  x.typing("> and then");
+  const auto drawn = bytes(x.tick(start + 1s, {80, 24}));
+  CHECK(drawn.find("0/2 done, 1 wait — 1.0s\n> and then") != std::string::npos);
+  CHECK(x.doing(50) == "0/2 done");
+  x.typing("");
+  CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==
+        std::string::npos);
 }

@@ -241,3 +241,32 @@ TEST_CASE("a run that waits says what can be typed, for all that is open") {
   CHECK(waits.wait().status == 0);
   CHECK(folder.lines("effects").empty());
 }
+
+TEST_CASE("a volley and a plan that wait say what can be typed") {
+  const work_folder folder;
+  http_server server{[](const http_request& request) {
+    if (tool_messages(request).empty())
+      return respond_sse(calls({{"read", {{"path", "one.txt"}}}}));
+    return respond_sse(answer("Done."));
+  }};
+  folder.configure(server.url("/v1"), "[tools.read]\napproval = \"ask\"\n");
+  folder.write("p.toml", "[[steps]]\ninstruction = \"go\"\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> all = {
+      {{"run", "go on", "and on", "--approve", "ask"},
+       "the volley waits for 2 decisions"},
+      {{"plan", "p.toml", "--approve", "ask"}, "the plan waits for a decision"},
+  };
+  for (const auto& [words, told] : all) {
+    CAPTURE(told);
+    program waits{installed_riffle(), folder, words};
+    REQUIRE(eventually(
+        [&] { return waits.err().find(told) != std::string::npos; }));
+    for (const auto& x : pending(folder)) {
+      const auto id = x.at("proposal_id").get<std::string>();
+      CHECK(waits.err().find("\n  riffle proposals approve " + id + "\n") !=
+            std::string::npos);
+      CHECK(run(folder, {"proposals", "deny", id}).status == 0);
+    }
+    CHECK(waits.wait().status == 0);
+  }
+}

@@ -294,6 +294,10 @@ TEST_CASE("a volley that there is not cannot be resumed") {
   CHECK(end.status == 2);
   CHECK(end.err.find("there is no volley \"volley_nothing\"") !=
         std::string::npos);
+  const auto plan = run(folder, {"sessions", "resume", "plan_nothing"});
+  CHECK(plan.status == 2);
+  CHECK(plan.err.find("there is no plan \"plan_nothing\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("a mistake in one task starts none") {
@@ -302,6 +306,7 @@ TEST_CASE("a mistake in one task starts none") {
   folder.write("t.txt", "good\n{\"task\": \"x\", \"agent\": \"nobody\"}\n");
   const auto end = run(folder, {"run", "--tasks-file", "t.txt"});
   CHECK(end.status == 2);
-  CHECK(end.err.find("nobody") != std::string::npos);
+  CHECK(end.err.find("task 2 of 2: there is no agent \"nobody\"") !=
+        std::string::npos);
   CHECK(end.err.find("[VOLLEY]") == std::string::npos);
 }

@@ -9,25 +9,116 @@
 
 namespace riffle::cli {
 
+namespace {
+
+/// How often something quiet is looked at, and its status drawn.
+constexpr auto look = std::chrono::milliseconds{100};
+
+constexpr std::size_t title_columns = 50;
+
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
-                                          asked_work work,
+                                          asked_work about, work_output& output,
                                           const common_options& options,
                                           const interrupts& signals,
                                           const console& io) {
   std::optional<approval_prompt> out;
   if (!keyboard) return out;
   const bool color = use_color(options, io.err);
-  out.emplace(std::move(*keyboard),
-              approval_prompt::surroundings{
-                  work.rt, std::move(work.stop), std::move(work.show),
-                  [&signals] { return signals.asked_to_stop(); },
-                  [&io, color, stops = std::move(work.stops)] {
-                    return dialog_options{
-                        io.err.columns(),    io.err.rows(), color,
-                        locale_lacks_utf8(), !can_erase(),  stops};
-                  },
-                  work.typing});
+  out.emplace(
+      std::move(*keyboard),
+      approval_prompt::surroundings{
+          about.rt, std::move(about.stop),
+          [&output](const std::string& text) { output.interject(text); },
+          [&signals] { return signals.asked_to_stop(); },
+          [&io, color, stops = std::move(about.stops)] {
+            return dialog_options{io.err.columns(),    io.err.rows(), color,
+                                  locale_lacks_utf8(), !can_erase(),  stops};
+          },
+          about.typing});
   return out;
+}
+
+}  // namespace
+
+void open_questions::on(const event& x) {
+  if (const auto* asked = std::get_if<events::approval_required>(&x.body)) {
+    open_.insert(asked->proposal.value);
+    told_ = false;
+  }
+  if (const auto* done = std::get_if<events::approval_resolved>(&x.body))
+    open_.erase(done->proposal.value);
+}
+
+std::string open_questions::on_quiet() {
+  if (open_.empty() || std::exchange(told_, true)) return {};
+  const auto n = open_.size();
+  return "[APPROVAL] " + of_ + " waits for " +
+         (n == 1 ? std::string{"a decision"}
+                 : std::to_string(n) + " decisions") +
+         " (approve, deny or edit):\n  riffle proposals list\n" +
+         approve_lines(open_);
+}
+
+std::string approve_lines(const std::set<std::string>& ids) {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& id : ids) {
+    if (named++ == most_named) break;
+    text += "  riffle proposals approve " + id + "\n";
+  }
+  return text;
+}
+
+watched_work::watched_work(work_output& output,
+                           std::optional<unique_fd>& keyboard, asked_work about,
+                           const common_options& options,
+                           const show_options& show, const interrupts& signals,
+                           console& io)
+    : output_{output},
+      show_{show},
+      signals_{signals},
+      io_{io},
+      title_{output.has_status(), io.err},
+      log_{output.has_status(), io.err},
+      nobody_{about.what},
+      typing_{about.typing},
+      prompt_{prompt_for(keyboard, std::move(about), output, options, signals,
+                         io)} {}
+
+void watched_work::on(const event& x) {
+  if (!prompt_) return nobody_.on(x);
+  prompt_->on(x);
+  if (std::holds_alternative<events::approval_required>(x.body))
+    ring(show_, "a call waits for your answer", io_);
+}
+
+void watched_work::look_once(const taker& take) {
+  title_.say(output_.doing(title_columns));
+  if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
+  if (typing_) typing_->go_on();
+  if (prompt_ && prompt_->busy() && !signals_.asked_to_stop()) {
+    prompt_->look(look);
+    if (prompt_->busy()) return go_on_above(take);
+  }
+  if (!take(look)) output_.interject(nobody_.on_quiet());
+  if (signals_.asked_to_stop()) output_.cancelling();
+  if (prompt_ && prompt_->busy()) return;
+  show_log();
+  if (typing_) {
+    typing_->look();
+    output_.typing(typing_->draft());
+  }
+  output_.tick(std::chrono::steady_clock::now());
+}
+
+/// While a person thinks, what happens stands above the question, which is
+/// written again below it. Where nothing can be erased it waits in the log.
+void watched_work::go_on_above(const taker& take) {
+  constexpr int most = 100;
+  if (prompt_->erasure().empty()) return;
+  output_.cover([this] { return prompt_->erasure(); });
+  for (int i = 0; i < most && prompt_->busy() && take({}); ++i) continue;
+  prompt_->uncovered(output_.uncover());
 }
 
 void tell_unasked(std::uint32_t calls, const std::string& it,
@@ -48,11 +139,6 @@ void ring(const show_options& show, std::string_view what, console& io) {
   if (term && std::string_view{term} != "dumb")
     out.append("\x1b]9;Riffle: ").append(what).append("\x1b\\");
   io.err.write(out + "\a");
-}
-
-void ring_at_question(const show_options& show, const event& x, console& io) {
-  if (std::holds_alternative<events::approval_required>(x.body))
-    ring(show, "a call waits for your answer", io);
 }
 
 }  // namespace riffle::cli

@@ -1,39 +1,99 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What runs, plans and volleys share while they are shown: questions to a
+// What runs, plans and volleys share while they are watched: questions to a
 // person, and how long an end that was asked for is waited for.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/cli/terminal/waiting_log.hpp"
+#include "runtime/cli/terminal/window_title.hpp"
+#include "runtime/cli/view/work_output.hpp"
 
 namespace riffle::cli {
 
 /// What questions are about, and where they stand.
 struct asked_work {
   runtime& rt;
-  std::string stops = "the run";  ///< what "stop" ends, in words
+  std::string what = "the run";   ///< that waits for answers, in words
+  std::string stops = "the run";  ///< what "stop" ends
   /// Ends it, because of this question.
   std::function<void(const events::approval_required&)> stop;
-  std::function<void(const std::string&)> show;  ///< writes to the terminal
   chat_prompt* typing = nullptr;  ///< who gets keys that answer nothing
 };
 
-/// Nothing without a keyboard: nobody is asked. All that is referred to
+/// Where nobody can be asked, it is said who can decide.
+class open_questions {
+ public:
+  explicit open_questions(std::string of) : of_{std::move(of)} {}
+
+  void on(const event& x);
+  /// Nothing happens: lines for the person, once.
+  std::string on_quiet();
+
+ private:
+  std::string of_;
+  std::set<std::string> open_;
+  bool told_ = false;
+};
+
+/// Of calls that wait, as many as are worth naming.
+inline constexpr std::size_t most_named = 10;
+
+/// "  riffle proposals approve ID", to be copied; of many the first ones.
+std::string approve_lines(const std::set<std::string>& ids);
+
+/// Shows what goes on while a person may be asked about it: a question stands
+/// below all else, what happens meanwhile above it. All that is referred to
 /// outlives it.
-std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
-                                          asked_work work,
-                                          const common_options& options,
-                                          const interrupts& signals,
-                                          const console& io);
+class watched_work {
+ public:
+  /// Shows the next of what comes, waits so long for it; false: nothing came.
+  using taker = std::function<bool(std::chrono::milliseconds)>;
+
+  /// Without a keyboard nobody is asked.
+  watched_work(work_output& output, std::optional<unique_fd>& keyboard,
+               asked_work about, const common_options& options,
+               const show_options& show, const interrupts& signals,
+               console& io);
+  watched_work(const watched_work&) = delete;
+  watched_work& operator=(const watched_work&) = delete;
+
+  /// An event that is shown.
+  void on(const event& x);
+  /// For about 100 ms.
+  void look_once(const taker& take);
+  void show_log() { output_.interject(log_.take()); }
+
+  /// Questions that nobody answered.
+  [[nodiscard]] std::uint32_t unanswered() const {
+    return prompt_ ? prompt_->unanswered() : 0;
+  }
+
+ private:
+  void go_on_above(const taker& take);
+
+  work_output& output_;
+  const show_options show_;
+  const interrupts& signals_;
+  console& io_;
+  window_title title_;
+  waiting_log log_;
+  open_questions nobody_;
+  chat_prompt* typing_;
+  std::optional<approval_prompt> prompt_;
+};
 
 /// What a person who was not there can do about it. `it`: "it", "the plan".
 void tell_unasked(std::uint32_t calls, const std::string& it,
@@ -43,9 +103,6 @@ void tell_unasked(std::uint32_t calls, const std::string& it,
 /// and a note (OSC 9, which kitty, iTerm2, WezTerm, foot and Windows Terminal
 /// show on the desktop). `what`: "the run has ended".
 void ring(const show_options& show, std::string_view what, console& io);
-
-/// The same at an event that asks a person.
-void ring_at_question(const show_options& show, const event& x, console& io);
 
 /// Knows when something that shall end has had its time: time limits of tools
 /// are far shorter.

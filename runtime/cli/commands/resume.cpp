@@ -26,12 +26,13 @@ const storage::run_record* unfinished(const storage::session_snapshot& x) {
 }
 
 error no_session(const std::string& name) {
-  return {
-      errc::not_found,
-      "sessions",
-      "there is no session \"" + name + "\"; 'riffle sessions list' shows all",
-      false,
-      {}};
+  const bool plan = name.starts_with("plan_");
+  return {errc::not_found,
+          "sessions",
+          std::string{"there is no "} + (plan ? "plan" : "session") + " \"" +
+              name + "\"; 'riffle sessions list' shows all",
+          false,
+          {}};
 }
 
 int nothing_to_do(const storage::session_snapshot& x, console& io,

@@ -11,7 +11,6 @@
 #include "runtime/cli/tasks_file.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
-#include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/volley_output.hpp"
@@ -19,9 +18,6 @@
 namespace riffle::cli {
 
 namespace {
-
-/// How often a quiet volley is looked at, and the status drawn.
-constexpr auto look = std::chrono::milliseconds{100};
 
 /// What the tasks have in common; may read standard input.
 expected<run_request> shared_request(const volley_command& x) {
@@ -50,6 +46,15 @@ expected<std::vector<listed_task>> listed(const volley_command& x) {
   return parse_tasks(*text, from_stdin ? "standard input" : *x.tasks_file);
 }
 
+/// Nothing: it may be started.
+std::optional<error> refused(run_request& x, config::config& settings) {
+  for (const auto& known :
+       {check_agent(x.agent, settings), choose_model(x.model, settings),
+        check_attachments(x, settings)})
+    if (!known) return known.error();
+  return std::nullopt;
+}
+
 expected<std::vector<run_request>> requests_of(const volley_command& x,
                                                config::config& settings) {
   const auto shared = shared_request(x);
@@ -63,19 +68,22 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
   }
   std::vector<run_request> out;
   for (auto& task : *tasks) {
+    const bool has_own = task.agent || task.model || !task.attachments.empty();
     auto one = *shared;
     one.task = std::move(task.task);
     if (task.agent) one.agent = *task.agent;
     if (task.model) one.model = task.model;
     if (task.context) one.context = *task.context;
     if (task.session) one.session = session_id{*task.session};
-    for (const auto& known :
-         {check_agent(one.agent, settings), choose_model(one.model, settings)})
-      if (!known) return unexpected{known.error()};
     for (auto& file : task.attachments)
       one.attachments.push_back({std::move(file)});
-    if (auto ok = check_attachments(one, settings); !ok)
-      return unexpected{std::move(ok.error())};
+    if (auto why = refused(one, settings)) {
+      // What all have in common is no mistake of the first one.
+      if (has_own)
+        why->message = "task " + std::to_string(out.size() + 1) + " of " +
+                       std::to_string(tasks->size()) + ": " + why->message;
+      return unexpected{std::move(*why)};
+    }
     out.push_back(std::move(one));
   }
   return out;
@@ -120,21 +128,18 @@ class shown_volley {
         signals_{signals},
         io_{io},
         output_{options, show, x.of, io.out, io.err},
-        log_{output_.has_status(), io.err},
-        prompt_{prompt_for(
-            x.keyboard,
-            {x.rt, "this task",
-             [this](const events::approval_required& about) {
-               const auto task = output_.task_of(about.proposal);
-               if (task) x_.of.cancel(*task, "stopped by the user");
-             },
-             [this](const std::string& text) { output_.interject(text); }},
-            options, signals, io)} {
-    output_.listen([this, show](const event& e) {
-      if (!prompt_) return;
-      prompt_->on(e);
-      ring_at_question(show, e, io_);
-    });
+        work_{output_,
+              x.keyboard,
+              {x.rt, "the volley", "this task",
+               [this](const events::approval_required& about) {
+                 const auto task = output_.task_of(about.proposal);
+                 if (task) x_.of.cancel(*task, "stopped by the user");
+               }},
+              options,
+              show,
+              signals,
+              io} {
+    output_.listen([this](const event& e) { work_.on(e); });
   }
   shown_volley(const shown_volley&) = delete;
   shown_volley& operator=(const shown_volley&) = delete;
@@ -143,7 +148,7 @@ class shown_volley {
     patience_clock patience;
     bool unread = false;
     while (!x_.of.ended()) {
-      look_once();
+      work_.look_once([this](auto limit) { return take(x_.of.next(limit)); });
       if (!io_.out.good() && !std::exchange(unread, true)) {
         io_.complain_of_output();
         x_.of.cancel("nobody reads the output");
@@ -153,55 +158,28 @@ class shown_volley {
   }
 
   void finish() {
-    output_.interject(log_.take());
+    work_.show_log();
     output_.finish();
   }
 
   [[nodiscard]] const volley_output& output() const { return output_; }
   [[nodiscard]] int status() const {
-    return output_.status(prompt_ ? prompt_->unanswered() : 0);
+    return output_.status(work_.unanswered());
   }
 
  private:
-  void look_once() {
-    if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
-    if (prompt_ && prompt_->busy() && !signals_.asked_to_stop()) {
-      prompt_->look(look);
-      if (prompt_->busy()) return go_on_above();
-    }
-    take(x_.of.next(look));
-    if (signals_.asked_to_stop()) output_.cancelling();
-    if (prompt_ && prompt_->busy()) return;
-    output_.interject(log_.take());
-    output_.tick(std::chrono::steady_clock::now());
-  }
-
-  /// While a person thinks the others go on: their lines stand above the
-  /// question, which is written again below them.
-  void go_on_above() {
-    constexpr int most = 100;
-    if (prompt_->erasure().empty()) return;
-    output_.cover([this] { return prompt_->erasure(); });
-    for (int i = 0; i < most; ++i) {
-      const auto update = x_.of.next({});
-      if (!update) break;
-      take(update);
-    }
-    prompt_->uncovered(output_.uncover());
-  }
-
-  void take(const std::optional<volley_update>& update) {
-    if (!update) return;
+  bool take(const std::optional<volley_update>& update) {
+    if (!update) return false;
     read_old(x_.rt, *update, output_);
     output_.on(*update, std::chrono::steady_clock::now());
+    return true;
   }
 
   watched_volley& x_;
   const interrupts& signals_;
   console& io_;
   volley_output output_;
-  waiting_log log_;
-  std::optional<approval_prompt> prompt_;
+  watched_work work_;
 };
 
 }  // namespace

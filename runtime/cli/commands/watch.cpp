@@ -10,17 +10,12 @@
 
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
-#include "runtime/cli/terminal/waiting_log.hpp"
-#include "runtime/cli/terminal/window_title.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
 
 namespace {
-
-/// How often a quiet run is looked at, and the status line drawn.
-constexpr auto look = std::chrono::milliseconds{100};
 
 /// Cancels a run whose output nobody can read any more, and knows when a
 /// cancelled run has had its time.
@@ -72,20 +67,6 @@ void tell_truncated(const run_output& output, const common_options& options,
       output.report().session() + " \"Go on.\"");
 }
 
-constexpr std::size_t most_named = 10;
-constexpr std::size_t title_columns = 50;
-
-/// The commands stand on lines of their own, to be copied.
-std::string approve_lines(const std::set<std::string>& ids) {
-  std::string text;
-  std::size_t named = 0;
-  for (const auto& id : ids) {
-    if (named++ == most_named) break;
-    text += "  riffle proposals approve " + id + "\n";
-  }
-  return text;
-}
-
 void tell_proposed(std::uint32_t calls, const std::set<std::string>& ids,
                    const common_options& options, console& io) {
   if (calls == 0 || options.level == verbosity::quiet) return;
@@ -96,37 +77,6 @@ void tell_proposed(std::uint32_t calls, const std::set<std::string>& ids,
                                          ? "  riffle proposals list\n"
                                          : ""));
 }
-
-/// Where nobody can be asked, it is said who can decide.
-class hints {
- public:
-  explicit hints(console& io) : io_{io} {}
-
-  void on(const event& x) {
-    if (const auto* asked = std::get_if<events::approval_required>(&x.body)) {
-      open_.insert(asked->proposal.value);
-      told_ = false;
-    }
-    if (const auto* done = std::get_if<events::approval_resolved>(&x.body))
-      open_.erase(done->proposal.value);
-  }
-
-  /// Nothing happens: the run waits.
-  void on_quiet() {
-    if (open_.empty() || std::exchange(told_, true)) return;
-    const auto n = open_.size();
-    std::string text = "[APPROVAL] the run waits for " +
-                       (n == 1 ? std::string{"a decision"}
-                               : std::to_string(n) + " decisions") +
-                       " (approve, deny or edit):\n  riffle proposals list\n";
-    io_.err.write(text + approve_lines(open_));
-  }
-
- private:
-  console& io_;
-  std::set<std::string> open_;
-  bool told_ = false;
-};
 
 int give_up(const run& x, console& io) {
   io.complain(
@@ -158,24 +108,22 @@ class shown_run {
   shown_run(watched_run& x, const common_options& options, show_options show,
             const interrupts& signals, room_wait& room, console& io)
       : of_{x.of},
-        signals_{signals},
         room_{room},
         output_{options, show, io.out, io.err},
-        title_{view_of(options, show, io.out, io.err).status, io.err},
-        log_{view_of(options, show, io.out, io.err).status, io.err},
-        prompt_{prompt_for(
+        work_{
+            output_,
             x.keyboard,
-            {x.rt, "the run",
-             [this](const auto&) { of_.cancel("stopped by the user"); },
-             [this](const auto& text) { output_.interject(text); }, x.typing},
-            options, signals, io)},
-        nobody_{io},
+            {.rt = x.rt,
+             .stop = [this](const auto&) { of_.cancel("stopped by the user"); },
+             .typing = x.typing},
+            options,
+            show,
+            signals,
+            io},
         watching_{x.of, signals, io},
-        typing_{x.typing},
         stream_{x.of.events()} {
-    output_.listen([this, show, &io](const event& e) {
-      prompt_ ? prompt_->on(e) : nobody_.on(e);
-      if (prompt_) ring_at_question(show, e, io);
+    output_.listen([this](const event& e) {
+      work_.on(e);
       if (const auto* made = std::get_if<events::proposal>(&e.body))
         note(*made);
     });
@@ -194,7 +142,7 @@ class shown_run {
         if (!room_.wait(*why)) return end::no_room;
         stream_ = of_.events(last_seq_);
       }
-      look_once();
+      work_.look_once([this](auto limit) { return take(stream_.next(limit)); });
       if (!watching_.go_on() && !stream_.ended()) return end::not_settled;
     }
   }
@@ -204,7 +152,7 @@ class shown_run {
     output_.finish();
     watching_.go_on();  // says so if the answer could not be written
   }
-  void show_log() { output_.interject(log_.take()); }
+  void show_log() { work_.show_log(); }
 
   [[nodiscard]] const run_output& output() const { return output_; }
   [[nodiscard]] std::optional<error> failure() const {
@@ -215,42 +163,10 @@ class shown_run {
     return proposed_;
   }
   [[nodiscard]] std::uint32_t unasked() const {
-    return output_.report().unasked() + (prompt_ ? prompt_->unanswered() : 0);
+    return output_.report().unasked() + work_.unanswered();
   }
 
  private:
-  void look_once() {
-    title_.say(output_.doing(title_columns));
-    if (prompt_ && signals_.asked_to_stop()) prompt_->leave();
-    const bool asks = prompt_ && prompt_->busy() && !signals_.asked_to_stop();
-    if (typing_) typing_->go_on();
-    if (asks) prompt_->look(look);
-    if (asks && prompt_->busy()) return go_on_above();
-    take(stream_.next(look));
-    if (signals_.asked_to_stop()) output_.cancelling();
-    if (prompt_ && prompt_->busy()) return;
-    show_log();
-    if (typing_) {
-      typing_->look();
-      output_.typing(typing_->draft());
-    }
-    output_.tick(std::chrono::steady_clock::now());
-  }
-
-  /// While a person thinks, what happens stands above the question, which is
-  /// written again below it. Where nothing can be erased it waits in the log.
-  void go_on_above() {
-    if (prompt_->erasure().empty()) return;
-    output_.cover([this] { return prompt_->erasure(); });
-    constexpr int most = 100;
-    for (int i = 0; i < most && prompt_->busy(); ++i) {
-      const auto batch = stream_.next({});
-      if (!batch) break;
-      take(batch);
-    }
-    prompt_->uncovered(output_.uncover());
-  }
-
   void note(const events::proposal& x) {
     if (x.status != events::proposal_status::open)
       proposed_.erase(x.id.value);
@@ -258,23 +174,19 @@ class shown_run {
       proposed_.insert(x.id.value);
   }
 
-  void take(const std::optional<event_batch>& batch) {
-    if (!batch) return nobody_.on_quiet();
+  bool take(const std::optional<event_batch>& batch) {
+    if (!batch) return false;
     room_.over();
     last_seq_ = batch->last_seq();
     output_.on_lines(batch->lines(), std::chrono::steady_clock::now());
+    return true;
   }
 
   const run& of_;
-  const interrupts& signals_;
   room_wait& room_;
   run_output output_;
-  window_title title_;
-  waiting_log log_;
-  std::optional<approval_prompt> prompt_;
-  hints nobody_;
+  watched_work work_;
   watcher watching_;
-  chat_prompt* typing_;
   event_stream stream_;
   std::uint64_t last_seq_ = 0;
   std::set<std::string> proposed_;

@@ -3,14 +3,12 @@
 
 #include <chrono>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "runtime/api/plans.hpp"
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
-#include "runtime/cli/terminal/waiting_log.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/plan_output.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -18,34 +16,6 @@
 namespace riffle::cli {
 
 namespace {
-
-/// How often quiet logs are looked at, and the status line drawn.
-constexpr auto look = std::chrono::milliseconds{100};
-
-/// Where nobody can be asked, it is said how to decide.
-class waiting_calls {
- public:
-  void on(const event& x) {
-    if (const auto* asked = std::get_if<events::approval_required>(&x.body)) {
-      open_.insert(asked->proposal.value);
-      told_ = false;
-    }
-    if (const auto* done = std::get_if<events::approval_resolved>(&x.body))
-      open_.erase(done->proposal.value);
-  }
-
-  /// Nothing happens: "" or lines for the person.
-  std::string on_quiet() {
-    if (open_.empty() || std::exchange(told_, true)) return {};
-    return "[APPROVAL] the plan waits for a decision (approve, deny or "
-           "edit):\n  riffle proposals approve " +
-           *open_.begin() + "\n";
-  }
-
- private:
-  std::set<std::string> open_;
-  bool told_ = false;
-};
 
 int unfinished(const run& plan, const plan_events& logs, console& io) {
   const int status = logs.failure() ? report(*logs.failure(), io) : failed;
@@ -76,24 +46,16 @@ void tell_failure(const run& of, const plan_report& told,
 }
 
 /// Until the end of the plan; false: it did not settle in time.
-bool show_all(plan_events& logs, plan_output& output,
-              std::optional<approval_prompt>& prompt, waiting_calls& calls,
-              waiting_log& log, const interrupts& signals) {
+bool show_all(plan_events& logs, plan_output& output, watched_work& work,
+              const interrupts& signals) {
   patience_clock patience;
   while (!logs.ended()) {
-    if (prompt && signals.asked_to_stop()) prompt->leave();
-    const bool asks = prompt && prompt->busy() && !signals.asked_to_stop();
-    if (asks) prompt->look(look);
-    const auto batch = asks && prompt->busy() ? std::nullopt : logs.next(look);
-    const auto now = std::chrono::steady_clock::now();
-    if (batch) output.on(*batch, now);
-    if (!batch && !prompt) output.interject(calls.on_quiet());
-    if (signals.asked_to_stop()) output.cancelling();
+    work.look_once([&](auto limit) {
+      const auto batch = logs.next(limit);
+      if (batch) output.on(*batch, std::chrono::steady_clock::now());
+      return batch.has_value();
+    });
     if (patience.is_over(signals.asked_to_stop())) return false;
-    if (!prompt || !prompt->busy()) {
-      output.interject(log.take());
-      output.tick(now);
-    }
   }
   return true;
 }
@@ -107,28 +69,26 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
       [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
   plan_output output{x.of.id(), options, show, io.out, io.err};
-  waiting_log log{view_of(options, show, io.out, io.err).status, io.err};
-  auto prompt = prompt_for(
+  watched_work work{
+      output,
       x.keyboard,
-      {x.rt, "the plan",
-       [handle = x.of](const auto&) { handle.cancel("stopped by the user"); },
-       [&output](const std::string& text) { output.interject(text); }},
-      options, signals, io);
-  waiting_calls calls;
-  output.listen([&](const event& e) {
-    prompt ? prompt->on(e) : calls.on(e);
-    if (prompt) ring_at_question(show, e, io);
-  });
+      {x.rt, "the plan", "the plan",
+       [handle = x.of](const auto&) { handle.cancel("stopped by the user"); }},
+      options,
+      show,
+      signals,
+      io};
+  output.listen([&work](const event& e) { work.on(e); });
   signals.on_stop([handle = x.of](const char* by) {
     handle.cancel(std::string{"cancelled by "} + by);
   });
   plan_events logs{x.of};
-  const bool settled = show_all(logs, output, prompt, calls, log, signals);
+  const bool settled = show_all(logs, output, work, signals);
   signals.on_stop({});
-  output.interject(log.take());
+  work.show_log();
   const auto& end = output.report().finished();
   if (!settled || !end) return unfinished(x.of, logs, io);
-  const auto unasked = output.unasked() + (prompt ? prompt->unanswered() : 0);
+  const auto unasked = output.unasked() + work.unanswered();
   output.finish(unasked);
   tell_failure(x.of, output.report(), options, io);
   tell_unasked(unasked, "the plan", options, io);

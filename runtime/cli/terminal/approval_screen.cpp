@@ -7,6 +7,7 @@
 
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/editor.hpp"
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
@@ -90,7 +91,7 @@ std::string approval_prompt::erasure_of(std::size_t rows,
   for (std::size_t i = drawn_.size() - rows; i < drawn_.size(); ++i)
     above += wrapped_rows(drawn_[i], columns);
   return (above < 2 ? "\r" : "\r\x1b[" + std::to_string(above - 1) + "A") +
-         std::string{"\x1b[J"};
+         std::string{erase_rows};
 }
 
 std::string approval_prompt::erasure() const {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
@@ -55,7 +56,7 @@ std::string chat_prompt::erasure(std::size_t columns) {
   for (const auto& row : above_) rows += wrapped_rows(row, columns);
   above_.clear();
   return (rows < 2 ? "\r" : "\r\x1b[" + std::to_string(rows - 1) + "A") +
-         std::string{"\x1b[J"};
+         std::string{erase_rows};
 }
 
 void chat_prompt::erase() {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cli/terminal/erasure.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 
 namespace riffle::cli {
 
 namespace {
-
-constexpr std::string_view erase_below = "\r\x1b[J";
 
 constexpr std::string_view erase_behind = "\x1b[J";
 
@@ -75,7 +74,7 @@ std::string unstyled(std::string_view text) {
 void screen::erase(screen_writes& out) {
   if (!std::exchange(drawn_, false)) return;
   const bool below = std::exchange(below_text_, false);
-  out.push_back({false, std::string{below ? erase_behind : erase_below}});
+  out.push_back({false, std::string{below ? erase_behind : erase_rows}});
 }
 
 /// A status line below the text is where the cursor comes to stand.

@@ -14,8 +14,9 @@ namespace riffle::cli {
 
 class settled_width {
  public:
-  /// So long the width has to stay.
-  static constexpr duration quiet = std::chrono::milliseconds{150};
+  /// So long the width has to stay. tmux tells of a width as much as 250 ms
+  /// after it has drawn for it.
+  static constexpr duration quiet = std::chrono::milliseconds{300};
 
   /// The terminal has `columns` now; what stands there was drawn for `shown`.
   bool asks_for_drawing(std::size_t columns, std::size_t shown,

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "runtime/cli/terminal/erasure.hpp"
+
 namespace riffle::cli {
 
 namespace {
@@ -15,8 +17,6 @@ termios kept{};
 std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<bool> title_changed{false};
 static_assert(std::atomic<leaving>::is_always_lock_free);
-
-constexpr std::string_view erase_line = "\r\x1b[J";
 
 void write_all(int fd, std::string_view text) {
   [[maybe_unused]] const auto n = ::write(fd, text.data(), text.size());
@@ -57,7 +57,7 @@ void leave_title(bool changed) noexcept { title_changed = changed; }
 void leave_terminal() noexcept {
   if (title_changed) write_all(STDERR_FILENO, title_of_before);
   switch (last_words) {
-    case leaving::erases: write_all(STDERR_FILENO, erase_line); break;
+    case leaving::erases: write_all(STDERR_FILENO, erase_rows); break;
     case leaving::ends_line: write_all(STDERR_FILENO, "\n"); break;
     case leaving::ends_line_erases: write_all(STDERR_FILENO, "\x1b[J\n"); break;
     case leaving::nothing: break;
@@ -65,7 +65,7 @@ void leave_terminal() noexcept {
   const int fd = kept_fd;
   if (fd < 0) return;
   ::tcsetattr(fd, TCSANOW, &kept);
-  write_all(fd, erase_line);
+  write_all(fd, erase_rows);
   write_all(fd, "\x1b[?2004l");
 }
 

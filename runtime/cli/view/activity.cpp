@@ -27,11 +27,6 @@ constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
 
 constexpr auto waiting_for_model = "waiting for the model";
 
-std::uint64_t in_ms(duration x) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
-}
-
 /// Calls end in about the order in which they began, so it is near the front.
 template <class Calls>
 void drop(Calls& calls, const call_id& id) {
@@ -54,6 +49,11 @@ std::string in_room(const std::string& title, const std::string& progress,
 }
 
 }  // namespace
+
+std::uint64_t in_ms(duration x) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(x).count());
+}
 
 bool activity::is_writing(std::string_view status) {
   return core::is_writing_notice(status);

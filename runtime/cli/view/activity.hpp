@@ -13,6 +13,8 @@
 
 namespace riffle::cli {
 
+std::uint64_t in_ms(duration x);
+
 class activity {
  public:
   /// The events of one run, in order; live text included.

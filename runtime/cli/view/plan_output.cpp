@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/plan_output.hpp"
 
-#include "runtime/cli/terminal/leave_screen.hpp"
+#include <memory>
+#include <utility>
+
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -9,19 +11,12 @@ namespace riffle::cli {
 
 plan_output::plan_output(run_id plan, const common_options& options,
                          show_options show, fd_writer& out, fd_writer& err)
-    : plan_{std::move(plan)},
+    : work_output{std::make_unique<plan_view>(view_of(options, show, out, err)),
+                  out, err, unread::all},
+      plan_{std::move(plan)},
       options_{options},
       show_{show},
-      out_{out},
-      err_{err},
-      view_{view_of(options, show, out, err)} {}
-
-view_size plan_output::size() const { return {err_.columns(), err_.rows()}; }
-
-void plan_output::write(const screen_writes& all) {
-  for (const auto& x : all) (x.to_out ? out_ : err_).write(x.bytes);
-  leave_screen_at(view_.cursor());
-}
+      view_{static_cast<plan_view&>(view())} {}
 
 void plan_output::on(const event_batch& batch, time_point now) {
   if (options_.output == output_kind::jsonl) out_.write(batch.lines());
@@ -39,10 +34,8 @@ void plan_output::on(const event_view& x, time_point now) {
   if (e->run == plan_) report_.on(*e);
   report_.count(*e);
   write(view_.on(*e, now, size()));
-  if (listener_) listener_(*e);
+  tell(*e);
 }
-
-void plan_output::tick(time_point now) { write(view_.tick(now, size())); }
 
 void plan_output::finish(std::uint32_t unasked) {
   write(view_.hide_status());

@@ -2,9 +2,11 @@
 #include "runtime/cli/view/run_output.hpp"
 
 #include <cstdlib>
+#include <memory>
 
 #include "messages/event_line.hpp"
 #include "runtime/cli/terminal/terminal_mode.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/results.hpp"
 
 namespace riffle::cli {
@@ -72,11 +74,11 @@ view_options view_of(const common_options& options, show_options show,
 
 run_output::run_output(const common_options& options, show_options show,
                        fd_writer& out, fd_writer& err)
-    : options_{options},
+    : work_output{std::make_unique<live_view>(view_of(options, show, out, err)),
+                  out, err},
+      options_{options},
       tool_trace_{show.tool_trace},
-      out_{out},
-      err_{err},
-      view_{view_of(options, show, out, err)},
+      view_{static_cast<live_view&>(view())},
       wants_calls_{tool_trace_ || options.output == output_kind::json ||
                    view_.wants_calls()} {}
 
@@ -84,39 +86,9 @@ std::size_t run_output::columns() const {
   return err_.is_terminal() ? err_.columns() : out_.columns();
 }
 
-void run_output::write(const screen_writes& all) {
-  for (const auto& x : all) {
-    // Nobody reads the answer: the run ends without a word.
-    if (!out_.good()) return;
-    if (erasure_ && !x.bytes.empty()) {
-      err_.write(std::exchange(erasure_, {})());
-      uncovered_ = true;
-    }
-    (x.to_out ? out_ : err_).write(x.bytes);
-  }
-  switch (view_.cursor()) {
-    case cursor_place::status: leave_screen_with(leaving::erases); break;
-    case cursor_place::text: leave_screen_with(leaving::ends_line); break;
-    case cursor_place::above_status:
-      leave_screen_with(leaving::ends_line_erases);
-      break;
-    case cursor_place::clean: leave_screen_with(leaving::nothing); break;
-  }
-}
-
-bool run_output::uncover() {
-  erasure_ = {};
-  return std::exchange(uncovered_, false);
-}
-
 void run_output::on_lines(std::string_view lines, time_point now) {
   if (options_.output == output_kind::jsonl) out_.write(lines);
-  while (!lines.empty()) {
-    const auto end = lines.find('\n');
-    on_line(lines.substr(0, end), now);
-    if (end == std::string_view::npos) return;
-    lines.remove_prefix(end + 1);
-  }
+  for_each_line(lines, [&](std::string_view line) { on_line(line, now); });
 }
 
 void run_output::on_line(std::string_view line, time_point now) {
@@ -133,11 +105,7 @@ void run_output::on_line(std::string_view line, time_point now) {
     interject(tool_trace(x->run, *end, report_.title_of(end->id)));
   report_.on(*x);
   write(view_.on(*x, now, columns()));
-  if (listener_) listener_(*x);
-}
-
-void run_output::tick(time_point now) {
-  write(view_.tick(now, columns(), err_.rows()));
+  tell(*x);
 }
 
 void run_output::finish() {

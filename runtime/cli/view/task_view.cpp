@@ -15,10 +15,18 @@ namespace {
 /// Lines of one task that are held until it ends.
 constexpr std::size_t most_kept = 200;
 
+/// Columns of a title where there is no terminal.
+constexpr std::size_t file_columns = 100;
+
 trace_options traces_of(const view_options& x, bool folds) {
   const bool in_status = x.status && x.level != verbosity::verbose;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
   return {x.level, x.color && !folds, !in_status, x.asks};
+}
+
+std::string painted(std::string_view text, const char* paint, bool color) {
+  if (!color) return std::string{text};
+  return std::string{"\x1b["} + paint + "m" + std::string{text} + "\x1b[0m";
 }
 
 std::string dim(const std::string& text, bool color) {
@@ -27,23 +35,23 @@ std::string dim(const std::string& text, bool color) {
 
 }  // namespace
 
-std::string painted(std::string_view text, const char* paint, bool color) {
-  if (!color) return std::string{text};
-  return std::string{"\x1b["} + paint + "m" + std::string{text} + "\x1b[0m";
-}
-
 task_view::task_view(const view_options& options, std::string place,
-                     std::string title, bool marked, time_point now)
+                     std::string title, bool marked)
     : color_{options.color},
       reasoning_{options.reasoning},
       verbose_{options.level == verbosity::verbose},
-      folds_{options.status && options.level == verbosity::normal},
+      folds_{options.status && options.level == verbosity::normal &&
+             !place.empty()},
       marked_{marked},
       place_{std::move(place)},
       title_{std::move(title)},
-      since_{now},
       traces_{traces_of(options, folds_)},
       thoughts_{options.color} {}
+
+void task_view::seen(time_point now) {
+  first_ = first_.value_or(now);
+  since_ = since_.value_or(now);
+}
 
 void task_view::begin_again(time_point now, std::string title) {
   since_ = now;
@@ -61,22 +69,24 @@ std::string task_view::marked(std::string_view lines) const {
   return out;
 }
 
-std::string task_view::on(const event& x, std::size_t columns) {
+task_view::said task_view::on(const event& x, std::size_t columns) {
   doing_.on(x);
   if (std::holds_alternative<events::tool_result>(x.body)) ++calls_;
   const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
   traces_.set_columns(columns > used ? columns - used : columns);
-  // How it began and ended is said once, with its time.
-  const bool said = std::holds_alternative<events::run_finished>(x.body) ||
-                    std::holds_alternative<events::failure>(x.body);
-  if (std::holds_alternative<events::run_started>(x.body) && !verbose_)
-    return {};
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
-  if (thought && !reasoning_) return {};
-  // Who wants to read what it thinks wants it to stay.
-  const auto thoughts =
-      marked(thought ? thoughts_.on(thought->content) : thoughts_.end());
-  return thoughts + keep(said ? traces_.repeated() : traces_.on(x));
+  if (thought)
+    // Who wants to read what it thinks wants it to stay.
+    return {reasoning_ ? marked(thoughts_.on(thought->content)) : "", {}};
+  said out{marked(thoughts_.end()), {}};
+  if (std::holds_alternative<events::llm_token>(x.body)) return out;
+  // Of one of several this is said once, with its title.
+  const bool begins = std::holds_alternative<events::run_started>(x.body);
+  const bool ends = std::holds_alternative<events::run_finished>(x.body) ||
+                    std::holds_alternative<events::failure>(x.body);
+  if (begins && !alone() && !verbose_) return out;
+  out.traces = keep(ends && !alone() ? traces_.repeated() : traces_.on(x));
+  return out;
 }
 
 std::string task_view::rest() { return keep(traces_.rest()); }
@@ -100,15 +110,21 @@ std::string task_view::begin_line(std::size_t columns) const {
   return head + fit(title_, room > used ? room - used : 1) + "\n";
 }
 
+std::size_t task_view::wanted_rows() const noexcept {
+  return alone() ? most_kept : 1 + kept_.size();
+}
+
 std::string task_view::rows(time_point now, std::size_t columns,
                             std::size_t most) const {
   constexpr std::size_t between = 2;
+  const auto elapsed = now - since_.value_or(now);
+  if (alone()) return doing_.lines(elapsed, columns, most) + "\n";
   const auto head = place_ + " " + sign_ + " ";
   const auto used = columns_of(head) + between;
   const auto room = columns > used ? columns - used : 1;
   // Its title has half of the line, and what the other half does not need.
   const auto titled = std::min(columns_of(title_), room / 2);
-  const auto doing = doing_.line(now - since_, room - titled);
+  const auto doing = doing_.line(elapsed, room - titled);
   const auto title = fit(title_, room - std::min(room, columns_of(doing)));
   auto out = fit(head + title + "  " + doing, columns) + "\n";
   const std::string indent(columns_of(place_) + 1, ' ');
@@ -134,25 +150,22 @@ std::string task_view::folded() const {
   return folds_ && calls_ > 0 ? ", " + counted(calls_, "call") : std::string{};
 }
 
-std::size_t status_rows(view_size size) {
-  constexpr std::size_t least = 2;
-  constexpr std::size_t most = 12;
-  return std::clamp(size.rows / 2, least, most);
-}
-
-std::string rows_of(const std::vector<const task_view*>& all, time_point now,
-                    std::size_t columns, std::size_t most,
-                    std::size_t& hidden) {
-  const auto shown = std::min(all.size(), most);
-  hidden = all.size() - shown;
-  auto left = most - shown;
-  std::string out;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto share = std::min(left / (shown - i), all[i]->traces());
-    left -= share;
-    out += all[i]->rows(now, columns, share + 1);
-  }
-  return out;
+std::string end_line(const task_end& x, const std::string& place,
+                     const std::string& folded, std::size_t columns,
+                     bool color) {
+  const auto room = columns > 0 ? columns : file_columns;
+  std::string end;
+  if (x.took_ms) end = " (" + short_duration(*x.took_ms) + folded + ")";
+  end += x.notes;
+  const auto head = place + " ";
+  const auto used = columns_of(head) + 3 + columns_of(end);
+  const auto* sign = x.sign ? x.sign : x.well ? "✓" : "✗";
+  auto out = head + painted(sign, x.well ? "32" : "31", color) + " " +
+             fit(x.title, room > used ? room - used : 1) + end;
+  if (!x.why.empty())
+    out += (x.beside ? ": " : "\n" + std::string(columns_of(head) + 2, ' ')) +
+           x.why;
+  return out + "\n";
 }
 
 }  // namespace riffle::cli

@@ -1,48 +1,64 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One of several that a person watches: a task of a volley, a step of a plan.
-// What it does at the moment and what its tools did are rows below all else
-// while it works; at its end they fold into the one line that says how it
-// ended. Where no terminal can be drawn on, and with -v, its traces are lines
-// for good. Pure.
+// One of what a person watches: a run, a task of a volley, a step of a plan.
+// What it does at the moment is a row below all else. Of several each has a
+// place and a title; what its tools did are rows, too, while it works, and at
+// its end they fold into the one line that says how it ended. Where no terminal
+// can be drawn on, with -v, and of a run alone, its traces are lines for good.
+// Pure.
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "messages/event.hpp"
 #include "messages/time.hpp"
-#include "runtime/cli/terminal/live_view.hpp"
 #include "runtime/cli/view/activity.hpp"
 #include "runtime/cli/view/reasoning_lines.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/cli/view/view_options.hpp"
 
 namespace riffle::cli {
 
-/// Of the terminal; 0: none.
-struct view_size {
-  std::size_t columns = 0;
-  std::size_t rows = 0;
+/// How a task ended, in the words of who knows.
+struct task_end {
+  bool well = true;
+  const char* sign = nullptr;  ///< else "✓" or "✗"
+  std::string title;
+  std::optional<std::uint64_t> took_ms;  ///< nothing: it never began
+  std::string notes;                     ///< ", 2 runs"
+  std::string why;
+  bool beside = false;  ///< that stands in the same line, else below it
 };
-
-/// Columns of a title where there is no terminal.
-inline constexpr std::size_t file_columns = 100;
 
 class task_view {
  public:
+  /// The only one.
+  explicit task_view(const view_options& options)
+      : task_view{options, {}, {}, false} {}
   /// `place`: "[1/3]". `marked`: each of its lines stands behind that.
   task_view(const view_options& options, std::string place, std::string title,
-            bool marked, time_point now);
+            bool marked);
 
+  /// The time counts from here, unless it does already.
+  void seen(time_point now);
   /// It works once more, behind an attempt that failed.
   void begin_again(time_point now, std::string title);
+  [[nodiscard]] time_point begun(time_point now) const {
+    return first_.value_or(now);
+  }
 
-  /// An event of a run of it: the lines that stay, if there are any.
-  std::string on(const event& x, std::size_t columns);
+  /// Whole lines that stay.
+  struct said {
+    std::string thoughts;
+    std::string traces;
+  };
+  /// An event of a run of it.
+  said on(const event& x, std::size_t columns);
   /// The same about every 100 ms: what waited for the next event.
   std::string rest();
   void cancelling() { doing_.cancelling(); }
@@ -55,16 +71,21 @@ class task_view {
   /// many rows (at least one), each with its '\n'.
   [[nodiscard]] std::string rows(time_point now, std::size_t columns,
                                  std::size_t most) const;
-  /// Traces that wait to be folded.
-  [[nodiscard]] std::size_t traces() const noexcept { return kept_.size(); }
+  /// Rows that it could fill.
+  [[nodiscard]] std::size_t wanted_rows() const noexcept;
+  [[nodiscard]] bool busy() const noexcept { return doing_.busy(); }
+  [[nodiscard]] std::string doing(std::size_t columns) const {
+    return doing_.doing(columns);
+  }
+  [[nodiscard]] std::string withdrawn() const { return traces_.withdrawn(); }
 
-  /// It ended: lines that stay above its last one. Of what went well nothing
-  /// does.
+  /// It ended: lines that stay. Of what went well nothing does.
   std::string end(bool well);
   /// ", 3 calls": what was folded; empty if nothing was.
   [[nodiscard]] std::string folded() const;
 
  private:
+  [[nodiscard]] bool alone() const noexcept { return place_.empty(); }
   std::string keep(std::string lines);
   [[nodiscard]] std::string marked(std::string_view lines) const;
 
@@ -76,7 +97,8 @@ class task_view {
   std::string place_;
   std::string title_;
   const char* sign_ = "▶";
-  time_point since_;
+  std::optional<time_point> first_;  ///< it was seen
+  std::optional<time_point> since_;  ///< the same of this attempt
   trace_writer traces_;
   reasoning_lines thoughts_;
   activity doing_;
@@ -85,16 +107,9 @@ class task_view {
   std::uint64_t calls_ = 0;       ///< that ended
 };
 
-/// As many rows as a status may take: half of the screen stays with what was
-/// said.
-std::size_t status_rows(view_size size);
-
-/// The rows of all that work, as many as fit, each with as many of its traces
-/// as there is room for; `hidden`: how many found none.
-std::string rows_of(const std::vector<const task_view*>& all, time_point now,
-                    std::size_t columns, std::size_t most, std::size_t& hidden);
-
-/// In red or green, where there are colours.
-std::string painted(std::string_view text, const char* paint, bool color);
+/// "[1/3] ✓ title (2.4s, 3 calls)" and why, if it did not go well.
+std::string end_line(const task_end& x, const std::string& place,
+                     const std::string& folded, std::size_t columns,
+                     bool color);
 
 }  // namespace riffle::cli

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -87,32 +88,25 @@ class private_folder {
 };
 
 /// Shows the call as the events that a run would have.
-class call_view {
+class call_view : public work_output {
  public:
   call_view(const common_options& options, console& io)
-      : options_{options},
-        io_{io},
-        view_{view_of(options, {}, io.out, io.err)} {}
+      : work_output{std::make_unique<live_view>(
+                        view_of(options, {}, io.out, io.err)),
+                    io.out, io.err},
+        options_{options},
+        view_{static_cast<live_view&>(view())} {}
 
   void on(events::body body) {
     event x{++seq_, run_id{"none"}, std::move(body), system_wall_time()};
-    if (options_.output == output_kind::jsonl) io_.out.write(to_line(x));
-    write(view_.on(x, std::chrono::steady_clock::now(), io_.err.columns()));
+    if (options_.output == output_kind::jsonl) out_.write(to_line(x));
+    write(view_.on(x, std::chrono::steady_clock::now(), size().columns));
   }
-  void tick() {
-    write(view_.tick(std::chrono::steady_clock::now(), io_.err.columns()));
-  }
-  void cancelling() { view_.cancelling(); }
   void finish() { write(view_.finish(std::nullopt)); }
 
  private:
-  void write(const screen_writes& all) {
-    for (const auto& x : all) (x.to_out ? io_.out : io_.err).write(x.bytes);
-  }
-
   const common_options& options_;
-  console& io_;
-  live_view view_;
+  live_view& view_;
   std::uint64_t seq_ = 0;
 };
 
@@ -149,7 +143,7 @@ expected<service::hand_result> run(const tools::registry& tools,
       view.on(std::move(e));
     if (signals.asked_to_stop()) view.cancelling();
     if (!io.out.good()) stop.request_stop();
-    view.tick();
+    view.tick(std::chrono::steady_clock::now());
     result = channel.result();
   }
   signals.on_stop({});

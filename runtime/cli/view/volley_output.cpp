@@ -2,11 +2,12 @@
 #include "runtime/cli/view/volley_output.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/cli/terminal/leave_screen.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -25,54 +26,24 @@ bool is_text(std::string_view line) {
   return head.find(R"("event_type":"llm_)") != std::string_view::npos;
 }
 
-template <class F>
-void each_line(std::string_view lines, F f) {
-  while (!lines.empty()) {
-    const auto end = lines.find('\n');
-    f(lines.substr(0, end));
-    if (end == std::string_view::npos) return;
-    lines.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 volley_output::volley_output(const common_options& options, show_options show,
                              const volley& of, fd_writer& out, fd_writer& err)
-    : options_{options},
+    : work_output{std::make_unique<volley_view>(
+                      view_of(options, show, out, err), titles_of(of),
+                      system_wall_time()),
+                  out, err},
+      options_{options},
       show_{show},
       id_{of.id()},
-      out_{out},
-      err_{err},
-      has_status_{view_of(options, show, out, err).status},
-      view_{view_of(options, show, out, err), titles_of(of),
-            system_wall_time()} {
+      view_{static_cast<volley_view&>(view())} {
   tasks_.resize(of.tasks().size());
   for (std::size_t i = 0; i < tasks_.size(); ++i)
     tasks_[i].told.task = of.tasks()[i].task;
   if (options_.level != verbosity::quiet)
     interject("[VOLLEY] " + id_ + ", " + std::to_string(tasks_.size()) +
               (tasks_.size() == 1 ? " task\n" : " tasks\n"));
-}
-
-view_size volley_output::size() const { return {err_.columns(), err_.rows()}; }
-
-void volley_output::write(const screen_writes& all) {
-  for (const auto& x : all) {
-    // Nobody reads the results: the volley ends without a word.
-    if (!out_.good()) return;
-    if (erasure_ && !x.bytes.empty()) {
-      err_.write(std::exchange(erasure_, {})());
-      uncovered_ = true;
-    }
-    (x.to_out ? out_ : err_).write(x.bytes);
-  }
-  leave_screen_at(view_.cursor());
-}
-
-bool volley_output::uncover() {
-  erasure_ = {};
-  return std::exchange(uncovered_, false);
 }
 
 std::optional<std::size_t> volley_output::task_of(const proposal_id& id) const {
@@ -94,7 +65,7 @@ void volley_output::on(const volley_update& x, time_point now) {
 
 void volley_output::on_lines(std::size_t task, std::string_view lines) {
   if (options_.output == output_kind::jsonl) out_.write(lines);
-  each_line(lines, [&](std::string_view line) { on_line(task, line); });
+  for_each_line(lines, [&](std::string_view line) { on_line(task, line); });
 }
 
 void volley_output::on_line(std::size_t task, std::string_view line) {
@@ -108,21 +79,20 @@ void volley_output::on_line(std::size_t task, std::string_view line) {
   report.on(*x);
   tasks_[task].stats.on(*x);
   write(view_.on(task, *x, size()));
-  if (!listener_) return;
   if (const auto* done = std::get_if<events::approval_resolved>(&x->body))
     asked_.erase(done->proposal);
   if (auto* asked = std::get_if<events::approval_required>(&x->body)) {
     asked_[asked->proposal] = task;
     asked->title = view_.place(task) + " " + asked->title;
   }
-  listener_(*x);
+  tell(*x);
 }
 
 void volley_output::on_old(std::size_t task, const run_id& run,
                            std::string_view lines) {
   auto& x = tasks_[task];
   auto& at = x.old.try_emplace(run).first->second;
-  each_line(lines, [&](std::string_view line) {
+  for_each_line(lines, [&](std::string_view line) {
     if (is_text(line)) return;
     if (const auto e = parse_line(line)) {
       at.on(*e);
@@ -175,8 +145,6 @@ void volley_output::tell_ended() {
     write(complains ? view_.interject(text) : view_.answer(text));
   }
 }
-
-void volley_output::tick(time_point now) { write(view_.tick(now, size())); }
 
 void volley_output::finish() {
   write(view_.hide_status());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,19 +14,16 @@
 #include "runtime/cli/view/results.hpp"
 #include "runtime/cli/view/run_stats.hpp"
 #include "runtime/cli/view/volley_view.hpp"
+#include "runtime/cli/view/work_output.hpp"
 
 namespace riffle::cli {
 
 /// Where the updates of a volley go: standard output by `output_kind`, traces
-/// to standard error.
-class volley_output {
+/// to standard error. Titles of questions say whose they are.
+class volley_output : public work_output {
  public:
   volley_output(const common_options& options, show_options show,
                 const volley& of, fd_writer& out, fd_writer& err);
-
-  /// `f` is called with each event that is shown, behind it. Titles of
-  /// questions say whose they are.
-  void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
 
   void on(const volley_update& x, time_point now);
   /// Event lines of a run that had ended before: read for the task's result,
@@ -37,22 +33,11 @@ class volley_output {
   [[nodiscard]] bool knows(std::size_t task, const run_id& run) const {
     return std::ranges::find(tasks_[task].runs, run) != tasks_[task].runs.end();
   }
-  void tick(time_point now);
-  void interject(const std::string& text) { write(view_.interject(text)); }
-  void cancelling() { view_.cancelling(); }
-  /// An open question stands on the last line: `erasure` removes it before
-  /// anything else is written.
-  void cover(std::function<std::string()> erasure) {
-    erasure_ = std::move(erasure);
-  }
-  /// The question is the last thing again; whether it was removed.
-  bool uncover();
   /// Whose question this is.
   [[nodiscard]] std::optional<std::size_t> task_of(const proposal_id& id) const;
   /// After the last update: what is still to be said on standard output.
   void finish();
 
-  [[nodiscard]] bool has_status() const noexcept { return has_status_; }
   /// Tasks that completed or failed, and those that were cancelled or did not
   /// begin.
   [[nodiscard]] std::size_t ended() const noexcept { return ended_; }
@@ -75,21 +60,13 @@ class volley_output {
   void on_over(const task_result& x, time_point now);
   static void count_old(task_state& x);
   void tell_ended();
-  void write(const screen_writes& all);
-  [[nodiscard]] view_size size() const;
 
   common_options options_;
   show_options show_;
   std::string id_;
-  fd_writer& out_;
-  fd_writer& err_;
-  bool has_status_;
-  volley_view view_;
+  volley_view& view_;
   std::vector<task_state> tasks_;
-  std::function<void(const event&)> listener_;
   std::map<proposal_id, std::size_t> asked_;  ///< questions that were shown
-  std::function<std::string()> erasure_;      ///< empty: no question is open
-  bool uncovered_ = false;
   std::size_t next_told_ = 0;  ///< in task order, on standard output
   std::size_t ended_ = 0;
   std::size_t cancelled_ = 0;

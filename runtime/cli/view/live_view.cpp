@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/cli/terminal/live_view.hpp"
+#include "runtime/cli/view/live_view.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -27,31 +27,15 @@ bool ends_sentence(std::string_view text) {
          std::string_view{".!?:"}.find(text[end]) != std::string_view::npos;
 }
 
-trace_options trace_options_of(const view_options& x) {
-  const bool in_status = x.status && x.level != verbosity::verbose;
-  return {x.level, x.color, !in_status, x.asks};
-}
-
 }  // namespace
 
-live_view::live_view(view_options options)
-    : options_{options},
-      traces_{trace_options_of(options)},
-      thoughts_{options.color},
-      screen_{options.status, options.out_terminal},
+live_view::live_view(const view_options& options)
+    : work_view{options, {.several = false}},
+      run_{*working(0)},
       markdown_{options.styled} {}
-
-bool live_view::wants_text() const noexcept {
-  return options_.live_text || options_.status || options_.reasoning;
-}
 
 bool live_view::wants_calls() const noexcept {
   return wants_text() || options_.stats || options_.level != verbosity::quiet;
-}
-
-void live_view::append(screen_writes& out, screen_writes more) {
-  out.insert(out.end(), std::move_iterator{more.begin()},
-             std::move_iterator{more.end()});
 }
 
 /// Behind this the text of the model does not go on in the same line.
@@ -99,36 +83,31 @@ void live_view::release(screen_writes& out) {
 
 screen_writes live_view::on(const event& x, time_point now,
                             std::size_t columns) {
-  if (!began_) began_ = now;
+  seen(now);
   screen_writes out;
   columns_ = columns;
-  traces_.set_columns(columns);
-  activity_.on(x);
   stats_.on(x);
+  auto said = run_.on(x, columns);
+  show_lines(out, said.thoughts);
+  if (std::holds_alternative<events::llm_reasoning>(x.body)) return out;
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
-    show_lines(out, thoughts_.end());
     pauses_.reset();
     on_text(out, text->content);
     flows_ = screen_.in_text();
     if (!flows_ || ends_sentence(text->content)) release(out);
     return out;
   }
-  if (const auto* thought = std::get_if<events::llm_reasoning>(&x.body)) {
-    if (options_.reasoning) show_lines(out, thoughts_.on(thought->content));
-    return out;
-  }
-  show_lines(out, thoughts_.end());
   const bool restarted = std::holds_alternative<events::step_restarted>(x.body);
   const bool begins = restarted || begins_step(x);
   if (restarted) markdown_.drop();
   if (ends_text(x) || begins) pause_text(out);
   if (begins) show_text(out, markdown_.finish(columns_));
   if (may_end_text(x) && !pauses_) pauses_ = now;
-  auto lines = traces_.on(x);
+  auto lines = std::move(said.traces);
   // What `-v` shows of outputs stays as it is.
   if (options_.status && options_.level != verbosity::verbose)
     lines = wrap_lines(lines, columns_ + 1);  // they may fill a row
-  if (restarted && !shown_.empty()) lines += traces_.withdrawn();
+  if (restarted && !shown_.empty()) lines += run_.withdrawn();
   if (begins) append(out, screen_.end_text());
   if (begins || ends_text(x)) release(out);
   if (waits(x)) {
@@ -184,26 +163,16 @@ screen_writes live_view::interject(std::string_view text) {
   return out;
 }
 
-screen_writes live_view::tick(time_point now, std::size_t columns,
-                              std::size_t rows) {
-  constexpr std::size_t narrowest = 4;
-  constexpr std::size_t most_lines = 10;
-  if (!began_) began_ = now;
+screen_writes live_view::tick(time_point now, view_size size) {
+  seen(now);
   screen_writes out;
-  show_lines(out, traces_.rest());
+  show_lines(out, rest());
   if (pauses_ && now - *pauses_ >= text_may_go_on) {
     pause_text(out);
     release(out);
   }
   if (now - held_since_ >= longest_sentence) release(out);
-  if (columns < narrowest || !screen_.due(now)) return out;
-  // The last column stays free: a full line makes some terminals wrap.
-  // Half of the screen stays with what was said.
-  auto status = activity_.lines(now - *began_, columns - 1,
-                                std::min(rows / 2, most_lines));
-  if (!typing_.empty()) status += "\n" + fit(typing_, columns - 1);
-  const bool busy = activity_.busy() || !typing_.empty();
-  append(out, screen_.draw(status, busy, now, columns));
+  append(out, draw(now, size));
   return out;
 }
 
@@ -218,7 +187,7 @@ std::string live_view::whole_answer(const std::string& text) const {
 screen_writes live_view::finish(const std::optional<std::string>& answer) {
   auto out = screen_.clear();
   release(out);
-  show_lines(out, traces_.rest() + traces_.repeated());
+  show_lines(out, rest() + run_.end(true));
   const bool shown = options_.live_text && answer && *answer == shown_;
   pause_text(out);
   show_text(out, markdown_.finish(columns_));

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "messages/event.hpp"
+#include "runtime/cli/terminal/fd_writer.hpp"
+#include "runtime/cli/view/work_view.hpp"
+
+namespace riffle::cli {
+
+/// Where a view writes. Nobody else writes to the terminal meanwhile, but for
+/// an open question, which is the last thing there.
+class work_output {
+ public:
+  work_output(const work_output&) = delete;
+  work_output& operator=(const work_output&) = delete;
+
+  /// `f` is called with each event that is shown, behind it.
+  void listen(std::function<void(const event&)> f) { listener_ = std::move(f); }
+
+  /// About every 100 ms: keeps the status alive.
+  void tick(time_point now) { write(view_->tick(now, size())); }
+
+  /// Text for the person between what is shown; the last line may be open.
+  void interject(std::string_view text) { write(view_->interject(text)); }
+
+  /// Somebody else writes to standard error now.
+  void hide_status() { write(view_->hide_status()); }
+
+  /// An open question stands at the end: `erasure` removes it before anything
+  /// else is written.
+  void cover(std::function<std::string()> erasure) {
+    erasure_ = std::move(erasure);
+  }
+  /// The question may be the last thing again; whether it was removed.
+  bool uncover();
+
+  /// What a person types meanwhile.
+  void typing(std::string line) { view_->typing(std::move(line)); }
+  /// The user asked for the end.
+  void cancelling() { view_->cancelling(); }
+  /// What goes on, in a few words.
+  [[nodiscard]] std::string doing(std::size_t columns) const {
+    return view_->doing(columns);
+  }
+  [[nodiscard]] bool has_status() const noexcept { return view_->has_status(); }
+
+ protected:
+  /// What is said once nobody reads standard output any more.
+  enum class unread : std::uint8_t { nothing, all };
+
+  /// The writers outlive it.
+  work_output(std::unique_ptr<work_view> view, fd_writer& out, fd_writer& err,
+              unread then = unread::nothing)
+      : out_{out}, err_{err}, view_{std::move(view)}, unread_{then} {}
+  ~work_output() = default;
+
+  [[nodiscard]] work_view& view() const noexcept { return *view_; }
+  void write(const screen_writes& all);
+  /// Of standard error.
+  [[nodiscard]] view_size size() const { return {err_.columns(), err_.rows()}; }
+  void tell(const event& x) {
+    if (listener_) listener_(x);
+  }
+
+  fd_writer& out_;
+  fd_writer& err_;
+
+ private:
+  const std::unique_ptr<work_view> view_;
+  const unread unread_;
+  std::function<void(const event&)> listener_;
+  std::function<std::string()> erasure_;  ///< empty: no question is open
+  bool uncovered_ = false;
+};
+
+}  // namespace riffle::cli

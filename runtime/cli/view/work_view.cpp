@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/work_view.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t tasks_with_bar = 20;
+
+/// Half of the screen stays with what was said.
+std::size_t most_rows(view_size size) {
+  constexpr std::size_t least = 2;
+  constexpr std::size_t most = 12;
+  return std::clamp(size.rows / 2, least, most);
+}
+
+std::string bar(std::size_t done, std::size_t all) {
+  constexpr std::size_t width = 20;
+  const auto full = all == 0 ? width : done * width / all;
+  return "[" + std::string(full, '#') + std::string(width - full, '-') + "]";
+}
+
+}  // namespace
+
+work_view::work_view(const view_options& options, work_layout layout)
+    : options_{options},
+      screen_{options.status, layout.several || options.out_terminal},
+      layout_{layout} {
+  if (!layout.several) working_.try_emplace(0, options);
+}
+
+void work_view::append(screen_writes& out, screen_writes more) {
+  out.insert(out.end(), std::move_iterator{more.begin()},
+             std::move_iterator{more.end()});
+}
+
+std::string work_view::place(std::size_t task) const {
+  return "[" + std::to_string(task + 1) + "/" + std::to_string(all_) + "]";
+}
+
+void work_view::seen(time_point now) {
+  if (!began_) began_ = now;
+  for (auto& [task, x] : working_) x.seen(now);
+}
+
+task_view* work_view::working(std::size_t task) {
+  const auto found = working_.find(task);
+  return found == working_.end() ? nullptr : &found->second;
+}
+
+std::string work_view::begin(std::size_t task, std::string title, bool again,
+                             time_point now, std::size_t columns) {
+  if (!again) working_.erase(task);
+  auto& x =
+      working_.try_emplace(task, options_, place(task), title, layout_.together)
+          .first->second;
+  seen(now);
+  if (again) x.begin_again(now, std::move(title));
+  if (cancelling_ && !layout_.together) x.cancelling();
+  // Where it has a row, that says it.
+  return quiet() || x.folds() ? std::string{} : x.begin_line(columns);
+}
+
+std::string work_view::end(std::size_t task, const task_end& x,
+                           std::size_t columns) {
+  ended_before(x.well);
+  std::string lines;
+  std::string folded;
+  if (const auto found = working_.find(task); found != working_.end()) {
+    ++watched_;
+    lines = found->second.end(x.well);
+    folded = found->second.folded();
+    working_.erase(found);
+  }
+  if (quiet()) return lines;
+  return lines + end_line(x, place(task), folded, columns, options_.color);
+}
+
+void work_view::ended_before(bool well) {
+  ++done_;
+  if (!well) ++failed_;
+}
+
+screen_writes work_view::answer(std::string_view text) {
+  auto out = screen_.clear();
+  append(out, screen_.text(text));
+  return out;
+}
+
+/// Where many work the sum says it for all.
+void work_view::cancelling() {
+  cancelling_ = true;
+  if (layout_.together) return;
+  for (auto& [task, x] : working_) x.cancelling();
+}
+
+std::string work_view::doing(std::size_t columns) const {
+  if (!layout_.several) return working_.at(0).doing(columns);
+  return fit(std::to_string(done_) + "/" + std::to_string(all_) + " done",
+             columns);
+}
+
+std::string work_view::rest() {
+  std::string out;
+  for (auto& [task, x] : working_) out += x.rest();
+  return out;
+}
+
+screen_writes work_view::tick(time_point now, view_size size) {
+  seen(now);
+  auto out = screen_.lines(rest());
+  append(out, draw(now, size));
+  return out;
+}
+
+screen_writes work_view::draw(time_point now, view_size size) {
+  constexpr std::size_t narrowest = 4;
+  if (size.columns < narrowest || !screen_.due(now)) return {};
+  const bool busy = layout_.several || !typing_.empty() ||
+                    std::ranges::any_of(working_, [](const auto& x) {
+                      return x.second.busy();
+                    });
+  return screen_.draw(status(now, size), busy, now, size.columns);
+}
+
+/// All that work, as many as fit, each with as many of its rows as there is
+/// room for; their sum; what is typed.
+std::string work_view::status(time_point now, view_size size) const {
+  const auto columns = size.columns - 1;  // a full line makes some wrap
+  auto left = most_rows(size) - (layout_.several ? 1 : 0);
+  auto shown = std::min(working_.size(), left);
+  const auto hidden = working_.size() - shown;
+  left -= shown;
+  std::string out;
+  for (auto x = working_.begin(); shown > 0; ++x, --shown) {
+    const auto more = std::min(left / shown, x->second.wanted_rows() - 1);
+    left -= more;
+    out += x->second.rows(now, columns, more + 1);
+  }
+  if (layout_.several) out += fit(sum(now, hidden), columns) + "\n";
+  if (!typing_.empty()) out += fit(typing_, columns) + "\n";
+  out.pop_back();
+  return out;
+}
+
+std::string work_view::sum(time_point now, std::size_t hidden) const {
+  const auto took = in_ms(now - began_.value_or(now));
+  const bool long_one = all_ > tasks_with_bar;
+  std::string out;
+  if (long_one) out = bar(done_, all_) + " ";
+  out += std::to_string(done_) + "/" + std::to_string(all_) + " done";
+  const auto say = [&](std::size_t n, const char* what) {
+    if (n > 0) out += ", " + std::to_string(n) + what;
+  };
+  say(failed_, " not well");
+  say(hidden, " more run");
+  if (layout_.together) say(all_ - done_ - working_.size(), " wait");
+  if (cancelling_) out += ", cancelling";
+  out += " — " + short_duration(took);
+  if (long_one && watched_ > 0 && done_ < all_)
+    out +=
+        ", about " + short_duration(took * (all_ - done_) / watched_) + " left";
+  return out;
+}
+
+}  // namespace riffle::cli

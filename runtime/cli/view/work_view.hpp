@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What goes on, as a person watches it: the tasks that work, with their calls,
+// traces and thoughts, how many have ended, and what is typed. A run, a
+// conversation, a volley and a plan are all this; they differ in what they say
+// above it, and in its layout. Pure: events, time and size in, bytes out.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "messages/event.hpp"
+#include "runtime/cli/terminal/screen.hpp"
+#include "runtime/cli/view/task_view.hpp"
+#include "runtime/cli/view/view_options.hpp"
+
+namespace riffle::cli {
+
+struct work_layout {
+  bool several = true;    ///< each has a place and a title, a sum is below
+  bool together = false;  ///< they work at the same time
+};
+
+class work_view {
+ public:
+  work_view(const view_options& options, work_layout layout);
+  virtual ~work_view() = default;
+  work_view(const work_view&) = delete;
+  work_view& operator=(const work_view&) = delete;
+
+  /// False: text and reasoning need not be read at all.
+  [[nodiscard]] virtual bool wants_text() const noexcept {
+    return options_.status || options_.reasoning;
+  }
+
+  [[nodiscard]] bool has_status() const noexcept { return options_.status; }
+
+  /// Call it about every 100 ms.
+  virtual screen_writes tick(time_point now, view_size size);
+  /// Text for the person; its last line may be open.
+  virtual screen_writes interject(std::string_view text) {
+    return screen_.lines(text);
+  }
+  /// For standard output.
+  screen_writes answer(std::string_view text);
+  screen_writes hide_status() { return screen_.clear(); }
+
+  /// The user asked for the end.
+  void cancelling();
+  /// What a person types meanwhile, shown below all else; may be empty.
+  void typing(std::string line) { typing_ = std::move(line); }
+
+  /// What goes on, in a few words.
+  [[nodiscard]] std::string doing(std::size_t columns) const;
+  /// Where the cursor stands.
+  [[nodiscard]] cursor_place cursor() const noexcept {
+    return screen_.cursor();
+  }
+  /// "[2/3]"
+  [[nodiscard]] std::string place(std::size_t task) const;
+
+ protected:
+  static void append(screen_writes& out, screen_writes more);
+
+  /// Of how many it will be told.
+  void expect(std::size_t tasks) { all_ = tasks; }
+  /// A task begins, or begins again; lines that say so.
+  std::string begin(std::size_t task, std::string title, bool again,
+                    time_point now, std::size_t columns);
+  /// Null: it does not work.
+  [[nodiscard]] task_view* working(std::size_t task);
+  /// What stays of a task that ended.
+  std::string end(std::size_t task, const task_end& x, std::size_t columns);
+  /// It ended before anybody watched.
+  void ended_before(bool well);
+
+  /// Lines that waited for the next event.
+  std::string rest();
+  /// The rows of all that works, if it is time.
+  screen_writes draw(time_point now, view_size size);
+  void seen(time_point now);
+
+  const view_options options_;
+  screen screen_;
+
+ private:
+  [[nodiscard]] bool quiet() const {
+    return options_.level == verbosity::quiet;
+  }
+  [[nodiscard]] std::string status(time_point now, view_size size) const;
+  [[nodiscard]] std::string sum(time_point now, std::size_t hidden) const;
+
+  const work_layout layout_;
+  std::map<std::size_t, task_view> working_;
+  std::optional<time_point> began_;
+  std::string typing_;
+  std::size_t all_ = 0;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t watched_ = 0;  ///< of those that are done
+  bool cancelling_ = false;
+};
+
+}  // namespace riffle::cli
