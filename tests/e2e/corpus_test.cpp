@@ -2,7 +2,6 @@
 // Recorded provider streams through real sockets and the whole runtime.
 #include <cstdio>
 #include <map>
-#include <set>
 
 #include "tests/e2e/program.hpp"
 #include "tests/e2e/stream_world.hpp"
