@@ -270,3 +270,24 @@ TEST_CASE("what is typed stands below all rows, also of a volley") {
   CHECK(bytes(x.tick(start + 2s, {80, 24})).find("and then") ==
         std::string::npos);
 }
+
+TEST_CASE("what stays of a task that failed is broken at blanks") {
+  volley_view x{at_terminal(), {"a"}};
+  x.begun(0, false, start, {40, 24});
+  events::tool_result result;
+  result.id = {"c1"};
+  result.tool = "read";
+  result.how = outcome::failed;
+  result.err = error{errc::tool_execution_error, "read",
+                     "there is no such file in this folder"};
+  x.on(0, call_of("c1", "Reading a"), {40, 24});
+  x.on(0, with(result), {40, 24});
+  auto failed = ended(0, task_status::failed);
+  failed.failure = error{errc::model_error, "m", "HTTP 400: no such model"};
+  CHECK(bytes(x.over(failed, start + 1s, {40, 24})) ==
+        "[1/1] [TOOL] read: a ✗ there is no such\n"
+        "  file in this folder\n"
+        "[1/1] ✗ a (1.0s)\n"
+        "        model_error: HTTP 400: no such\n"
+        "          model\n");
+}

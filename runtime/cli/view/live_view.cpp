@@ -8,7 +8,6 @@
 
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
-#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
@@ -103,10 +102,7 @@ screen_writes live_view::on(const event& x, time_point now,
   if (ends_text(x) || begins) pause_text(out);
   if (begins) show_text(out, markdown_.finish(columns_));
   if (may_end_text(x) && !pauses_) pauses_ = now;
-  auto lines = std::move(said.traces);
-  // What `-v` shows of outputs stays as it is.
-  if (options_.status && options_.level != verbosity::verbose)
-    lines = wrap_lines(lines, columns_ + 1);  // they may fill a row
+  auto lines = wrapped(std::move(said.traces), columns_);
   if (restarted && !shown_.empty()) lines += run_.withdrawn();
   if (begins) append(out, screen_.end_text());
   if (begins || ends_text(x)) release(out);

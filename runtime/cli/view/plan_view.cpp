@@ -50,7 +50,7 @@ screen_writes plan_view::on(const event& x, time_point now, view_size size) {
     own_.set_columns(size.columns);
     lines = own_.on(x);
   }
-  return screen_.lines(lines);
+  return show(std::move(lines), size.columns);
 }
 
 std::string plan_view::end_step(const events::plan_step_finished& x,

@@ -38,7 +38,7 @@ screen_writes volley_view::on(std::size_t task, const event& x,
     span.last = x.at;
   }
   const auto said = found->on(x, size.columns);
-  return screen_.lines(said.thoughts + said.traces);
+  return show(said.thoughts + said.traces, size.columns);
 }
 
 screen_writes volley_view::over(const task_result& x, time_point now,
@@ -62,7 +62,7 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   } else if (!end.why.empty() && reasons_.size() < most_reasons) {
     reasons_.emplace(end.why, x.task);
   }
-  return screen_.lines(work_view::end(x.task, end, size.columns));
+  return show(work_view::end(x.task, end, size.columns), size.columns);
 }
 
 std::string volley_view::why_not(const task_result& x) {

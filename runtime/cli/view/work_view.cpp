@@ -6,6 +6,7 @@
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/terminal/wrap_lines.hpp"
 
 namespace riffle::cli {
 
@@ -106,6 +107,13 @@ std::string work_view::doing(std::size_t columns) const {
              columns);
 }
 
+/// What `-v` shows of outputs stays as it is.
+std::string work_view::wrapped(std::string lines, std::size_t columns) const {
+  const bool told_all = options_.level == verbosity::verbose;
+  if (!options_.status || told_all || columns == 0) return lines;
+  return wrap_lines(lines, columns + 1);  // they may fill a row
+}
+
 std::string work_view::rest() {
   std::string out;
   for (auto& [task, x] : working_) out += x.rest();
@@ -114,7 +122,7 @@ std::string work_view::rest() {
 
 screen_writes work_view::tick(time_point now, view_size size) {
   seen(now);
-  auto out = screen_.lines(rest());
+  auto out = show(rest(), size.columns);
   append(out, draw(now, size));
   return out;
 }

@@ -78,6 +78,13 @@ class work_view {
   /// It ended before anybody watched.
   void ended_before(bool well);
 
+  /// As lines stay on the screen: broken at blanks, not inside of words.
+  [[nodiscard]] std::string wrapped(std::string lines,
+                                    std::size_t columns) const;
+  screen_writes show(std::string lines, std::size_t columns) {
+    return screen_.lines(wrapped(std::move(lines), columns));
+  }
+
   /// Lines that waited for the next event.
   std::string rest();
   /// The rows of all that works, if it is time.
