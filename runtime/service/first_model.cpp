@@ -86,7 +86,8 @@ std::string place_in_environment(const config::provider& x) {
   if (place.empty()) return place;
   if (x.name == "ollama") return url_of_host(std::move(place));
   while (place.ends_with('/')) place.pop_back();
-  if (path_of(place).empty()) place += path_of(x.settings.base_url);
+  const bool whole = place.find("://") != place.npos;
+  if (whole && path_of(place).empty()) place += path_of(x.settings.base_url);
   return place;
 }
 

@@ -80,14 +80,13 @@ expected<void> check_variables(const std::string& name,
 
 expected<std::string> base_of(const std::string& name,
                               const config::model_config& model) {
-  const auto address = address_of(model).url;
+  const auto [address, variable] = address_of(model);
   if (address != model.base_url && !address.starts_with("http://") &&
       !address.starts_with("https://"))
     return unexpected{error{
         errc::invalid_config, "model " + name,
-        std::string{"the environment says that the model is at \""} + address +
-            "\" (the variable beside its key that ends in _BASE_URL): an "
-            "address begins with http:// or https://"}};
+        "the environment variable " + variable + " says that it is at \"" +
+            address + "\": an address begins with http:// or https://"}};
   auto base = expand(address, "base_url of the model " + name, false);
   if (!base) return base;
   constexpr std::string_view place = "{model}";

@@ -55,8 +55,7 @@ TEST_CASE("what a model read before it was overloaded is counted") {
   const auto usage = of_type(events, "usage");
   REQUIRE(usage.size() == 2);
   CHECK(usage.at(0).at("data").at("input_tokens") == 1000);
-  const auto& sum =
-      of_type(events, "run_finished").at(0).at("data").at("usage");
+  const auto sum = of_type(events, "run_finished").at(0).at("data").at("usage");
   CHECK(sum.at("input_tokens") >
         usage.at(1).at("data").at("input_tokens").get<int>() + 999);
 }

@@ -66,7 +66,7 @@ TEST_CASE("the environment may say where a provider is, a table stands above") {
       folder, {"run", "-m", "groq/llama-3.3-70b", "go"},
       {{"GROQ_API_KEY", "gsk-canary-1234"}, {"GROQ_BASE_URL", "nonsense"}});
   CHECK(odd.status == 2);
-  CHECK_THAT(odd.err, Contains("\"nonsense\"") && Contains("_BASE_URL"));
+  CHECK_THAT(odd.err, Contains("\"nonsense\"") && Contains("GROQ_BASE_URL"));
 }
 
 TEST_CASE("a missing key says which variable") {
