@@ -59,3 +59,33 @@ TEST_CASE("what a model read before it was overloaded is counted") {
   CHECK(sum.at("input_tokens") >
         usage.at(1).at("data").at("input_tokens").get<int>() + 999);
 }
+
+TEST_CASE("what a server wants back goes to no other one of its provider") {
+  const work_folder folder;
+  const auto thinks = respond_sse(
+      R"(data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]})"
+      "\n\n" +
+      answer("ok"));
+  http_server first{thinks};
+  http_server second{thinks};
+  folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n");
+  const auto told_at = [&](const http_server& server) {
+    const auto end = riffle::testing::riffle(
+        folder, {"run", "-m", "deepseek/x", "--session", "s", "go"},
+        {{"DEEPSEEK_API_KEY", "canary-key"},
+         {"DEEPSEEK_BASE_URL", server.url("/v1")},
+         {"RIFFLE_CONFIG", (folder.path() / "riffle.toml").string()}});
+    INFO(end.err);
+    CHECK(end.status == 0);
+    std::string out;
+    const auto body = nlohmann::json::parse(server.requests().back().body);
+    for (const auto& x : body.at("messages"))
+      if (x.at("role") == "assistant")
+        out += x.value("reasoning_content", "") + ";";
+    return out;
+  };
+  CHECK(told_at(first).empty());
+  CHECK(told_at(first) == "hm;");
+  CHECK(told_at(second) == ";;");
+  CHECK(told_at(first) == "hm;hm;;");
+}
