@@ -11,7 +11,7 @@ namespace riffle::model {
 
 namespace answer {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 const json& member(const json& x, const char* key) {
   static const json nothing;
@@ -29,25 +29,6 @@ std::optional<std::uint64_t> count_at(const json& x, const char* key) {
   const auto& value = member(x, key);
   if (!value.is_number_unsigned()) return std::nullopt;
   return value.get<std::uint64_t>();
-}
-
-namespace {
-
-/// An object that keeps its order is a list: with very many members it costs
-/// their square. No provider sends such a thing.
-bool has_very_many(const json& x) {
-  constexpr std::size_t very_many = 4096;
-  if (!x.is_structured()) return false;
-  if (x.is_object() && x.size() > very_many) return true;
-  return std::ranges::any_of(x, has_very_many);
-}
-
-}  // namespace
-
-nlohmann::ordered_json kept(const json& x) {
-  if (has_very_many(x)) return nullptr;
-  return nlohmann::ordered_json::parse(
-      x.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 error interrupted(std::string message, std::string cause) {

@@ -24,7 +24,7 @@ class answer_reader : public decoder {
   void end(turn_delta& out) final;
 
  protected:
-  using json = nlohmann::json;
+  using json = nlohmann::ordered_json;
 
   /// One event's data, an object that reports no error.
   virtual void on_event(const json& x, turn_delta& out) = 0;
@@ -65,13 +65,13 @@ class answer_reader : public decoder {
 namespace answer {
 
 /// The member, or null for whatever cannot be had.
-const nlohmann::json& member(const nlohmann::json& x, const char* key);
+const nlohmann::ordered_json& member(const nlohmann::ordered_json& x,
+                                     const char* key);
 /// Empty for what is no text.
-std::string text_at(const nlohmann::json& x, const char* key);
+std::string text_at(const nlohmann::ordered_json& x, const char* key);
 /// A member that counts; nothing: it is none.
-std::optional<std::uint64_t> count_at(const nlohmann::json& x, const char* key);
-/// With the order of its keys as they came, as far as it is known.
-nlohmann::ordered_json kept(const nlohmann::json& x);
+std::optional<std::uint64_t> count_at(const nlohmann::ordered_json& x,
+                                      const char* key);
 /// Retryable, as whatever broke on its way.
 error interrupted(std::string message, std::string cause = {});
 /// Printable, for a log line.

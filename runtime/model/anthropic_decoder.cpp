@@ -106,7 +106,7 @@ void anthropic_decoder::on_block(std::uint64_t index, const json& x,
   if (!x.is_object() || blocks_.contains(index)) return;
   auto& b = blocks_[index];
   b.type = text_at(x, "type");
-  b.value = answer::kept(x);
+  b.value = x;
   kept_ += sizeof(block) + wire::weight_of(b.value);
   if (b.type == "text") add(out, piece_kind::text, text_at(x, "text"));
   if (b.type == "thinking")
@@ -141,7 +141,7 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
     if (!b.value["citations"].is_array())
       b.value["citations"] = ordered_json::array();
     auto& one = b.value["citations"].emplace_back();
-    one = answer::kept(member(x, "citation"));
+    one = member(x, "citation");
     kept_ += wire::weight_of(one);
   } else if (type == "compaction_delta") {
     keep("content", text_at(x, "content"));

@@ -12,7 +12,7 @@ namespace riffle::model {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 std::string text_at(const json& x, const char* key) {
   const auto i = x.find(key);
@@ -48,7 +48,7 @@ std::string raw_words(const json& error) {
   if (!raw->is_string()) return words_of(*raw);
   const auto& text = raw->get_ref<const std::string&>();
   if (const auto parsed = parse_strict(text)) {
-    auto words = words_of(*parsed);
+    auto words = words_of(json(*parsed));
     if (!words.empty()) return words;
   }
   return text;

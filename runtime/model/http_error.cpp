@@ -105,8 +105,9 @@ std::optional<server_words> from_json(json body) {
       message = string_at(inner, key);
     }
   }
-  auto more = words_behind(inner, message);
-  more += subject_of(inner, message + more);
+  const nlohmann::ordered_json ordered(inner);
+  auto more = words_behind(ordered, message);
+  more += subject_of(ordered, message + more);
   constexpr auto quota = "insufficient_quota";
   server_words out;
   out.message = clean(message + more);

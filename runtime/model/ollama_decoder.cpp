@@ -17,7 +17,7 @@ using answer::count_at;
 using answer::interrupted;
 using answer::member;
 using answer::text_at;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::size_t most_bytes = 256u << 20;
 constexpr std::size_t longest_line = 2u << 20;
@@ -129,7 +129,7 @@ void ollama_decoder::on_call(const json& x, turn_delta& out) {
 
 /// All but its name and arguments: `{…,"function":{…}}`.
 void ollama_decoder::keep_more(const json& call) {
-  auto more = answer::kept(call);
+  auto more = call;
   auto& function = more["function"];
   function.erase("name");
   function.erase("arguments");

@@ -23,11 +23,11 @@ class ollama_decoder final : public decoder {
 
  private:
   void on_line(std::string_view line, turn_delta& out);
-  void learn(std::string_view line, const nlohmann::json& x);
-  void on_message(const nlohmann::json& x, turn_delta& out);
-  void on_call(const nlohmann::json& x, turn_delta& out);
-  void keep_more(const nlohmann::json& call);
-  void on_done(const nlohmann::json& x, turn_delta& out);
+  void learn(std::string_view line, const nlohmann::ordered_json& x);
+  void on_message(const nlohmann::ordered_json& x, turn_delta& out);
+  void on_call(const nlohmann::ordered_json& x, turn_delta& out);
+  void keep_more(const nlohmann::ordered_json& call);
+  void on_done(const nlohmann::ordered_json& x, turn_delta& out);
   void fail(turn_delta& out, error why);
 
   std::string line_;  ///< begun, not ended

@@ -14,7 +14,7 @@ namespace riffle::model::openai {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 // The member, or null for whatever cannot be had.
 const json& member(const json& x, const char* key) {
@@ -228,7 +228,7 @@ finish_reason parse_finish(std::string_view word) noexcept {
   return i != finish_words.end() ? i->meaning : finish_reason::missing;
 }
 
-void read_any(const nlohmann::json& event, chunk& x) {
+void read_any(const nlohmann::ordered_json& event, chunk& x) {
   const auto& choices = member(event, "choices");
   const auto& usage = member(event, "usage");
   x.known = choices.is_array() || usage.is_object();

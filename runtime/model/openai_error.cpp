@@ -17,7 +17,7 @@ namespace riffle::model::openai {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::size_t max_message = 2048;
 

@@ -2,6 +2,8 @@
 // JSON as providers really send it: repaired, bounded, then parsed.
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -114,9 +116,38 @@ class repairer {
   bool ambiguous_ = false;
 };
 
-std::optional<nlohmann::json> parse(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  auto json = nlohmann::json::parse(*text, nullptr, false);
+/// An object that keeps the order of its members is a list of them: with very
+/// many it costs their square. No provider sends such a thing.
+bool has_crowded_object(std::string_view text) {
+  constexpr std::size_t most = 4096;
+  constexpr std::size_t bytes_of_a_member = 4;  // "":0
+  if (text.size() < most * bytes_of_a_member) return false;
+  std::vector<std::size_t> members;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{') {
+      members.push_back(0);
+    } else if (c == '}' && !members.empty()) {
+      members.pop_back();
+    } else if (c == ':' && !members.empty() && ++members.back() > most) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<nlohmann::ordered_json> parse(
+    const std::optional<std::string>& text) {
+  if (!text || has_crowded_object(*text)) return std::nullopt;
+  auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
   if (json.is_discarded()) return std::nullopt;
   return json;
 }
@@ -139,11 +170,12 @@ std::optional<unsigned> read_escape(std::string_view text, std::size_t i) {
   return unit;
 }
 
-std::optional<nlohmann::json> parse_json(std::string_view text) {
+std::optional<nlohmann::ordered_json> parse_json(std::string_view text) {
   return parse(repairer{text, false}.run());
 }
 
-std::optional<nlohmann::json> parse_halves(std::string_view text, bool& any) {
+std::optional<nlohmann::ordered_json> parse_halves(std::string_view text,
+                                                   bool& any) {
   repairer x{text, true};
   auto repaired = x.run();
   any = x.any_half() && !x.ambiguous();

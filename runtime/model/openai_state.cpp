@@ -14,10 +14,9 @@ namespace riffle::model::openai {
 
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
-std::string string_of(const json& x, const char* key) {
+std::string string_of(const ordered_json& x, const char* key) {
   const auto i = x.find(key);
   return i != x.end() && i->is_string() ? i->get<std::string>() : std::string{};
 }
@@ -31,13 +30,13 @@ bool is_part(std::string_view key) {
   return false;
 }
 
-bool same(const ordered_json& x, const json& y, const char* key) {
+bool same(const ordered_json& x, const ordered_json& y, const char* key) {
   const auto i = x.find(key);
   const auto k = y.find(key);
   const bool in_x = i != x.end() && !i->is_null();
   const bool in_y = k != y.end() && !k->is_null();
   if (!in_x || !in_y) return in_x == in_y;
-  return ordered_json(*i) == ordered_json::parse(k->dump());
+  return *i == *k;
 }
 
 bool is_usual(std::string_view key) {
@@ -46,11 +45,6 @@ bool is_usual(std::string_view key) {
   for (const auto name : usual)
     if (key == name) return true;
   return false;
-}
-
-ordered_json ordered(const json& x) {
-  return ordered_json::parse(
-      x.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool is_open_thinking(const ordered_json& x) {
@@ -85,13 +79,15 @@ void append_thoughts(ordered_json& to, const ordered_json& more) {
 
 }  // namespace
 
-void state_keeper::read(const json& event, std::size_t told, bool halves) {
+void state_keeper::read(const ordered_json& event, std::size_t told,
+                        bool halves) {
   halves_ = halves_ || halves;
   const auto choices = event.find("choices");
   if (!event.is_object() || choices == event.end() || !choices->is_array())
     return;
   for (const auto& choice : *choices) {
-    if (!choice.is_object() || choice.value("index", json(0)) != 0) continue;
+    if (!choice.is_object() || choice.value("index", ordered_json(0)) != 0)
+      continue;
     const bool whole = !choice.contains("delta");
     const auto part = choice.find(whole ? "message" : "delta");
     if (part == choice.end() || !part->is_object()) continue;
@@ -108,7 +104,7 @@ void state_keeper::read(const json& event, std::size_t told, bool halves) {
 }
 
 // Texts are on record: of them counts where they stand.
-void state_keeper::read_content(const json& parts, bool whole,
+void state_keeper::read_content(const ordered_json& parts, bool whole,
                                 std::size_t told) {
   for (const auto& x : parts) {
     if (is_shown(x))
@@ -119,14 +115,15 @@ void state_keeper::read_content(const json& parts, bool whole,
 }
 
 // In a stream thinking comes in many parts, up to its signature.
-void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
+void state_keeper::read_part(const ordered_json& x, bool whole,
+                             std::size_t told) {
   changed_ = true;
   const bool goes_on = !whole && !content_.empty() &&
                        content_.back()["after"] == told &&
                        is_open_thinking(content_.back()["part"]) &&
                        string_of(x, "type") == "thinking";
   if (!goes_on) {
-    content_.push_back({{"after", told}, {"part", ordered(x)}});
+    content_.push_back({{"after", told}, {"part", x}});
     kept_ += wire::weight_of(content_.back());
     return;
   }
@@ -135,7 +132,7 @@ void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
     if (value.is_null()) continue;
     auto* known = wire::member_to_keep(last, key, kept_);
     if (known == nullptr) continue;
-    const auto more = ordered(value);
+    const auto& more = value;
     kept_ += wire::weight_of(more);
     if (key == "thinking")
       append_thoughts(*known, more);
@@ -145,12 +142,12 @@ void state_keeper::read_part(const json& x, bool whole, std::size_t told) {
 }
 
 // Parts of one detail come in several chunks.
-void state_keeper::read_detail(const json& x) {
+void state_keeper::read_detail(const ordered_json& x) {
   if (!x.is_object()) return;
   changed_ = true;
   if (details_.empty() || !same(details_.back(), x, "type") ||
       !same(details_.back(), x, "index")) {
-    details_.push_back(ordered(x));
+    details_.push_back(x);
     kept_ += wire::weight_of(details_.back());
     return;
   }
@@ -164,20 +161,19 @@ void state_keeper::read_detail(const json& x) {
       known->get_ref<std::string&>() += more;
       kept_ += more.size();
     } else {
-      *known = ordered(value);
+      *known = value;
       kept_ += wire::weight_of(*known);
     }
   }
 }
 
-void state_keeper::read_call(const json& x, std::size_t position) {
+void state_keeper::read_call(const ordered_json& x, std::size_t position) {
   if (!x.is_object()) return;
   auto more = ordered_json::object();
   std::uint64_t passing = 0;  // what is kept of it is counted below
   for (const auto& [key, value] : x.items()) {
     if (is_usual(key) || value.is_null()) continue;
-    if (auto* to = wire::member_to_keep(more, key, passing))
-      *to = ordered(value);
+    if (auto* to = wire::member_to_keep(more, key, passing)) *to = value;
   }
   if (more.empty()) return;
   changed_ = true;

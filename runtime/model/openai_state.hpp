@@ -21,7 +21,7 @@ class state_keeper {
  public:
   /// `told`: bytes of the turn's text before this chunk. `halves`: characters
   /// in it stand for halves of one (surrogate_joiner.hpp).
-  void read(const nlohmann::json& event, std::size_t told, bool halves);
+  void read(const nlohmann::ordered_json& event, std::size_t told, bool halves);
 
   /// Something came since `take`.
   [[nodiscard]] bool changed() const noexcept { return changed_; }
@@ -31,10 +31,11 @@ class state_keeper {
   std::string take();
 
  private:
-  void read_detail(const nlohmann::json& x);
-  void read_content(const nlohmann::json& parts, bool whole, std::size_t told);
-  void read_part(const nlohmann::json& x, bool whole, std::size_t told);
-  void read_call(const nlohmann::json& x, std::size_t position);
+  void read_detail(const nlohmann::ordered_json& x);
+  void read_content(const nlohmann::ordered_json& parts, bool whole,
+                    std::size_t told);
+  void read_part(const nlohmann::ordered_json& x, bool whole, std::size_t told);
+  void read_call(const nlohmann::ordered_json& x, std::size_t position);
   [[nodiscard]] std::size_t place_of(const std::string& id,
                                      std::uint64_t at) const;
 

@@ -15,7 +15,7 @@ namespace {
 using answer::count_at;
 using answer::member;
 using answer::text_at;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using nlohmann::ordered_json;
 
 void add(turn_delta& out, piece_kind kind, const std::string& text) {
@@ -148,7 +148,7 @@ void responses_decoder::keep_more(item& call, const json& x) {
     if (is_usual(key) || value.is_null()) continue;
     auto* to = wire::member_to_keep(call.value, key, kept_);
     if (to == nullptr) continue;
-    *to = answer::kept(value);
+    *to = value;
     kept_ += wire::weight_of(*to);
   }
 }
@@ -160,7 +160,7 @@ void responses_decoder::on_item_done(std::uint64_t index, const json& x,
   if (!known) on_item(index, x, out);
   auto& item = items_[index];
   if (item.type == "reasoning" && member(x, "encrypted_content").is_string()) {
-    item.value = answer::kept(x);
+    item.value = x;
     kept_ += wire::weight_of(item.value);
   }
   if (known && is_call(item.type)) keep_more(item, x);

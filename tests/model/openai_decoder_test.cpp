@@ -160,7 +160,7 @@ TEST_CASE("call fragments are read as they come") {
   const std::vector<call_fragment> expected{
       {0, 0u, "a", "read", "", false, false},
       {0, 0u, "", "", "{\"a\":1}", false, false},
-      {0, {}, "b", "grep", R"({"a":"x","z":1})", true, false},
+      {0, {}, "b", "grep", R"({"z":1,"a":"x"})", true, false},
       {0, 1u, "", "flat", "", false, false},
       {0, 0u, "", "old", "{}", false, false},
   };
