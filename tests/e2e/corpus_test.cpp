@@ -69,7 +69,12 @@ void check_complete(const recorded& x, const rt::understood& got) {
     CHECK(got.text.size() == want["text_length"]);
   else
     CHECK(got.text == text_at(want, "text") + text_at(want, "refusal"));
-  CHECK(got.reasoning == text_at(want, "reasoning"));
+  // The index leaves out what an open model thinks in its own words.
+  if (rt::content_of(rt::recorded_streams() / x.file)
+          .find("response.reasoning_text.delta") != std::string::npos)
+    CHECK_FALSE(got.reasoning.empty());
+  else
+    CHECK(got.reasoning == text_at(want, "reasoning"));
   CHECK(got.calls == calls_in(x));
   CHECK(got.failure.empty());
   if (want.contains("usage") && want["usage"].is_object()) {
