@@ -148,10 +148,10 @@ TEST_CASE("context is told to the model, also later and after a crash") {
   CHECK(question(2) == question(0));
   CHECK(body(2).at("messages").back().at("content") ==
         "more\n\nContext:\nBe brief");
-  // The model stays the run's; the next run has the agent's own again.
+  // The model stays the run's, and that of runs that go on with its session.
   CHECK(body(0).at("model") == "other-model");
   CHECK(body(1).at("model") == "other-model");
-  CHECK(body(2).at("model") == "gpt-4.1-mini");
+  CHECK(body(2).at("model") == "other-model");
   const auto listed = riffle::testing::riffle(folder, {"sessions", "list"});
   // Its title is the first task, without the context.
   CHECK(listed.out.find("2 runs") != std::string::npos);
