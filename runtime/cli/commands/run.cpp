@@ -92,6 +92,12 @@ void tell_way_on(const common_options& options, console& io) {
                                           : text + "\n");
 }
 
+int not_started(const error& why, const config::config& settings, console& io) {
+  const int status = report(why, io);
+  point_to_init(settings, why, io);
+  return status;
+}
+
 }  // namespace
 
 int execute(const run_command& x, console& io) {
@@ -138,11 +144,7 @@ int execute(const run_command& x, console& io) {
     return rt->start(*request);
   });
   if (room.status()) return *room.status();
-  if (!started) {
-    const int failure = report(started.error(), io);
-    point_to_init(*settings, started.error(), io);
-    return failure;
-  }
+  if (!started) return not_started(started.error(), *settings, io);
   const int status = watch({*rt, *started, std::move(keyboard)}, x.common,
                            x.show, signals, room, io);
   tell_way_on(x.common, io);
