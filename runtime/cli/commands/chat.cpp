@@ -67,6 +67,23 @@ int no_terminal(console& io) {
   return usage;
 }
 
+/// The session that goes on, if one does, and its model.
+expected<void> choose_session(run_command& options, config::config& settings,
+                              console& io) {
+  interrupts signals;
+  room_wait room{{}, signals, io};
+  const auto session = with_room(room, [&] {
+    return session_for_task(settings, options.session, options.goes_on);
+  });
+  if (!session) return unexpected{session.error()};
+  if (!*session) return {};
+  options.session = (*session)->value;
+  if (!options.choices.model)
+    options.choices.model =
+        model_of_session(settings, **session, options.agent);
+  return {};
+}
+
 }  // namespace
 
 int execute(const chat_command& x, console& io) {
@@ -84,20 +101,8 @@ int execute(const chat_command& x, console& io) {
   for (const auto& known : {check_agent(options.agent, *settings),
                             choose_model(options.choices.model, *settings)})
     if (!known) return report(known.error(), io);
-  const auto session = [&] {
-    interrupts signals;
-    room_wait room{{}, signals, io};
-    return with_room(room, [&] {
-      return session_for_task(*settings, options.session, options.goes_on);
-    });
-  }();
-  if (!session) return report(session.error(), io);
-  if (*session) {
-    options.session = (*session)->value;
-    if (!options.choices.model)
-      options.choices.model =
-          model_of_session(*settings, **session, options.agent);
-  }
+  if (const auto chosen = choose_session(options, *settings, io); !chosen)
+    return report(chosen.error(), io);
   choose_log_level(options.common.level, *settings);
 
   const auto view = view_of(options.common, options.show, io.out, io.err);
