@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
+#include <iterator>
 #include <unistd.h>
 #include <utility>
 
@@ -250,11 +251,13 @@ void session_source::look() {
     if (me.expired()) return;  // the client has gone meanwhile
     storage::run_filter of;
     of.session = session;
-    of.ordinal = ordinal;
+    of.ordinal = 1;
     auto runs = parts->journal->list_runs(of);
-    if (runs && runs->empty()) {
-      of.ordinal = 1;
-      runs = parts->journal->list_runs(of);
+    if (runs && !runs->empty() && ordinal > 1) {
+      of.ordinal = ordinal;
+      auto more = parts->journal->list_runs(of);
+      if (more) std::ranges::move(*more, std::back_inserter(*runs));
+      if (!more) runs = std::move(more);
     }
     parts->post([me, runs = std::move(runs)] {
       if (const auto it = me.lock()) it->take(runs);
@@ -277,6 +280,15 @@ void session_source::take(
   if (!runs || (runs->empty() && follows_)) {
     broken_ = done_ = true;  // it comes again, and is told what is wrong
     return wake_();
+  }
+  if (!runs->empty()) {
+    const auto& first = runs->front().id;
+    if (first_.empty()) first_ = first;
+    // Deleted, and begun again by whoever it was.
+    if (first != first_) {
+      broken_ = done_ = true;
+      return wake_();
+    }
   }
   const auto at =
       std::ranges::find(*runs, place_.ordinal, &storage::run_record::ordinal);

@@ -99,6 +99,7 @@ class session_source final
 
   const std::shared_ptr<event_hub> hub_;
   const session_id session_;
+  run_id first_;  ///< of the session: another one is another session
   const event_format format_;
   const bool follows_;
   session_place place_;

@@ -7,7 +7,9 @@ namespace riffle::http {
 
 feed_source::feed_source(std::shared_ptr<event_hub> hub,
                          storage::feed_place after, feed_request how)
-    : hub_{std::move(hub)}, how_{std::move(how)}, place_{after} {}
+    : hub_{std::move(hub)},
+      how_{std::make_shared<const feed_request>(std::move(how))},
+      place_{after} {}
 
 feed_source::~feed_source() {
   hub_->remove(this);
@@ -17,21 +19,21 @@ feed_source::~feed_source() {
 void feed_source::begin(std::function<void()> wake) {
   wake_ = std::move(wake);
   hub_->tail().add(this);
-  if (how_.over) hub_->add(this);  // its end is no commit
+  if (how_->over) hub_->add(this);  // its end is no commit
   wake_();
 }
 
 std::string_view feed_source::heartbeat() const {
-  return how_.format == event_format::sse ? sse_heartbeat : std::string_view{};
+  return how_->format == event_format::sse ? sse_heartbeat : std::string_view{};
 }
 
 void feed_source::on_news() {
-  if (waits_ && how_.over && !how_.goes_on()) return pull();
+  if (waits_ && how_->over && !how_->goes_on()) return pull();
   wake_();
 }
 
 std::shared_ptr<const std::string> feed_source::next() {
-  if (!std::exchange(opened_, true) && how_.format == event_format::sse)
+  if (!std::exchange(opened_, true) && how_->format == event_format::sse)
     return std::make_shared<const std::string>(
         sse_opening(hub_->parts()->retry_ms));
   if (!ready_.empty()) {
@@ -58,13 +60,13 @@ std::shared_ptr<const std::string> feed_source::from_tail() {
     }
     waits_ = false;
     place_ = at.item->last();
-    if (!how_.has || how_.has(*at.item->run)) return text_of(*at.item);
+    if (!how_->has || how_->has(*at.item->run)) return text_of(*at.item);
   }
 }
 
 std::shared_ptr<const std::string> feed_source::text_of(
     const feed_item& x) const {
-  return how_.format == event_format::sse ? x.frames : x.lines;
+  return how_->format == event_format::sse ? x.frames : x.lines;
 }
 
 void feed_source::pull() {
@@ -74,11 +76,11 @@ void feed_source::pull() {
                         me = weak_from_this()] {
     if (me.expired()) return;  // the client has gone meanwhile
     auto x = std::make_shared<feed_piece>(
-        read_piece(*parts->journal, after, how.has, *known));
-    bool over = x->end && how.over && !how.goes_on() && how.over();
+        read_piece(*parts->journal, after, how->has, *known));
+    bool over = x->end && how->over && !how->goes_on() && how->over();
     // What ended meanwhile brought its last events: they are read first.
     if (over) {
-      const auto rest = read_piece(*parts->journal, x->next, how.has, *known);
+      const auto rest = read_piece(*parts->journal, x->next, how->has, *known);
       over = rest.end && rest.items.empty();
     }
     parts->post([me, x, over] {

@@ -52,7 +52,7 @@ class feed_source final : public body_source,
   void take(feed_piece x, bool over);
 
   const std::shared_ptr<event_hub> hub_;
-  const feed_request how_;
+  const std::shared_ptr<const feed_request> how_;
   storage::feed_place place_;
   std::function<void()> wake_;
   std::deque<feed_item> ready_;

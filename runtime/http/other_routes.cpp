@@ -3,7 +3,11 @@
 #include "runtime/http/other_routes.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -125,17 +129,32 @@ bool has_model(const config::config& x) {
 
 /// Whether a run could begin: the journal takes a write and has room, a model
 /// can be asked.
+readiness look_whether_ready(const site_parts& parts) {
+  if (parts.failure && parts.failure()) return {503, "failed"};
+  if (!has_model(*parts.config)) return {503, "unconfigured"};
+  // Of no session that anybody names.
+  const auto stored =
+      parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});
+  if (!stored) return {503, "unwritable"};
+  return has_room(*parts.config) ? readiness{200, "ready"}
+                                 : readiness{503, "full"};
+}
+
+/// It needs no token and writes: one look a second, however many ask.
 void ready(call c) {
   if (c.at->is_stopping()) return c.out(word(503, "stopping"));
-  work(std::move(c), [](call& x) -> reply {
-    const auto& parts = x.at->parts();
-    if (parts.failure && parts.failure()) return word(503, "failed");
-    if (!has_model(*parts.config)) return word(503, "unconfigured");
-    // Of no session that anybody names.
-    const auto stored =
-        parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});
-    if (!stored) return word(503, "unwritable");
-    return has_room(*parts.config) ? word(200, "ready") : word(503, "full");
+  const auto kept = std::make_shared<call>(std::move(c));
+  in_turn(*kept, {"ready"}, [kept] {
+    work(kept, [](call& x) -> std::optional<reply> {
+      constexpr auto fresh = std::chrono::seconds{1};
+      const auto now = std::chrono::steady_clock::now();
+      auto& last = x.at->last_readiness();
+      if (last.status == 0 || now - last.at >= fresh) {
+        last = look_whether_ready(x.at->parts());
+        last.at = now;
+      }
+      return word(last.status, last.word);
+    });
   });
 }
 

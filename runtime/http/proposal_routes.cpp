@@ -98,6 +98,9 @@ reply decided(call& c, const proposal_id& id, decision x) {
   return json_reply(200, out);
 }
 
+/// How many are looked through for those of a caller.
+constexpr std::size_t most_proposals = 100'000;
+
 }  // namespace
 
 void list_proposals(call c) {
@@ -106,6 +109,7 @@ void list_proposals(call c) {
     if (!limit)
       return problem(400, "invalid_request", "limit must be 1 to 1000");
     storage::proposal_filter of;
+    of.limit = most_proposals;
     const auto status = x.in.query.find("status");
     const auto word =
         status == x.in.query.end() ? std::string{"pending"} : status->second;

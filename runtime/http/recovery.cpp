@@ -81,12 +81,16 @@ void recovery::look_now() {
     }
     go_on(id);
   }
+  std::size_t reopened = 0;
   for (const auto& id : work->volleys) {
+    if (reopened == most) break;  // the others at the next look
     {
       const std::lock_guard lock{mutex_};
       if (refused_.contains(id)) continue;
     }
-    if (!at_.volleys()->knows(id)) go_on_volley(id);
+    if (at_.volleys()->knows(id)) continue;
+    go_on_volley(id);
+    ++reopened;
   }
 }
 
@@ -112,10 +116,12 @@ void recovery::go_on(const run_id& id) {
 void recovery::go_on_volley(const std::string& id) {
   const auto watch = at_.volleys()->listener();
   watch->id = id;
-  auto again = at_.parts().volleys.reopen(id, {}, watch);
+  auto again = at_.parts().volleys.reopen(
+      id, {}, watch, [room = at_.room()] { return room->take(); });
   if (again) {
-    if (auto ok = at_.volleys()->add(id, again->run); !ok)
+    if (auto ok = at_.volleys()->add(id); !ok)
       log_warn(op, "volley " + id + ": " + render(ok.error()));
+    at_.volleys()->set(id, again->run);
     return again->begin();
   }
   // Another process works on it: it may let go of it later.

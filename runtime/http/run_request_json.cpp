@@ -133,6 +133,7 @@ run_request settings(const json& body, const caller& who) {
     x.response_schema = at->dump();
   }
   x.origin.by = who.origin();
+  x.origin.own = !who.sees_all;
   x.workspace = who.workspace;
   return x;
 }

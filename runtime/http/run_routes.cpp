@@ -25,6 +25,8 @@ reply opened(const call& c, const run_id& run, const session_id& session,
   const auto format = wanted_format(c.in, false);
   auto out =
       format ? run_stream(c, run, after, *format) : accepted(run, session);
+  // It has begun, whether or not its stream may be open.
+  if (out.status == 429) out = accepted(run, session);
   out.with("Riffle-Run-Id", run.value);
   return out;
 }
@@ -114,8 +116,12 @@ std::optional<storage::run_state> state_named(std::string_view word) {
 reply shown(call& c) {
   const auto run = visible_run(c, run_id{c.names.at(0)});
   if (!run) return problem(run.error());
-  const auto gone = c.at->parts().sessions.interrupted();
-  auto out = service::to_json(*run, gone && gone->contains(run->id));
+  bool cut_off = false;
+  if (run->state == storage::run_state::active) {
+    const auto gone = c.at->parts().sessions.interrupted();
+    cut_off = gone && gone->contains(run->id);
+  }
+  auto out = service::to_json(*run, cut_off);
   add_end(c, *run, out);
   return json_reply(200, out);
 }

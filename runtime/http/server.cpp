@@ -85,7 +85,7 @@ struct server::impl {
     };
     shared->forget = [this](any_connection* one) {
       all.erase(one);
-      if (all.empty()) tell_empty();
+      if (all.empty() && shared->closing) tell_empty();
     };
   }
 
@@ -108,8 +108,7 @@ struct server::impl {
   std::uint32_t ticks = 0;
   std::mutex mutex;
   std::condition_variable emptied;
-  bool closing = false;
-  bool empty = false;
+  bool empty = false;  ///< while it closes: nobody is left
   std::atomic<std::uint64_t> connections = 0;
   std::atomic<std::uint64_t> streams = 0;
   std::atomic<std::uint64_t> stalled = 0;
@@ -160,8 +159,8 @@ void server::impl::accept() {
       return;
     }
     complained = false;
+    accept();  // first: whatever becomes of this one, others come
     take(std::move(socket));
-    accept();
   });
 }
 
@@ -186,6 +185,7 @@ void server::impl::tick() {
   ticker.expires_after(tick_interval);
   ticker.async_wait([this](beast::error_code stopped) {
     if (stopped) return;
+    tick();  // first: whatever this one throws, others come
     shared->app->tick();
     if (++ticks % (sweep_interval / tick_interval) == 0) {
       const auto now = std::chrono::steady_clock::now();
@@ -195,7 +195,6 @@ void server::impl::tick() {
       for (const auto& one : there) one->sweep(now);
     }
     publish_counts();
-    tick();
   });
 }
 

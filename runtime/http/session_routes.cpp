@@ -123,8 +123,7 @@ void session_events(call c) {
                      "Last-Event-ID (or ?after=) must be of this stream: "
                      "RUN-EVENT, such as 2-17");
     if (auto ok = check_session(x, id); !ok) return problem(ok.error());
-    if (const auto known = x.at->parts().sessions.show(id); !known)
-      return problem(known.error());
+    if (auto ok = check_begun(x, id); !ok) return problem(ok.error());
     if (auto refused = check_session_place(x, id, *place))
       return std::move(*refused);
     auto out = run_stream(x, {}, 0, format);

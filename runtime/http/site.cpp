@@ -17,9 +17,14 @@ namespace riffle::http {
 struct passport {
   route_match where;
   caller_ptr who;
+  duration wait{};  ///< for its turn
 };
 
 namespace {
+
+/// How long a stream waits for its turn: at a 429 an EventSource stops for
+/// good, and after a restart all of them come at once.
+constexpr auto longest_wait = std::chrono::seconds{10};
 
 /// Logins that are tried, of each address.
 const std::string login_bucket = "\nlogin ";
@@ -93,6 +98,8 @@ site::site(site_parts parts, std::shared_ptr<gate> gate, poster post)
           .count());
   hub_ = std::make_shared<event_hub>(std::move(x));
   volleys_ = std::make_shared<volley_table>(parts_.journal, parts_.works);
+  room_ = std::make_shared<run_room>(parts_.sessions,
+                                     parts_.config->server.limits.runs);
 }
 
 std::shared_ptr<gate> site::current_gate() const {
@@ -151,7 +158,14 @@ std::optional<reply> site::check_request(
   }
   const bool of_health = open && !where.found->has_body;
   const auto bucket = open ? login_bucket + x.peer : pass->who->name;
-  if (!of_health && !limiter_.admit(bucket, now)) return too_fast();
+  const bool of_stream =
+      !open && where.found && where.found->path.ends_with("/events");
+  const auto wait =
+      of_health   ? std::optional{duration{}}
+      : of_stream ? limiter_.delay("\nstreams " + bucket, now, longest_wait)
+                  : limiter_.delay(bucket, now, {});
+  if (!wait) return too_fast();
+  pass->wait = *wait;
   if (!where.found && where.allowed.empty())
     return problem(404, "not_found",
                    "there is no " + x.path + "; /openapi.json lists what is");
@@ -207,6 +221,9 @@ void site::handle(request x, std::shared_ptr<void> ticket, responder to) {
       to(problem(500, "internal", "the request failed; the log says why"));
     }
   };
+  if (pass->wait > duration{})
+    return parts_.clock->after(pass->wait,
+                               [post = hub_->parts()->post, go] { post(go); });
   large ? parts_.works->submit(go) : go();
 }
 
@@ -238,25 +255,6 @@ void site::finish(const request& x, reply& to) {
   if (!log_enabled(log_level::debug)) return;
   log_debug("server", x.peer + " " + x.method + " " + x.path + " " +
                           std::to_string(to.status));
-}
-
-std::size_t site::runs_under_way() {
-  constexpr auto fresh = std::chrono::milliseconds{200};
-  const auto now = std::chrono::steady_clock::now();
-  {
-    const std::lock_guard lock{mutex_};
-    if (now - counted_at_ < fresh) return ++under_way_ - 1;
-    counted_at_ = now;
-  }
-  const auto most = parts_.config->server.limits.runs;
-  const auto all = parts_.sessions.unfinished(std::size_t{most} + 1);
-  std::size_t count = 0;
-  if (all)
-    count = static_cast<std::size_t>(std::ranges::count_if(
-        *all, [](auto& x) { return x.owner == storage::run_owner::here; }));
-  const std::lock_guard lock{mutex_};
-  under_way_ = count + 1;
-  return count;
 }
 
 // -- what handlers share ------------------------------------------------------
@@ -359,22 +357,19 @@ expected<void> check_session(const call& c, const session_id& id) {
 }
 
 expected<void> check_may_add(const call& c, const session_id& id) {
-  if (is_of_server(id)) return no_session(id);
+  if (auto ok = service::check_name(id); !ok) return ok;
   const auto own = is_own(c, id);
   if (!own) return unexpected{own.error()};
   if (own->value_or(true)) return {};
   return no_session(id);
 }
 
-std::optional<reply> cannot_start(const call& c, std::size_t* room) {
+std::optional<reply> cannot_start(const call& c, bool takes) {
   if (c.at->is_stopping())
     return std::move(problem(503, "cancelled", "the server is about to stop")
                          .with("Retry-After", "1"));
-  const auto most = c.at->parts().config->server.limits.runs;
-  if (most == 0) return {};
-  const auto under_way = c.at->runs_under_way();
-  if (room) *room = most - std::min<std::size_t>(most, under_way);
-  if (under_way < most) return {};
+  const auto room = c.at->room();
+  if (takes ? room->take() : room->is_there()) return {};
   return std::move(problem(429, "session_busy",
                            "as many runs as server.limits.runs are under way; "
                            "try again when one has ended")

@@ -24,6 +24,7 @@
 #include "runtime/http/event_sources.hpp"
 #include "runtime/http/gate.hpp"
 #include "runtime/http/permits.hpp"
+#include "runtime/http/run_room.hpp"
 #include "runtime/http/server.hpp"
 #include "runtime/http/turns.hpp"
 #include "runtime/http/volley_table.hpp"
@@ -89,6 +90,13 @@ struct route_match {
 };
 route_match find_route(std::string_view method, std::string_view path);
 
+/// What /readyz answered, and when.
+struct readiness {
+  unsigned status = 0;  ///< 0: nobody has looked
+  std::string word{};
+  time_point at{};
+};
+
 class site final : public application {
  public:
   site(site_parts parts, std::shared_ptr<gate> gate, poster post);
@@ -111,12 +119,16 @@ class site final : public application {
   }
   [[nodiscard]] std::shared_ptr<gate> current_gate() const;
 
-  /// Runs that are under way, as of a moment ago. Blocks.
-  std::size_t runs_under_way();
+  /// It outlives the site: volleys ask it.
+  [[nodiscard]] const std::shared_ptr<run_room>& room() const noexcept {
+    return room_;
+  }
   [[nodiscard]] const std::shared_ptr<volley_table>& volleys() const noexcept {
     return volleys_;
   }
 
+  /// Of whoever has the turn "ready".
+  [[nodiscard]] readiness& last_readiness() noexcept { return ready_; }
   [[nodiscard]] turns& in_turn() noexcept { return turns_; }
   [[nodiscard]] permits& streams() noexcept { return permits_; }
   [[nodiscard]] ended_cookies& logged_out() noexcept { return logged_out_; }
@@ -132,12 +144,12 @@ class site final : public application {
   mutable std::mutex mutex_;
   std::shared_ptr<gate> gate_;
   std::shared_ptr<volley_table> volleys_;
+  std::shared_ptr<run_room> room_;
   turns turns_;
+  readiness ready_;
   permits permits_;
   ended_cookies logged_out_;
   ended_calls calls_;
-  std::size_t under_way_ = 0;
-  time_point counted_at_{};
   rate_limiter limiter_;  ///< on the I/O thread
   std::atomic<bool> stopping_ = false;
 };
@@ -164,8 +176,8 @@ expected<void> check_session(const call& c, const session_id& id);
 /// A session that is new, or the caller's: `not_found` else.
 expected<void> check_may_add(const call& c, const session_id& id);
 /// Why nothing can begin now: the server stops, or `limits.runs` are under way.
-/// `room`, if there is a limit: for how many there is. Blocks.
-std::optional<reply> cannot_start(const call& c, std::size_t* room = nullptr);
+/// `takes`: the place of one that begins. Blocks.
+std::optional<reply> cannot_start(const call& c, bool takes = true);
 /// A body as JSON, in the order of its members; else what is wrong with it.
 tl::expected<json, std::string> read_json(std::string_view text);
 /// Deeper than any honest body: what walks over JSON does so on the stack.

@@ -199,19 +199,33 @@ expected<std::string> secret_file(const std::filesystem::path& file) {
   return read_secret(file, there.get());
 }
 
-bool rate_limiter::admit(const std::string& who, time_point now) {
-  if (most_ == 0) return true;
+std::optional<duration> rate_limiter::delay(const std::string& who,
+                                            time_point now, duration most) {
+  if (most_ == 0) return duration{};
   constexpr std::size_t most_buckets = 10'000;
-  if (buckets_.size() > most_buckets) buckets_.clear();
+  if (buckets_.size() > most_buckets) forget_full(now);
   const double full = most_;
   auto [at, added] = buckets_.try_emplace(who, bucket{full, now});
   auto& x = at->second;
   const std::chrono::duration<double> passed = now - x.at;
   x.left = std::min(full, x.left + passed.count() * full);
   x.at = now;
-  if (x.left < 1) return false;
+  const std::chrono::duration<double> wait{std::max(0.0, (1 - x.left) / full)};
+  if (wait > most) return std::nullopt;
   x.left -= 1;
-  return true;
+  return std::chrono::duration_cast<duration>(wait);
+}
+
+/// Those that are full again are as if they were new; who has used his up
+/// stays, unless there are too many of them.
+void rate_limiter::forget_full(time_point now) {
+  const double full = most_;
+  const auto before = buckets_.size();
+  std::erase_if(buckets_, [&](const auto& one) {
+    const std::chrono::duration<double> passed = now - one.second.at;
+    return one.second.left + passed.count() * full >= full;
+  });
+  if (buckets_.size() > before / 2) buckets_.clear();
 }
 
 }  // namespace riffle::http

@@ -95,15 +95,24 @@ std::string make_secret();
 expected<std::string> secret_file(const std::filesystem::path& file);
 
 /// How many requests a second each may make: a bucket that holds those of one
-/// second. `now` comes in. Not thread-safe.
+/// second. `now` comes in. Not thread-safe; O(1) for each, but for one in
+/// 10,000.
 class rate_limiter {
  public:
   explicit rate_limiter(std::uint32_t per_second) : most_{per_second} {}
-  bool admit(const std::string& who, time_point now);
+  bool admit(const std::string& who, time_point now) {
+    return delay(who, now, {}).has_value();
+  }
+  /// How long it has to wait for its turn, which it then has; nothing: longer
+  /// than `most`, and it has none.
+  std::optional<duration> delay(const std::string& who, time_point now,
+                                duration most);
 
  private:
+  void forget_full(time_point now);
+
   struct bucket {
-    double left = 0;
+    double left = 0;  ///< below 0: turns that were given ahead
     time_point at{};
   };
   std::uint32_t most_;

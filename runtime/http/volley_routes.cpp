@@ -25,17 +25,17 @@ expected<service::volley_record> visible_volley(const call& c,
   if (!service::is_volley(id)) return unexpected{no_volley(id)};
   auto x = service::load_volley(*c.at->parts().journal, id);
   if (!x) return x;
-  const bool own = !x->request.tasks.empty() &&
-                   x->request.tasks.front().origin.by == c.who->origin();
-  if (own || c.who->sees_all) return x;
+  if (may_see(*c.who, x->request.tasks.front().origin.by)) return x;
   return unexpected{no_volley(id)};
+}
+
+json task_json(const run_request& x) {
+  return {{"task", x.task}, {"session_id", x.session ? x.session->value : ""}};
 }
 
 json tasks_json(const volley_request& x) {
   json out = json::array();
-  for (const auto& task : x.tasks)
-    out.push_back({{"task", task.task},
-                   {"session_id", task.session ? task.session->value : ""}});
+  for (const auto& task : x.tasks) out.push_back(task_json(task));
   return out;
 }
 
@@ -54,8 +54,8 @@ reply no_content() {
   return out;
 }
 
-reply accepted_volley(const std::string& id, const volley_request& x) {
-  auto out = json_reply(202, {{"volley_id", id}, {"tasks", tasks_json(x)}});
+reply accepted_volley(const std::string& id, json tasks) {
+  auto out = json_reply(202, {{"volley_id", id}, {"tasks", std::move(tasks)}});
   out.with("Location", "/v1/volleys/" + id);
   return out;
 }
@@ -69,28 +69,32 @@ reply begin_volley(call& c, volley_request x) {
     const auto there = service::load_volley(*c.at->parts().journal, x.id);
     if (there && there->request.tasks.front().origin.digest ==
                      x.tasks.front().origin.digest)
-      return accepted_volley(x.id, there->request);
+      return accepted_volley(x.id, tasks_json(there->request));
     if (there)
       return problem(422, "invalid_request",
                      "this Idempotency-Key was used for another request; a "
                      "new request needs a new key");
   }
-  // Its runs are runs like others.
-  std::size_t room = x.workers;
-  if (auto refused = cannot_start(c, &room)) return std::move(*refused);
-  x.workers =
-      static_cast<std::uint32_t>(std::min<std::size_t>(x.workers, room));
-  const auto watch = c.at->volleys()->listener();
-  auto made =
-      c.at->parts().volleys.open(std::move(x), *c.at->parts().ids, watch);
-  if (!made) return problem(made.error());
-  const auto record = service::load_volley(*c.at->parts().journal, made->id);
-  if (!record) return problem(record.error());
-  watch->id = made->id;
-  if (auto ok = c.at->volleys()->add(made->id, made->run); !ok)
-    return problem(ok.error());
+  // Its runs are runs like others: each asks for room again.
+  if (auto refused = cannot_start(c, false)) return std::move(*refused);
+  if (x.id.empty()) x.id = c.at->parts().ids->make(service::volley_prefix);
+  const auto id = x.id;
+  const auto all = c.at->volleys();
+  if (auto ok = all->add(id); !ok) return problem(ok.error());
+  const auto watch = all->listener();
+  watch->id = id;
+  auto made = c.at->parts().volleys.open(
+      std::move(x), *c.at->parts().ids, watch,
+      [room = c.at->room()] { return room->take(); });
+  if (!made) {
+    all->remove(id);
+    return problem(made.error());
+  }
+  all->set(id, made->run);
+  json tasks = json::array();
+  for (const auto& task : made->tasks) tasks.push_back(task_json(task.request));
   made->begin();
-  return accepted_volley(made->id, record->request);
+  return accepted_volley(id, std::move(tasks));
 }
 
 }  // namespace
@@ -133,7 +137,7 @@ void show_volley(call c) {
       add_end(x, run, list.back());
     }
     return json_reply(200, {{"volley_id", id},
-                            {"active", x.at->volleys()->find(id) != nullptr},
+                            {"active", x.at->parts().volleys.is_worked_on(id)},
                             {"tasks", tasks_json(record->request)},
                             {"runs", std::move(list)},
                             {"totals", totals_json(spent)}});
@@ -201,17 +205,30 @@ expected<bool> has_more(storage::journal& journal, storage::feed_place after,
   }
 }
 
+/// Whether nothing more comes of it: nobody works on it, no server will go on
+/// with it, and no run of it is open. Else, and if it cannot be known: nothing.
+std::optional<std::vector<storage::run_record>> runs_if_over(
+    const site& at, const std::string& id,
+    const service::volley_record& record) {
+  if (at.parts().volleys.is_worked_on(id)) return {};
+  const auto noted = at.volleys()->unfinished();
+  if (!noted || noted->contains(id)) return {};
+  auto runs = service::runs_of_volley(*at.parts().journal, id, record);
+  if (!runs || std::ranges::any_of(*runs, [](const auto& run) {
+        return run.state == storage::run_state::active;
+      }))
+    return {};
+  return std::move(*runs);
+}
+
 /// The end of a volley that a client has seen: it need not come again.
 expected<bool> is_seen(call& c, const std::string& id,
                        const service::volley_record& record) {
   const auto asked = asked_feed_place(c.in);
-  if (!asked || !*asked || c.at->volleys()->find(id)) return false;
-  auto& journal = *c.at->parts().journal;
-  const auto runs = service::runs_of_volley(journal, id, record);
-  if (!runs) return unexpected{runs.error()};
-  for (const auto& run : *runs)
-    if (run.state == storage::run_state::active) return false;
-  const auto more = has_more(journal, **asked, *runs);
+  if (!asked || !*asked) return false;
+  const auto runs = runs_if_over(*c.at, id, record);
+  if (!runs) return false;
+  const auto more = has_more(*c.at->parts().journal, **asked, *runs);
   if (!more) return unexpected{more.error()};
   return !*more;
 }
@@ -236,8 +253,10 @@ void volley_events(call c) {
   const auto format = feed_format(c);
   work(std::move(c), [format](call& x) -> reply {
     const auto id = x.names.at(0);
-    const auto record = visible_volley(x, id);
-    if (!record) return problem(record.error());
+    auto loaded = visible_volley(x, id);
+    if (!loaded) return problem(loaded.error());
+    const auto record =
+        std::make_shared<const service::volley_record>(std::move(*loaded));
     feed_request how;
     how.has = [id](const feed_run& run) { return run.volley == id; };
     if (auto refused = refuse_place(x, how.has)) return std::move(*refused);
@@ -247,12 +266,8 @@ void volley_events(call c) {
     how.goes_on = [at = x.at, id] {
       return at->volleys()->find(id) != nullptr;
     };
-    how.over = [at = x.at, id, record = *record] {
-      const auto runs =
-          service::runs_of_volley(*at->parts().journal, id, record);
-      return runs && std::ranges::none_of(*runs, [](const auto& run) {
-               return run.state == storage::run_state::active;
-             });
+    how.over = [at = x.at, id, record] {
+      return runs_if_over(*at, id, *record).has_value();
     };
     return feed_stream(
         x, format,
@@ -291,7 +306,8 @@ void cancel_volley(call c) {
       return problem(ok.error());
     const auto runs = service::runs_of_volley(journal, id, *record);
     if (!runs) return problem(runs.error());
-    bool active = false;
+    // Between two runs of a task, too.
+    bool active = x.at->parts().volleys.is_worked_on(id);
     std::optional<error> refused;
     for (const auto& run : *runs) {
       if (run.state != storage::run_state::active) continue;

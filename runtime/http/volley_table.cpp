@@ -14,19 +14,24 @@ void volley_table::watch::all_over(const std::optional<error>& failure) {
     table->works_->submit([table, id = id] { table->remove(id); });
 }
 
-expected<void> volley_table::add(const std::string& id,
-                                 std::weak_ptr<service::volley_run> x) {
-  {
-    const std::lock_guard lock{mutex_};
-    all_[id] = std::move(x);
-  }
+expected<void> volley_table::add(const std::string& id) {
+  set(id, {});
   return notes_.set(id, "true");
+}
+
+void volley_table::set(const std::string& id,
+                       std::weak_ptr<service::volley_run> x) {
+  const std::lock_guard lock{mutex_};
+  all_[id] = std::move(x);
 }
 
 void volley_table::remove(const std::string& id) {
   if (auto ok = notes_.set(id, ""); !ok)
     log_warn("server",
              "that " + id + " is over is not on record: " + render(ok.error()));
+  // Behind the note: who finds none does not begin it again.
+  const std::lock_guard lock{mutex_};
+  all_.erase(id);
 }
 
 std::shared_ptr<service::volley_run> volley_table::find(

@@ -40,15 +40,18 @@ class volley_table : public std::enable_shared_from_this<volley_table> {
     return std::make_shared<watch>(weak_from_this());
   }
 
-  /// From now on it is on record, until it is over. Blocks. Before it begins.
-  expected<void> add(const std::string& id,
-                     std::weak_ptr<service::volley_run> x);
+  /// From now on it is on record that it has not ended, until it has. Before it
+  /// is stored itself: what is stored and not noted, nobody goes on with.
+  /// Blocks.
+  expected<void> add(const std::string& id);
+  /// This process works on it now.
+  void set(const std::string& id, std::weak_ptr<service::volley_run> x);
   /// Nothing is left of it. Blocks.
   void remove(const std::string& id);
 
   /// Null: this process does not work on it.
   std::shared_ptr<service::volley_run> find(const std::string& id) const;
-  /// Whether this process has ever worked on it.
+  /// Whether this process works on it, or did and something is left to do.
   bool knows(const std::string& id) const;
   /// Those that this process works on.
   [[nodiscard]] std::vector<std::shared_ptr<service::volley_run>> living()

@@ -114,6 +114,14 @@ void limit_patience(int socket, duration stall_timeout) {
   const int ms = static_cast<int>(
       std::chrono::duration_cast<milliseconds>(stall_timeout).count() + 1000);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+  // Of a stream that has no heartbeat nothing else would tell.
+  const auto set = [socket](int level, int what, int value) {
+    ::setsockopt(socket, level, what, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
 bool is_dead(int socket) {
@@ -121,6 +129,9 @@ bool is_dead(int socket) {
   ::socklen_t size = sizeof about;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &about, &size) != 0)
     return false;
+  // With TLS nobody waits for what the peer sends, so not for its end either.
+  if (about.tcpi_state == TCP_CLOSE || about.tcpi_state == TCP_CLOSE_WAIT)
+    return true;
   return about.tcpi_unacked > 0 && about.tcpi_last_ack_recv > dead_after_ms;
 }
 

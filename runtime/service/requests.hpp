@@ -30,6 +30,8 @@ struct attachment_source {
 struct request_origin {
   std::string by{};      ///< "server:NAME" of a token; empty: this process
   std::string digest{};  ///< of what was asked: the same request comes again
+  /// A session that another one began is not there for it.
+  bool own = false;
 
   bool operator==(const request_origin&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/volley_record.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/session_state.hpp"
 
@@ -199,7 +200,8 @@ expected<sessions::values> sessions::state(const session_id& id) const {
 
 expected<void> sessions::set_state(const session_id& id, const std::string& key,
                                    const nlohmann::json& value) const {
-  if (!journal_) return unexpected{unknown("session", id.value)};
+  if (!journal_ || is_volley(id.value) || id.value.starts_with("riffle:"))
+    return unexpected{unknown("session", id.value)};
   const auto now = journal_->load_state(id);
   if (!now) return unexpected{now.error()};
   auto text = tools::check_state(*now, key, value);

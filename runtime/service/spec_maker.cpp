@@ -94,6 +94,21 @@ std::string spec_maker::model_of(const run_request& x) const {
   return name;
 }
 
+/// When a run begins, not when it was asked for: a task of a volley or a step
+/// of a plan may name a session that somebody else has begun meanwhile.
+expected<void> spec_maker::check_owner(const session_id& session,
+                                       const request_origin& who) const {
+  if (!who.own) return {};
+  storage::run_filter of;
+  of.session = session;
+  of.ordinal = 1;
+  const auto first = parts_.journal->list_runs(of);
+  if (!first) return unexpected{first.error()};
+  if (first->empty() || origin_of(first->front()).by == who.by) return {};
+  return unexpected{error{errc::not_found, op,
+                          "there is no session \"" + session.value + "\""}};
+}
+
 expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
                                         std::string task,
                                         const stored_request& x) {
@@ -102,6 +117,8 @@ expected<run_spec_ptr> spec_maker::make(run_id run, session_id session,
   spec->session = std::move(session);
   spec->task = std::move(task);
   auto stored = x;
+  if (auto ok = check_owner(spec->session, x.request.origin); !ok)
+    return unexpected{std::move(ok.error())};
   if (auto ok = load_files(*spec, stored); !ok)
     return unexpected{std::move(ok.error())};
   if (auto ok = describe(*spec, stored); !ok)

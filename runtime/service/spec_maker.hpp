@@ -114,6 +114,8 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   expected<void> add_fallback(run_spec& spec, const std::stop_token& stop);
   /// Before `connect`: what an answer of a form changes.
   expected<void> choose_form(run_spec& spec) const;
+  expected<void> check_owner(const session_id& session,
+                             const request_origin& who) const;
 
   const std::shared_ptr<const config::config> config_;
   const parts parts_;

@@ -49,7 +49,18 @@ void get_attachments(const nlohmann::json& from, stored_request& x) {
 
 }  // namespace
 
+bool is_reserved(const session_id& x) noexcept {
+  return x.value.starts_with("riffle:") || x.value.starts_with("volley_") ||
+         x.value.starts_with("plan_");
+}
+
 expected<void> check_name(const session_id& x) {
+  if (is_reserved(x))
+    return unexpected{
+        error{errc::invalid_request, "runtime",
+              "a session cannot be called \"" + x.value +
+                  "\": names that begin with riffle:, volley_ or plan_ are "
+                  "those of Riffle's own records; choose another one"}};
   std::string_view rest = x.value;
   bool good = !rest.empty();
   while (good && !rest.empty()) {
@@ -83,6 +94,7 @@ std::string to_json(const stored_request& x) {
   if (x.cause) out["cause"] = x.cause->value;
   if (!asked.origin.by.empty()) out["asked_by"] = asked.origin.by;
   if (!asked.origin.digest.empty()) out["asked"] = asked.origin.digest;
+  if (asked.origin.own) out["asked_own"] = true;
   if (x.place) {
     out["volley"] = x.place->volley;
     out["task"] = x.place->task;
@@ -107,7 +119,8 @@ stored_request request_from_json(const std::string& text) {
   asked.surroundings = from.value("surroundings_text", "");
   asked.workspace = from.value("workspace", "");
   asked.phase = from.value("phase", "");
-  asked.origin = {from.value("asked_by", ""), from.value("asked", "")};
+  asked.origin = {from.value("asked_by", ""), from.value("asked", ""),
+                  from.value("asked_own", false)};
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
   x.plan_session = session_id{from.value("plan_session", "")};

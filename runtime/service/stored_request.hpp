@@ -44,8 +44,11 @@ struct stored_request {
   std::vector<attachment> attachments = {};
 };
 
+/// Names of Riffle's own records: of plans, of volleys, and `notes`.
+[[nodiscard]] bool is_reserved(const session_id& x) noexcept;
+
 /// Fails with `invalid_request` where a session cannot have this name: it is
-/// text, in one line.
+/// text, in one line, and not reserved.
 expected<void> check_name(const session_id& x);
 
 /// As JSON, without task, session and stop token.

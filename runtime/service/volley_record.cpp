@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <iterator>
+#include <limits>
+#include <ranges>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -43,7 +46,8 @@ expected<volley_record> read_record(const std::string& id,
                             "the record of volley " + id + " is damaged"}};
   };
   const auto from = nlohmann::json::parse(text, nullptr, false);
-  if (!from.is_object() || !from.contains("tasks")) return damaged();
+  if (!from.is_object() || !from.contains("tasks") || from["tasks"].empty())
+    return damaged();
   try {
     volley_record x;
     x.request.workers = from.at("workers").get<std::uint32_t>();
@@ -87,20 +91,32 @@ expected<volley_record> load_volley(storage::journal& journal,
   return read_record(id, found->second);
 }
 
+expected<placed_runs> runs_in_session(storage::journal& journal,
+                                      const std::string& id,
+                                      const session_id& session) {
+  storage::run_filter of;
+  of.session = session;
+  of.limit = std::numeric_limits<std::size_t>::max();
+  auto runs = journal.list_runs(of);
+  if (!runs) return unexpected{std::move(runs.error())};
+  placed_runs out;
+  for (auto& run : *runs | std::views::reverse) {
+    const auto place = request_from_json(run.settings).place;
+    if (place && place->volley == id)
+      out.emplace_back(place->task, std::move(run));
+  }
+  return out;
+}
+
 expected<std::vector<storage::run_record>> runs_of_volley(
     storage::journal& journal, const std::string& id, const volley_record& x) {
-  std::vector<std::pair<std::size_t, storage::run_record>> placed;
+  placed_runs placed;
   std::set<session_id> seen;
   for (const auto& task : x.request.tasks) {
     if (!seen.insert(*task.session).second) continue;
-    auto whole = journal.load_session(*task.session);
-    if (!whole && whole.error().code == errc::not_found) continue;
-    if (!whole) return unexpected{std::move(whole.error())};
-    for (auto& run : whole->runs) {
-      const auto place = request_from_json(run.settings).place;
-      if (place && place->volley == id)
-        placed.emplace_back(place->task, std::move(run));
-    }
+    auto some = runs_in_session(journal, id, *task.session);
+    if (!some) return unexpected{std::move(some.error())};
+    std::ranges::move(*some, std::back_inserter(placed));
   }
   std::ranges::stable_sort(placed, {}, [](const auto& y) { return y.first; });
   std::vector<storage::run_record> out;
@@ -121,6 +137,13 @@ std::optional<std::string> asked_volley_end(storage::journal& journal,
   const auto found = state->find(end_key);
   if (found == state->end()) return std::nullopt;
   return found->second;
+}
+
+bool is_worked_on(const std::filesystem::path& folder, const std::string& id) {
+  if (folder.empty()) return false;
+  const auto file = folder / (id + ".lock");
+  const unique_fd fd{::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  return fd && !try_lock(fd, lock_kind::shared) && errno == EWOULDBLOCK;
 }
 
 volley_lock::~volley_lock() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/unique_fd.hpp"
@@ -42,13 +43,23 @@ expected<void> store_volley(storage::journal& journal, const std::string& id,
 expected<volley_record> load_volley(storage::journal& journal,
                                     const std::string& id);
 
+/// Runs with the place of their task.
+using placed_runs = std::vector<std::pair<std::size_t, storage::run_record>>;
+
+/// Those of a volley in one session, oldest first; none if there is no such
+/// session. Fails as `list_runs`.
+expected<placed_runs> runs_in_session(storage::journal& journal,
+                                      const std::string& id,
+                                      const session_id& session);
+
 /// Every run of its tasks, in task order, those of a task from the first one.
-/// Fails as `load_session`.
+/// Fails as `list_runs`.
 expected<std::vector<storage::run_record>> runs_of_volley(
     storage::journal& journal, const std::string& id, const volley_record& x);
 
 /// Another process wants it to end, by this reason: whoever works on it looks
-/// when a run of it was cancelled from outside. Empty: nobody does (any more).
+/// when a run of it was cancelled from outside, and between two runs of a task.
+/// Empty: nobody does (any more).
 expected<void> ask_volley_end(storage::journal& journal, const std::string& id,
                               const std::string& reason);
 /// Nothing, also where that cannot be read.
@@ -75,5 +86,9 @@ class volley_lock {
 /// `storage_unavailable`.
 expected<std::shared_ptr<volley_lock>> lock_volley(
     const std::filesystem::path& folder, const std::string& id);
+
+/// Whether a process, this one too, works on it. Locks nothing for longer than
+/// the look.
+bool is_worked_on(const std::filesystem::path& folder, const std::string& id);
 
 }  // namespace riffle::service

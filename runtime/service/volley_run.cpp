@@ -29,13 +29,15 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
                        std::shared_ptr<storage::event_log> log,
                        std::shared_ptr<executor> where,
                        std::shared_ptr<volley_listener> listener,
-                       std::shared_ptr<volley_lock> lock, end_asked asked)
+                       std::shared_ptr<volley_lock> lock, end_asked asked,
+                       has_room room)
     : id_{std::move(id)},
       again_{std::move(again)},
       runs_{std::move(runs)},
       log_{std::move(log)},
       where_{std::move(where)},
       end_asked_{std::move(asked)},
+      has_room_{std::move(room)},
       lock_{std::move(lock)},
       listener_{std::move(listener)} {
   slots_.reserve(tasks.size());
@@ -106,16 +108,51 @@ std::optional<std::vector<run_id>> volley_run::under_way() {
 }
 
 void volley_run::start(std::size_t task, std::uint32_t attempt) {
-  std::optional<run_id> open;
-  run_request request;
+  bool again = false;
   {
     const std::lock_guard lock{mutex_};
     auto& x = slots_[task];
     x.now = phase::works;
-    open = x.what.open;
+    again = !x.what.result.runs.empty();
     x.what.result.attempts = attempt;
     x.announced = false;
-    request = x.what.request;
+  }
+  if (!where_ || (!again && !has_room_)) return begin(task);
+  where_->submit([me = shared_from_this(), task] {
+    if (me->may_begin(task)) me->begin(task);
+  });
+}
+
+/// In the pause before it somebody may have asked for the end, with no run
+/// there to be cancelled. Blocks.
+bool volley_run::may_begin(std::size_t task) {
+  if (auto reason = end_asked_ ? end_asked_() : std::nullopt) {
+    cancel(std::move(*reason));
+    no_room(task);
+    return false;
+  }
+  if (!has_room_ || has_room_()) return true;
+  no_room(task);
+  return false;
+}
+
+/// It has not begun, and waits for its turn again.
+void volley_run::no_room(std::size_t task) {
+  {
+    const std::lock_guard lock{mutex_};
+    slots_[task].now = phase::between;
+    --slots_[task].what.result.attempts;
+  }
+  tell(task, {.no_room = true});
+}
+
+void volley_run::begin(std::size_t task) {
+  std::optional<run_id> open;
+  run_request request;
+  {
+    const std::lock_guard lock{mutex_};
+    open = slots_[task].what.open;
+    request = slots_[task].what.request;
   }
   const auto reader = [me = weak_from_this(), task, log = log_, where = where_,
                        runs = runs_](const run_id& run, const session_id&) {
@@ -141,14 +178,7 @@ void volley_run::start(std::size_t task, std::uint32_t attempt) {
 
 void volley_run::opened(std::size_t task, expected<run_opened> x) {
   // As `run_table` says it: there are `runtime.max_runs` already.
-  if (!x && x.error().code == errc::budget_exceeded) {
-    {
-      const std::lock_guard lock{mutex_};
-      slots_[task].now = phase::between;
-      --slots_[task].what.result.attempts;
-    }
-    return tell(task, {.no_room = true});
-  }
+  if (!x && x.error().code == errc::budget_exceeded) return no_room(task);
   if (!x) return ended(task, {}, std::move(x.error()));
   std::optional<std::string> cancelled;
   std::shared_ptr<volley_listener> listener;
@@ -222,7 +252,7 @@ void volley_run::ended(std::size_t task,
       how.rate_limited = result.failure->code == errc::model_rate_limited;
     }
   }
-  if (from_outside) return tell_after_look(task, how);
+  if (from_outside || how.retryable) return tell_after_look(task, how);
   tell(task, how);
 }
 

@@ -49,13 +49,16 @@ class volley_run final : public volley_port,
  public:
   /// Why another process wants the volley to end; nothing: none does. Blocks.
   using end_asked = std::function<std::optional<std::string>()>;
+  /// Whether there is room for one more run, beside what `runtime.max_runs`
+  /// says. Blocks; null: there is.
+  using has_room = std::function<bool()>;
 
   volley_run(std::string id, std::vector<volley_entry> tasks,
              resume_options again, class runs runs,
              std::shared_ptr<storage::event_log> log,
              std::shared_ptr<executor> where,
              std::shared_ptr<volley_listener> listener,
-             std::shared_ptr<volley_lock> lock, end_asked asked);
+             std::shared_ptr<volley_lock> lock, end_asked asked, has_room room);
 
   /// Tasks as the scheduler takes them.
   [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
@@ -91,6 +94,9 @@ class volley_run final : public volley_port,
     std::function<void()> held{};  ///< what came of it before that
   };
 
+  bool may_begin(std::size_t task);
+  void begin(std::size_t task);
+  void no_room(std::size_t task);
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
              std::optional<error> failure, std::string answer = {});
@@ -105,6 +111,7 @@ class volley_run final : public volley_port,
   const std::shared_ptr<storage::event_log> log_;
   const std::shared_ptr<executor> where_;
   const end_asked end_asked_;
+  const has_room has_room_;
   /// While it lives no other process works on the volley.
   std::shared_ptr<volley_lock> lock_;
   std::mutex mutex_;

@@ -28,12 +28,17 @@ expected<void> check_tasks(const volley_request& x) {
   if (x.tasks.empty())
     return unexpected{
         error{errc::invalid_request, op, "a volley needs a task"}};
-  for (std::size_t i = 0; i < x.tasks.size(); ++i)
+  for (std::size_t i = 0; i < x.tasks.size(); ++i) {
+    const auto place = "task " + std::to_string(i + 1) + " of " +
+                       std::to_string(x.tasks.size());
     if (x.tasks[i].task.empty())
       return unexpected{error{errc::invalid_request, op,
-                              "task " + std::to_string(i + 1) + " of " +
-                                  std::to_string(x.tasks.size()) +
-                                  " is empty: say what is to be done"}};
+                              place + " is empty: say what is to be done"}};
+    if (!x.tasks[i].session) continue;
+    if (auto ok = check_name(*x.tasks[i].session); !ok)
+      return unexpected{
+          error{ok.error().code, op, place + ": " + ok.error().message}};
+  }
   return {};
 }
 
@@ -59,8 +64,6 @@ class progress_of_tasks {
   }
 
  private:
-  using placed_runs = std::vector<std::pair<std::size_t, storage::run_record>>;
-
   static void note(volley_entry& x, const storage::run_record& run) {
     ++x.result.attempts;
     x.result.run = run.id;
@@ -99,15 +102,9 @@ class progress_of_tasks {
   expected<placed_runs> runs_of(const session_id& session) {
     const auto [i, is_new] = known_.try_emplace(session);
     if (!is_new) return i->second;
-    auto whole = journal_.load_session(session);
-    if (!whole && whole.error().code != errc::not_found)
-      return unexpected{std::move(whole.error())};
-    if (!whole) return i->second;
-    for (auto& run : whole->runs) {
-      const auto place = request_from_json(run.settings).place;
-      if (place && place->volley == id_)
-        i->second.emplace_back(place->task, std::move(run));
-    }
+    auto some = runs_in_session(journal_, id_, session);
+    if (!some) return unexpected{std::move(some.error())};
+    i->second = std::move(*some);
     return i->second;
   }
 
@@ -118,9 +115,9 @@ class progress_of_tasks {
 
 }  // namespace
 
-expected<opened_volley> volleys::open(
-    volley_request x, id_source& ids,
-    std::shared_ptr<volley_listener> who) const {
+expected<opened_volley> volleys::open(volley_request x, id_source& ids,
+                                      std::shared_ptr<volley_listener> who,
+                                      volley_run::has_room room) const {
   if (auto ok = check_tasks(x); !ok) return unexpected{std::move(ok.error())};
   auto id = x.id.empty() ? ids.make(volley_prefix) : x.id;
   std::vector<volley_entry> entries;
@@ -137,12 +134,13 @@ expected<opened_volley> volleys::open(
   if (auto ok = store_volley(*journal_, id, record); !ok)
     return unexpected{std::move(ok.error())};
   return put_together(std::move(id), record.request, std::move(entries), {},
-                      std::move(who), std::move(*held));
+                      std::move(who), std::move(*held), std::move(room));
 }
 
-expected<opened_volley> volleys::reopen(
-    const std::string& id, resume_options again,
-    std::shared_ptr<volley_listener> who) const {
+expected<opened_volley> volleys::reopen(const std::string& id,
+                                        resume_options again,
+                                        std::shared_ptr<volley_listener> who,
+                                        volley_run::has_room room) const {
   // Before it is locked: an id that is none's makes no file.
   if (auto known = load_volley(*journal_, id); !known)
     return unexpected{std::move(known.error())};
@@ -174,20 +172,21 @@ expected<opened_volley> volleys::reopen(
     entries.push_back(std::move(entry));
   }
   return put_together(id, record->request, std::move(entries), std::move(again),
-                      std::move(who), std::move(*held));
+                      std::move(who), std::move(*held), std::move(room));
 }
 
 expected<opened_volley> volleys::put_together(
     std::string id, const volley_request& x, std::vector<volley_entry> entries,
     resume_options again, std::shared_ptr<volley_listener> who,
-    std::shared_ptr<volley_lock> held) const {
+    std::shared_ptr<volley_lock> held, volley_run::has_room room) const {
   for (auto& entry : entries) entry.model = runs_.model_of(entry.request);
   opened_volley out;
   out.tasks = entries;
   out.run = std::make_shared<volley_run>(
       id, std::move(entries), std::move(again), runs_, journal_, where_,
       std::move(who), std::move(held),
-      [journal = journal_, id] { return asked_volley_end(*journal, id); });
+      [journal = journal_, id] { return asked_volley_end(*journal, id); },
+      std::move(room));
   if (const auto board = runs_.capacity()) board->add(out.run);
   volley_setup setup;
   setup.limits.workers = x.workers;

@@ -43,23 +43,33 @@ class volleys {
         locks_{std::move(locks)} {}
 
   /// Its record is stored when this returns: it can be resumed from then on.
-  /// Fails with `invalid_request` (no task, an empty one), and as `set_state`.
+  /// `room`: asked before each of its runs. Fails with `invalid_request` (no
+  /// task, an empty one, a session that cannot have its name), and as
+  /// `set_state`.
   expected<opened_volley> open(volley_request x, id_source& ids,
-                               std::shared_ptr<volley_listener> who) const;
+                               std::shared_ptr<volley_listener> who,
+                               volley_run::has_room room = {}) const;
 
   /// Of any process that does not work on it any more: tasks that have ended
   /// (completed or failed) are not run again, a run that was cut off goes on,
   /// the others begin. Fails with `not_found`, `session_busy` (a process works
   /// on it), `invalid_request` (it was started in another folder).
   expected<opened_volley> reopen(const std::string& id, resume_options again,
-                                 std::shared_ptr<volley_listener> who) const;
+                                 std::shared_ptr<volley_listener> who,
+                                 volley_run::has_room room = {}) const;
+
+  /// Whether a process, this one too, works on it. Blocks.
+  [[nodiscard]] bool is_worked_on(const std::string& id) const {
+    return service::is_worked_on(locks_, id);
+  }
 
  private:
   expected<opened_volley> put_together(std::string id, const volley_request& x,
                                        std::vector<volley_entry> entries,
                                        resume_options again,
                                        std::shared_ptr<volley_listener> who,
-                                       std::shared_ptr<volley_lock> held) const;
+                                       std::shared_ptr<volley_lock> held,
+                                       volley_run::has_room room) const;
 
   runs runs_;
   std::shared_ptr<storage::journal> journal_;

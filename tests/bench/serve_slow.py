@@ -3,7 +3,7 @@
 """Measures what clients that stop reading cost the others of the same run.
 
 usage: serve_slow.py RIFFLE [--slow N] [--readers N] [--megabytes N]
-                     [--rounds N]
+                     [--rate MIB_A_SECOND] [--rounds N]
 """
 import argparse
 import os
@@ -16,21 +16,22 @@ from serve import Provider, STAMP, percentile, provided, row
 
 
 class Paced(Provider):
-    """4 MiB/s, with the time."""
+    """So many MiB in a second, with the time."""
     megabytes = 64
+    rate = 1.0
 
     def talk(self, _):
         # On time: a provider that is held up says less at once, not later.
         begin = time.monotonic()
         for i in range(self.megabytes * 64):
-            wait = begin + i / 256 - time.monotonic()
+            wait = begin + i / (64 * self.rate) - time.monotonic()
             if wait > 0:
                 time.sleep(wait)
             self.say(f"<{time.monotonic_ns()}>" + "x" * 16360)
 
 
 def read_beside(server, megabytes, readers, stopped):
-    """A run of so much at 4 MiB/s before readers, and clients that stop.
+    """A run of so much before readers, and clients that stop.
 
     From the provider's write to the client's read in ms, and KiB that the
     server grew by."""
@@ -69,10 +70,10 @@ def read_beside(server, megabytes, readers, stopped):
     return out, grown
 
 
-def measure_slow(riffle, stopped, readers, megabytes, rounds):
+def measure_slow(riffle, stopped, readers, megabytes, rate, rounds):
     """`readers` of a run alone, and beside `stopped` clients of the same run
     that read nothing, in turn; one server."""
-    Paced.megabytes = megabytes
+    Paced.megabytes, Paced.rate = megabytes, rate
     provider, server = provided(riffle, Paced,
                                 '[server]\nstall_timeout = "10m"\n')
     try:
@@ -109,6 +110,8 @@ def main():
     wants.add_argument("--slow", type=int, default=50, dest="stopped")
     wants.add_argument("--readers", type=int, default=50)
     wants.add_argument("--megabytes", type=int, default=64)
+    # 4 MiB/s for 50 readers in python is more than two cores have.
+    wants.add_argument("--rate", type=float, default=1)
     wants.add_argument("--rounds", type=int, default=4)
     asked = vars(wants.parse_args())
     print("| Measured | |\n|---|---|")

@@ -93,7 +93,12 @@ TEST_CASE("the others go on while a person thinks, and stop stops one task") {
   server.release("go");
   REQUIRE(riffle.read_next("✓ waits"));
   CHECK(riffle.finish() == 130);  // one was stopped
-  CHECK(riffle.written().find("stopped by the user") != std::string::npos);
+  const auto all = riffle.written();
+  const auto why = all.find("stopped by the user");
+  CHECK(why != std::string::npos);
+  CHECK(all.find("stopped by the user", why + 1) == std::string::npos);
+  CHECK(all.find("(cancelled") == std::string::npos);  // in place of an answer
+  CHECK(all.find("Late.") != std::string::npos);
 }
 
 TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {

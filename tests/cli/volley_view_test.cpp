@@ -67,20 +67,22 @@ TEST_CASE("a task took what its events say, however late they are seen") {
 }
 
 TEST_CASE("each task says when it begins and how it ended") {
-  volley_view x{{}, {"first\nline", "second", "third"}};
-  CHECK(bytes(x.begun(0, false, start, {})) == "[1/3] ▶ first line\n");
-  CHECK(bytes(x.begun(1, false, start + 1s, {})) == "[2/3] ▶ second\n");
+  volley_view x{{}, {"first\nline", "second", "third", "fourth"}};
+  CHECK(bytes(x.begun(0, false, start, {})) == "[1/4] ▶ first line\n");
+  CHECK(bytes(x.begun(1, false, start + 1s, {})) == "[2/4] ▶ second\n");
   CHECK(bytes(x.over(ended(0, task_status::completed), start + 2400ms, {})) ==
-        "[1/3] ✓ first line (2.4s)\n");
+        "[1/4] ✓ first line (2.4s)\n");
   auto failed = ended(1, task_status::failed);
   failed.attempts = 2;
   failed.failure = error{errc::model_unreachable, "m", "nobody there"};
-  CHECK(bytes(x.begun(1, true, start + 3s, {})) == "[2/3] ↻ second\n");
+  CHECK(bytes(x.begun(1, true, start + 3s, {})) == "[2/4] ↻ second\n");
   CHECK(bytes(x.over(failed, start + 4s, {})) ==
-        "[2/3] ✗ second (3.0s), 2 runs\n"
+        "[2/4] ✗ second (3.0s), 2 runs\n"
         "        model_unreachable: nobody there\n");
   CHECK(bytes(x.over(ended(2, task_status::not_run), start, {})) ==
-        "[3/3] · third\n        not run\n");
+        "[3/4] · third\n        not run\n");
+  CHECK(bytes(x.over(ended(3, task_status::not_run), start, {})) ==
+        "[4/4] · fourth\n        not run\n");
 }
 
 TEST_CASE("a task that had ended before is not told again") {

@@ -204,6 +204,12 @@ TEST_CASE(
               (peak - base) / 1024, base / 1024);
   CHECK(peak > base);
   CHECK(peak - base <= 64 * 1024);
+  // Its provider was held up, which is how.
+  const auto metrics = who.get("/metrics").body;
+  const std::string stalls = "\nriffle_model_stalls_total ";
+  const auto at = metrics.find(stalls);
+  REQUIRE(at != std::string::npos);
+  CHECK(std::stod(metrics.substr(at + stalls.size())) > 0);
 }
 
 namespace {

@@ -266,7 +266,8 @@ TEST_CASE("metrics count what goes on") {
         "\"default\"} 1\n",
         "gen_ai_client_operation_duration_seconds_count{",
         "gen_ai_client_operation_time_to_first_chunk_seconds_count{",
-        "gen_ai_client_operation_time_per_output_chunk_seconds_count{"})
+        "gen_ai_client_operation_time_per_output_chunk_seconds_count{",
+        "\nhttp_server_request_duration_seconds_count{"})
     CHECK(all.find(line) != std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `riffle serve` with TLS, and as systemd runs it.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,8 @@
 
 #include <curl/curl.h>
 
+#include "messages/time.hpp"
+#include "runtime/base/clock.hpp"
 #include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
@@ -23,6 +26,8 @@
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 using nlohmann::json;
+using ::riffle::system_wall_time;
+using ::riffle::wall_time;
 namespace fs = std::filesystem;
 
 namespace {
@@ -244,6 +249,25 @@ TEST_CASE("systemd takes the unit files") {
   CHECK(verify("riffle.service") != "");
 }
 
+namespace {
+
+/// From when to when a run was worked on.
+struct went_on {
+  wall_time from{};
+  wall_time to{};
+};
+
+went_on since(wall_time begin, const std::vector<json>& events) {
+  went_on out;
+  for (const auto& x : events) {
+    REQUIRE(parse(x["timestamp"].get<std::string>(), out.to));
+    if (out.from.us == 0 && out.to > begin) out.from = out.to;
+  }
+  return out;
+}
+
+}  // namespace
+
 TEST_CASE("many runs that were cut off go on at the start, each once") {
   const work_folder folder;
   std::string text;
@@ -259,7 +283,9 @@ TEST_CASE("many runs that were cut off go on at the start, each once") {
     REQUIRE(x.status == 202);
     runs.push_back(x.json()["run_id"]);
   }
+  const auto killed = system_wall_time();
   server.kill_and_restart();
+  std::vector<went_on> all;
   for (const auto& run : runs) {
     CHECK(await_end(server.user(), run)["status"] == "completed");
     std::string lines;
@@ -267,8 +293,17 @@ TEST_CASE("many runs that were cut off go on at the start, each once") {
          events_of("\r\n\r\n" +
                    server.user().get("/v1/runs/" + run + "/events").body))
       lines += x.data + "\n";
-    CHECK(of_type(checked_events(lines), "run_finished").size() == 1);
+    const auto events = checked_events(lines);
+    CHECK(of_type(events, "run_finished").size() == 1);
+    all.push_back(since(killed, events));
   }
+  // A few at a time: when one begins, one other at most began within the last
+  // second and has not ended.
+  for (const auto& x : all)
+    CHECK(std::ranges::count_if(all, [&](const went_on& y) {
+            return &y != &x && y.from <= x.from && y.to > x.from &&
+                   x.from.us - y.from.us < 1'000'000;
+          }) < 2);
 }
 
 TEST_CASE("a token is made with what the configuration holds of it") {

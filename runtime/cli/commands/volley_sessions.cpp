@@ -36,14 +36,11 @@ constexpr auto between_looks = 50ms;
 struct known_volley {
   service::volley_record record;
   std::vector<run_record> runs;
+  std::vector<std::optional<std::size_t>> last;  ///< of `runs`, by task
 
   /// The newest run of a task; null: it had none.
   [[nodiscard]] const run_record* last_of(std::size_t task) const {
-    const run_record* out = nullptr;
-    for (const auto& run : runs)
-      if (service::request_from_json(run.settings).place->task == task)
-        out = &run;
-    return out;
+    return last[task] ? &runs[*last[task]] : nullptr;
   }
 };
 
@@ -59,7 +56,13 @@ expected<known_volley> find_volley(const std::string& id,
   if (!record) return unexpected{std::move(record.error())};
   auto runs = service::runs_of_volley(*store.journal, id, *record);
   if (!runs) return unexpected{std::move(runs.error())};
-  return known_volley{std::move(*record), std::move(*runs)};
+  known_volley out{std::move(*record), std::move(*runs), {}};
+  out.last.resize(out.record.request.tasks.size());
+  for (std::size_t i = 0; i < out.runs.size(); ++i) {
+    const auto place = service::request_from_json(out.runs[i].settings).place;
+    if (place && place->task < out.last.size()) out.last[place->task] = i;
+  }
+  return out;
 }
 
 std::string status_of_task(const run_record* run) {
@@ -112,10 +115,10 @@ int show_json(const sessions_command& x, const known_volley& volley,
   return io.out.good() ? completed : failed;
 }
 
-int report_end(const sessions_command& x, const known_volley& volley,
+/// `open`: somebody works on it still.
+int report_end(const sessions_command& x, const known_volley& volley, bool open,
                console& io) {
   std::size_t ended = 0;
-  bool open = false;
   const auto tasks = volley.record.request.tasks.size();
   for (std::size_t i = 0; i < tasks; ++i) {
     const auto* run = volley.last_of(i);
@@ -164,11 +167,12 @@ expected<void> end_here(const sessions_command& x, const volley_store& store,
   return {};
 }
 
-/// Its process lets go of it, once it has ended what runs.
-expected<void> end_there(const sessions_command& x, const volley_store& store) {
+/// Its process lets go of it, once it has ended what runs. False: it has not
+/// yet.
+expected<bool> end_there(const sessions_command& x, const volley_store& store) {
   const service::sessions all{store.journal, {}};
   if (auto ok = service::ask_volley_end(*store.journal, x.id, x.reason); !ok)
-    return ok;
+    return unexpected{std::move(ok.error())};
   std::set<run_id> asked;
   const auto until = std::chrono::steady_clock::now() + end_limit;
   while (std::chrono::steady_clock::now() < until) {
@@ -181,12 +185,12 @@ expected<void> end_there(const sessions_command& x, const volley_store& store) {
         return unexpected{std::move(ok.error())};
     }
     const auto held = service::lock_volley(store.locks, x.id);
-    if (held) return {};
+    if (held) return true;
     if (held.error().code != errc::session_busy)
       return unexpected{held.error()};
     std::this_thread::sleep_for(between_looks);
   }
-  return {};
+  return false;
 }
 
 }  // namespace
@@ -221,11 +225,18 @@ int cancel_volley(const sessions_command& x, const volley_store& store,
                    false,
                    {}},
                   io);
-  const auto done = held ? end_here(x, store, *volley) : end_there(x, store);
-  if (!done) return report(done.error(), io);
+  bool open = false;
+  if (held) {
+    if (const auto ok = end_here(x, store, *volley); !ok)
+      return report(ok.error(), io);
+  } else {
+    const auto over = end_there(x, store);
+    if (!over) return report(over.error(), io);
+    open = !*over;
+  }
   volley = find_volley(x.id, store);
   if (!volley) return report(volley.error(), io);
-  return report_end(x, *volley, io);
+  return report_end(x, *volley, open, io);
 }
 
 }  // namespace riffle::cli

@@ -138,10 +138,14 @@ void volley_output::tell_ended() {
   if (options_.output != output_kind::text) return;
   for (; next_told_ < tasks_.size() && tasks_[next_told_].over; ++next_told_) {
     const auto& told = tasks_[next_told_].told;
+    const bool went_well = told.result.status == task_status::completed;
+    // What did not go well has no answer, and the line above says it, unless
+    // it ended before anybody watched.
+    const bool is_old = tasks_[next_told_].runs.empty() && told.result.run;
+    if (!went_well && !is_old && view_.stays_on_screen()) continue;
     const auto text = result_text(told, view_.place(next_told_));
-    // What did not go well has no answer; else it is said nowhere.
-    const bool complains = options_.level == verbosity::quiet &&
-                           told.result.status != task_status::completed;
+    const bool complains =
+        options_.level == verbosity::quiet && !went_well;  // said nowhere else
     write(complains ? view_.interject(text) : view_.answer(text));
   }
 }

@@ -55,6 +55,8 @@ screen_writes volley_view::over(const task_result& x, time_point now,
   if (found) end.took_ms = took(x.task, now - found->begun(now));
   if (x.attempts > 1) end.notes = ", " + std::to_string(x.attempts) + " runs";
   end.why = why_not(x);
+  if (x.status == task_status::not_run)
+    return show(work_view::end(x.task, end, size.columns), size.columns);
   const auto known = reasons_.find(end.why);
   if (known != reasons_.end()) {
     end.notes += ", as " + place(known->second);

@@ -38,6 +38,10 @@ class work_view {
   }
 
   [[nodiscard]] bool has_status() const noexcept { return options_.status; }
+  /// What it says stands on the terminal to which answers go.
+  [[nodiscard]] bool stays_on_screen() const noexcept {
+    return options_.status && options_.out_terminal;
+  }
 
   /// Call it about every 100 ms.
   virtual screen_writes tick(time_point now, view_size size);
