@@ -233,7 +233,9 @@ bool plan_cursor::after_failure(const step_end& end, bodies& events,
                                 plan_effects& out, time_point now) {
   const auto policy = current().on_error;
   const bool cancelled = end.status == run_status::cancelled;
-  const bool again = policy == step_policy::retry && !cancelled &&
+  // Who said no is not asked again.
+  const bool denied = end.why && end.why->code == errc::approval_denied;
+  const bool again = policy == step_policy::retry && !cancelled && !denied &&
                      progress_.attempt < limits_.retry.max_attempts;
   if (again) {
     retry(end, std::move(events), out);

@@ -27,8 +27,13 @@ class reader {
   read_plan read();
 
  private:
+  /// A file of some MiB could hold a million.
   void complain(std::string pointer, std::string text) {
-    out_.mistakes.push_back({std::move(pointer), std::move(text)});
+    constexpr std::size_t most = 1'000;
+    if (out_.mistakes.size() == most)
+      out_.mistakes.push_back({"", "has more mistakes: mend these first"});
+    if (out_.mistakes.size() < most)
+      out_.mistakes.push_back({std::move(pointer), std::move(text)});
   }
   void check_keys(const json& object, const std::string& at, const keys& known);
   const json* member(const json& object, const char* key) const;
@@ -49,6 +54,8 @@ class reader {
   void refer(std::size_t place, const std::string& at, const std::string& id);
   void check_tool(std::size_t place);
   void find_cycles();
+  [[nodiscard]] std::string cycle_text(
+      const std::vector<std::size_t>& steps) const;
 
   const json& root_;
   const tool_check& check_;
@@ -289,14 +296,34 @@ void reader::check_tool(std::size_t place) {
   if (!wrong.empty()) complain(step_at(place) + "/arguments", std::move(wrong));
 }
 
-/// A cycle is told as one, beside the step in it that comes too late. Walks
-/// from each step along the first way that leads to a later one and back.
+/// `steps`: in the order of the cycle. Of a long one its two ends.
+std::string reader::cycle_text(const std::vector<std::size_t>& steps) const {
+  constexpr std::size_t at_an_end = 5;
+  const auto& all = out_.plan.steps;
+  std::string text = "the steps depend on each other in a cycle: ";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i >= at_an_end && i + at_an_end < steps.size()) {
+      text +=
+          "… (" + std::to_string(steps.size() - 2 * at_an_end) + " more) → ";
+      i = steps.size() - at_an_end;
+    }
+    text += "\"" + all[steps[i]].id + "\" → ";
+  }
+  return text + "\"" + all[steps.front()].id + "\"";
+}
+
+/// A cycle is told as one, beside the step in it that comes too late, and of
+/// those of one step the first. Walks from each step along the first way that
+/// leads to a later one and back.
 void reader::find_cycles() {
   enum class mark : std::uint8_t { fresh, open, done };
+  constexpr std::size_t most_told = 100;
   std::vector<mark> marks(named_.size(), mark::fresh);
+  std::size_t told = 0;
   struct visit {
     std::size_t step;
     std::size_t next = 0;
+    bool told = false;
   };
   for (std::size_t start = 0; start < named_.size(); ++start) {
     if (marks[start] != mark::fresh) continue;
@@ -313,13 +340,15 @@ void reader::find_cycles() {
       if (marks[to] == mark::fresh) {
         marks[to] = mark::open;
         path.push_back({to});
-      } else if (marks[to] == mark::open && to != top.step) {
-        std::string text = "the steps depend on each other in a cycle: ";
-        const auto from = std::ranges::find(path, to, &visit::step);
-        for (auto i = from; i != path.end(); ++i)
-          text += "\"" + out_.plan.steps[i->step].id + "\" → ";
-        complain(step_at(top.step) + "/depends_on",
-                 text + "\"" + out_.plan.steps[to].id + "\"");
+      } else if (marks[to] == mark::open && to != top.step && !top.told &&
+                 told < most_told) {
+        top.told = true;
+        ++told;
+        std::vector<std::size_t> cycle;
+        for (auto i = std::ranges::find(path, to, &visit::step);
+             i != path.end(); ++i)
+          cycle.push_back(i->step);
+        complain(step_at(top.step) + "/depends_on", cycle_text(cycle));
       }
     }
   }

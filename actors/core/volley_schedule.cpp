@@ -68,15 +68,15 @@ volley_effects volley_schedule::on_end(std::size_t task, const task_end& how,
   if (how.rate_limited)
     of.capacity = std::max<std::uint32_t>(1, of.capacity / 2);
   if (how.completed) of.capacity = std::min(limits_.workers, of.capacity + 1);
-  const auto again = stopped_ || how.completed
+  const auto again = how.completed
                          ? retry_plan{}
                          : next_retry(limits_.retries, x.what.attempts,
                                       how.retryable, std::nullopt, random01);
-  if (again.again) {
+  if (again.again && !stopped_) {
     x.now = state::pausing;
     pauses_.emplace(now + again.delay, task);
   } else {
-    end(task, out);
+    end(task, out, again.again && cancelled_);
     if (!how.completed && limits_.fail_fast) stop(out);
   }
   fill(out);
@@ -89,7 +89,7 @@ void volley_schedule::on_no_room(std::size_t task, time_point now,
   auto& x = tasks_[task];
   --x.what.attempts;
   --x.begun;
-  if (stopped_) return end(task, out);
+  if (stopped_) return end(task, out, cancelled_ && x.begun > 0);
   x.now = state::waiting;
   lane_of(task).ready.insert(task);
   room_ = std::min(room_, static_cast<std::uint32_t>(running_));
@@ -126,6 +126,7 @@ volley_effects volley_schedule::on_time(time_point now) {
 
 volley_effects volley_schedule::cancel() {
   volley_effects out;
+  if (!stopped_) cancelled_ = true;
   stop(out);
   return out;
 }
@@ -161,9 +162,9 @@ void volley_schedule::fill(volley_effects& out) {
 }
 
 /// The next one of its chain has its turn.
-void volley_schedule::end(std::size_t task, volley_effects& out) {
+void volley_schedule::end(std::size_t task, volley_effects& out, bool left) {
   tasks_[task].now = state::over;
-  out.emplace_back(task_over{task, tasks_[task].begun > 0});
+  out.emplace_back(task_over{task, tasks_[task].begun > 0, left});
   const auto chain = chains_.find(tasks_[task].what.chain);
   if (chain != chains_.end() && !chain->second.empty()) {
     const auto next = chain->second.front();
@@ -184,7 +185,8 @@ void volley_schedule::stop(volley_effects& out) {
   // Last, since the end of the last one ends the volley.
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const auto now = tasks_[i].now;
-    if (now == state::waiting || now == state::pausing) end(i, out);
+    if (now == state::waiting || now == state::pausing)
+      end(i, out, cancelled_ && tasks_[i].begun > 0);
   }
 }
 

@@ -60,10 +60,12 @@ struct cancel_task {
   std::size_t task = 0;
   bool operator==(const cancel_task&) const = default;
 };
-/// The task is over; `ran`: false if no run of it was begun by this schedule.
+/// The task is over; `ran`: false if no run of it was begun by this schedule;
+/// `left`: it would have been run again, had the volley not been cancelled.
 struct task_over {
   std::size_t task = 0;
   bool ran = true;
+  bool left = false;
   bool operator==(const task_over&) const = default;
 };
 /// Every task is over. Said once, last.
@@ -130,7 +132,7 @@ class volley_schedule {
   lane* next_lane();
   void on_no_room(std::size_t task, time_point now, volley_effects& out);
   void fill(volley_effects& out);
-  void end(std::size_t task, volley_effects& out);
+  void end(std::size_t task, volley_effects& out, bool left = false);
   void stop(volley_effects& out);
 
   const volley_limits limits_;
@@ -144,6 +146,7 @@ class volley_schedule {
   std::size_t running_ = 0;
   std::size_t left_ = 0;
   bool stopped_ = false;
+  bool cancelled_ = false;  ///< stopped, and not by a task that failed
 };
 
 }  // namespace riffle::core

@@ -25,7 +25,7 @@ struct volley_scheduler_state {
 
   void act(const core::start_task& x) { port->start(x.task, x.attempt); }
   void act(const core::cancel_task& x) { port->cancel(x.task, reason); }
-  void act(const core::task_over& x) { port->over(x.task, x.ran); }
+  void act(const core::task_over& x) { port->over(x.task, x.ran, x.left); }
   void act(const core::volley_over&) {
     over = true;
     port->all_over(std::nullopt);

@@ -24,8 +24,8 @@ class volley_port {
   virtual void start(std::size_t task, std::uint32_t attempt) = 0;
   /// Ends the task's run, which may be about to begin.
   virtual void cancel(std::size_t task, const std::string& reason) = 0;
-  /// Nothing more is done for the task; `ran`: a run of it was begun.
-  virtual void over(std::size_t task, bool ran) = 0;
+  /// Nothing more is done for the task; `ran`, `left`: see `core::task_over`.
+  virtual void over(std::size_t task, bool ran, bool left) = 0;
   /// Every task is over, or the scheduler failed for this reason. Only the
   /// first one counts.
   virtual void all_over(const std::optional<std::string>& failure) = 0;

@@ -113,14 +113,20 @@ std::string bash_completion(const command_node& x) {
       [](const std::string& words) {
         return "COMPREPLY+=($(compgen -W '" + words + "' -- \"$cur\"))";
       },
-      [](const std::string& kind) {
-        return "COMPREPLY+=($(compgen -W \"$(riffle completion --names " +
-               kind + " 2>/dev/null)\" -- \"$cur\"))";
-      },
-      "compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "
-      "\"$cur\"))"};
+      [](const std::string& kind) { return "_riffle_names " + kind; },
+      "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f "
+      "-- \"$cur\")"};
+  // The words of `compgen -W` are expanded by the shell: a session whose name
+  // is $(…) would run it. So names are taken as they are, and quoted.
   std::string out =
       "# bash completion of riffle; made by: riffle completion bash\n"
+      "_riffle_names() {\n"
+      "  local name\n"
+      "  while IFS= read -r name; do\n"
+      "    [[ $name == \"$cur\"* ]] &&\n"
+      "      COMPREPLY+=(\"$(printf %q \"$name\")\")\n"
+      "  done < <(riffle completion --names \"$1\" 2>/dev/null)\n"
+      "}\n"
       "_riffle() {\n"
       "  local cur=${COMP_WORDS[COMP_CWORD]} "
       "before=${COMP_WORDS[COMP_CWORD-1]}\n"

@@ -8,6 +8,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/service/requests.hpp"
 
 namespace riffle::cli {
 
@@ -137,6 +138,11 @@ expected<std::vector<listed_task>> parse_tasks(std::string_view text,
   const auto first = text.find_first_not_of(blanks);
   const bool array = first != std::string_view::npos && text[first] == '[';
   auto out = array ? from_array(text, name) : from_lines(text, name);
+  if (out && out->size() > most_volley_tasks)
+    return mistake(name, "holds " + std::to_string(out->size()) +
+                             " tasks; at most " +
+                             std::to_string(most_volley_tasks) +
+                             " are run at once: split the file");
   if (out && out->empty()) return mistake(name, "holds no task");
   return out;
 }

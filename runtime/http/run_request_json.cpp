@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t longest_key = 255;
 constexpr std::size_t most_tasks = 10'000;
+constexpr std::uint32_t most_retries = 100;  // as on the command line
 
 /// Thrown inside, an error outside.
 struct mistake {
@@ -191,6 +192,8 @@ expected<volley_request> read_volley(const json& body, const caller& who) {
     }
     x.workers = number(body, "workers", 1).value_or(x.workers);
     x.max_retries = number(body, "max_retries", 0).value_or(0);
+    if (x.max_retries > most_retries)
+      wrong("max_retries: at most " + std::to_string(most_retries));
     x.fail_fast = flag(body, "fail_fast");
     return x;
   });

@@ -98,6 +98,9 @@ struct resume_options {
   std::optional<step_failure> on_error{};
 };
 
+/// How many tasks a volley may have: each takes some KiB until its end.
+inline constexpr std::size_t most_volley_tasks = 100'000;
+
 /// Several tasks: each is a run, as many at once as there are workers.
 struct volley_request {
   /// Each has a session of its own, unless it names one; tasks of the same

@@ -33,6 +33,8 @@ expected<removed_sessions> sessions::remove(const session_id& id) const {
   const auto whole = show(id);
   if (!whole) return unexpected{whole.error()};
   if (plan_in(*whole) != nullptr) return remove_plan(*whole);
+  if (auto ok = check_plan_over(*whole); !ok)
+    return unexpected{std::move(ok.error())};
   if (auto ok = remove_one(*whole); !ok)
     return unexpected{std::move(ok.error())};
   return removed_sessions{1, whole->runs.size(), 0};
@@ -108,6 +110,26 @@ expected<removed_sessions> sessions::remove_members(
     out.runs += whole->runs.size();
   }
   return out;
+}
+
+/// What later steps of a plan refer to stands in the session of its steps.
+expected<void> sessions::check_plan_over(const session_snapshot& x) const {
+  std::set<run_id> plans;
+  for (const auto& run : x.runs)
+    if (auto plan = request_from_json(run.settings).of_plan; !plan.empty())
+      plans.insert(std::move(plan));
+  for (const auto& id : plans) {
+    const auto plan = journal_->load_run(id);
+    if (!plan && plan.error().code == errc::not_found) continue;
+    if (!plan) return unexpected{plan.error()};
+    if (is_active(*plan))
+      return unexpected{
+          error{errc::session_busy, "sessions",
+                "session " + x.session.value + " has the steps of plan " +
+                    id.value + ", which has not ended: its next steps may " +
+                    "need them; delete " + id.value + " instead"}};
+  }
+  return {};
 }
 
 /// Whether nobody works on a run of it.

@@ -113,6 +113,7 @@ class sessions {
   expected<removed_sessions> remove_members(const std::vector<session_id>& ids,
                                             const run_filter& belongs) const;
   expected<void> check_free(const storage::session_snapshot& x) const;
+  expected<void> check_plan_over(const storage::session_snapshot& x) const;
   expected<void> remove_one(const storage::session_snapshot& x) const;
 
   std::shared_ptr<storage::journal> journal_;

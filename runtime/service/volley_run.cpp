@@ -148,26 +148,20 @@ void volley_run::no_room(std::size_t task) {
 
 void volley_run::begin(std::size_t task) {
   std::optional<run_id> open;
+  std::optional<run_id> waiting;
   run_request request;
   {
     const std::lock_guard lock{mutex_};
     open = slots_[task].what.open;
     request = slots_[task].what.request;
+    waiting = std::exchange(slots_[task].suspended, std::nullopt);
+    if (waiting) slots_[task].announced = true;
   }
-  const auto reader = [me = weak_from_this(), task, log = log_, where = where_,
-                       runs = runs_](const run_id& run, const session_id&) {
-    return std::make_shared<run_end_reader>(
-        run, log, where,
-        [runs, run](subscriber_ptr who) { runs.follow(run, std::move(who)); },
-        [me, task](expected<run_end> end) {
-          const auto self = me.lock();
-          if (!self) return;
-          self->when_announced(task, [self = self.get(), task, end] {
-            if (!end) return self->ended(task, {}, end.error());
-            self->ended(task, end->finished, {}, end->answer);
-          });
-        });
-  };
+  const auto reader = reader_of(task);
+  if (waiting) {
+    auto again = reader(*waiting, {});
+    return runs_.follow(*waiting, std::move(again));
+  }
   const reply<run_opened> to{
       [me = shared_from_this(), task](expected<run_opened> x) {
         me->opened(task, std::move(x));
@@ -176,9 +170,42 @@ void volley_run::begin(std::size_t task) {
   runs_.start(std::move(request), task_place{id_, task}, reader, to);
 }
 
+/// Calls `ended` once, however its run ends.
+reader_maker volley_run::reader_of(std::size_t task) {
+  return [me = weak_from_this(), task, log = log_, where = where_,
+          runs = runs_](const run_id& run, const session_id&) {
+    return std::make_shared<run_end_reader>(
+        run, log, where,
+        [runs, run](subscriber_ptr who) { runs.follow(run, std::move(who)); },
+        [me, task, run](expected<run_end> end) {
+          const auto self = me.lock();
+          if (!self) return;
+          self->when_announced(task, [self = self.get(), task, run, end] {
+            if (end) return self->ended(task, end->finished, {}, end->answer);
+            if (end.error().code == errc::storage_unavailable)
+              return self->suspended(task, run);
+            self->ended(task, {}, end.error());
+          });
+        });
+  };
+}
+
+/// The journal refused, as a full disk does: the run goes on once it takes it
+/// again, and is looked for until then.
+void volley_run::suspended(std::size_t task, const run_id& run) {
+  {
+    const std::lock_guard lock{mutex_};
+    slots_[task].suspended = run;
+  }
+  no_room(task);
+}
+
 void volley_run::opened(std::size_t task, expected<run_opened> x) {
-  // As `run_table` says it: there are `runtime.max_runs` already.
-  if (!x && x.error().code == errc::budget_exceeded) return no_room(task);
+  // As `run_table` says it: there are `runtime.max_runs` already. Or the disk
+  // is full.
+  if (!x && (x.error().code == errc::budget_exceeded ||
+             x.error().code == errc::storage_unavailable))
+    return no_room(task);
   if (!x) return ended(task, {}, std::move(x.error()));
   std::optional<std::string> cancelled;
   std::shared_ptr<volley_listener> listener;
@@ -274,7 +301,7 @@ void volley_run::tell(std::size_t task, const core::task_end& how) {
   if (const auto to = scheduler()) caf::anon_send(to, task_ended{task, how});
 }
 
-void volley_run::over(std::size_t task, bool ran) {
+void volley_run::over(std::size_t task, bool ran, bool left) {
   task_result result;
   std::shared_ptr<volley_listener> listener;
   {
@@ -282,6 +309,8 @@ void volley_run::over(std::size_t task, bool ran) {
     slots_[task].now = phase::over;
     auto& x = slots_[task].what.result;
     if (!ran) x.status = task_status::not_run;
+    // Its last run failed; who goes on with the volley runs it again.
+    if (left) x.status = task_status::cancelled;
     result = x;
     listener = listener_;
   }

@@ -74,7 +74,7 @@ class volley_run final : public volley_port,
 
   void start(std::size_t task, std::uint32_t attempt) override;
   void cancel(std::size_t task, const std::string& reason) override;
-  void over(std::size_t task, bool ran) override;
+  void over(std::size_t task, bool ran, bool left) override;
   void all_over(const std::optional<std::string>& failure) override;
   void on_capacity(const std::string& model, std::uint32_t most) override;
 
@@ -89,6 +89,7 @@ class volley_run final : public volley_port,
     volley_entry what;
     phase now = phase::waits;
     std::optional<run_id> run{};             ///< under way
+    std::optional<run_id> suspended{};       ///< goes on by itself
     std::optional<std::string> cancelled{};  ///< why; before it began, too
     bool announced = false;        ///< its run's begin, to the listener
     std::function<void()> held{};  ///< what came of it before that
@@ -97,6 +98,8 @@ class volley_run final : public volley_port,
   bool may_begin(std::size_t task);
   void begin(std::size_t task);
   void no_room(std::size_t task);
+  void suspended(std::size_t task, const run_id& run);
+  reader_maker reader_of(std::size_t task);
   void opened(std::size_t task, expected<run_opened> x);
   void ended(std::size_t task, const std::optional<events::run_finished>& end,
              std::optional<error> failure, std::string answer = {});

@@ -28,6 +28,12 @@ expected<void> check_tasks(const volley_request& x) {
   if (x.tasks.empty())
     return unexpected{
         error{errc::invalid_request, op, "a volley needs a task"}};
+  if (x.tasks.size() > most_volley_tasks)
+    return unexpected{
+        error{errc::invalid_request, op,
+              "a volley has at most " + std::to_string(most_volley_tasks) +
+                  " tasks, not " + std::to_string(x.tasks.size()) +
+                  ": give them in several"}};
   for (std::size_t i = 0; i < x.tasks.size(); ++i) {
     const auto place = "task " + std::to_string(i + 1) + " of " +
                        std::to_string(x.tasks.size());

@@ -18,8 +18,11 @@ struct recording_port final : volley_port {
   void cancel(std::size_t task, const std::string& reason) override {
     said.push_back("cancel " + std::to_string(task) + " " + reason);
   }
-  void over(std::size_t task, bool ran) override {
-    said.push_back((ran ? "over " : "not run ") + std::to_string(task));
+  void over(std::size_t task, bool ran, bool left) override {
+    said.push_back((left  ? "left "
+                    : ran ? "over "
+                          : "not run ") +
+                   std::to_string(task));
   }
   void all_over(const std::optional<std::string>& failure) override {
     if (!std::exchange(closed, true))

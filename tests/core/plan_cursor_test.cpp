@@ -160,6 +160,16 @@ TEST_CASE("a step is tried again with growing pauses, up to its attempts") {
   x.check();
 }
 
+TEST_CASE("a step that somebody denied is not tried again") {
+  scene x{plan_of({tool_step("a", step_policy::retry)})};
+  x.take(x.cursor.start(t0));
+  const error no{errc::approval_denied, "test", "denied by user"};
+  x.take(x.cursor.on_step_ended({run_status::failed, no}, t0));
+  CHECK(x.last<wait_to_retry>() == nullptr);
+  CHECK(x.end().status == run_status::failed);
+  x.check();
+}
+
 TEST_CASE("a step whose dependency did not complete does not begin") {
   auto late = tool_step("c", step_policy::go_on);
   late.depends_on = {0};

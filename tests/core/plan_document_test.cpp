@@ -174,6 +174,33 @@ TEST_CASE("steps that depend on each other are told as a cycle") {
   CHECK_FALSE(has(mistakes(plan({a, b, c})), "cycle"));
 }
 
+TEST_CASE("of very many mistakes and cycles some are told, shortly") {
+  constexpr int many = 300;
+  json names = json::array();
+  for (int i = 0; i < many; ++i) names.push_back("s" + std::to_string(i));
+  std::vector<json> steps;
+  for (int i = 0; i < many; ++i) {
+    auto x = step(names[static_cast<std::size_t>(i)]);
+    x["depends_on"] = names;
+    steps.push_back(x);
+  }
+  const auto found = mistakes(plan(steps));
+  CHECK(found.size() == 1'001);
+  CHECK(has(found, "has more mistakes: mend these first"));
+  // A cycle alone, whose text would name all of them.
+  for (int i = 0; i < many; ++i)
+    steps[static_cast<std::size_t>(i)]["depends_on"] = {
+        names[static_cast<std::size_t>((i + 1) % many)]};
+  std::size_t cycles = 0;
+  for (const auto& x : mistakes(plan(steps))) {
+    if (x.find("in a cycle") == std::string::npos) continue;
+    ++cycles;
+    CHECK(x.find("… (290 more) → \"s29") != std::string::npos);
+    CHECK(x.size() < 300);
+  }
+  CHECK(cycles == 1);
+}
+
 TEST_CASE("all mistakes of a plan are told at once") {
   auto x = plan({{{"id", "a"}, {"tool", "reed"}, {"on_error", "no"}},
                  {{"id", "a"}, {"instruction", "{{steps.z.output}}"}}});

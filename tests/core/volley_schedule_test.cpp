@@ -59,6 +59,7 @@ struct volley_world {
     REQUIRE_FALSE(running.contains(x.task));
     REQUIRE(ended.insert(x.task).second);
     REQUIRE(x.ran == (attempts[x.task] > 0));
+    if (x.left) left.insert(x.task);
   }
   void see(const volley_over&) {
     over = true;
@@ -76,7 +77,7 @@ struct volley_world {
   std::vector<volley_task> tasks;
   volley_schedule schedule;
   time_point now = time_point{} + 1h;
-  std::set<std::size_t> running, ended, cancelled;
+  std::set<std::size_t> running, ended, cancelled, left;
   std::map<std::size_t, std::uint32_t> attempts;
   bool over = false;
   bool stopped = false;
@@ -174,6 +175,27 @@ TEST_CASE("a cancelled volley begins nothing and waits for what runs") {
   CHECK(x.ended == std::set<std::size_t>{2, 3});
   x.end(0, passing);
   x.end(1, good);
+  CHECK(x.over);
+}
+
+TEST_CASE("what a cancelled volley would have run again is left, not failed") {
+  const bool by_a_failure = GENERATE(false, true);
+  volley_world x{
+      {.workers = 2, .retries = {2, 1s, 1s}, .fail_fast = by_a_failure},
+      plain(4)};
+  x.take(x.schedule.begin(x.now));
+  x.end(0, passing);  // waits for its second run
+  REQUIRE(x.running == std::set<std::size_t>{1, 2});
+  if (by_a_failure) {
+    x.end(1, bad);
+    x.end(2, good);
+    CHECK(x.left.empty());
+  } else {
+    x.take(x.schedule.cancel());
+    x.end(1, passing);  // by itself, at this moment
+    x.end(2, bad);
+    CHECK(x.left == std::set<std::size_t>{0, 1});
+  }
   CHECK(x.over);
 }
 

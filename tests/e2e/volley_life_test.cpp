@@ -175,7 +175,7 @@ TEST_CASE("a plan that was cancelled says that it does not go on") {
     CHECK(plan.wait().status == 130);
   }
   const auto end = run(x.folder, {"sessions", "resume", id});
-  CHECK(end.status == 0);
+  CHECK(end.status == 130);
   CHECK(has(end.err, "plan " + id +
                          " was cancelled, and a plan that was cancelled does "
                          "not go on; start it again by 'riffle plan FILE'"));

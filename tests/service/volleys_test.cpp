@@ -20,16 +20,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Notes whether a session was read while the volley was locked.
+/// Notes whether the runs of a session were read while the volley was locked.
 struct watching_journal final : riffle::testing::test_journal {
-  expected<storage::session_snapshot> load_session(
-      const session_id& id) override {
+  expected<std::vector<storage::run_record>> list_runs(
+      const storage::run_filter& filter) override {
     const unique_fd fd{::open(lock.c_str(), O_RDWR | O_CLOEXEC)};
     if (!lock.empty()) {
       ++reads;
       unlocked += !fd || try_lock(fd, lock_kind::exclusive);
     }
-    return test_journal::load_session(id);
+    return test_journal::list_runs(filter);
   }
   fs::path lock;
   int reads = 0;
@@ -196,6 +196,21 @@ TEST_CASE("a volley that somebody works on is not deleted") {
   CHECK(x.sessions_of.remove(id).error().code == errc::session_busy);
   CHECK(x.has_session("one"));
   CHECK_FALSE(x.journal->load_state(id)->empty());
+}
+
+TEST_CASE("what the next steps of a plan may need is not deleted alone") {
+  volley_world x;
+  stored_request plan;
+  plan.plan_session = session_id{"steps"};
+  x.add_run("plan_1", "plan_1", to_json(plan), false);
+  stored_request step;
+  step.of_plan = run_id{"plan_1"};
+  x.add_run("run_1", "steps", to_json(step));
+  const auto no = x.sessions_of.remove(session_id{"steps"});
+  REQUIRE_FALSE(no);
+  CHECK(no.error().code == errc::session_busy);
+  CHECK(no.error().message.find("delete plan_1 instead") != std::string::npos);
+  CHECK(x.has_session("steps"));
 }
 
 TEST_CASE("a plan is deleted with the sessions of its steps") {

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <utility>
 
+#include "runtime/base/descriptor_limit.hpp"
 #include "tools/process/orphans.hpp"
 #include "tools/process/process_tree.hpp"
 
@@ -183,6 +184,7 @@ expected<guarded_process> guarded_process::start(
     result.pid_ = -1;
     return spawn_failure(number);
   }
+  restore_descriptor_limit(result.pid_);
   live_guards::add(result.pid_);
   result.started_ = start_time(result.pid_);
   result.grace_ = request.kill_grace;

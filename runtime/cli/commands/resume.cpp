@@ -35,31 +35,35 @@ error no_session(const std::string& name) {
           {}};
 }
 
+/// Exit status as of a plan that ends: who resumes until it is 0 must not take
+/// a plan that failed for a good one.
 int nothing_to_do(const storage::session_snapshot& x, console& io,
                   const common_options& options) {
-  if (options.level == verbosity::quiet) return completed;
   const auto& last = x.runs.back();
-  if (last.id.value.starts_with("plan_") &&
-      last.state == storage::run_state::cancelled) {
-    io.complain("plan " + last.id.value +
-                " was cancelled, and a plan that was cancelled does not go "
-                "on; start it again by 'riffle plan FILE'");
-    return completed;
+  const bool loud = options.level != verbosity::quiet;
+  const bool plan = last.id.value.starts_with("plan_");
+  if (plan && last.state == storage::run_state::cancelled) {
+    if (loud)
+      io.complain("plan " + last.id.value +
+                  " was cancelled, and a plan that was cancelled does not go "
+                  "on; start it again by 'riffle plan FILE'");
+    return interrupted_by_user;
   }
-  if (last.id.value.starts_with("plan_") &&
-      last.state == storage::run_state::failed) {
-    io.complain(
-        "plan " + last.id.value +
-        " has failed, and a plan that has ended does not go on; 'riffle "
-        "sessions show " +
-        x.session.value +
-        "' tells its steps, 'riffle plan FILE' begins it anew");
-    return completed;
+  if (plan && last.state == storage::run_state::failed) {
+    if (loud)
+      io.complain(
+          "plan " + last.id.value +
+          " has failed, and a plan that has ended does not go on; 'riffle "
+          "sessions show " +
+          x.session.value +
+          "' tells its steps, 'riffle plan FILE' begins it anew");
+    return failed;
   }
-  io.complain("nothing is unfinished in session " + x.session.value +
-              "; its last run is " + std::string{to_string(last.state)} +
-              ". 'riffle sessions show " + x.session.value +
-              "' prints the conversation");
+  if (loud)
+    io.complain("nothing is unfinished in session " + x.session.value +
+                "; its last run is " + std::string{to_string(last.state)} +
+                ". 'riffle sessions show " + x.session.value +
+                "' prints the conversation");
   return completed;
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <sys/resource.h>
 #include <utility>
 
 #include <systemd/sd-daemon.h>
 
+#include "runtime/base/descriptor_limit.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/finishing.hpp"
@@ -61,17 +61,20 @@ std::shared_ptr<http::gate> make_gate(const config::config& x, bool no_token,
 
 /// A connection is a descriptor, and runs need some, too.
 std::uint32_t connections_for(std::uint32_t wanted, bool asked_for) {
-  constexpr rlim_t for_runs = 4;  // a quarter
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
-  const auto most = files.rlim_cur - files.rlim_cur / for_runs;
+  constexpr std::uint64_t for_runs = 4;  // a quarter
+  const auto files = raise_descriptor_limit(
+      std::uint64_t{wanted} * for_runs / (for_runs - 1) + for_runs);
+  if (files == 0) return wanted;
+  const auto most = files - files / for_runs;
   if (wanted <= most) return wanted;
+  const auto text = "this process may open " + std::to_string(files) +
+                    " files: it takes " + std::to_string(most) +
+                    " clients (`ulimit -Hn` and LimitNOFILE say how many)";
   if (asked_for)
     log_warn(op, "server.limits.connections is " + std::to_string(wanted) +
-                     ", but this process may open " +
-                     std::to_string(files.rlim_cur) + " files: it takes " +
-                     std::to_string(most) +
-                     " clients (`ulimit -n` and LimitNOFILE say how many)");
+                     ", but " + text);
+  else
+    log_info(op, text);
   return static_cast<std::uint32_t>(most);
 }
 

@@ -14,6 +14,11 @@ namespace {
 
 /// Lines of one task that are held until it ends.
 constexpr std::size_t most_kept = 200;
+/// Of them those of calls that did not do what they were to.
+constexpr std::size_t most_bad = 10;
+
+/// As a decision names who sits at this terminal.
+constexpr std::string_view by_user = "user";
 
 /// Columns of a title where there is no terminal.
 constexpr std::size_t file_columns = 100;
@@ -71,7 +76,6 @@ std::string task_view::marked(std::string_view lines) const {
 
 task_view::said task_view::on(const event& x, std::size_t columns) {
   doing_.on(x);
-  if (std::holds_alternative<events::tool_result>(x.body)) ++calls_;
   const auto used = marked_ || folds_ ? columns_of(place_) + 1 : 0;
   traces_.set_columns(columns > used ? columns - used : columns);
   const auto* thought = std::get_if<events::llm_reasoning>(&x.body);
@@ -85,8 +89,24 @@ task_view::said task_view::on(const event& x, std::size_t columns) {
   const bool ends = std::holds_alternative<events::run_finished>(x.body) ||
                     std::holds_alternative<events::failure>(x.body);
   if (begins && !alone() && !verbose_) return out;
-  out.traces = keep(ends && !alone() ? traces_.repeated() : traces_.on(x));
+  auto lines = ends && !alone() ? traces_.repeated() : traces_.on(x);
+  if (const auto* end = std::get_if<events::tool_result>(&x.body))
+    count(*end, lines);
+  // What a person has decided stands below the question.
+  const auto* decided = std::get_if<events::approval_resolved>(&x.body);
+  out.traces = decided && decided->by == by_user ? marked(lines)
+                                                 : keep(std::move(lines));
   return out;
+}
+
+void task_view::count(const events::tool_result& x, const std::string& lines) {
+  ++calls_;
+  if (x.how == outcome::ok) return;
+  ++(x.how == outcome::denied ? denied_ : not_ok_);
+  if (!folds_) return;
+  for_each_line(lines, [this](std::string_view line) {
+    if (bad_.size() < most_bad) bad_.emplace_back(line);
+  });
 }
 
 std::string task_view::rest() { return keep(traces_.rest()); }
@@ -138,8 +158,13 @@ std::string task_view::end(bool well) {
   auto out = marked(thoughts_.end());
   out += keep(traces_.repeated());
   const auto kept = std::exchange(kept_, {});
-  if (!folds_ || well) return out;
+  const auto bad = std::exchange(bad_, {});
+  if (!folds_) return out;
   std::string lines;
+  if (well) {
+    for (const auto& line : bad) lines += line + "\n";
+    return out + marked(lines);
+  }
   if (dropped_ > 0) lines = "… " + counted(dropped_, "line") + " before\n";
   for (const auto& line : kept) lines += line + "\n";
   calls_ = 0;  // they are told
@@ -147,7 +172,11 @@ std::string task_view::end(bool well) {
 }
 
 std::string task_view::folded() const {
-  return folds_ && calls_ > 0 ? ", " + counted(calls_, "call") : std::string{};
+  if (!folds_ || calls_ == 0) return {};
+  auto out = ", " + counted(calls_, "call");
+  if (denied_ > 0) out += ", " + std::to_string(denied_) + " denied";
+  if (not_ok_ > 0) out += ", " + std::to_string(not_ok_) + " failed";
+  return out;
 }
 
 std::string end_line(const task_end& x, const std::string& place,

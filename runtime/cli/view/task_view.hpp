@@ -79,13 +79,15 @@ class task_view {
   }
   [[nodiscard]] std::string withdrawn() const { return traces_.withdrawn(); }
 
-  /// It ended: lines that stay. Of what went well nothing does.
+  /// It ended: lines that stay. Of what went well those of calls that did not
+  /// do; else the last of them all.
   std::string end(bool well);
-  /// ", 3 calls": what was folded; empty if nothing was.
+  /// ", 3 calls, 1 denied": what was folded; empty if nothing was.
   [[nodiscard]] std::string folded() const;
 
  private:
   [[nodiscard]] bool alone() const noexcept { return place_.empty(); }
+  void count(const events::tool_result& x, const std::string& lines);
   std::string keep(std::string lines);
   [[nodiscard]] std::string marked(std::string_view lines) const;
 
@@ -105,6 +107,9 @@ class task_view {
   std::deque<std::string> kept_;  ///< the last lines of its traces
   std::uint64_t dropped_ = 0;     ///< those before them
   std::uint64_t calls_ = 0;       ///< that ended
+  std::uint64_t denied_ = 0;      ///< of these
+  std::uint64_t not_ok_ = 0;      ///< of these, for another reason
+  std::deque<std::string> bad_;   ///< their lines
 };
 
 /// "[1/3] ✓ title (2.4s, 3 calls)" and why, if it did not go well.

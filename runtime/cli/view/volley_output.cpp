@@ -7,6 +7,7 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -143,7 +144,8 @@ void volley_output::tell_ended() {
     // it ended before anybody watched.
     const bool is_old = tasks_[next_told_].runs.empty() && told.result.run;
     if (!went_well && !is_old && view_.stays_on_screen()) continue;
-    const auto text = result_text(told, view_.place(next_told_));
+    auto text = result_text(told, view_.place(next_told_));
+    if (out_.is_terminal()) text = safe_text(text);
     const bool complains =
         options_.level == verbosity::quiet && !went_well;  // said nowhere else
     write(complains ? view_.interject(text) : view_.answer(text));

@@ -166,7 +166,7 @@ std::string work_view::sum(time_point now, std::size_t hidden) const {
   const auto say = [&](std::size_t n, const char* what) {
     if (n > 0) out += ", " + std::to_string(n) + what;
   };
-  say(failed_, " not well");
+  say(failed_, " failed");
   say(hidden, " more run");
   if (layout_.together) say(all_ - done_ - working_.size(), " wait");
   if (cancelling_) out += ", cancelling";
