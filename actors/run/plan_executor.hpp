@@ -83,6 +83,7 @@ struct plan_executor_state {
     looking,  ///< a job is, or it will be looked at later
   };
   doing at = doing::nothing;
+  bool attached = false;  ///< to a run that somebody had under way
   storage::run_snapshot* recovered = nullptr;  ///< during `begin`
 };
 

@@ -146,6 +146,7 @@ void plan_executor_state::go_on_with_call() {
 
 void plan_executor_state::begin_run(const run_spec_ptr& step) {
   at = doing::opening;
+  attached = false;
   self->request(peers.registry, answer_deadline,
                 start_run{step, watch_for(self, step->run)})
       .then([this](const run_opened& x) { on_opened(x, false); },
@@ -155,6 +156,7 @@ void plan_executor_state::begin_run(const run_spec_ptr& step) {
 /// Whoever has it now lets go of it, or ends it.
 void plan_executor_state::resume_run_of_step(const run_spec_ptr& step) {
   at = doing::opening;
+  attached = false;
   self->request(peers.registry, answer_deadline,
                 resume_run{step, watch_for(self, step->run), cursor.stopping()})
       .then([this](const run_opened& x) { on_opened(x, true); },
@@ -173,6 +175,7 @@ void plan_executor_state::on_opened(const run_opened& x, bool resumed) {
                std::string{to_string(code)} + ": " + x.failure->message}});
   if (code == errc::session_busy) {
     // It is under way, here or elsewhere: here its end is told.
+    attached = true;
     follow_run();
     self->send(peers.registry,
                attach_subscriber{source().run, watch_for(self, source().run)});
@@ -190,8 +193,10 @@ void plan_executor_state::follow_run() {
 
 void plan_executor_state::on(step_run_closed& x) {
   if (at != doing::run || x.run != source().run) return;
-  source().seq = x.seq;
-  look();
+  source().seq = std::max(source().seq, x.seq);
+  // Of a run that does not go on an attached watch is closed at once, so this
+  // would come back without a pause.
+  attached ? look_later() : look();
 }
 
 void plan_executor_state::look() {
