@@ -46,15 +46,17 @@ struct waiting_run {
   std::string proposal;
 };
 
-/// Whoever does not wait for its answer.
-std::unique_ptr<raw_client> ask_for_run(const http_user& who,
-                                        const json& body) {
+/// Posts, and does not wait for the answer.
+std::unique_ptr<raw_client> ask_apart(const http_user& who,
+                                      const std::string& path,
+                                      const json& body) {
   auto out = std::make_unique<raw_client>(who.port());
   const auto text = body.dump();
-  out->send(
-      "POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
-      who.token() + "\r\nContent-Type: application/json\r\nContent-Length: " +
-      std::to_string(text.size()) + "\r\n\r\n" + text);
+  out->send("POST " + path +
+            " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+            who.token() +
+            "\r\nContent-Type: application/json\r\nContent-Length: " +
+            std::to_string(text.size()) + "\r\n\r\n" + text);
   return out;
 }
 
@@ -181,7 +183,8 @@ TEST_CASE("a key program that hangs keeps nobody else of a server waiting") {
   const waiting_run second{who};
   std::vector<std::unique_ptr<raw_client>> hung;
   for (int i = 0; i < 8; ++i)
-    hung.push_back(ask_for_run(who, {{"task", "go"}, {"model", "groq/x"}}));
+    hung.push_back(
+        ask_apart(who, "/v1/runs", {{"task", "go"}, {"model", "groq/x"}}));
   REQUIRE(eventually([&] { return folder.lines("runs").size() == 1; }));
   std::this_thread::sleep_for(500ms);  // by then all are at it
   const auto asked = std::chrono::steady_clock::now();
@@ -199,6 +202,37 @@ TEST_CASE("a key program that hangs keeps nobody else of a server waiting") {
   CHECK(end.status == 0);
   CHECK_THAT(end.err, !Contains("left behind"));
   CHECK(nobody_is_left_in(folder));
+}
+
+TEST_CASE("a resume whose key does not come keeps no thread of a server") {
+  const work_folder folder;
+  http_server provider{http_reply::sse().stall()};
+  write_program(folder, "print-key",
+                "#!/bin/sh\ntest -e hangs && echo run >> runs && "
+                "exec sleep 600\necho canary-key\n");
+  write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+               "[models.\"groq/x\"]\nbase_url = \"" + provider.url("/v1") +
+                   "\"\n" + printed_key(folder));
+  served server{folder};
+  std::vector<std::string> runs;
+  for (int i = 0; i < 8; ++i) {
+    const auto x =
+        server.user().post("/v1/runs", {{"task", "go"}, {"model", "groq/x"}});
+    REQUIRE(x.status == 202);
+    runs.push_back(x.json()["run_id"]);
+  }
+  folder.write("hangs", "");
+  server.kill_and_restart();
+  const auto who = server.user();
+  std::vector<std::unique_ptr<raw_client>> hung;
+  for (const auto& run : runs)
+    hung.push_back(
+        ask_apart(who, "/v1/runs/" + run + "/resume", json::object()));
+  REQUIRE(eventually([&] { return !folder.lines("runs").empty(); }));
+  std::this_thread::sleep_for(500ms);  // by then all are at it
+  const auto asked = std::chrono::steady_clock::now();
+  CHECK(who.get("/v1/runs").status == 200);
+  CHECK(std::chrono::steady_clock::now() - asked < 10s);
 }
 
 TEST_CASE("a server that does not run is told with what starts it") {
