@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Plans that cannot have the run of their step: what is tried again and how
 // often, what ends the step, and that a plan can be ended all the same.
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 

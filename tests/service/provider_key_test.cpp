@@ -2,9 +2,12 @@
 // A program that prints a key, asked by many at once.
 #include "runtime/service/provider_key.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,12 +15,14 @@
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/eventually.hpp"
+#include "tests/support/time_scale.hpp"
 
 using namespace riffle;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 using service::command_key;
 using testing::eventually;
+using testing::scaled;
 using testing::temp_folder;
 
 namespace {
@@ -50,7 +55,7 @@ struct key_program {
       std::size_t n) const {
     std::vector<std::future<expected<std::string>>> all;
     for (std::size_t i = 0; i < n; ++i) all.push_back(ask());
-    std::this_thread::sleep_for(300ms);  // by then they wait
+    std::this_thread::sleep_for(scaled(500ms));  // by then they wait
     return all;
   }
 
