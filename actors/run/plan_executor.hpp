@@ -44,6 +44,8 @@ struct plan_executor_state {
   void begin_run(const run_spec_ptr& step);
   void resume_run_of_step(const run_spec_ptr& step);
   void on_opened(const run_opened& x, bool resumed);
+  /// `passes`: what hinders may be over soon.
+  void on_trouble(const error& why, bool passes);
   void follow_run();
   void look();
   void look_later();
@@ -83,6 +85,8 @@ struct plan_executor_state {
     looking,  ///< a job is, or it will be looked at later
   };
   doing at = doing::nothing;
+  bool attached = false;    ///< to a run that somebody had under way
+  bool complained = false;  ///< in the log, of the open step
   storage::run_snapshot* recovered = nullptr;  ///< during `begin`
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/run/plan_executor.hpp"
+#include "actors/run/run_log.hpp"
 #include "actors/tools/call_check.hpp"
 
 namespace riffle {
@@ -51,6 +52,17 @@ subscriber_ptr watch_for(plan_executor_actor::pointer self, const run_id& run) {
       run, caf::actor_cast<plan_executor_actor>(self));
 }
 
+/// The journal may come back. What was cancelled is told so by a process that
+/// ends: whoever resumes the plan goes on with the step.
+bool may_pass(errc code) {
+  return code == errc::storage_unavailable || code == errc::cancelled;
+}
+
+error silent_registry() {
+  return {errc::storage_unavailable, op,
+          "the run registry did not answer in time"};
+}
+
 }  // namespace
 
 void plan_executor_state::submit(std::function<void()> job) const {
@@ -60,6 +72,7 @@ void plan_executor_state::submit(std::function<void()> job) const {
 
 void plan_executor_state::end_step(core::step_end end) {
   at = doing::nothing;
+  complained = false;
   apply(cursor.on_step_ended(std::move(end), now()));
 }
 
@@ -146,39 +159,64 @@ void plan_executor_state::go_on_with_call() {
 
 void plan_executor_state::begin_run(const run_spec_ptr& step) {
   at = doing::opening;
+  attached = false;
   self->request(peers.registry, answer_deadline,
                 start_run{step, watch_for(self, step->run)})
       .then([this](const run_opened& x) { on_opened(x, false); },
-            [this](caf::error&) { look_later(); });
+            [this](caf::error&) { on_trouble(silent_registry(), true); });
 }
 
 /// Whoever has it now lets go of it, or ends it.
 void plan_executor_state::resume_run_of_step(const run_spec_ptr& step) {
   at = doing::opening;
+  attached = false;
   self->request(peers.registry, answer_deadline,
                 resume_run{step, watch_for(self, step->run), cursor.stopping()})
       .then([this](const run_opened& x) { on_opened(x, true); },
-            [this](caf::error&) { look_later(); });
+            [this](caf::error&) { on_trouble(silent_registry(), true); });
 }
 
 void plan_executor_state::on_opened(const run_opened& x, bool resumed) {
   if (at != doing::opening || x.run != source().run) return;
   if (!x.failure) return follow_run();
   const auto code = x.failure->code;
-  if (code == errc::storage_unavailable) return look_later();
-  if (!resumed)
+  if (!resumed && code != errc::storage_unavailable)
     return end_step(
         {events::run_status::failed,
          error{errc::step_execution_error, op,
                std::string{to_string(code)} + ": " + x.failure->message}});
   if (code == errc::session_busy) {
     // It is under way, here or elsewhere: here its end is told.
+    attached = true;
     follow_run();
     self->send(peers.registry,
                attach_subscriber{source().run, watch_for(self, source().run)});
     return;
   }
-  look_later();
+  // It has ended, or is gone, since it was looked at.
+  if (code == errc::invalid_request || code == errc::not_found)
+    return look_later();
+  // Internal: what a dead process left behind still acts.
+  on_trouble(*x.failure, may_pass(code) || code == errc::internal);
+}
+
+/// Its run cannot be had. Unless that may pass, and nobody wants its end, the
+/// step ends, and with it what of the run is in this process.
+void plan_executor_state::on_trouble(const error& why, bool passes) {
+  if (!std::exchange(complained, true))
+    log_run(log_level::warn, source().run,
+            "of plan " + spec->run.value +
+                " cannot be followed: " + render_chain(why));
+  const auto& stop = cursor.stopping();
+  if (passes && !stop) return look_later();
+  self->send(
+      peers.registry,
+      stop ? cancel_run{source().run, stop->why, stop->cancelled}
+           : cancel_run{source().run,
+                        {errc::cancelled, op, "its plan has given it up"}});
+  if (!end_if_stopped())
+    end_step({events::run_status::failed,
+              error{errc::step_execution_error, op, why.message}});
 }
 
 void plan_executor_state::follow_run() {
@@ -190,8 +228,10 @@ void plan_executor_state::follow_run() {
 
 void plan_executor_state::on(step_run_closed& x) {
   if (at != doing::run || x.run != source().run) return;
-  source().seq = x.seq;
-  look();
+  source().seq = std::max(source().seq, x.seq);
+  // Of a run that does not go on an attached watch is closed at once, so this
+  // would come back without a pause.
+  attached ? look_later() : look();
 }
 
 void plan_executor_state::look() {
@@ -214,7 +254,7 @@ void plan_executor_state::on(look_at_step& x) {
 
 void plan_executor_state::on(step_looked_at& x) {
   if (at != doing::looking || x.of != current()) return;
-  if (!x.what) return look_later();
+  if (!x.what) return on_trouble(x.what.error(), may_pass(x.what.error().code));
   using state = step_run_look::state;
   switch (x.what->at) {
     case state::ended:

@@ -283,36 +283,42 @@ void run_events(call c) {
 }
 
 void resume_run(call c) {
-  work(std::move(c), [](call& x) -> reply {
+  const auto kept = std::make_shared<call>(std::move(c));
+  work(kept, [kept](call& x) -> std::optional<reply> {
     const auto run = visible_run(x, run_id{x.names.at(0)});
     if (!run) return problem(run.error());
     if (run->state != storage::run_state::active)
       return problem(
           409, "invalid_request",
           "the run has ended (" + std::string{to_string(run->state)} + ")");
-    if (auto refused = cannot_start(x)) return std::move(*refused);
-    auto opened_run = service::wait_for<run_opened>([&](const auto& to) {
-      x.at->parts().runs.resume(run->id, {}, {}, to);
-    });
-    if (!opened_run) return problem(opened_run.error());
-    return opened(x, run->id, run->session);
+    if (auto refused = cannot_start(x)) return refused;
+    x.at->parts().runs.resume(
+        run->id, {}, {},
+        service::reply<run_opened>{[kept, id = run->id, session = run->session](
+                                       const expected<run_opened>& y) {
+          kept->out(y ? opened(*kept, id, session) : problem(y.error()));
+        }});
+    return {};
   });
 }
 
 void cancel_run(call c) {
-  work(std::move(c), [](call& x) -> reply {
+  const auto kept = std::make_shared<call>(std::move(c));
+  work(kept, [kept](call& x) -> std::optional<reply> {
     const run_id id{x.names.at(0)};
     const auto run = visible_run(x, id);
     if (!run) return problem(run.error());
-    const auto verdict =
-        service::wait_for<storage::cancel_verdict>([&](const auto& to) {
-          x.at->parts().runs.cancel(id, "cancelled over HTTP", true, to);
-        });
-    if (!verdict) return problem(verdict.error());
-    const bool over = *verdict == storage::cancel_verdict::finished;
-    return json_reply(
-        over ? 200 : 202,
-        {{"run_id", id.value}, {"cancel", over ? "finished" : "asked"}});
+    x.at->parts().runs.cancel(
+        id, "cancelled over HTTP", true,
+        service::reply<storage::cancel_verdict>{
+            [kept, id](const expected<storage::cancel_verdict>& verdict) {
+              if (!verdict) return kept->out(problem(verdict.error()));
+              const bool over = *verdict == storage::cancel_verdict::finished;
+              kept->out(json_reply(over ? 200 : 202,
+                                   {{"run_id", id.value},
+                                    {"cancel", over ? "finished" : "asked"}}));
+            }});
+    return {};
   });
 }
 

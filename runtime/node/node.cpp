@@ -35,11 +35,6 @@ constexpr const char* op = "node";
 /// Longest wait for what a dead runtime left behind.
 constexpr auto guard_deadline = std::chrono::seconds{15};
 
-/// Threads on which tools are asked about calls, made as they are needed: they
-/// answer soon. One run gets at most so many of them, for what hangs keeps its.
-constexpr std::size_t look_threads = 16;
-constexpr std::size_t looks_of_a_run = 2;
-
 /// Not destroyed, but reachable: it is no leak.
 void keep_for_ever(std::shared_ptr<timer> x) {
   static std::mutex mutex;
@@ -124,14 +119,7 @@ node::~node() {
   end_actors(caf::exit_reason::user_shutdown);
   cluster_.reset();
   end_servers();
-  const bool looks_ended = look_executor_->close(std::chrono::seconds{5});
-  const bool tools_ended =
-      blocking_->close(std::chrono::seconds{5}) && looks_ended;
-  const bool waits_ended = waiting_executor_->close(std::chrono::seconds{5});
-  const bool clean = side_executor_->close(std::chrono::seconds{5}) &&
-                     tools_ended && waits_ended;
-  if (!tools_ended)
-    log_warn(op, "a tool does not end: its thread is left behind");
+  const bool clean = close_executors();
   const bool ended = clean && await_actors();
   if (door_) door_->cut();
   registry_actor_ = nullptr;
@@ -260,14 +248,6 @@ expected<void> node::compose(node_parts parts) {
   return net ? join_cluster(parts, *net) : expected<void>{};
 }
 
-void node::open_executors() {
-  blocking_ = std::make_shared<blocking_executor>(config_->runtime.max_calls);
-  side_executor_ = std::make_shared<blocking_executor>(4);
-  look_executor_ =
-      std::make_shared<blocking_executor>(look_threads, looks_of_a_run);
-  waiting_executor_ = std::make_shared<blocking_executor>(4);
-}
-
 expected<void> node::join_cluster(const node_parts& parts,
                                   const cluster::net_options& net) {
   cluster_part::parts x;
@@ -329,7 +309,7 @@ void node::spawn_actors(const std::filesystem::path& guard_dir,
   inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
                           return specs->make_for(cause);
                         }};
-  decisions.blocking = waiting_executor_;
+  decisions.blocking = spec_executor_;
   decisions.faults = faults_;
   inbox_ = spawn_command_inbox(actors, {}, std::move(decisions));
   worker_setup setup;

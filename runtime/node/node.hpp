@@ -128,6 +128,8 @@ class node {
   void spawn_actors(const std::filesystem::path& guard_dir,
                     const std::filesystem::path& output_dir);
   void open_executors();
+  /// False: a job does not end; its thread is left behind.
+  bool close_executors();
   void open_front_door(worker_setup setup);
   expected<void> join_cluster(const node_parts& parts,
                               const cluster::net_options& net);
@@ -158,6 +160,9 @@ class node {
   std::shared_ptr<blocking_executor> look_executor_;
   /// For what dead runtimes left behind; it may be long, and others recover.
   std::shared_ptr<blocking_executor> waiting_executor_;
+  /// Where specs of runs are made: that waits for nodes, and for programs that
+  /// print keys.
+  std::shared_ptr<blocking_executor> spec_executor_;
   std::shared_ptr<storage::health_registry> health_;
   std::unique_ptr<system> system_;
   /// Lets the transport's thread run actors; closed before the system ends.

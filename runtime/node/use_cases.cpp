@@ -5,9 +5,11 @@
 namespace riffle {
 
 node::use_cases node::serve(std::shared_ptr<executor> where) const {
-  const service::runs runs{door_, specs_, journal_, where};
+  const std::shared_ptr<executor> making = where ? spec_executor_ : nullptr;
+  const service::runs runs{door_, specs_, journal_, where, making};
   // A volley's scheduler is an actor: its runs are put together elsewhere.
-  const service::runs aside{door_, specs_, journal_, side_executor_};
+  const service::runs aside{door_, specs_, journal_, side_executor_,
+                            spec_executor_};
   return {runs,
           {journal_, outputs_, volley_locks_},
           service::proposals{journal_},

@@ -169,14 +169,17 @@ expected<std::string> run_key_command(const std::vector<std::string>& command,
   return key;
 }
 
-/// The right to run the program, for as long as it lives.
+/// The right to run the program, for as long as it lives. Who had to wait for
+/// another one's run takes what came of that, and does not get it.
 class command_key::turn {
  public:
   turn(command_key& of, const std::stop_token& stop) : of_{of} {
     std::unique_lock lock{of.mutex_};
     const auto seen = of.runs_;
-    mine_ = of.ran_.wait(lock, stop, [&] { return !of.running_; });
+    const bool over = of.ran_.wait(
+        lock, stop, [&] { return !of.running_ || of.runs_ != seen; });
     waited_ = of.runs_ != seen;
+    mine_ = over && !waited_;
     if (mine_) of.running_ = true;
   }
   ~turn() {
@@ -185,14 +188,13 @@ class command_key::turn {
       const std::lock_guard lock{of_.mutex_};
       of_.running_ = false;
     }
-    of_.ran_.notify_one();
+    of_.ran_.notify_all();
   }
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
 
-  /// False: it was asked to stop before.
+  /// Neither: it was asked to stop before.
   [[nodiscard]] bool mine() const noexcept { return mine_; }
-  /// Another one has run it in between: what came of that counts.
   [[nodiscard]] bool waited() const noexcept { return waited_; }
 
  private:
@@ -203,10 +205,12 @@ class command_key::turn {
 
 expected<std::string> command_key::get(const std::stop_token& stop) {
   const turn now{*this, stop};
-  if (!now.mine()) return unexpected{stopped("api_key_command")};
+  if (!now.mine() && !now.waited())
+    return unexpected{stopped("api_key_command")};
   {
     const std::lock_guard lock{mutex_};
     if (!key_.empty()) return key_;
+    if (now.waited()) return unexpected{failed_};
   }
   return run(stop);
 }
@@ -214,8 +218,13 @@ expected<std::string> command_key::get(const std::stop_token& stop) {
 expected<std::string> command_key::run(const std::stop_token& stop) {
   auto key = run_key_command(command_, stop);
   const std::lock_guard lock{mutex_};
+  // Nothing came of it: the next one runs it.
+  if (!key && stop.stop_requested()) return key;
   ++runs_;
-  if (!key) return key;
+  if (!key) {
+    failed_ = key.error();
+    return key;
+  }
   std::erase(old_, *key);
   if (!key_.empty() && key_ != *key) old_.push_back(key_);
   if (old_.size() > most_old) old_.pop_front();
@@ -240,7 +249,7 @@ void command_key::replace(model::transport_request& request) const {
 bool command_key::renew(model::transport_request& request,
                         const std::stop_token& stop) {
   const turn now{*this, stop};
-  if (!now.mine()) return false;
+  if (!now.mine() && !now.waited()) return false;
   const auto before = request.headers;
   put_key(request);
   if (request.headers != before) return true;  // another one had it renewed

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/error.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/model/renewing_transport.hpp"
 
@@ -43,7 +44,8 @@ class command_key final : public model::key_renewal {
   explicit command_key(std::vector<std::string> command)
       : command_{std::move(command)} {}
 
-  /// Runs the program the first time. `stop`: as `run_key_command`.
+  /// Runs the program until it has printed a key, once for all who wait.
+  /// `stop`: as `run_key_command`.
   expected<std::string> get(const std::stop_token& stop);
 
   void put_key(model::transport_request& request) override;
@@ -57,12 +59,14 @@ class command_key final : public model::key_renewal {
 
   const std::vector<std::string> command_;
   mutable std::mutex mutex_;  ///< of all below
-  /// One runs it at a time: the others wait and get what it printed.
+  /// One runs it at a time: the others wait and get what it printed, or why
+  /// there is no key.
   bool running_ = false;
   std::condition_variable_any ran_;
   std::string key_;
   std::deque<std::string> old_;  ///< the newest last
-  std::uint64_t runs_ = 0;       ///< that have ended
+  error failed_;                 ///< of the last run that printed no key
+  std::uint64_t runs_ = 0;       ///< that nobody stopped, and that have ended
 };
 
 }  // namespace riffle::service

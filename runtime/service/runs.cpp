@@ -33,17 +33,18 @@ expected<void> check_session(const run_request& x) {
 
 runs::runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
            std::shared_ptr<storage::journal> journal,
-           std::shared_ptr<executor> where)
+           std::shared_ptr<executor> where, std::shared_ptr<executor> making)
     : door_{std::move(door)},
       specs_{std::move(specs)},
       journal_{std::move(journal)},
-      where_{std::move(where)} {}
+      where_{std::move(where)},
+      making_{std::move(making)} {}
 
 /// The spec is made where it may block, the rest by messages.
 void runs::open(spec_source make, bool fresh, std::stop_token stop,
                 reader_maker reader, const reply<run_opened>& to) const {
   answer_on<run_spec_ptr>(
-      where_.get(), std::move(make),
+      making_.get(), std::move(make),
       reply<run_spec_ptr>{[door = door_, fresh, stop = std::move(stop),
                            reader = std::move(reader),
                            to](expected<run_spec_ptr> spec) {
@@ -153,21 +154,28 @@ void runs::cancel(const run_id& id, const std::string& reason, bool adopt,
 
 void runs::end_adopted(const run_id& id, const std::string& reason,
                        const reply<storage::cancel_verdict>& to) const {
-  auto record = journal_->load_run(id);
-  if (!record) return to(unexpected{std::move(record.error())});
-  auto spec = specs_->remake(*record, request_from_json(record->settings));
-  if (!spec) return to(unexpected{std::move(spec.error())});
   const error why{errc::cancelled, "run", reason};
-  door_->resume(
-      *spec, {}, core::end_request{why, true},
-      reply<run_opened>{[door = door_, id, why, to](expected<run_opened> x) {
+  const reply<run_opened> adopted{
+      [door = door_, id, why, to](expected<run_opened> x) {
         const bool busy = !x && x.error().code == errc::session_busy;
         // Somebody opens it this moment, and is told so; elsewhere its new
         // owner finds what was asked.
         if (busy) door->cancel(id, why, true);
         if (!x && !busy) return to(unexpected{std::move(x.error())});
         to(storage::cancel_verdict::gone);
-      }});
+      }};
+  answer_on<run_spec_ptr>(
+      making_.get(),
+      [journal = journal_, specs = specs_, id]() -> expected<run_spec_ptr> {
+        auto record = journal->load_run(id);
+        if (!record) return unexpected{std::move(record.error())};
+        return specs->remake(*record, request_from_json(record->settings));
+      },
+      reply<run_spec_ptr>{
+          [door = door_, why, adopted](expected<run_spec_ptr> spec) {
+            if (!spec) return adopted(unexpected{std::move(spec.error())});
+            door->resume(*spec, {}, core::end_request{why, true}, adopted);
+          }});
 }
 
 }  // namespace riffle::service

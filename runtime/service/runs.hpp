@@ -22,13 +22,14 @@ namespace riffle::service {
 using reader_maker =
     std::function<subscriber_ptr(const run_id&, const session_id&)>;
 
-/// Thread-safe. `where` is for what blocks on the journal and on files; null:
-/// the caller's thread. Every answer comes within the front door's limits.
+/// Thread-safe. `where` is for what blocks on the journal, `making` for specs,
+/// of which a program that prints a key may keep threads for long; null: the
+/// caller's thread. Every answer comes within the front door's limits.
 class runs {
  public:
   runs(std::shared_ptr<front_door> door, std::shared_ptr<spec_maker> specs,
        std::shared_ptr<storage::journal> journal,
-       std::shared_ptr<executor> where);
+       std::shared_ptr<executor> where, std::shared_ptr<executor> making);
 
   /// Answers once the run is stored. Fails with `session_busy`, `not_found`
   /// (agent, model), `invalid_request` (no task), `invalid_config` (no key, no
@@ -92,6 +93,7 @@ class runs {
   std::shared_ptr<spec_maker> specs_;
   std::shared_ptr<storage::journal> journal_;
   std::shared_ptr<executor> where_;
+  std::shared_ptr<executor> making_;
 };
 
 }  // namespace riffle::service

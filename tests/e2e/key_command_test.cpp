@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Keys that programs print, and what a person is told of a model that cannot
 // be asked.
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+#include <vector>
+
 #include "tests/e2e/models_world.hpp"
+#include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle::testing;
@@ -19,6 +26,38 @@ std::string printed_key(const work_folder& folder) {
 
 bool nobody_is_left_in(const work_folder& folder) {
   return eventually([&] { return processes_in(folder).empty(); });
+}
+
+/// A run of the scripted model, and what it asks a person.
+struct waiting_run {
+  explicit waiting_run(const http_user& who) {
+    const auto x = who.post("/v1/runs", {{"task", "wait"}});
+    INFO(x.body);
+    REQUIRE(x.status == 202);
+    id = x.json()["run_id"];
+    REQUIRE(eventually([&] {
+      const auto all = who.get("/v1/proposals?status=pending").json();
+      for (const auto& one : all["proposals"])
+        if (one["run_id"] == id) proposal = one["proposal_id"];
+      return !proposal.empty();
+    }));
+  }
+  std::string id;
+  std::string proposal;
+};
+
+/// Posts, and does not wait for the answer.
+std::unique_ptr<raw_client> ask_apart(const http_user& who,
+                                      const std::string& path,
+                                      const json& body) {
+  auto out = std::make_unique<raw_client>(who.port());
+  const auto text = body.dump();
+  out->send("POST " + path +
+            " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+            who.token() +
+            "\r\nContent-Type: application/json\r\nContent-Length: " +
+            std::to_string(text.size()) + "\r\n\r\n" + text);
+  return out;
 }
 
 }  // namespace
@@ -126,6 +165,74 @@ TEST_CASE("a run that is ended does not wait for a command that hangs") {
   REQUIRE(ends.size() == 1);
   CHECK(ends.at(0).at("data").at("status") == "cancelled");
   CHECK(nobody_is_left_in(folder));
+}
+
+TEST_CASE("a key program that hangs keeps nobody else of a server waiting") {
+  const work_folder folder;
+  write_program(folder, "print-key",
+                "#!/bin/sh\necho run >> runs\nexec sleep 600\n");
+  write_server(folder,
+               "[[steps]]\n[[steps.calls]]\ntool = \"bash\"\n"
+               "arguments = { command = \"echo x >> began\" }\n"
+               "[[steps]]\ntext = \"Done.\"\n",
+               "[models.\"groq/x\"]\nbase_url = \"http://127.0.0.1:9/v1\"\n" +
+                   printed_key(folder));
+  served server{folder};
+  const auto who = server.user();
+  const waiting_run first{who};
+  const waiting_run second{who};
+  std::vector<std::unique_ptr<raw_client>> hung;
+  for (int i = 0; i < 8; ++i)
+    hung.push_back(
+        ask_apart(who, "/v1/runs", {{"task", "go"}, {"model", "groq/x"}}));
+  REQUIRE(eventually([&] { return folder.lines("runs").size() == 1; }));
+  std::this_thread::sleep_for(500ms);  // by then all are at it
+  const auto asked = std::chrono::steady_clock::now();
+  CHECK(who.post("/v1/proposals/" + first.proposal, {{"decision", "approve"}})
+            .status == 200);
+  CHECK(who.post("/v1/runs/" + second.id + "/cancel", json::object()).status ==
+        202);
+  CHECK(await_end(who, first.id)["status"] == "completed");
+  CHECK(await_end(who, second.id)["status"] == "cancelled");
+  CHECK(std::chrono::steady_clock::now() - asked < 10s);
+  CHECK(folder.lines("runs").size() == 1);
+  server.process().signal(SIGTERM);
+  const auto end = server.process().wait(20s);
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK_THAT(end.err, !Contains("left behind"));
+  CHECK(nobody_is_left_in(folder));
+}
+
+TEST_CASE("a resume whose key does not come keeps no thread of a server") {
+  const work_folder folder;
+  http_server provider{http_reply::sse().stall()};
+  write_program(folder, "print-key",
+                "#!/bin/sh\ntest -e hangs && echo run >> runs && "
+                "exec sleep 600\necho canary-key\n");
+  write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+               "[models.\"groq/x\"]\nbase_url = \"" + provider.url("/v1") +
+                   "\"\n" + printed_key(folder));
+  served server{folder};
+  std::vector<std::string> runs;
+  for (int i = 0; i < 8; ++i) {
+    const auto x =
+        server.user().post("/v1/runs", {{"task", "go"}, {"model", "groq/x"}});
+    REQUIRE(x.status == 202);
+    runs.push_back(x.json()["run_id"]);
+  }
+  folder.write("hangs", "");
+  server.kill_and_restart();
+  const auto who = server.user();
+  std::vector<std::unique_ptr<raw_client>> hung;
+  for (const auto& run : runs)
+    hung.push_back(
+        ask_apart(who, "/v1/runs/" + run + "/resume", json::object()));
+  REQUIRE(eventually([&] { return !folder.lines("runs").empty(); }));
+  std::this_thread::sleep_for(500ms);  // by then all are at it
+  const auto asked = std::chrono::steady_clock::now();
+  CHECK(who.get("/v1/runs").status == 200);
+  CHECK(std::chrono::steady_clock::now() - asked < 10s);
 }
 
 TEST_CASE("a server that does not run is told with what starts it") {

@@ -68,8 +68,8 @@ struct volley_world {
   temp_folder folder;
   std::shared_ptr<watching_journal> journal =
       std::make_shared<watching_journal>();
-  volleys all{runs{nullptr, nullptr, journal, nullptr}, journal, nullptr,
-              nullptr, folder.path() / "volleys"};
+  volleys all{runs{nullptr, nullptr, journal, nullptr, nullptr}, journal,
+              nullptr, nullptr, folder.path() / "volleys"};
   sessions sessions_of{journal, {}, folder.path() / "volleys"};
   id_source ids;
 };

@@ -29,7 +29,7 @@ constexpr std::size_t read_threads = 4;
 constexpr std::size_t feed_threads = 2;
 /// And those of requests that block on the journal, or wait for a use case;
 /// what use cases block on has threads of its own, or all might wait for one
-/// that is none's.
+/// that is none's. So have specs of runs, see `node`: they may wait for long.
 constexpr std::size_t work_threads = 8;
 constexpr std::size_t case_threads = 4;
 
