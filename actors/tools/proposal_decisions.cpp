@@ -46,9 +46,13 @@ void proposal_tracker_state::settle(const storage::proposal_record& what,
 }
 
 void proposal_tracker_state::on_expiry(const expiry_due& x) {
-  if (const auto open = ledger.waiting(x.id))
-    settle(waiting.at(*open).record, events::proposal_outcome::expired,
-           expired);
+  const auto open = ledger.waiting(x.id);
+  if (!open) return;
+  const auto& what = waiting.at(*open).record;
+  const bool over = self->clock().now() >= x.due ||
+                    (what.expires && *what.expires <= spec->wall());
+  if (!over) return look_for_expiry(x);
+  settle(what, events::proposal_outcome::expired, expired);
 }
 
 void proposal_tracker_state::on_withdrawn(const approval_withdrawn& x) {

@@ -59,6 +59,7 @@ struct inspection_overdue {
 /// proposal tracker's own.
 struct expiry_due {
   proposal_id id;
+  time_point due{};  ///< at the latest
 };
 
 /// orchestrator -> proposal tracker: a proposal that nothing waits for.

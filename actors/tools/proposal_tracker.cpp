@@ -280,10 +280,18 @@ void proposal_tracker_state::await(const undecided_call& x,
   if (how == core::stored_move::cancel) {
     settle(what, events::proposal_outcome::cancelled, withdrawn);
   } else if (what.expires) {
-    const auto left = std::chrono::microseconds{
+    const duration left = std::chrono::microseconds{
         std::max<std::int64_t>(0, what.expires->us - spec->wall().us)};
-    self->delayed_send(self, left, expiry_due{what.id});
+    look_for_expiry({what.id, self->clock().now() + left});
   }
+}
+
+/// Everybody else goes by the wall clock, which may be set, and goes on while
+/// the machine sleeps: it is looked at now and then.
+void proposal_tracker_state::look_for_expiry(const expiry_due& x) {
+  constexpr duration longest = std::chrono::seconds{30};
+  const duration left = x.due - self->clock().now();
+  self->delayed_send(self, std::clamp(left, duration{}, longest), x);
 }
 
 proposal_tracker_actor::behavior_type proposal_tracker(

@@ -84,6 +84,7 @@ struct proposal_tracker_state {
   void ask(const undecided_call& x, std::vector<events::body> before = {});
   void propose(const undecided_call& x, const std::string& reason);
   void await(const undecided_call& x, core::stored_move how);
+  void look_for_expiry(const expiry_due& x);
   /// Nothing of it is open any more; its payload.
   undecided_call take(const call_id& id);
   void settle(const storage::proposal_record& what,

@@ -19,11 +19,9 @@ template <class Stream>
 constexpr bool is_tls = !std::is_same_v<Stream, tcp::socket>;
 
 time_point now() { return std::chrono::steady_clock::now(); }
-
 std::string_view as_view(beast::string_view x) { return {x.data(), x.size()}; }
 
 constexpr std::uint8_t sweeps_a_look = 8;
-
 constexpr auto leave_limit = std::chrono::seconds{5};
 
 }  // namespace
@@ -33,6 +31,7 @@ connection<Stream>::connection(Stream stream,
                                std::shared_ptr<connection_setup> shared)
     : stream_{std::move(stream)},
       shared_{std::move(shared)},
+      body_{shared_->large_bodies},
       since_{now()},
       left_{std::array<asio::const_buffer, 3>{}} {
   ++shared_->counts.connections;
@@ -87,8 +86,7 @@ void connection<Stream>::start() {
 template <class Stream>
 void connection<Stream>::read_header() {
   if (shared_->closing || winding_down_) return shut();
-  state_ = state::waiting;
-  since_ = now();
+  state_ = state::waiting, since_ = now();
   if (!buffer_) buffer_ = make_buffer();
   parser_ = std::make_unique<parser>();
   parser_->header_limit(
@@ -144,8 +142,13 @@ void connection<Stream>::on_header(beast::error_code failed, std::size_t) {
     keep_alive_ = false;
     return answer(too_large(*size, judged.body_limit));
   }
-  if (!parser_->is_done() && request_->has_header("expect"))
-    return say_continue();
+  const auto size = parser_->content_length();
+  const bool whole = parser_->is_done();
+  if (!whole && !body_.take(size ? *size : judged.body_limit)) {
+    keep_alive_ = false;
+    return answer(too_many_bodies());
+  }
+  if (!whole && request_->has_header("expect")) return say_continue();
   read_body();
 }
 
@@ -192,6 +195,7 @@ void connection<Stream>::on_body(beast::error_code failed, std::size_t) {
 
 template <class Stream>
 void connection<Stream>::answer(reply x) {
+  body_.let_go();
   if (x.close || shared_->closing) keep_alive_ = false;
   shared_->app->finish(*request_, x);
   const bool fixed = !x.source || x.length;
@@ -358,8 +362,7 @@ void connection<Stream>::wind_down() {
 template <class Stream>
 void connection<Stream>::shut() {
   if (state_ == state::closed) return;
-  state_ = state::leaving;
-  since_ = now();
+  state_ = state::leaving, since_ = now();
   if constexpr (is_tls<Stream>) {
     stream_.async_shutdown(
         [me = this->shared_from_this()](beast::error_code) { me->close(); });
@@ -383,6 +386,7 @@ void connection<Stream>::discard() {
 template <class Stream>
 void connection<Stream>::close() {
   if (std::exchange(state_, state::closed) == state::closed) return;
+  body_.let_go();
   if (reply_.source) --shared_->counts.streams;
   reply_ = {};
   beast::error_code ignored;

@@ -18,6 +18,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "runtime/http/server.hpp"
+#include "runtime/http/wire.hpp"
 
 namespace riffle::http {
 
@@ -32,7 +33,8 @@ struct connection_setup {
   application* app = nullptr;
   server_options options;
   server_counts counts;
-  bool closing = false;  ///< nothing more is asked, streams end
+  bool closing = false;            ///< nothing more is asked, streams end
+  std::uint64_t large_bodies = 0;  ///< bytes of those that are held or awaited
   std::function<void(std::function<void()>)> post;
   /// It was closed: nobody holds it any more but what is under way.
   std::function<void(any_connection*)> forget;
@@ -115,6 +117,7 @@ class connection final
   std::optional<request> request_;
   std::shared_ptr<void> ticket_;
   reply reply_;
+  held_body body_;
   bool keep_alive_ = true;
   bool is_head_ = false;
   bool chunked_ = false;

@@ -109,6 +109,27 @@ reply too_large(std::uint64_t size, std::uint64_t limit) {
                      " that server.limits allows here");
 }
 
+bool held_body::take(std::uint64_t size) {
+  constexpr std::uint64_t large = 256u << 10;
+  constexpr std::uint64_t most = 128u << 20;
+  let_go();
+  if (size <= large) return true;
+  if (all_ > 0 && all_ + size > most) return false;
+  held_ = size;
+  all_ += size;
+  return true;
+}
+
+void held_body::let_go() { all_ -= std::exchange(held_, 0); }
+
+reply too_many_bodies() {
+  return std::move(
+      problem(503, "session_busy",
+              "as many large bodies are being read as this server holds; try "
+              "again")
+          .with("Retry-After", "2"));
+}
+
 void limit_patience(int socket, duration stall_timeout) {
   using std::chrono::milliseconds;
   const int ms = static_cast<int>(

@@ -42,6 +42,29 @@ bool receive_waiting(int socket, boost::beast::flat_buffer& to,
 reply problem_of(const boost::system::error_code& failed);
 reply too_large(std::uint64_t size, std::uint64_t limit);
 
+/// Part of the memory that large bodies may take together, which is several
+/// times their size while they are read. Of one request; on the I/O thread.
+class held_body {
+ public:
+  /// `all`: bytes of the large bodies that are held or awaited; outlives this.
+  explicit held_body(std::uint64_t& all) : all_{all} {}
+  ~held_body() { let_go(); }
+  held_body(const held_body&) = delete;
+  held_body& operator=(const held_body&) = delete;
+
+  /// False: too much is held already. A small one always may, and one that is
+  /// alone.
+  bool take(std::uint64_t size);
+  void let_go();
+
+ private:
+  std::uint64_t& all_;
+  std::uint64_t held_ = 0;
+};
+
+/// The answer to who may not.
+reply too_many_bodies();
+
 /// What was sent and is not acknowledged for so long ends the connection
 /// (RFC 5482).
 void limit_patience(int socket, duration stall_timeout);

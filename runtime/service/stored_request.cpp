@@ -34,6 +34,12 @@ void put_attachments(nlohmann::json& out, const stored_request& x) {
   }
 }
 
+/// Also those of lines and of writing directions: names stand in logs.
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 ||
+         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 void get_attachments(const nlohmann::json& from, stored_request& x) {
   if (from.contains("attachments"))
     for (const auto& one : from["attachments"])
@@ -61,17 +67,19 @@ expected<void> check_name(const session_id& x) {
               "a session cannot be called \"" + x.value +
                   "\": names that begin with riffle:, volley_ or plan_ are "
                   "those of Riffle's own records; choose another one"}};
+  constexpr std::size_t longest = 1'000;
   std::string_view rest = x.value;
-  bool good = !rest.empty();
+  bool good = !rest.empty() && rest.size() <= longest;
   while (good && !rest.empty()) {
     const auto c = first_character(rest);
-    good = c.valid && c.code >= 0x20 && c.code != 0x7F;
+    good = c.valid && !is_control(c.code);
     rest.remove_prefix(c.size);
   }
   if (good) return {};
   return unexpected{error{errc::invalid_request, "runtime",
                           "the name of a session must be text in UTF-8, not "
-                          "empty and without control characters"}};
+                          "empty, of at most 1,000 bytes and without control "
+                          "characters"}};
 }
 
 std::string to_json(const stored_request& x) {

@@ -101,6 +101,27 @@ TEST_CASE("the others go on while a person thinks, and stop stops one task") {
   CHECK(all.find("Late.") != std::string::npos);
 }
 
+TEST_CASE("a model's answer moves nothing at the terminal of a volley") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  http_server server{[](const http_request&) {
+    return http_reply::sse().send(said("a\x1b]0;owned\x07 \x1b[2J\u009bm"));
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\nbase_url = \"" +
+                   server.url("/v1") + "\"\nmodel = \"m\"\n");
+  terminal_program riffle{folder.path(), {"run", "a b", "c d"}, 80};
+  CHECK(riffle.finish() == 0);
+  const auto all = riffle.written();
+  CHECK(all.find("owned") != std::string::npos);
+  CHECK(all.find("\x1b]0;") == std::string::npos);
+  CHECK(all.find('\x07') == std::string::npos);
+  CHECK(all.find("\x1b[2J") == std::string::npos);
+  CHECK(all.find("\u009b") == std::string::npos);
+}
+
 TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   if (!riffle::testing::has_terminals())
     return riffle::testing::skip(riffle::testing::no_terminals);

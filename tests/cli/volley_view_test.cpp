@@ -119,6 +119,54 @@ TEST_CASE("traces say whose they are") {
   CHECK_FALSE(bytes(y.on(0, with(events::run_started{}), {})).empty());
 }
 
+TEST_CASE("a task that went well tells which of its calls did not") {
+  volley_view x{at_terminal(), {"a", "b"}};
+  x.begun(0, false, start, {80, 24});
+  const auto end_of = [&](const std::string& id, outcome how) {
+    x.on(0, call_of(id, "Reading a"), {80, 24});
+    events::tool_result result;
+    result.id = {id};
+    result.tool = "read";
+    result.how = how;
+    if (how != outcome::ok)
+      result.err = error{errc::tool_execution_error, "read", "no " + id};
+    x.on(0, with(result), {80, 24});
+  };
+  end_of("c1", outcome::ok);
+  end_of("c2", outcome::failed);
+  end_of("c3", outcome::denied);
+  const auto said =
+      bytes(x.over(ended(0, task_status::completed), start + 1s, {80, 24}));
+  CAPTURE(said);
+  CHECK(said.find("✓ a (1.0s, 3 calls, 1 denied, 1 failed)") !=
+        std::string::npos);
+  CHECK(said.find("no c2") != std::string::npos);
+  CHECK(said.find("no c3") != std::string::npos);
+  CHECK(said.find("[TOOL] read: a — ") == std::string::npos);  // what went well
+}
+
+TEST_CASE("what a person decided stays below the question") {
+  volley_view x{at_terminal(), {"a", "b"}};
+  x.begun(0, false, start, {80, 24});
+  for (const std::string by : {"user", "rule bash: ls*"}) {
+    CAPTURE(by);
+    const auto id = "c_" + by;
+    x.on(0, call_of(id, "Reading a"), {80, 24});
+    events::approval_required asked;
+    asked.proposal = {"p_" + by};
+    asked.id = {id};
+    x.on(0, with(asked), {80, 24});
+    events::approval_resolved decided;
+    decided.proposal = {"p_" + by};
+    decided.id = {id};
+    decided.how = events::proposal_outcome::approved;
+    decided.by = by;
+    const auto said = bytes(x.on(0, with(decided), {80, 24}));
+    CHECK((said.find("approved by user") != std::string::npos) ==
+          (by == "user"));
+  }
+}
+
 TEST_CASE("quiet says nothing of tasks") {
   view_options quiet;
   quiet.level = verbosity::quiet;

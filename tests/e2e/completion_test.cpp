@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Completions, judged by the shells themselves; the manual page by groff.
 #include <cstdlib>
+#include <filesystem>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -66,6 +67,25 @@ TEST_CASE("bash completes commands, options, values and names") {
   CHECK(has_line(offered(folder, "riffle tools call re"), "read"));
   folder.write("notes.toml", "");
   CHECK(has_line(offered(folder, "riffle run --config no"), "notes.toml"));
+}
+
+TEST_CASE("bash takes names as they are, whoever gave them") {
+  const work_folder folder;
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("fine")); }};
+  folder.configure(server.url("/v1"));
+  for (const std::string name :
+       {"$(touch${IFS}pwned1)", "`touch pwned2`", "a b", "*"})
+    REQUIRE(riffle::testing::riffle(folder, {"run", "go", "--session", name})
+                .status == 0);
+  const auto names = offered(folder, "riffle sessions show ''");
+  CHECK(has_line(names, "\\$\\(touch\\$\\{IFS\\}pwned1\\)"));
+  CHECK(has_line(names, "a\\ b"));
+  CHECK(has_line(names, "\\*"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "pwned1"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "pwned2"));
+  folder.write("no tes.toml", "");
+  CHECK(has_line(offered(folder, "riffle run --config no"), "no tes.toml"));
 }
 
 TEST_CASE("zsh and fish take their scripts") {

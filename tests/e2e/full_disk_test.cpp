@@ -331,3 +331,41 @@ TEST_CASE("a disk that is really full is waited for, and the run goes on",
   CHECK(folder.read("stored") == folder.read("published"));
   CHECK(folder.lines("effects").size() <= 1);
 }
+
+TEST_CASE("a volley stands still on a full disk, and goes on", "[torture]") {
+  const work_folder folder;
+  const auto try_it =
+      program{"/bin/sh",
+              folder,
+              {"-c", "mkdir data && unshare -rm mount -t tmpfs none data"}}
+          .wait();
+  if (try_it.status != 0)
+    return skip("no tmpfs can be mounted here (unshare -rm)");
+  http_server server{[&](const http_request& request) {
+    if (!tool_messages(request).empty())
+      return respond_sse(answer("It is done."));
+    return respond_sse(
+        calls({{"bash", {{"command", "sleep 0.2; echo one >> effects"}}}}));
+  }};
+  prepare(folder, server);
+  std::vector<std::string> command{"run", "--approve", "all",  "--workers",
+                                   "2",   "--output",  "json", "--"};
+  for (int i = 0; i < 6; ++i) command.push_back("task " + std::to_string(i));
+  const auto text =
+      "mount -t tmpfs -o size=3m none data; " +
+      shell_line({"run", "first", "--approve", "all"}) +
+      " > first 2>&1; rm -f effects; " + shell_line(command) +
+      " > results 2> said & run=$!; n=0; "
+      "until [ -e effects ] || [ $n -gt 600 ]; do n=$((n + 1)); sleep 0.05; "
+      "done; dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; sleep 3; "
+      "rm data/filler; wait $run; echo $? > status";
+  const auto end =
+      program{"/usr/bin/unshare", folder, {"-rm", "/bin/sh", "-c", text}}.wait(
+          120s);
+  INFO(end.err << folder.read("said"));
+  CHECK(folder.lines("status") == std::vector<std::string>{"0"});
+  const auto results = json::parse(folder.read("results")).at("results");
+  REQUIRE(results.size() == 6);
+  for (const auto& x : results) CHECK(x.at("status") == "completed");
+  CHECK(folder.lines("effects").size() == 6);
+}

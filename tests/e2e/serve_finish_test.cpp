@@ -133,3 +133,40 @@ TEST_CASE("a plan whose step works is waited for, with what comes after") {
   served next{folder};
   CHECK(next.user().get("/v1/plans/" + plan).json()["status"] == "completed");
 }
+
+TEST_CASE("what is being sent when it stops is sent, also slowly") {
+  const work_folder folder;
+  write_server(folder, R"(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "head -c 12000000 /dev/zero | tr '\\0' x" }
+[[steps]]
+text = "Done."
+)");
+  served server{folder};
+  const auto who = server.user();
+  const auto run =
+      post(who, "/v1/runs", {{"task", "x"}, {"approve", "all"}}, "run_id");
+  CHECK(await_end(who, run)["status"] == "completed");
+  std::string call;
+  for (const auto& x :
+       who.get("/v1/runs/" + run + "/events", {"Accept: application/json"})
+           .json())
+    if (x["event_type"] == "tool_call") call = x["data"]["id"];
+  const auto path = "/v1/runs/" + run + "/calls/" + call + "/output";
+  raw_client reader{server.port(), 4096};
+  reader.ask(path, who.token());
+  auto all = reader.read(20s, 64);
+  // Others come and go, so that nobody but the reader is left.
+  CHECK(server.user("").get("/healthz").status == 200);
+  server.process().signal(SIGTERM);
+  REQUIRE(eventually(
+      [&] { return server.user("").get("/healthz").status != 200; }));
+  for (std::string more; !(more = reader.read(20s, 1 << 20)).empty();)
+    all += more;
+  CHECK(server.process().wait().status == 0);
+  const auto body = all.find("\r\n\r\n");
+  REQUIRE(body != std::string::npos);
+  CHECK(all.size() - body - 4 == 12'000'000);
+}

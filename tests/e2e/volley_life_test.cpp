@@ -82,6 +82,58 @@ TEST_CASE("sessions cancel ends a volley of another process, and all of it") {
   CHECK(has(rest.out, "[5/5] e\nfine e\n"));
 }
 
+namespace {
+
+/// Whose server fails, so that its tasks wait between two runs for seconds.
+struct pausing_place {
+  pausing_place() {
+    folder.configure(server.url("/v1"),
+                     "[models.default.retry]\nmax_attempts = 1\n");
+  }
+  /// As both tasks wait for their second run.
+  void await_pause() const {
+    REQUIRE(eventually([&] { return server.requests().size() == 2; }));
+    REQUIRE(eventually([&] {
+      const auto runs = run(folder, {"sessions", "list", "--output", "json"});
+      return !has(runs.out, "\"active\"");
+    }));
+  }
+
+  const work_folder folder;
+  http_server server{
+      [](const http_request&) { return http_reply::json("{}", 503); }};
+  program volley{installed_riffle(),
+                 folder,
+                 {"run", "--max-retries", "9", "--", "one task", "another"}};
+};
+
+}  // namespace
+
+TEST_CASE("Ctrl-C between two runs of its tasks ends a volley as in a run") {
+  pausing_place x;
+  x.await_pause();
+  const auto id = volley_of(x.volley.err());
+  x.volley.signal(SIGINT);
+  const auto end = x.volley.wait();
+  CAPTURE(end.err, end.out);
+  CHECK(end.status == 130);
+  CHECK(has(end.err, "go on with: riffle sessions resume"));
+  CHECK(has(end.err, id));
+}
+
+TEST_CASE("sessions cancel ends a volley between two runs of its tasks") {
+  pausing_place x;
+  x.await_pause();
+  const auto id = volley_of(x.volley.err());
+  const auto end = run(x.folder, {"sessions", "cancel", id});
+  CAPTURE(end.err);
+  CHECK(end.status == 0);
+  const auto told = x.volley.wait();
+  CAPTURE(told.err, told.out);
+  CHECK(told.status == 130);
+  CHECK(x.server.requests().size() <= 4);
+}
+
 TEST_CASE("sessions cancel ends what a killed volley has left") {
   slow_place x;
   std::string id;

@@ -117,3 +117,26 @@ TEST_CASE("so many requests a second, each token for itself") {
   rate_limiter none{0};
   for (int i = 0; i < 1000; ++i) CHECK(none.admit("a", t));
 }
+
+TEST_CASE("who may wait has his turn later, one after the other") {
+  rate_limiter x{4};
+  const time_point t{1h};
+  for (int i = 0; i < 4; ++i) CHECK(x.delay("a", t, 1s) == duration{});
+  CHECK(x.delay("a", t, 1s) == duration{250ms});
+  CHECK(x.delay("a", t, 1s) == duration{500ms});
+  CHECK(x.delay("a", t, 600ms) == std::nullopt);  // and takes no turn
+  CHECK(x.delay("a", t, 1s) == duration{750ms});
+  CHECK_FALSE(x.admit("a", t + 900ms));
+  CHECK(x.admit("a", t + 1s));
+  CHECK(x.admit("b", t));
+}
+
+TEST_CASE("who has used up his turns is not forgotten for others that come") {
+  rate_limiter x{1};
+  const time_point t{1h};
+  REQUIRE(x.admit("a", t));
+  const auto later = t + 100ms;
+  for (int i = 0; i < 20'000; ++i)
+    x.admit(std::to_string(i), i < 12'000 ? t - 10s : later);
+  CHECK_FALSE(x.admit("a", later));
+}

@@ -65,6 +65,12 @@ expected<serving_secrets> find_secrets(const config::config& settings) {
     add_secret(out.token);
   } else {
     take_key(settings.server.token_env);
+    constexpr std::size_t least = 16;
+    if (out.token.size() < least)
+      log_warn("server", "the token in " + settings.server.token_env + " has " +
+                             std::to_string(out.token.size()) +
+                             " characters, and whoever guesses it may do "
+                             "everything: take one of openssl rand -hex 32");
   }
   auto key = http::secret_file(*data / "server" / "cookie_key");
   if (!key) return unexpected{key.error()};
