@@ -161,8 +161,7 @@ text = "Done."
   // Others come and go, so that nobody but the reader is left.
   CHECK(server.user("").get("/healthz").status == 200);
   server.process().signal(SIGTERM);
-  REQUIRE(eventually(
-      [&] { return server.user("").get("/healthz").status != 200; }));
+  REQUIRE(eventually([&] { return raw_client{server.port()}.ended(); }));
   for (std::string more; !(more = reader.read(20s, 1 << 20)).empty();)
     all += more;
   CHECK(server.process().wait().status == 0);
