@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 TEST_CASE(
     "streams that all come at once wait for their turn, none is refused") {
   const work_folder folder;
-  write_server(folder, slow_script(2, "10ms"),
+  write_server(folder, spoken_slowly(2, "10ms"),
                "[server.limits]\nrequests_per_second = 20\n");
   served server{folder};
   const auto who = server.user();
@@ -33,7 +33,7 @@ TEST_CASE(
 
 TEST_CASE("large bodies are held up to a sum, and others come again") {
   const work_folder folder;
-  write_server(folder, slow_script(2, "10ms"),
+  write_server(folder, spoken_slowly(2, "10ms"),
                "[server.limits]\nattachment_bytes = 120000000\n");
   served server{folder};
   const auto who = server.user();

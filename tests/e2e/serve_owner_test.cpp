@@ -42,12 +42,12 @@ std::size_t runs_of(const http_user& who, const std::string& session) {
 }  // namespace
 
 TEST_CASE("no session has the name of a record, whoever it belongs to") {
-  two_users x{slow_script(40, "50ms")};
+  two_users x{spoken_slowly(40, "50ms")};
   const auto ann = x.ann();
   const auto bob = x.bob();
   const json tasks{{"tasks", {"one", "two"}}, {"workers", 1}};
   const std::string id = begun(ann.post("/v1/volleys", tasks))["volley_id"];
-  for (const std::string name :
+  for (const auto& name :
        {id, std::string{"volley_x"}, std::string{"plan_kabc"},
         std::string{"riffle:ready"}}) {
     CAPTURE(name);
@@ -81,7 +81,7 @@ TEST_CASE("no session has the name of a record, whoever it belongs to") {
 }
 
 TEST_CASE("a task and a step begin in no session that became another's") {
-  two_users x{slow_script(20, "100ms")};
+  two_users x{spoken_slowly(20, "100ms")};
   const auto ann = x.ann();
   const auto bob = x.bob();
   const json later{{"task", "what was said?"}, {"session_id", "shared"}};
@@ -110,7 +110,7 @@ TEST_CASE("a task and a step begin in no session that became another's") {
 }
 
 TEST_CASE("a stream of a session ends with it, not with the next of its name") {
-  two_users x{slow_script(3, "10ms")};
+  two_users x{spoken_slowly(3, "10ms")};
   const auto ann = x.ann();
   const auto bob = x.bob();
   await_end(ann, begun(ann.post("/v1/sessions/name/runs",

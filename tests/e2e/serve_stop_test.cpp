@@ -19,13 +19,6 @@ using nlohmann::json;
 
 namespace {
 
-std::string slow_script(int words, const std::string& delay) {
-  std::string text;
-  for (int i = 0; i < words; ++i) text += "words ";
-  return "chunk = 6\ndelay = \"" + delay + "\"\n[[steps]]\ntext = \"" + text +
-         "\"\n";
-}
-
 const std::string sleeping_script = R"(
 [[steps]]
 [[steps.calls]]
@@ -51,7 +44,7 @@ std::string on_stop(const std::string& how, const std::string& limit = "3s") {
 
 TEST_CASE("told to stop it lets runs finish, and streams end whole") {
   const work_folder folder;
-  write_server(folder, slow_script(20, "30ms"), on_stop("finish", "20s"));
+  write_server(folder, spoken_slowly(20, "30ms"), on_stop("finish", "20s"));
   served server{folder};
   const auto who = server.user();
   const auto run = begin(who, {{"task", "x"}});
@@ -68,7 +61,7 @@ TEST_CASE("told to stop it lets runs finish, and streams end whole") {
 
 TEST_CASE("while it stops its port refuses connections") {
   const work_folder folder;
-  write_server(folder, slow_script(100, "30ms"), on_stop("finish", "20s"));
+  write_server(folder, spoken_slowly(100, "30ms"), on_stop("finish", "20s"));
   served server{folder};
   const auto who = server.user();
   begin(who, {{"task", "x"}});
@@ -80,7 +73,7 @@ TEST_CASE("while it stops its port refuses connections") {
 
 TEST_CASE("what it leaves goes on at the next start, in the same stream") {
   const work_folder folder;
-  write_server(folder, slow_script(60, "30ms"), on_stop("leave"));
+  write_server(folder, spoken_slowly(60, "30ms"), on_stop("leave"));
   served server{folder};
   auto who = server.user();
   const auto run = begin(who, {{"task", "x"}});
@@ -194,7 +187,7 @@ text = "Done."
 
 TEST_CASE("a run of the command line is not the server's to go on with") {
   const work_folder folder;
-  write_server(folder, slow_script(200, "50ms"));
+  write_server(folder, spoken_slowly(200, "50ms"));
   std::string run;
   {
     program cli{installed_riffle(),
@@ -244,7 +237,7 @@ TEST_CASE("systemd is told when it is ready, and hands it its socket") {
 
 TEST_CASE("metrics count what goes on") {
   const work_folder folder;
-  write_server(folder, slow_script(20, "20ms"));
+  write_server(folder, spoken_slowly(20, "20ms"));
   served server{folder};
   const auto who = server.user();
   const auto run = begin(who, {{"task", "x"}});

@@ -166,6 +166,13 @@ std::vector<sse_event> events_of(const std::string& response) {
   return out;
 }
 
+std::string spoken_slowly(int words, const std::string& delay) {
+  std::string text;
+  for (int i = 0; i < words; ++i) text += "words ";
+  return "chunk = 6\ndelay = \"" + delay + "\"\n[[steps]]\ntext = \"" + text +
+         "\"\n";
+}
+
 void write_server(const work_folder& folder, const std::string& script,
                   const std::string& more) {
   folder.write("script.toml", script);

@@ -119,6 +119,9 @@ class served {
   std::uint16_t port_ = 0;
 };
 
+/// The script of a model that says so many words, each after a while.
+std::string spoken_slowly(int words, const std::string& delay);
+
 /// Writes riffle.toml and a script: `steps` as TOML, `keys` before all tables,
 /// `more` behind.
 void write_server(const work_folder& folder, const std::string& script,

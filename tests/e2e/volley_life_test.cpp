@@ -90,9 +90,9 @@ struct pausing_place {
     folder.configure(server.url("/v1"),
                      "[models.default.retry]\nmax_attempts = 1\n");
   }
-  /// As both tasks wait for their second run.
+  /// Both tasks have had some runs and wait for the next one.
   void await_pause() const {
-    REQUIRE(eventually([&] { return server.requests().size() == 2; }));
+    REQUIRE(eventually([&] { return server.requests().size() >= 6; }));
     REQUIRE(eventually([&] {
       const auto runs = run(folder, {"sessions", "list", "--output", "json"});
       return !has(runs.out, "\"active\"");
@@ -131,7 +131,8 @@ TEST_CASE("sessions cancel ends a volley between two runs of its tasks") {
   const auto told = x.volley.wait();
   CAPTURE(told.err, told.out);
   CHECK(told.status == 130);
-  CHECK(x.server.requests().size() <= 4);
+  // It was asked to end in a pause, and begins no further runs.
+  CHECK(x.server.requests().size() <= 10);
 }
 
 TEST_CASE("sessions cancel ends what a killed volley has left") {
