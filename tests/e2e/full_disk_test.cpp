@@ -367,5 +367,8 @@ TEST_CASE("a volley stands still on a full disk, and goes on", "[torture]") {
   const auto results = json::parse(folder.read("results")).at("results");
   REQUIRE(results.size() == 6);
   for (const auto& x : results) CHECK(x.at("status") == "completed");
-  CHECK(folder.lines("effects").size() == 6);
+  // Of the two whose call was cut the model is told, and none acts twice.
+  const auto effects = folder.lines("effects").size();
+  CHECK(effects >= 4);
+  CHECK(effects <= 6);
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
@@ -89,6 +90,9 @@ struct pausing_place {
   pausing_place() {
     folder.configure(server.url("/v1"),
                      "[models.default.retry]\nmax_attempts = 1\n");
+    volley.emplace(
+        installed_riffle(), folder,
+        words{"run", "--max-retries", "9", "--", "one task", "another"});
   }
   /// Both tasks have had some runs and wait for the next one.
   void await_pause() const {
@@ -102,9 +106,7 @@ struct pausing_place {
   const work_folder folder;
   http_server server{
       [](const http_request&) { return http_reply::json("{}", 503); }};
-  program volley{installed_riffle(),
-                 folder,
-                 {"run", "--max-retries", "9", "--", "one task", "another"}};
+  std::optional<program> volley;
 };
 
 }  // namespace
@@ -112,9 +114,9 @@ struct pausing_place {
 TEST_CASE("Ctrl-C between two runs of its tasks ends a volley as in a run") {
   pausing_place x;
   x.await_pause();
-  const auto id = volley_of(x.volley.err());
-  x.volley.signal(SIGINT);
-  const auto end = x.volley.wait();
+  const auto id = volley_of(x.volley->err());
+  x.volley->signal(SIGINT);
+  const auto end = x.volley->wait();
   CAPTURE(end.err, end.out);
   CHECK(end.status == 130);
   CHECK(has(end.err, "go on with: riffle sessions resume"));
@@ -124,11 +126,11 @@ TEST_CASE("Ctrl-C between two runs of its tasks ends a volley as in a run") {
 TEST_CASE("sessions cancel ends a volley between two runs of its tasks") {
   pausing_place x;
   x.await_pause();
-  const auto id = volley_of(x.volley.err());
+  const auto id = volley_of(x.volley->err());
   const auto end = run(x.folder, {"sessions", "cancel", id});
   CAPTURE(end.err);
   CHECK(end.status == 0);
-  const auto told = x.volley.wait();
+  const auto told = x.volley->wait();
   CAPTURE(told.err, told.out);
   CHECK(told.status == 130);
   // It was asked to end in a pause, and begins no further runs.
