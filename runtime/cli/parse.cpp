@@ -191,6 +191,10 @@ std::string suggestion(const CLI::App& app,
 std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
                          const std::vector<std::string>& arguments) {
   const auto& at = reached(app);
+  const bool wants_command = at.get_require_subcommand_min() > 0;
+  // Where a command may stand, and need not, a word may as well be its own.
+  const auto extra = static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (!wants_command && e.get_exit_code() != extra) return e.what();
   if (at.get_subcommands({}).empty()) return e.what();
   const auto known = words_of(at);
   for (const auto& x : arguments) {
@@ -198,6 +202,7 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& e,
     if (word.size() > 2 && word.starts_with("--") && !is_in(known, word))
       return "there is no option " + word + " here";
   }
+  if (!wants_command) return e.what();
   for (const auto& x : arguments) {
     const bool passed = at.get_name() == x || x.starts_with("-");
     if (!passed) return "there is no command \"" + x + "\"";

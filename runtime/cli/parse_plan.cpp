@@ -33,7 +33,7 @@ void parser::add_plan() {
   add_file(*check)->required();
   add_agent(*check);
   check
-      ->add_option("--model", raw.model,
+      ->add_option("-m,--model", raw.model,
                    "A model of the configuration, instead of the agent's")
       ->type_name("NAME")
       ->check(not_empty());

@@ -114,6 +114,8 @@ void recovery::go_on(const run_id& id) {
 }
 
 void recovery::go_on_volley(const std::string& id) {
+  // By 'riffle sessions cancel', while no server ran.
+  if (at_.parts().volleys.is_asked_to_end(id)) return at_.volleys()->remove(id);
   const auto watch = at_.volleys()->listener();
   watch->id = id;
   auto again = at_.parts().volleys.reopen(

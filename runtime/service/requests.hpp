@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -101,6 +102,15 @@ struct resume_options {
 /// How many tasks a volley may have: each takes some KiB until its end.
 inline constexpr std::size_t most_volley_tasks = 100'000;
 
+/// What all tasks of a volley are told: held once, and stored once with the
+/// volley, however many they are.
+struct shared_texts {
+  std::string context{};  ///< of a task that has none of its own
+  std::string given{};    ///< told to each of them, behind its context
+  /// By agent: of a task that has none of its own.
+  std::map<std::string, std::string> surroundings{};
+};
+
 /// Several tasks: each is a run, as many at once as there are workers.
 struct volley_request {
   /// Each has a session of its own, unless it names one; tasks of the same
@@ -112,6 +122,7 @@ struct volley_request {
   std::uint32_t max_retries = 0;
   bool fail_fast = false;  ///< the first task that fails ends the others
   std::string id = {};     ///< empty: a new one
+  shared_texts shared = {};
 };
 
 enum class task_status : std::uint8_t {

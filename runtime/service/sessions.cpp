@@ -2,6 +2,7 @@
 #include "runtime/service/sessions.hpp"
 
 #include <algorithm>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -22,6 +23,9 @@ error unknown(const char* what, const std::string& id) {
 
 constexpr const char* title_key = "session_title";
 constexpr std::size_t longest_title = 200;
+/// Of sessions, and of runs that tell of volleys, where a part of an id is
+/// looked for.
+constexpr std::size_t most_looked_at = 10'000;
 
 std::string on_one_line(std::string text) {
   std::string out;
@@ -61,6 +65,20 @@ expected<std::unordered_set<run_id>> interrupted_runs(
   return out;
 }
 
+/// Of the newest runs, newest first. A volley has a record and no session.
+expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
+  storage::run_filter newest;
+  newest.limit = most_looked_at;
+  const auto runs = journal.list_runs(newest);
+  if (!runs) return unexpected{runs.error()};
+  std::vector<session_id> out;
+  std::unordered_set<std::string> seen;
+  for (const auto& x : *runs)
+    if (auto id = volley_of(x); !id.empty() && seen.insert(id).second)
+      out.push_back(session_id{std::move(id)});
+  return out;
+}
+
 }  // namespace
 
 expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
@@ -83,17 +101,33 @@ expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
   return out;
 }
 
-expected<session_id> sessions::find(const std::string& part) const {
-  constexpr std::size_t most = 10'000;
+expected<std::vector<session_id>> sessions::newest() const {
+  if (!journal_) return std::vector<session_id>{};
+  return journal_->list_sessions(most_looked_at);
+}
+
+expected<session_id> sessions::find_among(const std::vector<session_id>& ids,
+                                          const std::string& part) const {
   if (!journal_) return unexpected{unknown("session", part)};
-  const auto ids = journal_->list_sessions(most);
-  if (!ids) return unexpected{ids.error()};
-  auto found = match_id(part, *ids);
-  if (found) return found;
+  auto found = match_id(part, ids);
+  if (found || found.error().code != errc::not_found) return found;
   // Older than those, or with an id that lists leave out.
   const auto exact = journal_->load_session(session_id{part});
   if (exact && !exact->runs.empty()) return session_id{part};
   return found;
+}
+
+expected<session_id> sessions::find(const std::string& part) const {
+  const auto ids = newest();
+  if (!ids) return unexpected{ids.error()};
+  auto found = find_among(*ids, part);
+  if (found || found.error().code != errc::not_found || !journal_) return found;
+  // Whose whole id this is knows more than its runs: it may have none yet.
+  if (is_volley(part) && load_volley(*journal_, part)) return session_id{part};
+  const auto volleys = volleys_of(*journal_);
+  if (!volleys) return unexpected{volleys.error()};
+  auto volley = match_id(part, *volleys);
+  return volley || volley.error().code != errc::not_found ? volley : found;
 }
 
 expected<session_id> sessions::newest_in(const std::string& folder) const {

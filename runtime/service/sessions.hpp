@@ -43,6 +43,13 @@ class sessions {
   /// several do. Looks at the newest 10,000.
   expected<session_id> find(const std::string& part) const;
 
+  /// The newest 10,000, for `find_among`.
+  expected<std::vector<session_id>> newest() const;
+  /// As `find`, but of these, and older ones that are called so: for who
+  /// begins work in a session, which no volley's record is.
+  expected<session_id> find_among(const std::vector<session_id>& ids,
+                                  const std::string& part) const;
+
   /// The newest conversation whose last run worked in this folder; no task of
   /// a volley and no step of a plan. Looks at the newest 500 runs. `not_found`.
   expected<session_id> newest_in(const std::string& folder) const;

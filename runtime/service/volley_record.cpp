@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <ranges>
@@ -25,6 +26,21 @@ namespace {
 constexpr const char* op = "volley";
 constexpr const char* end_key = "volley_end";
 
+nlohmann::json shared_json(const shared_texts& x) {
+  auto out = nlohmann::json::object();
+  if (!x.context.empty()) out["context"] = x.context;
+  if (!x.given.empty()) out["given"] = x.given;
+  if (!x.surroundings.empty()) out["surroundings"] = x.surroundings;
+  return out;
+}
+
+shared_texts read_shared(const nlohmann::json& from) {
+  shared_texts out{from.value("context", ""), from.value("given", ""), {}};
+  if (from.contains("surroundings"))
+    from["surroundings"].get_to(out.surroundings);
+  return out;
+}
+
 std::string to_text(const volley_record& x) {
   nlohmann::json out{{"version", 1},
                      {"workers", x.request.workers},
@@ -32,6 +48,8 @@ std::string to_text(const volley_record& x) {
                      {"fail_fast", x.request.fail_fast},
                      {"folder", x.folder},
                      {"tasks", nlohmann::json::array()}};
+  if (auto shared = shared_json(x.request.shared); !shared.empty())
+    out["shared"] = std::move(shared);
   for (const auto& task : x.request.tasks)
     out["tasks"].push_back({{"task", task.task},
                             {"session", task.session->value},
@@ -54,6 +72,9 @@ expected<volley_record> read_record(const std::string& id,
     x.request.max_retries = from.at("max_retries").get<std::uint32_t>();
     x.request.fail_fast = from.at("fail_fast").get<bool>();
     x.folder = from.at("folder").get<std::string>();
+    // Volleys of older versions have none.
+    if (from.contains("shared"))
+      x.request.shared = read_shared(from.at("shared"));
     for (const auto& one : from.at("tasks")) {
       auto task =
           request_from_json(one.at("request").get<std::string>()).request;
@@ -137,6 +158,27 @@ std::optional<std::string> asked_volley_end(storage::journal& journal,
   const auto found = state->find(end_key);
   if (found == state->end()) return std::nullopt;
   return found->second;
+}
+
+std::uint32_t tries_left(const std::optional<error>& failure,
+                         std::uint32_t runs, std::uint32_t max_retries) {
+  const bool again = failure && failure->retryable && runs <= max_retries;
+  return again ? max_retries + 1 - runs : 0;
+}
+
+std::vector<std::string> left_volleys(const std::filesystem::path& folder) {
+  std::vector<std::string> out;
+  if (folder.empty()) return out;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator i{folder, gone}, end;
+       !gone && i != end; i.increment(gone)) {
+    auto id = i->path().stem().string();
+    if (is_volley(id) && i->path().extension() == ".lock" &&
+        !is_worked_on(folder, id))
+      out.push_back(std::move(id));
+  }
+  std::ranges::sort(out, std::greater{});
+  return out;
 }
 
 bool is_worked_on(const std::filesystem::path& folder, const std::string& id) {

@@ -3,6 +3,7 @@
 
 // What is stored of a volley, and the lock of who works on it.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -66,6 +67,11 @@ expected<void> ask_volley_end(storage::journal& journal, const std::string& id,
 std::optional<std::string> asked_volley_end(storage::journal& journal,
                                             const std::string& id);
 
+/// How often a task may run again whose last run, after so many, ended by this;
+/// 0: it has ended for good.
+std::uint32_t tries_left(const std::optional<error>& failure,
+                         std::uint32_t runs, std::uint32_t max_retries);
+
 /// While it lives no other process works on the volley. Its file goes with it;
 /// one that a killed process left behind goes with the next who locks it.
 class volley_lock {
@@ -90,5 +96,9 @@ expected<std::shared_ptr<volley_lock>> lock_volley(
 /// Whether a process, this one too, works on it. Locks nothing for longer than
 /// the look.
 bool is_worked_on(const std::filesystem::path& folder, const std::string& id);
+
+/// Newest first: those whose process was killed before they had ended, for its
+/// lock is there still, and nobody holds it. `folder`: as of `lock_volley`.
+std::vector<std::string> left_volleys(const std::filesystem::path& folder);
 
 }  // namespace riffle::service

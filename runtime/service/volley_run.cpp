@@ -30,7 +30,7 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
                        std::shared_ptr<executor> where,
                        std::shared_ptr<volley_listener> listener,
                        std::shared_ptr<volley_lock> lock, end_asked asked,
-                       has_room room)
+                       has_room room, shared_texts shared)
     : id_{std::move(id)},
       again_{std::move(again)},
       runs_{std::move(runs)},
@@ -38,6 +38,7 @@ volley_run::volley_run(std::string id, std::vector<volley_entry> tasks,
       where_{std::move(where)},
       end_asked_{std::move(asked)},
       has_room_{std::move(room)},
+      shared_{std::move(shared)},
       lock_{std::move(lock)},
       listener_{std::move(listener)} {
   slots_.reserve(tasks.size());
@@ -146,6 +147,17 @@ void volley_run::no_room(std::size_t task) {
   tell(task, {.no_room = true});
 }
 
+/// With what its task shares with others.
+run_request volley_run::whole(run_request x) const {
+  if (x.context.empty()) x.context = shared_.context;
+  if (!shared_.given.empty())
+    x.context += (x.context.empty() ? "" : "\n\n") + shared_.given;
+  const auto told = shared_.surroundings.find(x.agent);
+  if (x.surroundings.empty() && told != shared_.surroundings.end())
+    x.surroundings = told->second;
+  return x;
+}
+
 void volley_run::begin(std::size_t task) {
   std::optional<run_id> open;
   std::optional<run_id> waiting;
@@ -167,7 +179,7 @@ void volley_run::begin(std::size_t task) {
         me->opened(task, std::move(x));
       }};
   if (open) return runs_.resume(*open, again_, reader, to);
-  runs_.start(std::move(request), task_place{id_, task}, reader, to);
+  runs_.start(whole(std::move(request)), task_place{id_, task}, reader, to);
 }
 
 /// Calls `ended` once, however its run ends.

@@ -58,7 +58,8 @@ class volley_run final : public volley_port,
              std::shared_ptr<storage::event_log> log,
              std::shared_ptr<executor> where,
              std::shared_ptr<volley_listener> listener,
-             std::shared_ptr<volley_lock> lock, end_asked asked, has_room room);
+             std::shared_ptr<volley_lock> lock, end_asked asked, has_room room,
+             shared_texts shared = {});
 
   /// Tasks as the scheduler takes them.
   [[nodiscard]] std::vector<core::volley_task> to_schedule() const;
@@ -95,6 +96,7 @@ class volley_run final : public volley_port,
     std::function<void()> held{};  ///< what came of it before that
   };
 
+  [[nodiscard]] run_request whole(run_request x) const;
   bool may_begin(std::size_t task);
   void begin(std::size_t task);
   void no_room(std::size_t task);
@@ -115,6 +117,7 @@ class volley_run final : public volley_port,
   const std::shared_ptr<executor> where_;
   const end_asked end_asked_;
   const has_room has_room_;
+  const shared_texts shared_;
   /// While it lives no other process works on the volley.
   std::shared_ptr<volley_lock> lock_;
   std::mutex mutex_;

@@ -51,8 +51,7 @@ expected<void> check_tasks(const volley_request& x) {
 /// The process ended while the task waited for its next run.
 bool may_try_again(const volley_entry& x, std::uint32_t max_retries) {
   return x.ended && x.result.status == task_status::failed &&
-         x.result.attempts <= max_retries && x.result.failure &&
-         x.result.failure->retryable;
+         tries_left(x.result.failure, x.result.attempts, max_retries) > 0;
 }
 
 /// What is on record of the tasks: the newest run of each says how it stands.
@@ -192,7 +191,7 @@ expected<opened_volley> volleys::put_together(
       id, std::move(entries), std::move(again), runs_, journal_, where_,
       std::move(who), std::move(held),
       [journal = journal_, id] { return asked_volley_end(*journal, id); },
-      std::move(room));
+      std::move(room), x.shared);
   if (const auto board = runs_.capacity()) board->add(out.run);
   volley_setup setup;
   setup.limits.workers = x.workers;

@@ -63,6 +63,12 @@ class volleys {
     return service::is_worked_on(locks_, id);
   }
 
+  /// Whether somebody wants it to end, and nobody has gone on with it since.
+  /// Blocks.
+  [[nodiscard]] bool is_asked_to_end(const std::string& id) const {
+    return asked_volley_end(*journal_, id).has_value();
+  }
+
  private:
   expected<opened_volley> put_together(std::string id, const volley_request& x,
                                        std::vector<volley_entry> entries,

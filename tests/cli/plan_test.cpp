@@ -56,9 +56,8 @@ TEST_CASE("every option of plan arrives") {
 }
 
 TEST_CASE("plan check takes a file and what it is checked against") {
-  const auto x =
-      parsed<plan_command>({"plan", "check", "--agent", "a", "--model", "m",
-                            "--output", "jsonl", "p.toml"});
+  const auto x = parsed<plan_command>({"plan", "check", "--agent", "a", "-m",
+                                       "m", "--output", "jsonl", "p.toml"});
   CHECK(x.check_only);
   CHECK(x.file == "p.toml");
   CHECK(x.agent == "a");
@@ -71,6 +70,25 @@ TEST_CASE("plan without a file says what is missing") {
   CHECK(riffle::testing::has(refused({"plan", "check"}), "FILE"));
   CHECK(riffle::testing::has(refused({"plan", "--workers", "3", "p"}),
                              "there is no option --workers here"));
+}
+
+TEST_CASE("what is wrong with an option of plan is told as that") {
+  const auto says = [](std::vector<std::string> arguments,
+                       const std::string& part) {
+    const auto why = refused(std::move(arguments));
+    CAPTURE(why);
+    CHECK(riffle::testing::has(why, part));
+    CHECK_FALSE(riffle::testing::has(why, "there is no command"));
+  };
+  says({"plan", "--timeout", "0s", "p.toml"}, "\"0s\" is not a duration");
+  says({"plan", "--max-steps", "0", "p.toml"}, "--max-steps");
+  says({"plan", "--approve", "maybe", "p.toml"}, "--approve");
+  says({"plan", "p.toml", "--output", "xml"}, "--output");
+  says({"plan", "-q", "-v", "p.toml"}, "excludes");
+  says({"plan", "p.toml", "extra.toml"}, "extra.toml");
+  says({"plan", "--config", "c.toml"}, "which plan?");
+  const auto near = refused({"plan", "chek", "p.toml"});
+  CHECK(riffle::testing::has(near, "did you mean check?"));
 }
 
 TEST_CASE("a plan's report has its steps") {

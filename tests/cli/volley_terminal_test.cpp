@@ -157,3 +157,34 @@ TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   CHECK(picture.find("cancelling") == std::string::npos);
   CHECK(picture.find("▶") == std::string::npos);
 }
+
+TEST_CASE("answers of a volley and of a plan are rendered as those of a run") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  http_server server{[](const http_request&) {
+    return http_reply::sse().send(
+        said("- **one** thing that is so long that it is wrapped at a word"));
+  }};
+  const temp_folder folder;
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n"
+               "[models.default]\nbase_url = \"" +
+                   server.url("/v1") + "\"\nmodel = \"m\"\n");
+  folder.write("p.json", R"({"steps": [{"id": "a", "instruction": "do a"}]})");
+  using words = std::vector<std::string>;
+  const words of = GENERATE(words{"run", "go on"}, words{"run", "a b", "c d"},
+                            words{"plan", "p.json"});
+  CAPTURE(of);
+  const auto shown = [&](const words& arguments) {
+    terminal_program riffle{folder.path(), arguments, 40};
+    CHECK(riffle.finish() == 0);
+    terminal_picture picture{40};
+    picture.feed(riffle.written());
+    return picture.text();
+  };
+  CHECK(shown(of).find("• one thing that is so long that it is\n"
+                       "  wrapped at a word\n") != std::string::npos);
+  auto raw = of;
+  raw.insert(raw.begin() + 1, "--raw");
+  CHECK(shown(raw).find("- **one** thing") != std::string::npos);
+}

@@ -243,6 +243,33 @@ TEST_CASE("a start waits for room, too") {
   if (!leaves) checked_events(end.out);
 }
 
+TEST_CASE("several tasks wait for room before they begin, as one does") {
+  const bool fresh = GENERATE(true, false);  // there is no store yet
+  const bool leaves = GENERATE(false, true);
+  CAPTURE(fresh, leaves);
+  const work_folder folder;
+  http_server server{respond_sse(answer("It is done."))};
+  prepare(folder, server);
+  if (!fresh)
+    REQUIRE(riffle::testing::riffle(folder, {"run", "before"}).status == 0);
+  folder.write("f", "");
+  program running{crashable_riffle(),
+                  folder,
+                  {"run", "a b", "c d"},
+                  {{"RIFFLE_TEST_FAIL_WHILE", (folder.path() / "f").string()},
+                   {"RIFFLE_TEST_FAIL", "ENOSPC"}}};
+  REQUIRE(eventually([&] { return waits(running); }));
+  CHECK(has(running.err(), "nothing was started"));
+  if (leaves)
+    running.signal(SIGINT);
+  else
+    std::filesystem::remove(folder.path() / "f");
+  const auto end = running.wait();
+  INFO(end.err);
+  CHECK(end.status == (leaves ? 130 : 0));
+  CHECK(has(end.out, "[2/2] c d\nIt is done.\n") == !leaves);
+}
+
 TEST_CASE("too few files are a clean end, at every number of them",
           "[torture]") {
   int ended = 0;

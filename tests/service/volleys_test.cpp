@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Notes whether the runs of a session were read while the volley was locked.
+/// Notes whether runs were read while the volley was locked.
 struct watching_journal final : riffle::testing::test_journal {
   expected<std::vector<storage::run_record>> list_runs(
       const storage::run_filter& filter) override {
@@ -108,6 +108,69 @@ TEST_CASE("a lock that a killed process left is taken, then removed") {
   REQUIRE(fs::exists(x.lock_of(id)));
   CHECK(x.all.reopen(id, {}, nullptr));
   CHECK_FALSE(fs::exists(x.lock_of(id)));
+}
+
+TEST_CASE("the locks that killed processes left tell of their volleys") {
+  volley_world x;
+  const auto folder = x.folder.path() / "volleys";
+  CHECK(left_volleys(folder).empty());
+  CHECK(left_volleys({}).empty());
+  const auto held = x.open({{.task = "a"}});
+  for (const auto* name :
+       {"volley_1.lock", "volley_2.lock", "other.lock", "volley_3"})
+    unique_fd{
+        ::open((folder / name).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)};
+  CHECK(left_volleys(folder) ==
+        std::vector<std::string>{"volley_2", "volley_1"});
+}
+
+TEST_CASE("a task may run again while what it failed by may pass") {
+  const error passes{errc::model_error, "model", "503", true};
+  const error stays{errc::model_error, "model", "400", false};
+  CHECK(tries_left(passes, 1, 2) == 2);
+  CHECK(tries_left(passes, 2, 2) == 1);
+  CHECK(tries_left(passes, 3, 2) == 0);
+  CHECK(tries_left(passes, 1, 0) == 0);
+  CHECK(tries_left(stays, 1, 2) == 0);
+  CHECK(tries_left(std::nullopt, 1, 2) == 0);
+}
+
+TEST_CASE("what all tasks are told alike is on record once") {
+  volley_world x;
+  const std::string text(1000, 'x');
+  volley_request asked;
+  for (int i = 0; i < 100; ++i) asked.tasks.push_back({.task = "a"});
+  asked.shared = {text, "given", {{"default", "here"}}};
+  const auto opened = x.all.open(asked, x.ids, nullptr);
+  REQUIRE(opened);
+  const auto state = x.journal->load_state(session_id{opened->id});
+  REQUIRE(state);
+  const auto& record = state->at(volley_key);
+  const auto at = record.find(text);
+  CHECK(at != std::string::npos);
+  CHECK(record.find(text, at + 1) == std::string::npos);
+  const auto known = load_volley(*x.journal, opened->id);
+  REQUIRE(known);
+  CHECK(known->request.shared.context == text);
+  CHECK(known->request.shared.given == "given");
+  CHECK(known->request.shared.surroundings.at("default") == "here");
+}
+
+TEST_CASE("a part of a volley's id means its record") {
+  volley_world x;
+  x.add_run("run_1", "ses_aaaaaaaa1111",
+            volley_world::task_of("volley_bbbbbbbb2222"));
+  CHECK(x.sessions_of.find("2222")->value == "volley_bbbbbbbb2222");
+  CHECK(x.sessions_of.find("volley_bbb")->value == "volley_bbbbbbbb2222");
+  CHECK(x.sessions_of.find("1111")->value == "ses_aaaaaaaa1111");
+  CHECK(x.sessions_of.find("3333").error().code == errc::not_found);
+  // Who begins work means no record.
+  const auto ids = x.sessions_of.newest();
+  REQUIRE(ids);
+  CHECK(x.sessions_of.find_among(*ids, "2222").error().code == errc::not_found);
+  // One that has no run yet is known by all of its id.
+  const auto fresh = x.open({{.task = "a"}}).id;
+  CHECK(x.sessions_of.find(fresh)->value == fresh);
 }
 
 TEST_CASE("a lock whose file went away is not the next one's") {

@@ -72,15 +72,14 @@ expected<void> choose_session(run_command& options, config::config& settings,
                               console& io) {
   interrupts signals;
   room_wait room{{}, signals, io};
-  const auto session = with_room(room, [&] {
-    return session_for_task(settings, options.session, options.goes_on);
-  });
+  session_finder all{settings};
+  const auto session = with_room(
+      room, [&] { return all.for_task(options.session, options.goes_on); });
   if (!session) return unexpected{session.error()};
   if (!*session) return {};
   options.session = (*session)->value;
   if (!options.choices.model)
-    options.choices.model =
-        model_of_session(settings, **session, options.agent);
+    options.choices.model = all.model_of(**session, options.agent);
   return {};
 }
 

@@ -64,7 +64,8 @@ std::optional<int> conversation::begin(interrupts& signals) {
 void conversation::finish_left(interrupts& signals) {
   room_wait room{{}, signals, io_};
   prompt_.pause();
-  finish_first(*rt_, options_, signals, room, io_);
+  finish_first(*rt_, {options_.common, options_.show, settings_}, signals, room,
+               io_);
 }
 
 std::optional<session_snapshot> conversation::snapshot() {

@@ -2,11 +2,9 @@
 #include "runtime/cli/commands/find_session.hpp"
 
 #include <filesystem>
-#include <utility>
 
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/service/open_journal.hpp"
-#include "runtime/service/sessions.hpp"
 
 namespace riffle::cli {
 
@@ -20,40 +18,66 @@ expected<service::sessions> open_sessions(const config::config& settings) {
   return service::sessions{std::move(*journal), {}};
 }
 
-}  // namespace
-
-expected<std::optional<session_id>> session_for_task(
-    const config::config& settings, const std::optional<std::string>& named,
-    bool goes_on) {
-  using answer = std::optional<session_id>;
-  if (!named && !goes_on) return answer{};
-  const auto all = open_sessions(settings);
-  if (!all) return unexpected{all.error()};
-  if (!named) {
-    std::error_code gone;
-    auto found = all->newest_in(std::filesystem::current_path(gone).string());
-    if (found) return answer{std::move(*found)};
-    auto why = std::move(found.error());
-    if (why.code == errc::not_found)
-      why.message += "; without -c a new one begins";
-    return unexpected{std::move(why)};
-  }
-  auto found = all->find(*named);
-  const bool made = found && found->value.starts_with(made_prefix);
-  if (found && (made || found->value == *named)) return answer{*found};
-  const bool several = !found && found.error().code != errc::not_found;
-  if (several && named->starts_with(made_prefix))
-    return unexpected{std::move(found.error())};
-  return answer{session_id{*named}};
+expected<std::optional<session_id>> newest_here(const service::sessions& all) {
+  std::error_code gone;
+  auto found = all.newest_in(std::filesystem::current_path(gone).string());
+  if (found) return std::optional{std::move(*found)};
+  auto why = std::move(found.error());
+  if (why.code == errc::not_found)
+    why.message += "; without -c a new one begins";
+  return unexpected{std::move(why)};
 }
 
-std::optional<std::string> model_of_session(config::config& settings,
-                                            const session_id& session,
-                                            const std::string& agent) {
-  const auto all = open_sessions(settings);
-  auto name = all ? all->chosen_model(session, agent) : std::nullopt;
+}  // namespace
+
+expected<const service::sessions*> session_finder::records() {
+  if (!records_) {
+    auto all = open_sessions(settings_);
+    if (!all) return unexpected{std::move(all.error())};
+    records_.emplace(std::move(*all));
+  }
+  return &*records_;
+}
+
+expected<std::optional<session_id>> session_finder::for_task(
+    const std::optional<std::string>& named, bool goes_on) {
+  using answer = std::optional<session_id>;
+  if (!named && !goes_on) return answer{};
+  if (!named)
+    return records().and_then([](auto* x) { return newest_here(*x); });
+  const auto known = found_.find(*named);
+  if (known != found_.end()) return answer{known->second};
+  auto found = find(*named);
+  if (!found) return unexpected{std::move(found.error())};
+  found_.emplace(*named, *found);
+  return answer{std::move(*found)};
+}
+
+expected<session_id> session_finder::find(const std::string& named) {
+  const auto all = records();
+  if (!all) return unexpected{all.error()};
+  if (!newest_) {
+    auto ids = (*all)->newest();
+    if (!ids) return unexpected{std::move(ids.error())};
+    newest_ = std::move(*ids);
+  }
+  auto found = (*all)->find_among(*newest_, named);
+  const bool made = found && found->value.starts_with(made_prefix);
+  if (found && (made || found->value == named)) return found;
+  const bool several = !found && found.error().code != errc::not_found;
+  if (several && named.starts_with(made_prefix)) return found;
+  return session_id{named};
+}
+
+std::optional<std::string> session_finder::model_of(const session_id& session,
+                                                    const std::string& agent) {
+  const auto [place, is_new] = models_.try_emplace({session, agent});
+  if (!is_new) return place->second;
+  if (const auto all = records())
+    place->second = (*all)->chosen_model(session, agent);
   // The configuration may not have it any more.
-  return name && choose_model(name, settings) ? name : std::nullopt;
+  if (!choose_model(place->second, settings_)) place->second.reset();
+  return place->second;
 }
 
 expected<session_id> known_session(const config::config& settings,

@@ -3,27 +3,51 @@
 
 // Which session a person means, before a runtime is there.
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/service/sessions.hpp"
 
 namespace riffle::cli {
 
-/// For a task: the newest of this folder (`goes_on`; `not_found` says how to
-/// begin one), or the one that is named. Part of an id that Riffle made is
-/// enough; any other name that there is not is a new session's.
-expected<std::optional<session_id>> session_for_task(
-    const config::config& settings, const std::optional<std::string>& named,
-    bool goes_on);
+/// Looks into what is on record, which it opens when that is first needed.
+/// What was found once is not looked for again: tasks by the thousand name few
+/// sessions.
+class session_finder {
+ public:
+  /// `settings` outlive it.
+  explicit session_finder(config::config& settings) : settings_{settings} {}
 
-/// For a task that goes on with a session and names no model: the one that was
-/// named before, which is in `settings` from then on. Nothing: the agent's own.
-std::optional<std::string> model_of_session(config::config& settings,
-                                            const session_id& session,
-                                            const std::string& agent);
+  /// For a task: the newest of this folder (`goes_on`; `not_found` says how to
+  /// begin one), or the one that is named. Part of an id that Riffle made is
+  /// enough; any other name that there is not is a new session's.
+  expected<std::optional<session_id>> for_task(
+      const std::optional<std::string>& named, bool goes_on);
+
+  /// For a task that goes on with a session and names no model: the one that
+  /// was named before, which is in `settings` from then on. Nothing: the
+  /// agent's own.
+  std::optional<std::string> model_of(const session_id& session,
+                                      const std::string& agent);
+
+ private:
+  expected<const service::sessions*> records();
+  expected<session_id> find(const std::string& named);
+
+  config::config& settings_;
+  std::optional<service::sessions> records_;
+  std::optional<std::vector<session_id>> newest_;
+  std::map<std::string, session_id> found_;
+  std::map<std::pair<session_id, std::string>, std::optional<std::string>>
+      models_;
+};
 
 /// One that must be there, by any part of its id that no other has.
 expected<session_id> known_session(const config::config& settings,

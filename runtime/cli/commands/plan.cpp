@@ -6,12 +6,13 @@
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/plan_offer.hpp"
+#include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
-#include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/limits_text.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/service/plan_file.hpp"
 
@@ -89,13 +90,11 @@ int check(const plan_command& x, const std::string& text,
 plan_request request_of(const plan_command& x, std::string text) {
   plan_request out{std::move(text), name_of(x), {}};
   auto& with = out.with;
-  if (x.session) with.session = session_id{*x.session};
   with.agent = x.agent;
   with.model = x.choices.model;
   with.context = x.context;
   with.max_steps = x.choices.max_steps;
   with.timeout = x.choices.timeout;
-  with.approval = x.choices.approval.value_or(approve::nobody);
   return out;
 }
 
@@ -115,15 +114,20 @@ int execute(const plan_command& x, console& io) {
   if (!text) return report(text.error(), io);
   if (x.check_only) return check(x, *text, *settings, io);
   auto request = request_of(x, std::move(*text));
-  std::optional<unique_fd> keyboard;
-  if (x.choices.approval.value_or(approve::ask) == approve::ask)
-    keyboard = open_keyboard(from_stdin);
-  const bool proposes = settings->approvals.mode == "propose";
-  if (!x.choices.approval && (keyboard || proposes))
-    request.with.approval = approve::ask;
+  auto keyboard = keyboard_for(x.choices, from_stdin);
+  request.with.approval =
+      approval_for(x.choices, *settings, keyboard.has_value());
+  if (x.common.level == verbosity::verbose)
+    io.err.write(limits_text(*settings, x.agent, x.choices));
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
+  request_maker maker{*settings};
+  const auto made =
+      with_room(room, [&] { return maker.complete(request.with, x.session); });
+  if (room.status()) return *room.status();
+  if (!made) return report(made.error(), io);
+  request.with.surroundings = maker.surroundings(x.agent);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();
@@ -137,7 +141,7 @@ int execute(const plan_command& x, console& io) {
     return rt->start_plan(request);
   });
   if (room.status()) return *room.status();
-  if (!started) return report(started.error(), io);
+  if (!started) return not_started(started.error(), *settings, io);
   return watch_plan({*rt, *started, std::move(keyboard)}, x.common, x.show,
                     signals, room, io);
 }

@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/find_session.hpp"
 #include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -101,12 +102,13 @@ std::optional<error> misplaced(const resume_command& x, const std::string& id) {
 /// Its tasks that have not ended go on, with their own choices unless others
 /// are made here.
 int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
-                  console& io) {
+                  room_wait& room, console& io) {
   auto choices = x.choices;
-  const bool may_ask = choices.approval.value_or(approve::ask) == approve::ask;
-  auto keyboard = may_ask ? open_keyboard(false) : std::nullopt;
+  auto keyboard = keyboard_for(choices, false);
   if (!choices.approval && keyboard) choices.approval = approve::ask;
-  auto of = rt.resume_volley(x.session, std::move(choices));
+  auto of =
+      with_room(room, [&] { return rt.resume_volley(x.session, choices); });
+  if (room.status()) return *room.status();
   if (!of) return report(of.error(), io);
   return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
 }
@@ -135,7 +137,7 @@ int execute(const resume_command& given, console& io) {
   if (!rt) return report(rt.error(), io);
   if (x.session.starts_with("volley_"))
     return misplaced(x, x.session) ? report(*misplaced(x, x.session), io)
-                                   : resume_volley(*rt, x, signals, io);
+                                   : resume_volley(*rt, x, signals, room, io);
   const auto session = rt->session(session_id{x.session});
   if (!session && session.error().code == errc::not_found)
     return report(no_session(x.session), io);

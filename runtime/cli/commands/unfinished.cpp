@@ -10,6 +10,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/cancel_run.hpp"
+#include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
@@ -71,20 +72,44 @@ int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   return completed;
 }
 
+struct left_run {
+  runtime& rt;
+  const storage::run_record& of;
+  std::optional<unique_fd> keyboard;
+};
+
+int finish_run(left_run left, const next_work& x, interrupts& signals,
+               room_wait& room, console& io) {
+  resume_options choices{.approval = approve::ask};
+  if (const auto session = left.rt.session(left.of.session))
+    choices.on_error =
+        ask_about_cut_step(*session, left.keyboard->get(), signals, io);
+  if (signals.asked_to_stop()) return interrupted_by_user;
+  const auto resumed = start_with_room(room, signals, [&](auto stop) {
+    choices.stop = std::move(stop);
+    return left.rt.resume(left.of.id, {}, choices);
+  });
+  if (room.status()) return *room.status();
+  if (!resumed) return report(resumed.error(), io);
+  return watch_any({left.rt, *resumed, std::move(left.keyboard)}, x.common,
+                   x.show, signals, room, io);
+}
+
 }  // namespace
 
-int finish_first(runtime& rt, const run_command& x, interrupts& signals,
+int finish_first(runtime& rt, const next_work& x, interrupts& signals,
                  room_wait& room, console& io) {
   if (x.common.level == verbosity::quiet) return completed;
   std::error_code gone;
   const auto here = std::filesystem::current_path(gone).string();
   const auto all = rt.unfinished();
-  const auto left = all ? left_behind(*all, here) : std::nullopt;
+  auto left = all ? left_behind(*all, here) : std::nullopt;
+  if (!left) left = left_between_runs(x.settings, here);
   if (!left) return completed;
   const auto volley = volley_of(*left);
   const auto tasks = volley.empty() ? 0 : tasks_of(rt, volley);
   const auto what = unfinished_text(*left, system_wall_time(), tasks);
-  auto keyboard = open_keyboard(x.task == "-");
+  auto keyboard = open_keyboard(x.stdin_is_taken);
   if (!keyboard || x.common.output != output_kind::text) {
     io.complain(what + " 'riffle sessions resume " +
                 (volley.empty() ? left->session.value : volley) +
@@ -99,24 +124,14 @@ int finish_first(runtime& rt, const run_command& x, interrupts& signals,
       [&] { return signals.asked_to_stop(); }, io);
   if (given == 2) return never_finish(rt, *left, io);
   if (given != 0) return completed;
-  if (!volley.empty()) {
-    auto of = rt.resume_volley(volley, {.approval = approve::ask});
-    if (!of) return report(of.error(), io);
-    return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
-  }
-  resume_options choices{.approval = approve::ask};
-  if (const auto session = rt.session(left->session))
-    choices.on_error =
-        ask_about_cut_step(*session, keyboard->get(), signals, io);
-  if (signals.asked_to_stop()) return interrupted_by_user;
-  const auto resumed = start_with_room(room, signals, [&](auto stop) {
-    choices.stop = std::move(stop);
-    return rt.resume(left->id, {}, choices);
+  if (volley.empty())
+    return finish_run({rt, *left, std::move(keyboard)}, x, signals, room, io);
+  auto of = with_room(room, [&] {
+    return rt.resume_volley(volley, {.approval = approve::ask});
   });
   if (room.status()) return *room.status();
-  if (!resumed) return report(resumed.error(), io);
-  return watch_any({rt, *resumed, std::move(keyboard)}, x.common, x.show,
-                   signals, room, io);
+  if (!of) return report(of.error(), io);
+  return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
 }
 
 }  // namespace riffle::cli

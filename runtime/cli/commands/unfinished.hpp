@@ -12,6 +12,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/config/config.hpp"
 
 namespace riffle::cli {
 
@@ -25,11 +26,21 @@ std::optional<storage::run_record> left_behind(
 std::string unfinished_text(const storage::run_record& x, wall_time now,
                             std::size_t tasks = 0);
 
-/// Before `run` starts its task, and at the beginning of `chat`: a run that a
+/// Who begins something while that is there.
+struct next_work {
+  const common_options& common;
+  const show_options& show;
+  const config::config& settings;
+  bool stdin_is_taken = false;  ///< nobody can type there
+};
+
+/// Before `run` starts its tasks, and at the beginning of `chat`: a run that a
 /// crash interrupted in this folder, or the volley that it belongs to, is
-/// offered at a terminal, and finished first if the person wants it; else one
-/// line says how to finish it. Returns the exit status of what was finished.
-int finish_first(runtime& rt, const run_command& x, interrupts& signals,
+/// offered at a terminal, and finished first if the person wants it; so is a
+/// volley that was killed while its tasks waited for their next run. Without a
+/// terminal one line says how to finish it. Returns the exit status of what was
+/// finished.
+int finish_first(runtime& rt, const next_work& x, interrupts& signals,
                  room_wait& room, console& io);
 
 }  // namespace riffle::cli

@@ -7,11 +7,15 @@
 #include <utility>
 
 #include "runtime/cli/commands/asking.hpp"
+#include "runtime/cli/commands/init.hpp"
+#include "runtime/cli/commands/requests.hpp"
+#include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/tasks_file.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/limits_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/volley_output.hpp"
 
@@ -19,22 +23,16 @@ namespace riffle::cli {
 
 namespace {
 
-/// What the tasks have in common; may read standard input.
-expected<run_request> shared_request(const volley_command& x) {
-  auto out = request_of(x.each, {});
-  if (x.each.context_file) {
-    auto context = *x.each.context_file == "-"
-                       ? read_stdin("context")
-                       : read_file(*x.each.context_file, "context");
-    if (!context) return unexpected{std::move(context.error())};
-    out.context = std::move(*context);
-  }
-  if (x.each.schema_file) {
-    auto schema = read_file(*x.each.schema_file, "schema");
-    if (!schema) return unexpected{std::move(schema.error())};
-    out.response_schema = std::move(*schema);
-  }
-  return out;
+/// What was read of the tasks, before anything is looked for.
+struct read_tasks {
+  run_request shared;  ///< what is said once for all
+  std::string given;   ///< what came through a pipe, for all
+  std::vector<listed_task> tasks;
+};
+
+bool has_stdin_task(const volley_command& x) {
+  return x.tasks_file == "-" ||
+         std::ranges::find(x.tasks, "-") != x.tasks.end();
 }
 
 expected<std::vector<listed_task>> listed(const volley_command& x) {
@@ -46,19 +44,10 @@ expected<std::vector<listed_task>> listed(const volley_command& x) {
   return parse_tasks(*text, from_stdin ? "standard input" : *x.tasks_file);
 }
 
-/// Nothing: it may be started.
-std::optional<error> refused(run_request& x, config::config& settings) {
-  for (const auto& known :
-       {check_agent(x.agent, settings), choose_model(x.model, settings),
-        check_attachments(x, settings)})
-    if (!known) return known.error();
-  return std::nullopt;
-}
-
-expected<std::vector<run_request>> requests_of(const volley_command& x,
-                                               config::config& settings) {
-  const auto shared = shared_request(x);
-  if (!shared) return unexpected{shared.error()};
+/// May read standard input.
+expected<read_tasks> read_all(const volley_command& x, console& io) {
+  auto shared = said_with(x.each, {});
+  if (!shared) return unexpected{std::move(shared.error())};
   auto tasks = listed(x);
   if (!tasks) return unexpected{std::move(tasks.error())};
   for (const auto& text : x.tasks) {
@@ -66,32 +55,59 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
     if (!task) return unexpected{std::move(task.error())};
     tasks->push_back({std::move(*task)});
   }
-  std::vector<run_request> out;
-  for (auto& task : *tasks) {
-    const bool has_own = task.agent || task.model || !task.attachments.empty();
-    auto one = *shared;
-    one.task = std::move(task.task);
-    if (task.agent) one.agent = *task.agent;
-    if (task.model) one.model = task.model;
-    if (task.context) one.context = *task.context;
-    if (task.session) one.session = session_id{*task.session};
-    for (auto& file : task.attachments)
-      one.attachments.push_back({std::move(file)});
-    if (auto why = refused(one, settings)) {
+  auto given = has_stdin_task(x) ? std::string{} : given_input(x.each, io);
+  if (!given) return unexpected{std::move(given.error())};
+  return read_tasks{std::move(*shared), std::move(*given), std::move(*tasks)};
+}
+
+run_request request_of(const listed_task& task, const run_request& shared) {
+  auto one = shared;
+  one.task = task.task;
+  one.context = task.context.value_or(std::string{});
+  if (task.agent) one.agent = *task.agent;
+  if (task.model) one.model = task.model;
+  for (const auto& file : task.attachments) one.attachments.push_back({file});
+  return one;
+}
+
+/// What all are told alike is in it once.
+expected<volley_request> request_of(const volley_command& x, read_tasks from,
+                                    config::config& settings) {
+  volley_request out;
+  out.workers = x.workers;
+  out.max_retries = x.max_retries;
+  out.fail_fast = x.fail_fast;
+  out.shared.context = std::move(from.shared.context);
+  out.shared.given = std::move(from.given);
+  request_maker maker{settings};
+  for (const auto& task : from.tasks) {
+    auto one = request_of(task, from.shared);
+    const auto& session = task.session ? task.session : x.each.session;
+    if (auto ok = maker.complete(one, session); !ok) {
+      auto why = std::move(ok.error());
       // What all have in common is no mistake of the first one.
-      if (has_own)
-        why->message = "task " + std::to_string(out.size() + 1) + " of " +
-                       std::to_string(tasks->size()) + ": " + why->message;
-      return unexpected{std::move(*why)};
+      if (task.agent || task.model || task.session || !task.attachments.empty())
+        why.message = "task " + std::to_string(out.tasks.size() + 1) + " of " +
+                      std::to_string(from.tasks.size()) + ": " + why.message;
+      return unexpected{std::move(why)};
     }
-    out.push_back(std::move(one));
+    out.shared.surroundings.try_emplace(one.agent,
+                                        maker.surroundings(one.agent));
+    out.tasks.push_back(std::move(one));
   }
   return out;
 }
 
-bool takes_stdin(const volley_command& x) {
-  return x.tasks_file == "-" ||
-         std::ranges::find(x.tasks, "-") != x.tasks.end();
+/// Of each agent that works.
+std::string limits_of(const volley_request& x, const config::config& settings,
+                      const resume_options& choices) {
+  std::string out;
+  const auto& agents = x.shared.surroundings;
+  for (const auto& [agent, told] : agents) {
+    if (agents.size() > 1) out += "[LIMITS] of agent " + agent + ":\n";
+    out += limits_text(settings, agent, choices);
+  }
+  return out;
 }
 
 void tell_how_to_go_on(const volley& of, const volley_output& output,
@@ -196,6 +212,10 @@ int watch(watched_volley x, const common_options& options, show_options show,
   signals.on_stop({});
   shown.finish();
   if (const auto why = x.of.failure()) return report(*why, io);
+  if (const auto why = shown.output().why_none_began(); why && x.settings) {
+    point_to_init(*x.settings, *why, io);
+    return status_of(why->code);
+  }
   tell_how_to_go_on(x.of, shown.output(), options, io);
   ring(show, "all tasks have ended", io);
   const bool stopped =
@@ -205,31 +225,40 @@ int watch(watched_volley x, const common_options& options, show_options show,
 }
 
 int execute(const volley_command& x, console& io) {
-  const bool stdin_is_taken = takes_stdin(x);
-  auto settings =
-      load_config(x.each.common, config_use::acts, stdin_is_taken, io);
-  if (!settings) return usage;
-  volley_request request;
-  auto tasks = requests_of(x, *settings);
-  if (!tasks) return report(tasks.error(), io);
-  request.tasks = std::move(*tasks);
-  request.workers = x.workers;
-  request.max_retries = x.max_retries;
-  request.fail_fast = x.fail_fast;
+  const auto& common = x.each.common;
   const auto& choices = x.each.choices;
-  const bool may_ask = choices.approval.value_or(approve::ask) == approve::ask;
-  auto keyboard = may_ask ? open_keyboard(stdin_is_taken) : std::nullopt;
-  const bool proposes = settings->approvals.mode == "propose";
-  if (!choices.approval && (keyboard || proposes))
-    for (auto& task : request.tasks) task.approval = approve::ask;
-  choose_log_level(x.each.common.level, *settings);
+  const bool stdin_is_taken = has_stdin_task(x) || takes_stdin(x.each);
+  auto settings = load_config(common, config_use::acts, stdin_is_taken, io);
+  if (!settings) return usage;
+  const auto read = read_all(x, io);
+  if (!read) return report(read.error(), io);
+  auto keyboard = keyboard_for(choices, stdin_is_taken);
+  choose_log_level(common.level, *settings);
   interrupts signals;
-  auto rt = runtime::create(*settings, {.owns_process = true});
+  room_wait room{choices.timeout, signals, io};
+  auto request =
+      with_room(room, [&] { return request_of(x, *read, *settings); });
+  if (room.status()) return *room.status();
+  if (!request) return report(request.error(), io);
+  for (auto& task : request->tasks)
+    task.approval = approval_for(choices, *settings, keyboard.has_value());
+  if (common.level == verbosity::verbose)
+    io.err.write(limits_of(*request, *settings, choices));
+  auto rt = with_room(
+      room, [&] { return runtime::create(*settings, {.owns_process = true}); });
+  if (room.status()) return *room.status();
   if (!rt) return report(rt.error(), io);
-  auto started = rt->start_volley(std::move(request));
-  if (!started) return report(started.error(), io);
-  return watch({*rt, *started, std::move(keyboard)}, x.each.common, x.each.show,
-               signals, io);
+  const auto first = finish_first(
+      *rt, {common, x.each.show, *settings, stdin_is_taken}, signals, room, io);
+  if (room.status()) return *room.status();
+  if (first == interrupted_by_user || signals.asked_to_stop())
+    return interrupted_by_user;
+  room.finish_with({});
+  auto started = with_room(room, [&] { return rt->start_volley(*request); });
+  if (room.status()) return *room.status();
+  if (!started) return not_started(started.error(), *settings, io);
+  return watch({*rt, *started, std::move(keyboard), &*settings}, common,
+               x.each.show, signals, io);
 }
 
 }  // namespace riffle::cli

@@ -8,6 +8,7 @@
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
+#include "runtime/config/config.hpp"
 
 namespace riffle::cli {
 
@@ -17,6 +18,8 @@ struct watched_volley {
   volley& of;
   /// The terminal that questions are read from; nothing: nobody is asked.
   std::optional<unique_fd> keyboard;
+  /// What it begins with, for who may lack a key; null: it goes on.
+  const config::config* settings = nullptr;
 };
 
 /// Shows a volley to its end, as `watch` a run: results on standard output in

@@ -15,7 +15,6 @@
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/session_text.hpp"
-#include "runtime/service/stored_request.hpp"
 #include "runtime/service/views.hpp"
 #include "runtime/service/volley_record.hpp"
 
@@ -32,39 +31,6 @@ using storage::run_state;
 constexpr auto end_limit = 15s;
 constexpr auto between_looks = 50ms;
 
-/// A volley on record: its tasks, and all their runs in task order.
-struct known_volley {
-  service::volley_record record;
-  std::vector<run_record> runs;
-  std::vector<std::optional<std::size_t>> last;  ///< of `runs`, by task
-
-  /// The newest run of a task; null: it had none.
-  [[nodiscard]] const run_record* last_of(std::size_t task) const {
-    return last[task] ? &runs[*last[task]] : nullptr;
-  }
-};
-
-expected<known_volley> find_volley(const std::string& id,
-                                   const volley_store& store) {
-  const error unknown{errc::not_found, "sessions",
-                      "there is no volley \"" + id +
-                          "\"; 'riffle sessions list' shows what there is"};
-  if (!store.journal) return unexpected{unknown};
-  auto record = service::load_volley(*store.journal, id);
-  if (!record && record.error().code == errc::not_found)
-    return unexpected{unknown};
-  if (!record) return unexpected{std::move(record.error())};
-  auto runs = service::runs_of_volley(*store.journal, id, *record);
-  if (!runs) return unexpected{std::move(runs.error())};
-  known_volley out{std::move(*record), std::move(*runs), {}};
-  out.last.resize(out.record.request.tasks.size());
-  for (std::size_t i = 0; i < out.runs.size(); ++i) {
-    const auto place = service::request_from_json(out.runs[i].settings).place;
-    if (place && place->task < out.last.size()) out.last[place->task] = i;
-  }
-  return out;
-}
-
 std::string status_of_task(const run_record* run) {
   return run == nullptr ? "not_run" : std::string{to_string(run->state)};
 }
@@ -74,7 +40,15 @@ std::string place_of(std::size_t task, const known_volley& x) {
          std::to_string(x.record.request.tasks.size()) + "] ";
 }
 
+/// One that failed and may run again has not ended with that.
+std::string again_text(std::uint32_t tries) {
+  if (tries == 0) return {};
+  return ", " + std::to_string(tries) + (tries == 1 ? " try" : " tries") +
+         " left";
+}
+
 int show_text(const sessions_command& x, const known_volley& volley,
+              const std::vector<std::uint32_t>& again,
               const service::sessions& all, console& io) {
   const auto& tasks = volley.record.request.tasks;
   io.out.write(x.id + ", " + std::to_string(tasks.size()) +
@@ -83,8 +57,9 @@ int show_text(const sessions_command& x, const known_volley& volley,
   std::set<session_id> told;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const auto* run = volley.last_of(i);
-    io.out.write("\n" + place_of(i, volley) + status_of_task(run) + ": " +
-                 safe_line(tasks[i].task, 200) + "\n");
+    io.out.write("\n" + place_of(i, volley) + status_of_task(run) +
+                 again_text(again[i]) + ": " + safe_line(tasks[i].task, 200) +
+                 "\n");
     if (run == nullptr || !told.insert(run->session).second) continue;
     const auto session = all.show(run->session);
     if (!session) return report(session.error(), io);
@@ -95,6 +70,7 @@ int show_text(const sessions_command& x, const known_volley& volley,
 }
 
 int show_json(const sessions_command& x, const known_volley& volley,
+              const std::vector<std::uint32_t>& again,
               const service::sessions& all, console& io) {
   const auto& tasks = volley.record.request.tasks;
   json out{{"volley_id", x.id},
@@ -103,6 +79,7 @@ int show_json(const sessions_command& x, const known_volley& volley,
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const auto* run = volley.last_of(i);
     json one{{"task", tasks[i].task}, {"status", status_of_task(run)}};
+    if (again[i] > 0) one["tries_left"] = again[i];
     if (run != nullptr) {
       const auto session = all.show(run->session);
       if (!session) return report(session.error(), io);
@@ -116,7 +93,8 @@ int show_json(const sessions_command& x, const known_volley& volley,
 }
 
 /// `open`: somebody works on it still.
-int report_end(const sessions_command& x, const known_volley& volley, bool open,
+int report_end(const sessions_command& x, const known_volley& volley,
+               const std::vector<std::uint32_t>& again, bool open,
                console& io) {
   std::size_t ended = 0;
   const auto tasks = volley.record.request.tasks.size();
@@ -124,8 +102,8 @@ int report_end(const sessions_command& x, const known_volley& volley, bool open,
     const auto* run = volley.last_of(i);
     if (run == nullptr) continue;
     open = open || run->state == run_state::active;
-    ended +=
-        run->state == run_state::completed || run->state == run_state::failed;
+    ended += run->state == run_state::completed ||
+             (run->state == run_state::failed && again[i] == 0);
   }
   if (x.common.output != output_kind::text)
     io.out.write(service::dump(json{{"volley_id", x.id},
@@ -147,6 +125,10 @@ int report_end(const sessions_command& x, const known_volley& volley, bool open,
 /// Nobody works on it: what was left open is ended by a runtime of our own.
 expected<void> end_here(const sessions_command& x, const volley_store& store,
                         const known_volley& volley) {
+  // Who would go on with it later looks for that.
+  if (auto ok = service::ask_volley_end(*store.journal, x.id, x.reason); !ok)
+    return ok;
+  if (!volley.is_active()) return {};
   auto settings = store.settings;
   choose_log_level(x.common.level, settings);
   auto rt = runtime::create(std::move(settings), {.owns_process = true});
@@ -199,44 +181,65 @@ int show_volley(const sessions_command& x, const service::sessions& all,
                 const volley_store& store, console& io) {
   const auto volley = find_volley(x.id, store);
   if (!volley) return report(volley.error(), io);
-  if (x.action == sessions_command::what::show)
+  if (x.action == sessions_command::what::show) {
+    const auto again = tries_left(*volley, *store.journal);
+    if (!again) return report(again.error(), io);
     return x.common.output == output_kind::text
-               ? show_text(x, *volley, all, io)
-               : show_json(x, *volley, all, io);
+               ? show_text(x, *volley, *again, all, io)
+               : show_json(x, *volley, *again, all, io);
+  }
   for (const auto& run : volley->runs)
     if (const auto done = print_events(all, run.id, io); !done)
       return report(done.error(), io);
   return io.out.good() ? completed : failed;
 }
 
+namespace {
+
+/// Whether somebody would still go on with it, though nobody works on it.
+expected<bool> goes_on(const sessions_command& x, const known_volley& volley,
+                       bool left, const volley_store& store) {
+  if (volley.is_active()) return true;
+  if (service::asked_volley_end(*store.journal, x.id)) return false;
+  if (left) return true;
+  const auto again = tries_left(volley, *store.journal);
+  if (!again) return unexpected{again.error()};
+  return std::ranges::any_of(*again, [](auto tries) { return tries > 0; });
+}
+
+/// False: its process has not ended it yet.
+expected<bool> end_volley(const sessions_command& x, const volley_store& store,
+                          const known_volley& volley) {
+  // Asked before it is locked: the lock of a process that was killed.
+  const auto lefts = service::left_volleys(store.locks);
+  const bool left = std::ranges::find(lefts, x.id) != lefts.end();
+  const auto held = service::lock_volley(store.locks, x.id);
+  if (!held && held.error().code != errc::session_busy)
+    return unexpected{held.error()};
+  if (!held) return end_there(x, store);
+  const auto goes = goes_on(x, volley, left, store);
+  if (!goes) return unexpected{goes.error()};
+  if (!*goes)
+    return unexpected{error{errc::invalid_request, "sessions",
+                            "no run of volley " + x.id + " is under way"}};
+  if (auto ok = end_here(x, store, volley); !ok)
+    return unexpected{std::move(ok.error())};
+  return true;
+}
+
+}  // namespace
+
 int cancel_volley(const sessions_command& x, const volley_store& store,
                   console& io) {
   auto volley = find_volley(x.id, store);
   if (!volley) return report(volley.error(), io);
-  auto held = service::lock_volley(store.locks, x.id);
-  if (!held && held.error().code != errc::session_busy)
-    return report(held.error(), io);
-  const bool left = std::ranges::any_of(
-      volley->runs, [](const auto& y) { return y.state == run_state::active; });
-  if (held && !left)
-    return report({errc::invalid_request,
-                   "sessions",
-                   "no run of volley " + x.id + " is under way",
-                   false,
-                   {}},
-                  io);
-  bool open = false;
-  if (held) {
-    if (const auto ok = end_here(x, store, *volley); !ok)
-      return report(ok.error(), io);
-  } else {
-    const auto over = end_there(x, store);
-    if (!over) return report(over.error(), io);
-    open = !*over;
-  }
+  const auto over = end_volley(x, store, *volley);
+  if (!over) return report(over.error(), io);
   volley = find_volley(x.id, store);
   if (!volley) return report(volley.error(), io);
-  return report_end(x, *volley, open, io);
+  const auto again = tries_left(*volley, *store.journal);
+  if (!again) return report(again.error(), io);
+  return report_end(x, *volley, *again, !*over, io);
 }
 
 }  // namespace riffle::cli

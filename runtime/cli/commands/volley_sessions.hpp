@@ -3,22 +3,11 @@
 
 // riffle sessions show|events|cancel of a volley
 
-#include <filesystem>
-#include <memory>
-
 #include "runtime/cli/commands/commands.hpp"
-#include "runtime/config/config.hpp"
+#include "runtime/cli/commands/known_volley.hpp"
 #include "runtime/service/sessions.hpp"
-#include "runtime/storage/journal.hpp"
 
 namespace riffle::cli {
-
-/// What these commands know of the data folder.
-struct volley_store {
-  const config::config& settings;
-  std::shared_ptr<storage::journal> journal;  ///< null: there is none
-  std::filesystem::path locks;                ///< of volleys
-};
 
 /// All lines of a run's log on standard output.
 expected<void> print_events(const service::sessions& all, const run_id& run,

@@ -172,14 +172,6 @@ screen_writes live_view::tick(time_point now, view_size size) {
   return out;
 }
 
-std::string live_view::whole_answer(const std::string& text) const {
-  if (!options_.out_terminal) return text;
-  if (!options_.rendered) return safe_text(text);
-  markdown x{options_.styled};
-  auto out = x.on(safe_text(text), columns_);
-  return out + x.finish(columns_);
-}
-
 screen_writes live_view::finish(const std::optional<std::string>& answer) {
   auto out = screen_.clear();
   release(out);
@@ -189,7 +181,7 @@ screen_writes live_view::finish(const std::optional<std::string>& answer) {
   show_text(out, markdown_.finish(columns_));
   append(out, screen_.end_text());
   if (answer && !shown) {
-    auto text = whole_answer(*answer);
+    auto text = whole_answer(*answer, columns_);
     if (!text.ends_with('\n')) text += '\n';
     show_text(out, text);
   }

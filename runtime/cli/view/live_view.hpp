@@ -48,7 +48,6 @@ class live_view : public work_view {
   void show_text(screen_writes& out, std::string text);
   void show_lines(screen_writes& out, std::string_view lines);
   void write_lines(screen_writes& out, std::string_view lines);
-  [[nodiscard]] std::string whole_answer(const std::string& text) const;
 
   task_view& run_;
   run_stats stats_;

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
 namespace riffle::cli {
@@ -45,7 +44,7 @@ void plan_output::finish(std::uint32_t unasked) {
   if (options_.output == output_kind::json)
     out_.write(report_.to_json(runs_.session(), unasked) + "\n");
   if (options_.output != output_kind::text || !end->answer) return;
-  auto text = out_.is_terminal() ? safe_text(*end->answer) : *end->answer;
+  auto text = view_.whole_answer(*end->answer, columns());
   if (!text.ends_with('\n')) text += '\n';
   write(view_.answer(text));
 }

@@ -14,13 +14,16 @@ constexpr std::size_t longest_title = 200;
 
 /// A task that had no run, or whose run is not on record here.
 json without_run(const told_result& x) {
-  json out = {
-      {"task", x.task}, {"status", to_string(x.result.status)}, {"answer", ""}};
+  json out = {{"task", x.task}};
+  if (x.session) out["session_id"] = x.session->value;
+  out["status"] = to_string(x.result.status);
+  out["answer"] = "";
   if (const auto& why = x.result.failure)
     out["error"] = {{"code", to_string(why->code)},
                     {"message", why->message},
                     {"op", why->op},
                     {"retryable", why->retryable}};
+  if (!x.agent.empty()) out["agent"] = x.agent;
   const auto spent = x.report.usage();
   if (spent == token_usage{}) return out;
   out["usage"] = usage_json(spent);
@@ -72,10 +75,11 @@ exit_status status_of(const told_result& x) {
   return failed_fast ? completed : interrupted_by_user;
 }
 
-std::string result_text(const told_result& x, const std::string& place) {
+std::string result_text(const told_result& x, const std::string& place,
+                        const std::string& answer) {
   auto out = place + " " + safe_line(x.task, longest_title) + "\n";
   if (x.result.status == task_status::completed) {
-    out += x.report.answer();
+    out += answer;
   } else {
     out += "(" + std::string{to_string(x.result.status)};
     if (const auto& why = x.result.failure) {

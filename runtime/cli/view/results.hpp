@@ -3,6 +3,7 @@
 
 // What `--output json` and `text` say of tasks that have ended. Pure.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,16 @@ struct told_result {
   std::string task;
   task_result result{};
   run_report report{};
+  std::optional<session_id> session{};  ///< where it runs, or would have
+  std::string agent{};                  ///< empty: not known
 };
 
 /// {"results": [{task, run_id, session_id, status, answer, truncated?, error,
 /// model, agent, usage, cost_usd, steps, tool_calls, unasked?, tools: [{name,
 /// calls, failures, duration_ms}], calls, attempts, duration_ms}], "totals":
-/// {usage, cost_usd}, volley_id?}. `volley`: empty for a single run.
+/// {usage, cost_usd}, volley_id?}. A task that had no run has {task,
+/// session_id, status, answer, error?, agent} alone. `volley`: empty for a
+/// single run.
 std::string results_json(const std::vector<told_result>& all,
                          const std::string& volley);
 
@@ -36,7 +41,8 @@ std::string results_json(const std::vector<told_result>& all,
 exit_status status_of(const told_result& x);
 
 /// The block of one of several tasks on standard output: its place, its task
-/// (cut to a line), and its answer or why there is none.
-std::string result_text(const told_result& x, const std::string& place);
+/// (cut to a line), and its `answer`, as it goes there, or why there is none.
+std::string result_text(const told_result& x, const std::string& place,
+                        const std::string& answer);
 
 }  // namespace riffle::cli

@@ -82,10 +82,6 @@ run_output::run_output(const common_options& options, show_options show,
       wants_calls_{tool_trace_ || options.output == output_kind::json ||
                    view_.wants_calls()} {}
 
-std::size_t run_output::columns() const {
-  return err_.is_terminal() ? err_.columns() : out_.columns();
-}
-
 void run_output::on_lines(std::string_view lines, time_point now) {
   if (options_.output == output_kind::jsonl) out_.write(lines);
   for_each_line(lines, [&](std::string_view line) { on_line(line, now); });

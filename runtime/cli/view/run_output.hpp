@@ -29,7 +29,6 @@ class run_output : public work_output {
 
  private:
   void on_line(std::string_view line, time_point now);
-  [[nodiscard]] std::size_t columns() const;
 
   common_options options_;
   bool tool_trace_;

@@ -7,7 +7,6 @@
 
 #include "messages/event_line.hpp"
 #include "runtime/base/clock.hpp"
-#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
@@ -40,8 +39,12 @@ volley_output::volley_output(const common_options& options, show_options show,
       id_{of.id()},
       view_{static_cast<volley_view&>(view())} {
   tasks_.resize(of.tasks().size());
-  for (std::size_t i = 0; i < tasks_.size(); ++i)
-    tasks_[i].told.task = of.tasks()[i].task;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    auto& told = tasks_[i].told;
+    told.task = of.tasks()[i].task;
+    told.session = of.tasks()[i].session;
+    told.agent = of.tasks()[i].agent;
+  }
   if (options_.level != verbosity::quiet)
     interject("[VOLLEY] " + id_ + ", " + std::to_string(tasks_.size()) +
               (tasks_.size() == 1 ? " task\n" : " tasks\n"));
@@ -131,7 +134,18 @@ void volley_output::on_over(const task_result& x, time_point now) {
       x.status == task_status::completed || x.status == task_status::failed;
   ++(ended ? ended_ : cancelled_);
   write(view_.over(x, now, size()));
+  tell_without_run(task.told);
   tell_ended();
+}
+
+/// Lines of events say nothing of a task that has none.
+void volley_output::tell_without_run(const told_result& x) {
+  if (options_.output != output_kind::jsonl || !x.result.runs.empty()) return;
+  const bool refused = x.result.failure.has_value();
+  if (!refused && options_.level == verbosity::quiet) return;
+  auto text = result_text(x, view_.place(x.result.task), {});
+  text.pop_back();  // of the blank line behind it
+  interject(text);
 }
 
 /// In task order, as far as there is no gap.
@@ -144,8 +158,9 @@ void volley_output::tell_ended() {
     // it ended before anybody watched.
     const bool is_old = tasks_[next_told_].runs.empty() && told.result.run;
     if (!went_well && !is_old && view_.stays_on_screen()) continue;
-    auto text = result_text(told, view_.place(next_told_));
-    if (out_.is_terminal()) text = safe_text(text);
+    const auto text =
+        result_text(told, view_.place(next_told_),
+                    view_.whole_answer(told.report.answer(), columns()));
     const bool complains =
         options_.level == verbosity::quiet && !went_well;  // said nowhere else
     write(complains ? view_.interject(text) : view_.answer(text));
@@ -169,6 +184,12 @@ void volley_output::finish() {
     all.add(stats);
   }
   if (tasks_.size() > 1) interject(all.to_text("all tasks"));
+}
+
+std::optional<error> volley_output::why_none_began() const {
+  for (const auto& x : tasks_)
+    if (!x.told.result.runs.empty() || !x.told.result.failure) return {};
+  return tasks_.front().told.result.failure;
 }
 
 int volley_output::status(std::uint32_t unanswered) const {

@@ -42,6 +42,9 @@ class volley_output : public work_output {
   /// begin.
   [[nodiscard]] std::size_t ended() const noexcept { return ended_; }
   [[nodiscard]] std::size_t cancelled() const noexcept { return cancelled_; }
+  /// Why no task had a run, by the first that could not begin; nothing: one
+  /// had, or one was not tried.
+  [[nodiscard]] std::optional<error> why_none_began() const;
   /// 130, 124, 1, 3, 0: the first that applies. `unanswered`: questions that
   /// nobody answered.
   [[nodiscard]] int status(std::uint32_t unanswered) const;
@@ -59,6 +62,7 @@ class volley_output : public work_output {
   void on_line(std::size_t task, std::string_view line);
   void on_over(const task_result& x, time_point now);
   static void count_old(task_state& x);
+  void tell_without_run(const told_result& x);
   void tell_ended();
 
   common_options options_;

@@ -63,6 +63,10 @@ class work_output {
 
   [[nodiscard]] work_view& view() const noexcept { return *view_; }
   void write(const screen_writes& all);
+  /// Of the terminal that there is.
+  [[nodiscard]] std::size_t columns() const {
+    return err_.is_terminal() ? err_.columns() : out_.columns();
+  }
   /// Of standard error.
   [[nodiscard]] view_size size() const { return {err_.columns(), err_.rows()}; }
   void tell(const event& x) {

@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "runtime/base/text.hpp"
+#include "runtime/cli/markdown/markdown.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/terminal/wrap_lines.hpp"
 
@@ -92,6 +94,15 @@ screen_writes work_view::answer(std::string_view text) {
   auto out = screen_.clear();
   append(out, screen_.text(text));
   return out;
+}
+
+std::string work_view::whole_answer(const std::string& text,
+                                    std::size_t columns) const {
+  if (!options_.out_terminal) return text;
+  if (!options_.rendered) return safe_text(text);
+  markdown x{options_.styled};
+  auto out = x.on(safe_text(text), columns);
+  return out + x.finish(columns);
 }
 
 /// Where many work the sum says it for all.

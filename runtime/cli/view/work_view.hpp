@@ -51,6 +51,10 @@ class work_view {
   }
   /// For standard output.
   screen_writes answer(std::string_view text);
+  /// What a model answered, as it goes there: at a terminal harmless, and its
+  /// Markdown as people see it, unless they want it raw.
+  [[nodiscard]] std::string whole_answer(const std::string& text,
+                                         std::size_t columns) const;
   screen_writes hide_status() { return screen_.clear(); }
 
   /// The user asked for the end.
