@@ -291,7 +291,8 @@ void proposal_tracker_state::await(const undecided_call& x,
 void proposal_tracker_state::look_for_expiry(const expiry_due& x) {
   constexpr duration longest = std::chrono::seconds{30};
   const duration left = x.due - self->clock().now();
-  self->delayed_send(self, std::clamp(left, duration{}, longest), x);
+  self->delayed_send(self, std::clamp(left, duration{}, longest),
+                     expiry_due{x.id, x.due});
 }
 
 proposal_tracker_actor::behavior_type proposal_tracker(
