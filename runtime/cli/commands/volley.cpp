@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "runtime/cli/commands/asking.hpp"
@@ -87,6 +89,27 @@ expected<std::vector<run_request>> requests_of(const volley_command& x,
     out.push_back(std::move(one));
   }
   return out;
+}
+
+/// What makes fewer run at once than a person asked for, once.
+void tell_limits(const volley_request& x, const config::config& settings,
+                 const common_options& options, console& io) {
+  if (options.level == verbosity::quiet || options.output != output_kind::text)
+    return;
+  std::map<std::string, std::size_t> tasks;  // by model
+  for (const auto& task : x.tasks) {
+    const auto agent = settings.agents.find(task.agent);
+    const auto own =
+        agent == settings.agents.end() ? std::string{} : agent->second.model;
+    ++tasks[task.model.value_or(own)];
+  }
+  for (const auto& [name, count] : tasks) {
+    const auto model = config::find_model(settings, name);
+    const auto most = model ? model->max_concurrent : 0;
+    if (most > 0 && most < std::min<std::size_t>(x.workers, count))
+      io.complain(std::to_string(most) + " at a time: models." + name +
+                  ".max_concurrent");
+  }
 }
 
 bool takes_stdin(const volley_command& x) {
@@ -226,6 +249,7 @@ int execute(const volley_command& x, console& io) {
   interrupts signals;
   auto rt = runtime::create(*settings, {.owns_process = true});
   if (!rt) return report(rt.error(), io);
+  tell_limits(request, *settings, x.each.common, io);
   auto started = rt->start_volley(std::move(request));
   if (!started) return report(started.error(), io);
   return watch({*rt, *started, std::move(keyboard)}, x.each.common, x.each.show,
