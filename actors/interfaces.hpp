@@ -62,6 +62,7 @@ using tool_pool_actor = work_supervisor::extend<
 using stream_consumer_actor =
     caf::typed_actor<reacts_to<model_bytes>,  // from the transport
                      reacts_to<model_end>,    // from the transport, last
+                     reacts_to<model_held>,   // from the transport, first
                      reacts_to<credit>,  // its text is committed: let more come
                      reacts_to<stop_asking>,   // end the turn now
                      reacts_to<broken_turn>>;  // from the parser: as failed

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/held_notice.hpp"
 #include "actors/core/model_refusal.hpp"
 #include "actors/core/writing_notice.hpp"
 
@@ -11,11 +12,16 @@ namespace riffle::core {
 
 namespace {
 
-constexpr auto waiting_for_model = "waiting for the model";
 constexpr std::size_t most_notices = 16;
 
 std::string count(std::size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+/// It is true until something else goes on.
+bool lasts(std::string_view notice) {
+  return is_writing_notice(notice) || read_held_notice(notice) ||
+         notice == waiting_for_model;
 }
 
 bool is_end(const events::body& x) {
@@ -66,10 +72,12 @@ void run_status::on(const events::body& x, time_point now) {
     undecided_.erase(told->id);
   } else if (const auto* again = std::get_if<events::retry>(&x)) {
     if (again->what == events::retry_what::model)
-      base_ = "the model failed, asking again";
+      base_ = is_rate_refusal(again->reason)
+                  ? "refused by the model's rate limit, asking again"
+                  : "the model failed, asking again";
   } else if (const auto* notice = std::get_if<events::status>(&x);
-             notice && is_writing_notice(notice->text)) {
-    base_ = notice->text;  // it lasts until something else goes on
+             notice && lasts(notice->text)) {
+    base_ = notice->text;
   } else if (notice) {
     note(notice->text);
     due_ = last_ ? std::max(now, *last_ + between) : now;

@@ -60,6 +60,8 @@ struct record_step {
 struct open_turn {
   std::uint32_t step = 0;
   std::uint32_t attempt = 0;
+  /// The model's server has refused it before, as there were too many.
+  bool refused = false;
   bool operator==(const open_turn&) const = default;
 };
 

@@ -322,7 +322,8 @@ void step_machine::ask_again(step_effects& out) {
     restart_step(out, break_error_->message);
   } else {
     phase_ = phase::streaming;
-    out.emplace_back(open_turn{progress_.step, progress_.attempt});
+    const bool refused = break_error_->code == errc::model_rate_limited;
+    out.emplace_back(open_turn{progress_.step, progress_.attempt, refused});
   }
 }
 

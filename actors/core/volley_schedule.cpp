@@ -101,8 +101,7 @@ volley_effects volley_schedule::on_capacity(const std::string& model,
   volley_effects out;
   const auto found = lanes_.find(model);
   if (found == lanes_.end()) return out;
-  found->second.reported =
-      most == 0 ? limits_.workers : std::min(limits_.workers, most);
+  found->second.reported = std::min(limits_.workers, most);
   fill(out);
   return out;
 }

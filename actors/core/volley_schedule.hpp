@@ -94,7 +94,7 @@ class volley_schedule {
   volley_effects on_end(std::size_t task, const task_end& how, time_point now,
                         double random01);
   /// The provider's limits let so many requests of this model be open at once;
-  /// 0: no limit.
+  /// 0: none begins until this is told anew.
   volley_effects on_capacity(const std::string& model, std::uint32_t most);
   /// A pause may be over.
   volley_effects on_time(time_point now);

@@ -41,7 +41,7 @@ struct cancel_volley {
 };
 struct capacity_known {
   std::string model;
-  std::uint32_t most = 0;  ///< requests at once; 0: no limit
+  std::uint32_t most = 0;  ///< requests at once
 };
 struct volley_pause_over {};  // own timer
 

@@ -41,6 +41,12 @@ struct model_end {
   model::transport_end end;
 };
 
+/// The request is not sent yet; `sent`: it is now.
+struct model_held {
+  bool sent = false;
+  std::optional<duration> next;  ///< until it may be, if that is known
+};
+
 /// publisher -> stream consumer: what came of these bytes is committed.
 struct credit {
   std::uint64_t bytes = 0;
@@ -248,6 +254,7 @@ struct pause_over {};
 #define RIFFLE_LOCAL(T) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::T)
 RIFFLE_LOCAL(model_bytes)
 RIFFLE_LOCAL(model_end)
+RIFFLE_LOCAL(model_held)
 RIFFLE_LOCAL(credit)
 RIFFLE_LOCAL(stop_asking)
 RIFFLE_LOCAL(broken_turn)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/budget.hpp"
+#include "actors/core/held_notice.hpp"
 #include "actors/core/short_names.hpp"
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
@@ -27,6 +28,10 @@ class to_consumer final : public model::transfer_listener {
   explicit to_consumer(stream_consumer_actor target)
       : target_{std::move(target)} {}
 
+  void on_held(std::optional<duration> next) override {
+    caf::anon_send(target_, model_held{false, next});
+  }
+  void on_sent() override { caf::anon_send(target_, model_held{true, {}}); }
   void on_bytes(std::string bytes) override {
     caf::anon_send(target_, model_bytes{std::move(bytes)});
   }
@@ -64,6 +69,7 @@ void stream_consumer_state::begin(run_spec_ptr run, core::open_turn which,
   request.timeouts = {limits.connect, limits.first_byte, limits.idle,
                       limits.total};
   request.credit = model_credit;
+  request.again = turn.refused;
   transfer = spec->transport->open(
       std::move(request), std::make_shared<to_consumer>(
                               caf::actor_cast<stream_consumer_actor>(self)));
@@ -114,6 +120,15 @@ void stream_consumer_state::on_end(model_end& x) {
     delta.failure = model::advised(std::move(*x.end.failure), x.end.http_status,
                                    spec->advice);
   finish(std::move(delta.failure));
+}
+
+void stream_consumer_state::on_held(const model_held& x) {
+  if (over) return;
+  run_entry entry;
+  entry.events.emplace_back(
+      events::status{x.sent ? std::string{core::waiting_for_model}
+                            : core::held_notice(x.next)});
+  self->send(muxer, std::move(entry));
 }
 
 void stream_consumer_state::on_stop() {
@@ -248,6 +263,9 @@ stream_consumer_actor::behavior_type stream_consumer(
       },
       [&st, run](model_end& x) {
         run("stream_consumer.model_end", [&] { st.on_end(x); });
+      },
+      [&st, run](model_held& x) {
+        run("stream_consumer.model_held", [&] { st.on_held(x); });
       },
       [&st, run](credit& x) {
         run("stream_consumer.credit", [&] {

@@ -23,6 +23,7 @@ struct stream_consumer_state {
              tool_call_parser_actor next, progress_muxer_actor out);
   void on_bytes(const model_bytes& x);
   void on_end(model_end& x);
+  void on_held(const model_held& x);
   void on_stop();
   void pass_on(turn_delta& delta, std::size_t bytes, bool whole);
   [[nodiscard]] bool is_too_long() const;

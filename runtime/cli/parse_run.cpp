@@ -70,7 +70,8 @@ void parser::add_volley(CLI::App& x) {
       ->type_name("FILE")
       ->check(not_empty());
   x.add_option("--workers", volley.workers,
-               "Of several tasks: so many run at once")
+               "Of several tasks: so many run at once, but of one model no "
+               "more than its max_concurrent")
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1'000u));

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "runtime/model/rate_limited_state.hpp"
 
 namespace riffle::model {
 
@@ -18,8 +18,6 @@ constexpr const char* op = "model request";
 constexpr std::size_t most_waiting = 65536;
 constexpr duration default_wait = std::chrono::minutes{10};
 constexpr duration longest_wait = std::chrono::hours{24 * 366};
-
-using listener_ptr = std::shared_ptr<transfer_listener>;
 
 transport_end failed(errc code, std::string why, bool retryable) {
   transport_end end;
@@ -53,143 +51,17 @@ std::size_t sum(std::size_t a, std::size_t b) {
   return b > most - a ? most : a + b;
 }
 
-/// A transfer from `open` to its end.
-struct transfer {
-  enum class phase : std::uint8_t {
-    waiting,   ///< has its request
-    starting,  ///< `inner` is being asked
-    open,      ///< has a number at `inner`
-  };
-
-  phase at = phase::waiting;
-  transport_request request;
-  listener_ptr listener;
-  duration wait{};
-  transfer_id inner = 0;
-  std::size_t granted = 0;  ///< while starting
-  bool cancelled = false;   ///< while starting
-};
-
-/// An end that nobody but this transport tells of.
-struct ending {
-  listener_ptr listener;
-  transport_end how;
-};
-
-void tell(std::vector<ending> all) {
+void tell(std::vector<limited_end> all) {
   for (auto& x : all) x.listener->on_end(std::move(x.how));
 }
 
-class rate_limited_transport;
-
-/// What transfers that are open share with the transport; it does not own the
-/// inner one, whose threads may hold the last reference.
-struct shared_state {
-  shared_state(transport_limits x, timer& t, time_source n,
-               capacity_listener told)
-      : limits{x},
-        clock{t},
-        now{std::move(n)},
-        on_capacity{std::move(told)},
-        gate{x} {}
-
-  const transport_limits limits;
-  timer& clock;
-  const time_source now;
-  const capacity_listener on_capacity;
-
-  std::mutex mutex;  ///< of all below; never held while calling out
-  rate_limiter gate;
-  std::map<transfer_id, transfer> transfers;
-  std::vector<ending> endings;
-  std::set<time_point> armed;  ///< wake-ups that are under way
-  std::weak_ptr<rate_limited_transport> owner;
-};
-
-using state_ptr = std::shared_ptr<shared_state>;
-
-/// Asks for a wake-up at the latest at `at`, unless there is one. With the
-/// lock, which it gives back.
-void wake_at(const state_ptr& s, std::unique_lock<std::mutex> lock,
-             time_point at);
-
-/// Passes on what `inner` brings, and makes room when it ends.
-class relay final : public transfer_listener {
- public:
-  relay(state_ptr state, transfer_id id, listener_ptr to)
-      : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
-
-  void on_pace(duration wait) override {
-    {
-      const std::lock_guard lock{state_->mutex};
-      if (state_->limits.paced) state_->gate.pace(wait, state_->now());
-    }
-    to_->on_pace(wait);
-  }
-
-  void on_bytes(std::string bytes) override { to_->on_bytes(std::move(bytes)); }
-
-  void on_end(transport_end end) override {
-    const auto to = std::exchange(to_, nullptr);
-    const auto said = of(end);
-    // The gate learns first: who tries again at once finds it closed.
-    std::unique_lock lock{state_->mutex};
-    const auto before = state_->gate.capacity();
-    if (state_->limits.paced && said.answered) learn(said);
-    const auto after = state_->gate.capacity();
-    state_->transfers.erase(id_);
-    state_->gate.on_end();
-    lock.unlock();
-    if (before != after && state_->on_capacity) state_->on_capacity(after);
-    to->on_end(std::move(end));
-    lock.lock();
-    if (state_->gate.waiting() > 0)
-      wake_at(state_, std::move(lock), state_->now());
-  }
-
- private:
-  /// What an answer says of the server's limits.
-  struct words {
-    bool answered = false;
-    bool refused = false;
-    bool accepted = false;
-    duration pace{};
-    std::optional<duration> retry_after;
-  };
-
-  static words of(const transport_end& end) {
-    words x;
-    x.answered = end.http_status != 0;
-    x.accepted = end.http_status >= 200 && end.http_status < 300;
-    x.pace = end.pace.value_or(duration{});
-    x.retry_after = end.retry_after;
-    // A quota that is used up does not come back by waiting.
-    x.refused = end.failure && end.failure->retryable &&
-                (end.http_status == 429 || end.retry_after);
-    return x;
-  }
-
-  /// With the lock.
-  void learn(const words& x) const {
-    auto& gate = state_->gate;
-    const auto now = state_->now();
-    gate.pace(x.pace, now);
-    if (x.refused)
-      gate.refuse(x.retry_after, now);
-    else if (x.accepted)
-      gate.accept();
-  }
-
-  state_ptr state_;
-  transfer_id id_;
-  listener_ptr to_;
-};
-
 class rate_limited_transport final
     : public transport,
+      public limited_work,
       public std::enable_shared_from_this<rate_limited_transport> {
  public:
-  rate_limited_transport(std::shared_ptr<transport> inner, state_ptr state)
+  rate_limited_transport(std::shared_ptr<transport> inner,
+                         limited_state_ptr state)
       : inner_{std::move(inner)}, state_{std::move(state)} {}
   ~rate_limited_transport() override;
   rate_limited_transport(const rate_limited_transport&) = delete;
@@ -199,51 +71,36 @@ class rate_limited_transport final
   void grant(transfer_id id, std::size_t bytes) override;
   void cancel(transfer_id id) override;
 
-  /// Starts and ends what is due. On the timer's thread.
-  void work();
+  void work() override;
 
  private:
   struct started {
     transfer_id id;
+    time_point begun;
+    bool held;  ///< and its listener knows
     transport_request request;
     listener_ptr listener;
   };
 
   transfer_id admit(std::unique_lock<std::mutex> lock, transfer_id id,
-                    transfer x);
-  started take(transfer_id id);
+                    limited_transfer x);
+  started take(transfer_id id, time_point now);
   void start(started x);
 
   const std::shared_ptr<transport> inner_;
-  const state_ptr state_;
+  const limited_state_ptr state_;
   transfer_id last_id_ = 0;
 };
 
-void wake_at(const state_ptr& s, std::unique_lock<std::mutex> lock,
-             time_point at) {
-  if (s->owner.expired()) return;
-  if (!s->armed.empty() && *s->armed.begin() <= at) return;
-  s->armed.insert(at);
-  lock.unlock();
-  const auto delay = std::max(duration{}, duration{at - s->now()});
-  s->clock.after(delay, [s, at] {
-    std::unique_lock inside{s->mutex};
-    s->armed.erase(at);
-    const auto owner = s->owner.lock();
-    inside.unlock();
-    if (owner) owner->work();
-  });
-}
-
 rate_limited_transport::~rate_limited_transport() {
-  std::vector<ending> endings;
+  std::vector<limited_end> endings;
   std::vector<transfer_id> open;
   {
     std::lock_guard lock{state_->mutex};
     endings = std::exchange(state_->endings, {});
     for (auto& [id, x] : state_->transfers) {
-      if (x.at == transfer::phase::open) open.push_back(x.inner);
-      if (x.at != transfer::phase::waiting) continue;
+      if (x.at == limited_transfer::phase::open) open.push_back(x.inner);
+      if (x.at != limited_transfer::phase::waiting) continue;
       state_->gate.withdraw(id);
       endings.push_back({std::move(x.listener), cancelled()});
     }
@@ -254,7 +111,7 @@ rate_limited_transport::~rate_limited_transport() {
 
 transfer_id rate_limited_transport::open(transport_request request,
                                          listener_ptr listener) {
-  transfer x;
+  limited_transfer x;
   const auto total = request.timeouts.total;
   x.wait = total > duration{} ? std::min(total, longest_wait) : default_wait;
   x.request = std::move(request);
@@ -274,19 +131,23 @@ transfer_id rate_limited_transport::open(transport_request request,
 }
 
 transfer_id rate_limited_transport::admit(std::unique_lock<std::mutex> lock,
-                                          transfer_id id, transfer x) {
+                                          transfer_id id, limited_transfer x) {
   const auto now = state_->now();
   const auto until = now + x.wait;
+  const bool again = x.request.again;
   state_->transfers.emplace(id, std::move(x));
-  if (state_->gate.try_start(now)) {
-    auto begun = take(id);
+  if (state_->gate.try_start(now, again)) {
+    auto begun = take(id, now);
     lock.unlock();
     start(std::move(begun));
     return id;
   }
-  state_->gate.wait(id, until);
-  wake_at(state_, std::move(lock),
-          std::max(now, state_->gate.next().value_or(now)));
+  state_->gate.wait(id, until, again);
+  state_->untold.push_back(id);
+  const auto due = state_->gate.held_until(now)
+                       ? now  // to be told so
+                       : state_->gate.next().value_or(now);
+  wake_at(state_, std::move(lock), std::max(now, due));
   return id;
 }
 
@@ -297,10 +158,11 @@ void rate_limited_transport::grant(transfer_id id, std::size_t bytes) {
     const auto i = state_->transfers.find(id);
     if (i == state_->transfers.end()) return;
     auto& x = i->second;
-    if (x.at == transfer::phase::waiting)
+    if (x.at == limited_transfer::phase::waiting)
       x.request.credit = sum(x.request.credit, bytes);
-    if (x.at == transfer::phase::starting) x.granted = sum(x.granted, bytes);
-    if (x.at != transfer::phase::open) return;
+    if (x.at == limited_transfer::phase::starting)
+      x.granted = sum(x.granted, bytes);
+    if (x.at != limited_transfer::phase::open) return;
     at_inner = x.inner;
   }
   inner_->grant(at_inner, bytes);
@@ -312,11 +174,11 @@ void rate_limited_transport::cancel(transfer_id id) {
   if (i == state_->transfers.end()) return;
   auto& x = i->second;
   x.cancelled = true;
-  if (x.at == transfer::phase::open) {
+  if (x.at == limited_transfer::phase::open) {
     const auto at_inner = x.inner;
     lock.unlock();
     inner_->cancel(at_inner);
-  } else if (x.at == transfer::phase::waiting) {
+  } else if (x.at == limited_transfer::phase::waiting) {
     state_->gate.withdraw(id);
     state_->endings.push_back({std::move(x.listener), cancelled()});
     state_->transfers.erase(i);
@@ -326,41 +188,50 @@ void rate_limited_transport::cancel(transfer_id id) {
 
 void rate_limited_transport::work() {
   std::vector<started> begun;
-  std::vector<ending> endings;
+  std::vector<limited_end> endings;
+  std::vector<held_word> held;
   {
     std::lock_guard lock{state_->mutex};
-    auto moves = state_->gate.poll(state_->now());
+    const auto now = state_->now();
+    auto moves = state_->gate.poll(now);
     endings = std::exchange(state_->endings, {});
     for (const auto id : moves.expired) {
       auto x = state_->transfers.extract(id);
       endings.push_back({std::move(x.mapped().listener),
                          waited(state_->limits, x.mapped().wait)});
     }
-    for (const auto id : moves.started) begun.push_back(take(id));
+    for (const auto id : moves.started) begun.push_back(take(id, now));
+    held = held_words(*state_, now);
   }
+  for (const auto& x : held) x.to->on_held(x.next);
   for (auto& x : begun) start(std::move(x));
   tell(std::move(endings));
+  report_capacity(state_);
   std::unique_lock lock{state_->mutex};
-  if (const auto next = state_->gate.next())
-    wake_at(state_, std::move(lock), std::max(*next, state_->now()));
+  auto next = state_->gate.next();
+  if (next && state_->tell_again) next = std::min(*next, *state_->tell_again);
+  if (next) wake_at(state_, std::move(lock), std::max(*next, state_->now()));
 }
 
 /// What `start` needs of a transfer whose turn has come. With the lock.
-rate_limited_transport::started rate_limited_transport::take(transfer_id id) {
+rate_limited_transport::started rate_limited_transport::take(transfer_id id,
+                                                             time_point now) {
   auto& x = state_->transfers.at(id);
-  x.at = transfer::phase::starting;
-  return {id, std::move(x.request), std::move(x.listener)};
+  x.at = limited_transfer::phase::starting;
+  x.begun = now;
+  return {id, now, x.held, std::move(x.request), std::move(x.listener)};
 }
 
 /// It may end, and be cancelled and granted more, before `inner` answers.
 void rate_limited_transport::start(started x) {
+  if (x.held) x.listener->on_sent();
   const auto at_inner = inner_->open(
       std::move(x.request),
-      std::make_shared<relay>(state_, x.id, std::move(x.listener)));
+      make_limited_relay(state_, x.id, x.begun, std::move(x.listener)));
   std::unique_lock lock{state_->mutex};
   const auto i = state_->transfers.find(x.id);
   if (i == state_->transfers.end()) return;
-  i->second.at = transfer::phase::open;
+  i->second.at = limited_transfer::phase::open;
   i->second.inner = at_inner;
   const auto granted = i->second.granted;
   const bool stop = i->second.cancelled;
@@ -378,8 +249,8 @@ std::shared_ptr<transport> make_rate_limited_transport(
       !limits.paced)
     return inner;
   if (!now) now = [] { return std::chrono::steady_clock::now(); };
-  auto state = std::make_shared<shared_state>(limits, clock, std::move(now),
-                                              std::move(on_capacity));
+  auto state = std::make_shared<limited_state>(limits, clock, std::move(now),
+                                               std::move(on_capacity));
   auto made = std::make_shared<rate_limited_transport>(std::move(inner), state);
   state->owner = made;
   return made;

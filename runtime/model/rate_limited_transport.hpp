@@ -14,15 +14,18 @@ namespace riffle::model {
 /// Where monotonic time comes from; nothing: the steady clock.
 using time_source = std::function<time_point()>;
 
-/// Told how many requests may be open at once, each time that this changes; 0:
-/// no limit. On the thread that ended a request: must not block or throw.
+/// Told how many requests may be open at once, each time that this changes;
+/// `rate_limiter::no_limit`: any number; 0: none now, it is told when this is
+/// over. On any thread, one call at a time: must not block or throw, nor call
+/// the transport.
 using capacity_listener = std::function<void(std::uint32_t)>;
 
 /// A transport that obeys limits: what may not start yet waits, first come,
 /// first served; the rest goes through unchanged. Without a limit it is
 /// `inner` itself. With `paced`, what the server says of its limits is obeyed
 /// for all requests, in this one place: its headers about what is left, its
-/// refusals (429), and how long it wants to be left alone (`Retry-After`).
+/// refusals (429), and how long it wants to be left alone (`Retry-After`). What
+/// it has refused goes first (`transport_request::again`).
 ///
 /// A request waits for `timeouts.total` at most (10 min if there is none),
 /// then it ends with a retryable `timeout`; the limits of the transfer itself

@@ -54,6 +54,8 @@ class relay final : public transfer_listener,
       : state_{std::move(state)}, id_{id}, to_{std::move(to)} {}
 
   void on_pace(duration wait) override { to_->on_pace(wait); }
+  void on_held(std::optional<duration> next) override { to_->on_held(next); }
+  void on_sent() override { to_->on_sent(); }
   void on_bytes(std::string bytes) override {
     forget_request();
     to_->on_bytes(std::move(bytes));

@@ -32,6 +32,8 @@ struct transport_request {
   transport_timeouts timeouts{};
   /// Bytes that may be delivered before more is granted.
   std::size_t credit = 256u << 10;
+  /// The server has refused it before, as there were too many.
+  bool again = false;
 };
 
 /// How a transfer ended.
@@ -63,6 +65,14 @@ class transfer_listener {
   /// The last event of a stream ends a turn, not the body: who learned it at
   /// the end would ask again too soon.
   virtual void on_pace(duration /*wait*/) {}
+
+  /// It is not sent yet, since the server's limits hold it back: so long until
+  /// it may be the turn of the next that waits; nothing: until another one has
+  /// ended. Again when that has changed much.
+  virtual void on_held(std::optional<duration> /*next*/) {}
+
+  /// What was held back is sent now.
+  virtual void on_sent() {}
 
   /// What one or several network reads brought, of a 2xx answer. Uses up
   /// credit of its size.

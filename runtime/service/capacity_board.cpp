@@ -10,7 +10,8 @@ void capacity_board::report(const std::string& model, std::uint32_t most) {
   {
     const std::lock_guard lock{mutex_};
     const auto [known, is_new] = of_model_.try_emplace(model, most);
-    if (std::exchange(known->second, most) == most && (!is_new || most == 0))
+    if (std::exchange(known->second, most) == most &&
+        (!is_new || most == no_limit))
       return;
     for (const auto& x : listeners_)
       if (auto alive = x.lock()) told.push_back(std::move(alive));
@@ -35,7 +36,7 @@ void capacity_board::add(const std::shared_ptr<capacity_listener>& who) {
     now = of_model_;
   }
   for (const auto& [model, most] : now)
-    if (most > 0) who->on_capacity(model, most);
+    if (most != no_limit) who->on_capacity(model, most);
 }
 
 }  // namespace riffle::service

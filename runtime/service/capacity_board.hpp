@@ -4,6 +4,7 @@
 // How much the servers of models take now, for whoever begins work.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,18 +13,19 @@
 
 namespace riffle::service {
 
+inline constexpr auto no_limit = std::numeric_limits<std::uint32_t>::max();
+
 class capacity_listener {
  public:
   virtual ~capacity_listener() = default;
-  /// So many requests of the model at once; 0: no limit (any more). Must not
-  /// block and must not throw.
+  /// So many requests of the model at once; 0: none now; `no_limit`: any
+  /// number. Must not block and must not throw.
   virtual void on_capacity(const std::string& model, std::uint32_t most) = 0;
 };
 
 /// The limiters of the models report here. Thread-safe.
 class capacity_board {
  public:
-  /// 0: this model has no limit (any more).
   void report(const std::string& model, std::uint32_t most);
   /// What its configuration says, before anything was reported.
   void expect(const std::string& model, std::uint32_t most);

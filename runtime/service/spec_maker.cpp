@@ -76,6 +76,11 @@ std::string cause_task(const storage::proposal_state& x) {
          ") was approved by " + x.decided->by + ". It is executed now.";
 }
 
+/// As the configuration says it: 0 is none.
+std::uint32_t limit_of(std::uint32_t configured) {
+  return configured == 0 ? no_limit : configured;
+}
+
 }  // namespace
 
 spec_maker::spec_maker(std::shared_ptr<const config::config> config, parts x)
@@ -90,7 +95,8 @@ std::string spec_maker::model_of(const run_request& x) const {
   const auto agent = config_->agents.find(x.agent);
   if (!x.model && agent != config_->agents.end()) name = agent->second.model;
   if (const auto model = config::find_model(*config_, name))
-    capacity_->expect(name, model->max_concurrent);
+    capacity_->expect(name, std::min(limit_of(model->max_concurrent),
+                                     limit_of(model->requests_per_minute)));
   return name;
 }
 

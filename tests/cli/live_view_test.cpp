@@ -247,11 +247,44 @@ TEST_CASE("the status line tells what is waited for") {
   again.delay_ms = 1500;
   again.reason = "429";
   s.on(again);
-  CHECK(line() == "the model failed, again in 1.5s: 429");
+  CHECK(line() == "the model failed, again in 2s: 429");
   s.on(events::llm_reasoning{"hm", 1});
   CHECK(line() == "the model thinks");
   s.view.cancelling();
   CHECK(line() == "cancelling; Ctrl-C once more stops at once");
+}
+
+TEST_CASE("a wait for the rate limit is told as such, and counts down") {
+  stage s{on_terminal(), 100};
+  const auto says = [&s](duration later, const std::string& what) {
+    s.now += later;
+    s.tick();
+    return s.picture.text().find(" " + what + " — ") != std::string::npos;
+  };
+  s.tick();
+  events::step_start begins;
+  begins.step = 2;
+  s.on(begins);
+  CHECK(says(100ms, "waiting for the model, step 2"));
+  s.on(events::status{"held back by the model's rate limit, next in 6s"});
+  CHECK(says(100ms, "held back by the model's rate limit, next in 6s"));
+  CHECK(says(4s, "held back by the model's rate limit, next in 2s"));
+  CHECK(says(1s, "held back by the model's rate limit, next in 1s"));
+  CHECK(says(3s, "held back by the model's rate limit, next soon"));
+  s.on(events::status{"held back by the model's rate limit"});
+  CHECK(says(100ms, "held back by the model's rate limit"));
+  s.on(events::status{"waiting for the model"});
+  CHECK(says(100ms, "waiting for the model, step 2"));
+  events::retry again;
+  again.delay_ms = 9100;
+  again.reason = "HTTP 429: slow down";
+  s.on(again);
+  CHECK(says(
+      100ms,
+      "refused by the model's rate limit, again in 9s: HTTP 429: slow down"));
+  CHECK(says(
+      5s,
+      "refused by the model's rate limit, again in 4s: HTTP 429: slow down"));
 }
 
 TEST_CASE("progress shows beside titles that are too long") {

@@ -250,6 +250,10 @@ TEST_CASE("restarts, retries and approvals are told") {
   again.reason = "503";
   CHECK(on(again) ==
         "[RETRY] model: attempt 2 of 3 failed: 503; again in 1.2s\n");
+  again.reason = "HTTP 429: slow down";
+  CHECK(on(again) ==
+        "[RETRY] model: attempt 2 of 3 was refused: HTTP 429: slow down; again "
+        "in 1.2s\n");
   again.attempt = 1;
   again.reason = "429";
   on(call("bash", R"({"command":"ls"})"));

@@ -75,6 +75,21 @@ TEST_CASE("a status tells what a run waits for") {
   CHECK(s.later() == "waiting for the model");
 }
 
+TEST_CASE("a request that is held back does not wait for the model") {
+  stage s;
+  s.on(events::step_start{});
+  CHECK(s.later() == "waiting for the model");
+  s.on(events::status{"held back by the model's rate limit, next in 6s"});
+  CHECK(s.later() == "held back by the model's rate limit, next in 6s");
+  CHECK(s.later().empty());
+  s.on(events::status{"waiting for the model"});
+  CHECK(s.later() == "waiting for the model");
+  events::retry again;
+  again.reason = "HTTP 429: slow down";
+  s.on(again);
+  CHECK(s.later() == "refused by the model's rate limit, asking again");
+}
+
 TEST_CASE("a call that never begins does not run") {
   stage s;
   auto x = call("a");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -21,6 +22,7 @@ constexpr task_end bad{false, false, false};
 constexpr task_end passing{false, true, false};
 constexpr task_end limited{false, true, true};
 constexpr task_end no_room{false, false, false, true};
+constexpr auto any = std::numeric_limits<std::uint32_t>::max();
 
 std::vector<volley_task> plain(std::size_t n) {
   return std::vector<volley_task>(n);
@@ -322,8 +324,23 @@ TEST_CASE("no more run than the rate limiter lets through, down and up") {
   x.take(x.schedule.on_capacity("", 9));  // never more than workers
   CHECK(x.running.size() == 4);
   x.take(x.schedule.on_capacity("", 2));
-  x.take(x.schedule.on_capacity("", 0));
+  x.take(x.schedule.on_capacity("", any));
   CHECK(x.schedule.capacity() == 4);
+}
+
+TEST_CASE("while the rate limiter lets nothing through no task begins") {
+  volley_world x{{.workers = 4}, plain(3)};
+  x.take(x.schedule.on_capacity("", 0));
+  x.take(x.schedule.begin(x.now));
+  CHECK(x.running.empty());
+  CHECK_FALSE(x.schedule.wake());  // it is told
+  x.take(x.schedule.on_capacity("", 2));
+  CHECK(x.running == std::set<std::size_t>{0, 1});
+  x.take(x.schedule.on_capacity("", 0));
+  x.end(0, good);
+  CHECK(x.running == std::set<std::size_t>{1});  // what runs goes on
+  x.take(x.schedule.on_capacity("", any));
+  CHECK(x.running == std::set<std::size_t>{1, 2});
 }
 
 TEST_CASE("a model that refuses holds up its own tasks alone") {
@@ -340,7 +357,7 @@ TEST_CASE("a model that refuses holds up its own tasks alone") {
   CHECK(x.schedule.capacity("slow") == 1);
   x.end(0, good);
   CHECK(x.running == std::set<std::size_t>{2, 3, 5});
-  x.take(x.schedule.on_capacity("slow", 0));
+  x.take(x.schedule.on_capacity("slow", any));
   CHECK(x.running == std::set<std::size_t>{2, 3, 4, 5});
   while (!x.running.empty()) x.end(*x.running.begin(), good);
   CHECK_FALSE(x.over);  // the refused one waits for its pause

@@ -5,62 +5,20 @@
 #include <optional>
 #include <thread>
 
-#include "tests/model/fake_transport.hpp"
-#include "tests/model/manual_timer.hpp"
+#include "tests/model/rate_limited_world.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
 using namespace riffle;
 using namespace riffle::model;
 using riffle::testing::fake_transport;
-using riffle::testing::manual_timer;
+using riffle::testing::refusal;
 
 namespace {
 
 constexpr auto first = fake_transport::first_id;
 
-/// What one transfer told.
-class ear final : public transfer_listener {
- public:
-  void on_bytes(std::string bytes) override { heard += bytes; }
-  void on_end(transport_end x) override {
-    ++ends;
-    end = std::move(x);
-  }
-  [[nodiscard]] std::string code() const {
-    if (ends != 1) return std::to_string(ends) + " ends";
-    return end.failure ? std::string{to_string(end.failure->code)} : "ok";
-  }
-
-  std::string heard;
-  int ends = 0;
-  transport_end end;
-};
-
-struct world {
-  explicit world(transport_limits limits)
-      : limited{make_rate_limited_transport(inner, limits, clock, [this] {
-          return time_point{} + clock.now();
-        })} {}
-
-  struct asked {
-    transfer_id id;
-    std::shared_ptr<ear> said;
-  };
-  asked open(const std::string& name, duration total = 10min) {
-    transport_request request;
-    request.url = name;
-    request.timeouts.total = total;
-    request.credit = 100;
-    auto said = std::make_shared<ear>();
-    return {limited->open(std::move(request), said), said};
-  }
-  void settle() { clock.pass(0s); }
-
-  manual_timer clock;
-  std::shared_ptr<fake_transport> inner = std::make_shared<fake_transport>();
-  std::shared_ptr<transport> limited;
-};
+using world = riffle::testing::limited_world;
 
 }  // namespace
 
@@ -106,10 +64,7 @@ TEST_CASE("bytes, the end, grants and cancels pass through") {
   CHECK(a.said->code() == "cancelled");
 
   const auto b = w.open("b");
-  transport_end end;
-  end.http_status = 429;
-  end.retry_after = 7s;
-  end.failure = error{errc::model_rate_limited, "x", "slow down", true, {}};
+  const auto end = refusal(7s);
   w.inner->finish(first + 1, end);
   CHECK(b.said->end.http_status == 429);
   CHECK(b.said->end.retry_after == duration{7s});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "runtime/cli/commands/asking.hpp"
@@ -108,6 +110,27 @@ std::string limits_of(const volley_request& x, const config::config& settings,
     out += limits_text(settings, agent, choices);
   }
   return out;
+}
+
+/// What makes fewer run at once than a person asked for, once.
+void tell_limits(const volley_request& x, const config::config& settings,
+                 const common_options& options, console& io) {
+  if (options.level == verbosity::quiet || options.output != output_kind::text)
+    return;
+  std::map<std::string, std::size_t> tasks;  // by model
+  for (const auto& task : x.tasks) {
+    const auto agent = settings.agents.find(task.agent);
+    const auto own =
+        agent == settings.agents.end() ? std::string{} : agent->second.model;
+    ++tasks[task.model.value_or(own)];
+  }
+  for (const auto& [name, count] : tasks) {
+    const auto model = config::find_model(settings, name);
+    const auto most = model ? model->max_concurrent : 0;
+    if (most > 0 && most < std::min<std::size_t>(x.workers, count))
+      io.complain(std::to_string(most) + " at a time: models." + name +
+                  ".max_concurrent");
+  }
 }
 
 void tell_how_to_go_on(const volley& of, const volley_output& output,
@@ -254,6 +277,7 @@ int execute(const volley_command& x, console& io) {
   if (first == interrupted_by_user || signals.asked_to_stop())
     return interrupted_by_user;
   room.finish_with({});
+  tell_limits(*request, *settings, common, io);
   auto started = with_room(room, [&] { return rt->start_volley(*request); });
   if (room.status()) return *room.status();
   if (!started) return not_started(started.error(), *settings, io);

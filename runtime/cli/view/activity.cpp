@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
+#include "actors/core/held_notice.hpp"
 #include "actors/core/writing_notice.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -24,8 +26,6 @@ constexpr std::uint64_t bytes_of_a_token = 4;
 
 constexpr std::array spinner = {"⠋", "⠙", "⠹", "⠸", "⠼",
                                 "⠴", "⠦", "⠧", "⠇", "⠏"};
-
-constexpr auto waiting_for_model = "waiting for the model";
 
 /// Calls end in about the order in which they began, so it is near the front.
 template <class Calls>
@@ -67,23 +67,24 @@ void activity::on(const event& x) {
 
 void activity::on(const events::step_start& x) {
   open_.clear();
-  doing_ = waiting_for_model;
-  if (x.step > 1) doing_ += ", step " + std::to_string(x.step);
+  step_.clear();
+  if (x.step > 1) step_ = ", step " + std::to_string(x.step);
+  say(std::string{core::waiting_for_model} + step_);
 }
 
 void activity::on(const events::step_restarted& x) {
   open_.clear();
-  doing_ = "asking the model again, attempt " + std::to_string(x.attempt);
+  say("asking the model again, attempt " + std::to_string(x.attempt));
 }
 
 void activity::on(const events::llm_token& x) {
   bytes_ += x.content.size();
-  doing_ = "the model writes";
+  say("the model writes");
 }
 
 void activity::on(const events::llm_reasoning& x) {
   bytes_ += x.content.size();
-  doing_ = "the model thinks";
+  say("the model thinks");
 }
 
 void activity::on(const events::tool_call& x) {
@@ -103,7 +104,7 @@ void activity::on(const events::tool_progress& x) {
 
 void activity::on(const events::tool_result& x) {
   drop(open_, x.id);
-  if (open_.empty()) doing_ = waiting_for_model;
+  if (open_.empty()) say(std::string{core::waiting_for_model});
 }
 
 void activity::on(const events::approval_required& x) {
@@ -121,22 +122,58 @@ void activity::on(const events::usage& x) {
 
 void activity::on(const events::retry& x) {
   if (x.what != events::retry_what::model) return;
-  doing_ = "the model failed, again in " + short_duration(x.delay_ms) + ": " +
-           safe_line(x.reason, longest_message);
+  const auto begin = core::is_rate_refusal(x.reason)
+                         ? "refused by the model's rate limit, again"
+                         : "the model failed, again";
+  wait(begin, std::chrono::milliseconds{x.delay_ms},
+       ": " + safe_line(x.reason, longest_message));
 }
 
 /// Of the others the events say more.
 void activity::on(const events::status& x) {
-  if (!is_writing(x.text)) return;
-  writing_ = true;
-  doing_ = safe_line(x.text, longest_message);
+  if (is_writing(x.text)) {
+    writing_ = true;
+    say(safe_line(x.text, longest_message));
+  } else if (const auto held = core::read_held_notice(x.text)) {
+    if (held->next)
+      wait(std::string{core::held_back} + ", next", *held->next);
+    else
+      say(std::string{core::held_back});
+  } else if (x.text == core::waiting_for_model) {
+    say(x.text + step_);
+  }
+}
+
+void activity::say(std::string what) {
+  doing_ = std::move(what);
+  until_.reset();
+}
+
+void activity::wait(std::string before, duration length, std::string after) {
+  doing_.clear();
+  until_ = countdown{std::move(before), now_ + length, std::move(after)};
+}
+
+std::string activity::said(duration elapsed) const {
+  if (!until_) return doing_;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(
+      std::max(duration{}, until_->until - elapsed));
+  const auto s = left.count();
+  constexpr auto minute = 60;
+  const auto time =
+      s < minute ? std::to_string(s) + "s" : short_duration(in_ms(left));
+  return until_->before + (s > 0 ? " in " + time : " soon") + until_->after;
 }
 
 std::string activity::doing(std::size_t columns) const {
+  return doing(columns, now_);
+}
+
+std::string activity::doing(std::size_t columns, duration elapsed) const {
   if (cancelling_)
     return fit("cancelling; Ctrl-C once more stops at once", columns);
   if (!open_.empty()) return tools(columns);
-  if (undecided_.empty()) return fit(doing_, columns);
+  if (undecided_.empty()) return fit(said(elapsed), columns);
   return fit("waiting for approval: " + undecided_.front().title, columns);
 }
 
@@ -167,7 +204,7 @@ std::string activity::tokens() const {
 std::string activity::with_time(duration elapsed, std::size_t columns,
                                 const std::string* what) const {
   const auto says = [&](std::size_t room) {
-    return what ? fit(*what, room) : doing(room);
+    return what ? fit(*what, room) : doing(room, elapsed);
   };
   const auto ms = in_ms(elapsed);
   const std::string frame = spinner[ms / 100 % spinner.size()];

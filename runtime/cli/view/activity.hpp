@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,10 @@ class activity {
   [[nodiscard]] bool busy() const noexcept {
     return !open_.empty() || writing_;
   }
+
+  /// So long after the run is watched what comes now happens: what counts down
+  /// is told from here.
+  void seen(duration elapsed) { now_ = elapsed; }
 
   /// What goes on, without time and tokens, which change all the while.
   [[nodiscard]] std::string doing(std::size_t columns) const;
@@ -65,12 +70,26 @@ class activity {
   template <class T>
   void on(const T&) {}
 
+  /// Text around a time that counts down.
+  struct countdown {
+    std::string before;
+    duration until{};
+    std::string after;
+  };
+  [[nodiscard]] std::string doing(std::size_t columns, duration elapsed) const;
+  void wait(std::string before, duration length, std::string after = {});
+  void say(std::string what);
+  [[nodiscard]] std::string said(duration elapsed) const;
+
   [[nodiscard]] std::string with_time(duration elapsed, std::size_t columns,
                                       const std::string* what) const;
   [[nodiscard]] std::string tools(std::size_t columns) const;
   [[nodiscard]] std::string tokens() const;
 
   std::string doing_ = "starting";
+  std::optional<countdown> until_;  ///< behind `doing_`
+  duration now_{};
+  std::string step_;                 ///< ", step 2"
   std::deque<open_call> open_;       ///< in order of their beginning
   std::deque<open_call> undecided_;  ///< wait for an approval
   std::uint64_t tokens_ = 0;         ///< reported by the model

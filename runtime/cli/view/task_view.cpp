@@ -56,10 +56,12 @@ task_view::task_view(const view_options& options, std::string place,
 void task_view::seen(time_point now) {
   first_ = first_.value_or(now);
   since_ = since_.value_or(now);
+  doing_.seen(now - *since_);
 }
 
 void task_view::begin_again(time_point now, std::string title) {
   since_ = now;
+  doing_.seen({});
   title_ = std::move(title);
   sign_ = "↻";
 }

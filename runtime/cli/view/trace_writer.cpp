@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/held_notice.hpp"
 #include "actors/core/model_refusal.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/text.hpp"
@@ -291,7 +292,8 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   const bool same = x.attempt > 1 && failed_ == x.reason;
   failed_ = x.reason;
   return out + ": attempt " + std::to_string(x.attempt) + " of " +
-         std::to_string(x.max_attempts) + " failed" +
+         std::to_string(x.max_attempts) +
+         (core::is_rate_refusal(x.reason) ? " was refused" : " failed") +
          (same ? " the same way"
                : ": " + safe_line(x.reason, longest_message)) +
          "; again in " + short_duration(x.delay_ms) + "\n";
