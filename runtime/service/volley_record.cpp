@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <functional>
 #include <iterator>
@@ -204,7 +205,10 @@ expected<std::shared_ptr<volley_lock>> lock_volley(
     unique_fd fd{
         ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
     if (!fd) return cannot_lock(file, errno);
-    if (!try_lock(fd, lock_kind::exclusive)) {
+    // Who only looks (`is_worked_on`) holds it for a moment.
+    const auto soon =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
+    if (!lock_until(fd, lock_kind::exclusive, soon)) {
       if (errno != EWOULDBLOCK) return cannot_lock(file, errno);
       return unexpected{error{errc::session_busy, op,
                               "another process works on volley " + id +
