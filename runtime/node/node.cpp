@@ -133,6 +133,7 @@ node::~node() {
   if (!tools_ended)
     log_warn(op, "a tool does not end: its thread is left behind");
   const bool ended = clean && await_actors();
+  if (ended && !failure()) let_go_of_runs();
   if (door_) door_->cut();
   registry_actor_ = nullptr;
   store_ = nullptr;
