@@ -23,6 +23,7 @@ call_result cut_result(std::uint32_t attempt) {
 outcome outcome_of(drain_reason why) {
   switch (why) {
     case drain_reason::cancelled:
+    case drain_reason::call_cancelled:
     case drain_reason::timed_out: return outcome::cancelled;
     case drain_reason::interrupted: return outcome::interrupted;
   }
@@ -167,14 +168,14 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
 }
 
 void dispatch_queue::stop_for(entry& x, drain_reason why, dispatch_effects& out,
-                              time_point now) {
+                              time_point now, const std::string& by) {
   // Whoever ends the run ends none of this, nor knows what came of it.
   if (x.orphaned)
     return settle(x, still_at_work(x, "the runtime restarted the run"), out);
   if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
   const bool may_have_acted = x.attempt > 0 && x.call.eff == effect::mutating &&
                               x.at != phase::committing;
-  stop(x, outcome_of(why), drain_error(why, may_have_acted), out, now);
+  stop(x, outcome_of(why), drain_error(why, may_have_acted, by), out, now);
 }
 
 void dispatch_queue::stop(entry& x, outcome how, error why,

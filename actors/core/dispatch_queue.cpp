@@ -9,7 +9,8 @@ namespace riffle::core {
 
 using namespace dispatch_detail;
 
-error drain_error(drain_reason why, bool may_have_acted) {
+error drain_error(drain_reason why, bool may_have_acted,
+                  const std::string& by) {
   const std::string tail =
       may_have_acted ? "; it may have taken effect, check before you repeat it"
                      : "; it did not run to its end";
@@ -19,6 +20,9 @@ error drain_error(drain_reason why, bool may_have_acted) {
     case drain_reason::timed_out:
       return {errc::timeout, op,
               "the run's time limit (--timeout) was reached" + tail};
+    case drain_reason::call_cancelled:
+      return {errc::cancelled, op,
+              "this call was cancelled" + (by.empty() ? by : " " + by) + tail};
     case drain_reason::interrupted: break;
   }
   return {errc::interrupted, op, "the step was interrupted" + tail};
@@ -246,11 +250,12 @@ dispatch_effects dispatch_queue::on_malformed(const call_id& id, error why,
   return out;
 }
 
-dispatch_effects dispatch_queue::on_cancel(const call_id& id, time_point now) {
+dispatch_effects dispatch_queue::on_cancel(const call_id& id, time_point now,
+                                           const std::string& by) {
   dispatch_effects out;
   auto* x = find(id);
   if (x == nullptr || ending(*x)) return out;
-  stop_for(*x, drain_reason::cancelled, out, now);
+  stop_for(*x, drain_reason::call_cancelled, out, now, by);
   start_what_can(out, now);
   finish_drain(out);
   return out;

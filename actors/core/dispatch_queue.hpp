@@ -51,9 +51,10 @@ struct dispatch_limits {
 
 /// Why the open calls of a step must end before their time.
 enum class drain_reason : std::uint8_t {
-  cancelled,    ///< the run was cancelled
-  timed_out,    ///< the run's own time limit
-  interrupted,  ///< the model's turn broke; the step starts again
+  cancelled,       ///< the run was cancelled
+  timed_out,       ///< the run's own time limit
+  interrupted,     ///< the model's turn broke; the step starts again
+  call_cancelled,  ///< this call alone was; the run goes on
 };
 
 /// What recovery knows of a call that is not settled.
@@ -146,7 +147,9 @@ class dispatch_queue {
   dispatch_effects on_malformed(const call_id& id, error why, time_point now);
 
   /// Cancels one call; settled ones are left alone.
-  dispatch_effects on_cancel(const call_id& id, time_point now);
+  /// `by`: who or what ends it, for the model; may be empty.
+  dispatch_effects on_cancel(const call_id& id, time_point now,
+                             const std::string& by = {});
 
   /// Ends all open calls of the step; answers with `calls_drained` once they
   /// are settled (at once if none is open). Settled reads can be reused if the
@@ -244,7 +247,7 @@ class dispatch_queue {
   void stop(entry& x, outcome how, error why, dispatch_effects& out,
             time_point now);
   void stop_for(entry& x, drain_reason why, dispatch_effects& out,
-                time_point now);
+                time_point now, const std::string& by = {});
   bool reuse(entry& x, dispatch_effects& out);
   void finish_drain(dispatch_effects& out);
   [[nodiscard]] bool was_cut(const entry& x) const;
@@ -306,6 +309,8 @@ class dispatch_queue {
 };
 
 /// The outcome of a drained call as an error for the model.
-error drain_error(drain_reason why, bool may_have_acted);
+/// `by`: of a call that was cancelled alone, who or what did; may be empty.
+error drain_error(drain_reason why, bool may_have_acted,
+                  const std::string& by = {});
 
 }  // namespace riffle::core

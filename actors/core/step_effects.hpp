@@ -31,6 +31,8 @@ struct run_progress {
   bool turn_paused = false;
   /// Of a step that is recovered: calls of it had begun and not ended.
   bool calls_worked = false;
+  /// Of a step that is recovered: its process ended as it was told to.
+  bool left = false;
 
   bool operator==(const run_progress&) const = default;
 };

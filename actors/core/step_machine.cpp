@@ -65,7 +65,8 @@ step_effects step_machine::recover(run_progress progress,
     begin_step(out, now);
     return out;
   }
-  ++progress_.recoveries;
+  // A process that ended in order was not brought down by this step.
+  if (!std::exchange(progress_.left, false)) ++progress_.recoveries;
   recovering_ = true;
   if (!progress_.turn_committed || (progress_.calls_worked && given_up())) {
     phase_ = phase::breaking;

@@ -55,6 +55,7 @@ struct cancel_run {
 struct cancel_call {
   run_id run;
   call_id id;
+  std::string by{};  ///< who or what ends it, for the model; may be empty
 };
 
 /// cancel_run for the run's own orchestrator.

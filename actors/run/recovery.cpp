@@ -98,6 +98,7 @@ recovery_plan plan_recovery(const storage::run_snapshot& snapshot,
   out.progress = {
       run.step, run.step_attempt, run.turn_committed, run.turn_safe,
       0,        run.usage,        run.recoveries,     run.reminders};
+  out.progress.left = snapshot.left;
   const auto* message = committed_message(snapshot);
   if (message != nullptr) {
     out.text = message->text;

@@ -299,7 +299,7 @@ void dispatcher_state::on(gate_opened& x) {
 }
 
 void dispatcher_state::on(cancel_call& x) {
-  apply(queue.on_cancel(x.id, now()));
+  apply(queue.on_cancel(x.id, now(), x.by));
 }
 
 void dispatcher_state::on(drain_request& x) {

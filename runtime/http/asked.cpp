@@ -2,6 +2,7 @@
 // What requests ask for, in their body, query and header.
 #include <algorithm>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/http/site.hpp"
 #include "runtime/http/sse.hpp"
@@ -101,6 +102,30 @@ std::optional<reply> refuse_query(const request& x,
                        (near.empty() ? "; known: " + join_some(known)
                                      : "; did you mean \"" + near + "\"?"));
   }
+  return {};
+}
+
+void shorten_task(json& run) {
+  constexpr std::size_t shown = 1000;
+  const auto task = run.find("task");
+  if (task == run.end()) return;
+  const auto& whole = task->get_ref<const std::string&>();
+  if (const auto head = first_characters(whole, shown);
+      head.size() < whole.size())
+    *task = std::string{head} + "…";
+}
+
+std::optional<reply> drop_before(const request& x,
+                                 std::vector<std::string>& ids,
+                                 const char* what) {
+  const auto asked = x.query.find("before");
+  if (asked == x.query.end()) return {};
+  const auto at = std::ranges::find(ids, asked->second);
+  if (at == ids.end())
+    return problem(404, "not_found",
+                   std::string{"there is no "} + what + " \"" + asked->second +
+                       "\" (any more)");
+  ids.erase(ids.begin(), at + 1);
   return {};
 }
 

@@ -79,7 +79,9 @@ void cancel_call(call c) {
   work(std::move(c), [](call& x) -> reply {
     const auto one = named_call(x);
     if (!one) return problem(one.error());
-    if (!one->ended) x.at->parts().runs.cancel_call(one->run, one->id);
+    if (!one->ended)
+      x.at->parts().runs.cancel_call(one->run, one->id,
+                                     "over HTTP by " + x.who->name);
     return json_reply(
         one->ended ? 200 : 202,
         {{"id", one->id.value}, {"cancel", one->ended ? "finished" : "asked"}});

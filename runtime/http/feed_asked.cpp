@@ -57,6 +57,9 @@ expected<feed_place_is> judge_feed_place(storage::journal& journal,
   using enum feed_place_is;
   const auto end = journal.end_of_feed();
   if (!end) return unexpected{end.error()};
+  // Before all that a commit brought: the opening of a stream may say so.
+  if (x.run == 0 && x.seq == 0)
+    return x.commit <= end->commit + 1 ? known : beyond;
   if (x > *end) return beyond;
   if (x.run == 0 || x.seq == 0) return strange;
   /// What its commit brought of its run behind this event.

@@ -34,8 +34,10 @@ void feed_source::on_news() {
 
 std::shared_ptr<const std::string> feed_source::next() {
   if (!std::exchange(opened_, true) && how_->format == event_format::sse)
-    return std::make_shared<const std::string>(
-        sse_opening(hub_->parts()->retry_ms));
+    return std::make_shared<const std::string>(sse_opening(
+        hub_->parts()->retry_ms, how_->tells_place
+                                     ? start_of_commit(place_.commit + 1)
+                                     : std::string{}));
   if (!ready_.empty()) {
     const auto x = std::move(ready_.front());
     ready_.pop_front();

@@ -18,6 +18,8 @@ namespace riffle::http {
 
 struct feed_request {
   event_format format = event_format::sse;
+  /// It begins at the end: who has seen no event of it comes back to here.
+  bool tells_place = false;
   /// Whose events it has; any thread, must not block.
   feed_filter has;
   /// False: there may be no more, ask `over`; must not block. Null: it does

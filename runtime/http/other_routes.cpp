@@ -76,7 +76,9 @@ void log_in(call c) {
                          "token is missing: {\"token\": \"…\"}"));
   const auto rules = c.at->current_gate();
   const auto who = rules->tokens().find(at->get<std::string>());
-  if (!who) return c.out(problem(401, "invalid_request", "this token is none"));
+  if (!who)
+    return c.out(problem(401, "invalid_request",
+                         "this token is not known here (any more)"));
   const wall_time until{system_wall_time().us + cookie_seconds * 1'000'000};
   reply out;
   out.status = 204;
@@ -85,7 +87,8 @@ void log_in(call c) {
   c.out(std::move(out));
 }
 
-/// The cookie is no more worth anything, wherever it was copied to.
+/// The cookie is no more worth anything, wherever it was copied to; its
+/// streams end.
 void log_out(call c) {
   work(std::move(c), [](call& x) -> reply {
     const auto value = cookie_of(x.in.header("cookie"), cookie_name);
@@ -94,6 +97,7 @@ void log_out(call c) {
       if (auto ok = x.at->logged_out().add(value, *end_of_cookie(value), now);
           !ok)
         return problem(ok.error());
+    x.at->streams().withdraw_cookie(std::string{value});
     reply out;
     out.status = 204;
     out.with("Set-Cookie", cookie(x.in, "", 0));
@@ -132,12 +136,15 @@ bool has_model(const config::config& x) {
 readiness look_whether_ready(const site_parts& parts) {
   if (parts.failure && parts.failure()) return {503, "failed"};
   if (!has_model(*parts.config)) return {503, "unconfigured"};
-  // Of no session that anybody names.
+  // First: where there is none, a write fails, too.
+  if (!has_room(*parts.config)) return {503, "full"};
+  // Of no session that anybody names. Each time another value: what is there
+  // already is not written.
   const auto stored =
-      parts.journal->set_state({session_id{"riffle:ready"}, "ready", "true"});
+      parts.journal->set_state({session_id{"riffle:ready"}, "ready",
+                                std::to_string(system_wall_time().us)});
   if (!stored) return {503, "unwritable"};
-  return has_room(*parts.config) ? readiness{200, "ready"}
-                                 : readiness{503, "full"};
+  return {200, "ready"};
 }
 
 /// It needs no token and writes: one look a second, however many ask.

@@ -21,9 +21,13 @@ void revoke_grant(call c);
 
 // volleys
 void start_volley(call c);
+void list_volleys(call c);
 void show_volley(call c);
 void cancel_volley(call c);
 void volley_events(call c);
+/// With its record, if the caller may see it.
+expected<service::volley_record> visible_volley(const call& c,
+                                                const std::string& id);
 
 // all that the caller may see
 void all_events(call c);

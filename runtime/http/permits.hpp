@@ -23,10 +23,13 @@ class permits {
         most_of_one_{most_of_one} {}
 
   /// Null: there are as many as there may be, of this token or of all.
-  std::shared_ptr<stream_permit> give(caller_ptr who);
+  /// `cookie`: that it was asked for with; empty: a token.
+  std::shared_ptr<stream_permit> give(caller_ptr who, std::string cookie = {});
 
   /// Withdraws those of whom `keeps` does not hold.
   void withdraw_unless(const std::function<bool(const caller&)>& keeps);
+  /// Those that were asked for with this cookie.
+  void withdraw_cookie(const std::string& cookie);
 
  private:
   struct held;

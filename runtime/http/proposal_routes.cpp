@@ -105,6 +105,9 @@ constexpr std::size_t most_proposals = 100'000;
 
 void list_proposals(call c) {
   work(std::move(c), [](call& x) -> reply {
+    if (auto refused =
+            refuse_query(x.in, {"status", "session", "limit", "before"}))
+      return std::move(*refused);
     const auto limit = limit_of(x.in, 100);
     if (!limit)
       return problem(400, "invalid_request", "limit must be 1 to 1000");
@@ -122,8 +125,14 @@ void list_proposals(call c) {
     if (!all) return problem(all.error());
     const auto now = system_wall_time();
     json list = json::array();
+    const auto before = x.in.query.find("before");
+    bool behind = before == x.in.query.end();
     for (const auto& one : *all) {
       if (list.size() == *limit) break;
+      if (!behind) {
+        behind = one.it.what.id.value == before->second;
+        continue;
+      }
       if (of.undecided && service::status_of(one, now) != "open") continue;
       if (may_see_proposal(x, one)) list.push_back(service::to_json(one, now));
     }

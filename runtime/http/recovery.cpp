@@ -2,6 +2,10 @@
 #include "runtime/http/recovery.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -17,6 +21,24 @@ constexpr std::size_t most_runs = 100'000;
 /// How long a run that goes on counts as one of a few at a time, unless it
 /// ends before: what waits for a person must not keep the others.
 constexpr auto settling_in = std::chrono::seconds{2};
+
+/// Waits for the end of a run, and reads nothing of it.
+class end_watch final : public subscriber {
+ public:
+  explicit end_watch(std::function<void()> f) : f_{std::move(f)} {}
+  [[nodiscard]] std::uint64_t position() const override { return position_; }
+  bool offer(const storage::event_block& block) override {
+    position_ = block.last_seq;
+    return true;
+  }
+  /// What it missed nobody needs; the runtime attaches who is behind no more.
+  void behind() override {}
+  void closed(const std::optional<error>&) override { f_(); }
+
+ private:
+  const std::function<void()> f_;
+  std::atomic<std::uint64_t> position_ = 0;
+};
 
 }  // namespace
 
@@ -72,15 +94,11 @@ void recovery::look_now() {
         op, "what was cut off cannot be listed: " + render(work.error()));
   tell_elsewhere(work->elsewhere);
   const auto most = at_.parts().config->server.recover_at_once;
-  for (const auto& id : work->runs) {
-    {
-      const std::lock_guard lock{mutex_};
-      if (going_.size() >= most) break;
-      if (going_.contains(id) || refused_.contains(id.value)) continue;
-      going_.emplace(id, std::chrono::steady_clock::now());
-    }
-    go_on(id);
+  {
+    const std::lock_guard lock{mutex_};
+    waiting_.assign(work->runs.begin(), work->runs.end());
   }
+  go_on_with_next();
   std::size_t reopened = 0;
   for (const auto& id : work->volleys) {
     if (reopened == most) break;  // the others at the next look
@@ -94,19 +112,63 @@ void recovery::look_now() {
   }
 }
 
+/// As many as may go on at once.
+void recovery::go_on_with_next() {
+  const auto most = at_.parts().config->server.recover_at_once;
+  for (;;) {
+    run_id id;
+    {
+      const std::lock_guard lock{mutex_};
+      if (waiting_.empty() || going_.size() >= most) return;
+      id = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (going_.contains(id) || refused_.contains(id.value)) continue;
+      going_.emplace(id, std::chrono::steady_clock::now());
+    }
+    // The look may be a while ago.
+    const auto run = at_.parts().sessions.find_run(id);
+    if (run && run->state == storage::run_state::active) {
+      go_on(id);
+    } else {
+      const std::lock_guard lock{mutex_};
+      going_.erase(id);
+    }
+  }
+}
+
+void recovery::over(const run_id& id) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (going_.erase(id) == 0 || waiting_.empty()) return;
+  }
+  try {
+    at_.parts().works->submit([me = shared_from_this()] {
+      if (!me->at_.is_stopping()) me->go_on_with_next();
+    });
+  } catch (const std::exception& e) {  // the next look sees to it
+    log_warn(op, e.what());
+  }
+}
+
 void recovery::go_on(const run_id& id) {
+  const auto watch = [me = weak_from_this(), id](const run_id&,
+                                                 const session_id&) {
+    return std::make_shared<end_watch>([me, id] {
+      if (const auto it = me.lock()) it->over(id);
+    });
+  };
   at_.parts().runs.resume(
-      id, {}, {},
+      id, {}, watch,
       service::reply<run_opened>{
           [me = shared_from_this(), id](expected<run_opened> x) {
             if (x || x.error().code == errc::cancelled) return;
+            // Another process took it: it may let go of it later.
+            if (x.error().code == errc::session_busy) return me->over(id);
             {
               const std::lock_guard lock{me->mutex_};
-              me->going_.erase(id);
-              // Another process took it: it may let go of it later.
-              if (x.error().code == errc::session_busy) return;
               me->refused_.insert(id.value);
             }
+            me->over(id);
             log_about(log_level::warn, op,
                       "a run cannot go on: " + render(x.error()),
                       {{"run_id", id.value}});

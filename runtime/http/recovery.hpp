@@ -2,10 +2,11 @@
 #pragma once
 
 // Runs and volleys that a server began and that a crash, or its end, cut off:
-// they go on in their folder, a few at a time. It is looked for them at the
-// start and now and then, for a process that ends slowly lets go of its runs
-// late.
+// they go on in their folder, a few at a time: where one ends, the next begins.
+// It is looked for them at the start and now and then, for a process that ends
+// slowly lets go of its runs late.
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,13 +34,18 @@ class recovery : public std::enable_shared_from_this<recovery> {
   };
   void look_now();
   expected<found> find();
+  void go_on_with_next();
   void go_on(const run_id& id);
+  /// It ended, or cannot go on here: the next one begins.
+  void over(const run_id& id);
   void go_on_volley(const std::string& id);
   void tell_elsewhere(const std::set<std::string>& folders);
 
   site& at_;
   std::mutex mutex_;
   bool looking_ = false;
+  /// Those that the last look found and that have not gone on, oldest first.
+  std::deque<run_id> waiting_;
   /// Runs that have just gone on.
   std::map<run_id, time_point> going_;
   std::set<std::string> refused_;  ///< runs and volleys that cannot

@@ -29,10 +29,12 @@ std::span<const route> routes() noexcept {
       route{"GET", "/v1/sessions/{id}/state/{key}", role::read, get_state},
       route{"PUT", "/v1/sessions/{id}/state/{key}", role::run, put_state, true},
       route{"POST", "/v1/plans", role::run, start_plan, true, true},
+      route{"GET", "/v1/plans", role::read, list_plans},
       route{"GET", "/v1/plans/{id}", role::read, show_plan},
       route{"GET", "/v1/plans/{id}/events", role::read, run_events},
       route{"POST", "/v1/plans/{id}/cancel", role::run, cancel_run, true},
       route{"POST", "/v1/volleys", role::run, start_volley, true, true},
+      route{"GET", "/v1/volleys", role::read, list_volleys},
       route{"GET", "/v1/volleys/{id}", role::read, show_volley},
       route{"GET", "/v1/volleys/{id}/events", role::read, volley_events},
       route{"POST", "/v1/volleys/{id}/cancel", role::run, cancel_volley, true},
@@ -48,7 +50,7 @@ std::span<const route> routes() noexcept {
       route{"GET", "/healthz", open, health},
       route{"GET", "/readyz", open, ready},
       route{"GET", "/metrics", role::read, metrics},
-      route{"GET", "/openapi.json", role::read, openapi},
+      route{"GET", "/openapi.json", open, openapi},
   };
   return all;
 }

@@ -150,6 +150,27 @@ run_request run_of(const json& body, const caller& who) {
 
 }  // namespace
 
+/// Its operator chose the agents, and with them what a run may cost.
+expected<void> check_bounds(const run_request& x, const caller& who,
+                            const config::config& config) {
+  const auto agent = config.agents.find(x.agent);
+  if (who.agents.empty() || agent == config.agents.end()) return {};
+  const auto& has = agent->second;
+  const auto refused = [&](const std::string& member, const std::string& most) {
+    return unexpected{error{errc::invalid_request, "server",
+                            member +
+                                ": this token may use some agents only, "
+                                "as they are, and \"" +
+                                x.agent + "\" has " + most}};
+  };
+  if (x.max_steps && *x.max_steps > has.max_steps)
+    return refused("max_steps", std::to_string(has.max_steps) +
+                                    " steps: ask for as many or fewer");
+  if (x.model && *x.model != has.model)
+    return refused("model", "the model \"" + has.model + "\": leave it out");
+  return {};
+}
+
 expected<run_request> read_run(const json& body, const caller& who) {
   return guarded([&] { return run_of(body, who); });
 }

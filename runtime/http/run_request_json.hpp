@@ -4,11 +4,17 @@
 // Tasks, plans and volleys as clients send them, to what the service takes.
 // Pure.
 
+#include "runtime/config/config.hpp"
 #include "runtime/http/message.hpp"
 #include "runtime/http/tokens.hpp"
 #include "runtime/service/requests.hpp"
 
 namespace riffle::http {
+
+/// What a token that may use some agents only may not ask of them: more steps
+/// than they have, another model. Fails with `invalid_request`.
+expected<void> check_bounds(const run_request& x, const caller& who,
+                            const config::config& config);
 
 /// `POST /v1/runs`. Fails with `invalid_request`, which names the member: one
 /// that is unknown, or of another type. `who` may not everything.

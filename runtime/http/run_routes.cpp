@@ -12,7 +12,7 @@ namespace riffle::http {
 namespace {
 
 reply accepted(const run_id& run, const session_id& session) {
-  const bool plan = run.value.starts_with("plan_");
+  const bool plan = is_plan(run);
   auto out = json_reply(202, {{plan ? "plan_id" : "run_id", run.value},
                               {"session_id", session.value}});
   out.with("Location", (plan ? "/v1/plans/" : "/v1/runs/") + run.value);
@@ -40,7 +40,14 @@ std::optional<reply> known_before(const call& c, const run_id& id,
     return problem(422, "invalid_request",
                    "this Idempotency-Key was used for another request; a new "
                    "request needs a new key");
-  return opened(c, run->id, run->session);
+  return opened(c, run->id, session_of(*run));
+}
+
+/// Whose runs an application finds by it: of a plan, that of its steps.
+session_id shown_session(const call& c, const run_opened& x) {
+  if (!is_plan(x.run)) return x.session;
+  const auto run = c.at->parts().sessions.find_run(x.run);
+  return run ? session_of(*run) : x.session;
 }
 
 /// Another server of the data folder may have begun the same meanwhile.
@@ -48,7 +55,11 @@ service::reply<run_opened> answer_with(const std::shared_ptr<call>& c,
                                        const run_request& asked) {
   return service::reply<run_opened>{
       [c, id = asked.id, digest = asked.origin.digest](expected<run_opened> x) {
-        if (x) return c->out(opened(*c, x->run, x->session));
+        if (x) {
+          log_deed(*c, "starts " + x->run.value, x->run.value,
+                   x->session.value);
+          return c->out(opened(*c, x->run, shown_session(*c, *x)));
+        }
         auto out = problem(x.error());
         if (id)
           if (auto there = known_before(*c, *id, digest)) out = *there;
@@ -89,6 +100,9 @@ void start(call c, expected<Request> x, run_request& (*of)(Request&),
       if (auto there = known_before(later, *asked.id, asked.origin.digest))
         return there;
     if (auto refused = cannot_start(later)) return refused;
+    if (auto ok = check_bounds(asked, *later.who, *later.at->parts().config);
+        !ok)
+      return problem(ok.error());
     if (auto refused = foreign_session(later, asked)) return refused;
     begin(later, *body, answer_with(kept, asked));
     return {};
@@ -103,14 +117,6 @@ void begin_run(call c, const json& body) {
       [](call& later, run_request& x, const auto& to) {
         later.at->parts().runs.start(std::move(x), {}, to);
       });
-}
-
-std::optional<storage::run_state> state_named(std::string_view word) {
-  using storage::run_state;
-  for (const auto x : {run_state::active, run_state::completed,
-                       run_state::failed, run_state::cancelled})
-    if (to_string(x) == word) return x;
-  return {};
 }
 
 reply shown(call& c) {
@@ -174,7 +180,7 @@ void add_end(const call& c, const storage::run_record& run, json& out) {
 reply run_stream(const call& c, const run_id& run, std::uint64_t after,
                  event_format format) {
   reply out;
-  out.permit = c.at->streams().give(c.who);
+  out.permit = c.at->streams().give(c.who, site::counting_cookie(c.in));
   if (!out.permit)
     return std::move(
         problem(429, "invalid_request",
@@ -219,52 +225,7 @@ void start_plan(call c) {
       });
 }
 
-void list_runs(call c) {
-  work(std::move(c), [](call& x) -> reply {
-    if (auto refused =
-            refuse_query(x.in, {"state", "session", "limit", "before"}))
-      return std::move(*refused);
-    storage::run_filter of;
-    const auto limit = limit_of(x.in, of.limit);
-    if (!limit)
-      return problem(400, "invalid_request", "limit must be 1 to 1000");
-    const auto find = [&](const char* key) {
-      const auto at = x.in.query.find(key);
-      return at == x.in.query.end() ? std::string{} : at->second;
-    };
-    const auto word = find("state");
-    const bool cut_off = word == "interrupted";
-    if (!word.empty()) {
-      of.state = cut_off ? storage::run_state::active : state_named(word);
-      if (!of.state)
-        return problem(400, "invalid_request",
-                       "state must be active, interrupted, completed, failed "
-                       "or cancelled");
-    }
-    if (auto id = find("session"); !id.empty()) of.session = session_id{id};
-    if (auto id = find("before"); !id.empty()) of.before = run_id{id};
-    const auto gone = x.at->parts().sessions.interrupted();
-    if (!gone) return problem(gone.error());
-    // Those of others are passed over, page by page.
-    json list = json::array();
-    while (list.size() < *limit) {
-      of.limit = *limit;
-      const auto runs = x.at->parts().journal->list_runs(of);
-      if (!runs) return problem(runs.error());
-      for (const auto& run : *runs)
-        if (list.size() < *limit && may_see(*x.who, run) &&
-            (word.empty() || gone->contains(run.id) == cut_off))
-          list.push_back(service::to_json(run, gone->contains(run.id)));
-      if (runs->size() < of.limit) break;
-      of.before = runs->back().id;
-    }
-    return json_reply(200, {{"runs", std::move(list)}});
-  });
-}
-
 void show_run(call c) { work(std::move(c), shown); }
-
-void show_plan(call c) { work(std::move(c), shown); }
 
 void run_events(call c) {
   if (auto refused = refuse_format(c.in, true)) return c.out(*refused);
@@ -292,6 +253,7 @@ void resume_run(call c) {
           409, "invalid_request",
           "the run has ended (" + std::string{to_string(run->state)} + ")");
     if (auto refused = cannot_start(x)) return refused;
+    log_deed(x, "resumes " + run->id.value, run->id.value, run->session.value);
     x.at->parts().runs.resume(
         run->id, {}, {},
         service::reply<run_opened>{[kept, id = run->id, session = run->session](
@@ -311,12 +273,16 @@ void cancel_run(call c) {
     x.at->parts().runs.cancel(
         id, "cancelled over HTTP", true,
         service::reply<storage::cancel_verdict>{
-            [kept, id](const expected<storage::cancel_verdict>& verdict) {
+            [kept, id, session = run->session](
+                const expected<storage::cancel_verdict>& verdict) {
               if (!verdict) return kept->out(problem(verdict.error()));
               const bool over = *verdict == storage::cancel_verdict::finished;
-              kept->out(json_reply(over ? 200 : 202,
-                                   {{"run_id", id.value},
-                                    {"cancel", over ? "finished" : "asked"}}));
+              if (!over)
+                log_deed(*kept, "cancels " + id.value, id.value, session.value);
+              json out{{"run_id", id.value},
+                       {"cancel", over ? "finished" : "asked"}};
+              if (is_plan(id)) out["plan_id"] = id.value;
+              kept->out(json_reply(over ? 200 : 202, out));
             }});
     return {};
   });

@@ -60,27 +60,32 @@ std::optional<reply> check_session_place(const call& c, const session_id& id,
 
 void list_sessions(call c) {
   work(std::move(c), [](call& x) -> reply {
+    if (auto refused = refuse_query(x.in, {"limit", "before"}))
+      return std::move(*refused);
     const auto limit = limit_of(x.in, 100);
     if (!limit)
       return problem(400, "invalid_request", "limit must be 1 to 1000");
-    json list = json::array();
-    if (x.who->sees_all) {
-      const auto all = x.at->parts().sessions.list(*limit);
-      if (!all) return problem(all.error());
-      for (const auto& one : *all) list.push_back(service::to_json(one));
-      return json_reply(200, {{"sessions", std::move(list)}});
+    const bool newest = x.who->sees_all && !x.in.query.contains("before");
+    const auto known =
+        x.at->parts().journal->list_sessions(newest ? *limit : most_sessions);
+    if (!known) return problem(known.error());
+    std::vector<std::string> ids;
+    for (const auto& id : *known) ids.push_back(id.value);
+    if (auto refused = drop_before(x.in, ids, "session"))
+      return std::move(*refused);
+    std::vector<session_id> shown;
+    for (auto& id : ids) {
+      if (shown.size() == *limit) break;
+      session_id one{std::move(id)};
+      if (x.who->sees_all || check_session(x, one))
+        shown.push_back(std::move(one));
     }
-    const auto ids = x.at->parts().journal->list_sessions(most_sessions);
-    if (!ids) return problem(ids.error());
-    for (const auto& id : *ids) {
-      if (list.size() == *limit) break;
-      storage::run_filter of;
-      of.session = id;
-      of.limit = static_cast<std::size_t>(-1);
-      const auto runs = x.at->parts().journal->list_runs(of);
-      if (!runs || runs->empty() || !may_see(*x.who, runs->front())) continue;
-      list.push_back(
-          service::to_json({id, runs->size(), runs->front(), false}));
+    const auto all = x.at->parts().sessions.list(shown);
+    if (!all) return problem(all.error());
+    json list = json::array();
+    for (const auto& one : *all) {
+      list.push_back(service::to_json(one));
+      if (one.runs > 0) shorten_task(list.back()["last_run"]);
     }
     return json_reply(200, {{"sessions", std::move(list)}});
   });
@@ -104,6 +109,7 @@ void delete_session(call c) {
     if (auto ok = check_session(x, id); !ok) return problem(ok.error());
     const auto gone = x.at->parts().sessions.remove(id);
     if (!gone) return problem(gone.error());
+    log_deed(x, "deletes session " + id.value, {}, id.value);
     const auto hub = x.at->hub();
     hub->parts()->post([hub, id] { hub->tail().gone(id); });
     return json_reply(200, {{"session_id", id.value},

@@ -114,11 +114,15 @@ void site::replace_gate(std::shared_ptr<gate> x) {
   gate_ = std::move(x);
 }
 
+std::string site::counting_cookie(const request& x) {
+  if (x.has_header("authorization")) return {};
+  return std::string{cookie_of(x.header("cookie"), cookie_name)};
+}
+
 /// A cookie that was logged out is none any more.
 caller_ptr site::recognise(const request& x) const {
-  const auto cookie = cookie_of(x.header("cookie"), cookie_name);
-  const bool by_cookie = !x.has_header("authorization") && !cookie.empty();
-  if (by_cookie && logged_out_.contains(cookie)) return nullptr;
+  const auto cookie = counting_cookie(x);
+  if (!cookie.empty() && logged_out_.contains(cookie)) return nullptr;
   return current_gate()->recognise(x, system_wall_time());
 }
 
@@ -149,14 +153,15 @@ std::optional<reply> site::check_request(
       return std::move(
           problem(401, "invalid_request",
                   std::string{x.has_header("authorization")
-                                  ? "this token is none"
+                                  ? "this token is not known here (any more)"
                                   : "a token is required"} +
                       ": send the header \"Authorization: Bearer TOKEN\"; "
                       "`riffle serve` says where it stands")
               .with("WWW-Authenticate", "Bearer"));
     if (!pass->who) return too_fast();
   }
-  const bool of_health = open && !where.found->has_body;
+  const bool of_health =
+      open && !where.found->has_body && x.path != "/openapi.json";
   const auto bucket = open ? login_bucket + x.peer : pass->who->name;
   const bool of_stream =
       !open && where.found && where.found->path.ends_with("/events");
@@ -362,6 +367,16 @@ expected<void> check_may_add(const call& c, const session_id& id) {
   if (!own) return unexpected{own.error()};
   if (own->value_or(true)) return {};
   return no_session(id);
+}
+
+void log_deed(const call& c, const std::string& what, const std::string& run,
+              const std::string& session) {
+  const auto text = "token " + c.who->name + " " + what;
+  if (run.empty())
+    return log_about(log_level::info, "server", text,
+                     {{"session_id", session}});
+  log_about(log_level::info, "server", text,
+            {{"run_id", run}, {"session_id", session}});
 }
 
 std::optional<reply> cannot_start(const call& c, bool takes) {

@@ -106,6 +106,9 @@ class site final : public application {
   void finish(const request& x, reply& to) override;
   void tick() override { hub_->tick(); }
 
+  /// The cookie by which somebody was recognised; empty: by a token.
+  static std::string counting_cookie(const request& x);
+
   /// Takes the place of tokens, names and origins; from any thread.
   void replace_gate(std::shared_ptr<gate> x);
 
@@ -188,6 +191,10 @@ inline bool may_see(const caller& who, const std::string& by) {
   return who.sees_all || by == who.origin();
 }
 
+/// A line of the log: whose token did what. `run` and `session` may be empty.
+void log_deed(const call& c, const std::string& what, const std::string& run,
+              const std::string& session);
+
 /// A stream of a run's events in the format that is asked for, behind `after`.
 /// Fails with 429 if the caller has too many.
 reply run_stream(const call& c, const run_id& run, std::uint64_t after,
@@ -201,6 +208,15 @@ std::optional<reply> refuse_format(const request& x, bool json_is_array);
 /// The answer to a query with a name that is none.
 std::optional<reply> refuse_query(const request& x,
                                   const std::vector<std::string>& known);
+
+/// Lists have the first 1,000 characters of a task, the run has it whole.
+void shorten_task(json& run);
+
+/// Takes those up to `?before=` away; else the answer to who names none of
+/// them. `what`: they are.
+std::optional<reply> drop_before(const request& x,
+                                 std::vector<std::string>& ids,
+                                 const char* what);
 
 /// `?limit=`, else `usual`. Nothing: it is not 1 to 1000.
 std::optional<std::size_t> limit_of(const request& x, std::size_t usual);

@@ -59,8 +59,13 @@ std::string to_sse(std::string_view lines, std::uint64_t first_seq,
   return out;
 }
 
-std::string sse_opening(std::uint64_t retry_ms) {
-  return "retry: " + std::to_string(retry_ms) + "\n\n";
+std::string sse_opening(std::uint64_t retry_ms, const std::string& id) {
+  return "retry: " + std::to_string(retry_ms) +
+         (id.empty() ? id : "\nid: " + id) + "\n\n";
+}
+
+std::string start_of_commit(std::uint64_t commit) {
+  return std::to_string(commit) + ".0-0";
 }
 
 std::optional<std::uint64_t> parse_seq(std::string_view text) noexcept {

@@ -32,8 +32,13 @@ std::string_view sse_type_of(std::string_view event_type) noexcept;
 std::string to_sse(std::string_view lines, std::uint64_t first_seq,
                    std::string_view id_prefix);
 
-/// What a stream begins with: how long its client waits before it reconnects.
-std::string sse_opening(std::uint64_t retry_ms);
+/// What a stream begins with: how long its client waits before it reconnects,
+/// and behind which id, if it has seen no event by then.
+std::string sse_opening(std::uint64_t retry_ms, const std::string& id = {});
+
+/// The id of what stands before all events of a commit, in a stream of many
+/// runs.
+std::string start_of_commit(std::uint64_t commit);
 
 /// A comment; no client shows it.
 inline constexpr std::string_view sse_heartbeat = ":\n\n";

@@ -15,20 +15,6 @@ namespace riffle::http {
 
 namespace {
 
-error no_volley(const std::string& id) {
-  return {errc::not_found, "server", "there is no volley \"" + id + "\""};
-}
-
-/// With its record, if the caller may see it.
-expected<service::volley_record> visible_volley(const call& c,
-                                                const std::string& id) {
-  if (!service::is_volley(id)) return unexpected{no_volley(id)};
-  auto x = service::load_volley(*c.at->parts().journal, id);
-  if (!x) return x;
-  if (may_see(*c.who, x->request.tasks.front().origin.by)) return x;
-  return unexpected{no_volley(id)};
-}
-
 json task_json(const run_request& x) {
   return {{"task", x.task}, {"session_id", x.session ? x.session->value : ""}};
 }
@@ -36,15 +22,6 @@ json task_json(const run_request& x) {
 json tasks_json(const volley_request& x) {
   json out = json::array();
   for (const auto& task : x.tasks) out.push_back(task_json(task));
-  return out;
-}
-
-/// Of all runs, those that were tried again too.
-json totals_json(const token_usage& x) {
-  json out = {
-      {"usage",
-       {{"input_tokens", x.input_tokens}, {"output_tokens", x.output_tokens}}}};
-  if (x.cost_usd) out["cost_usd"] = *x.cost_usd;
   return out;
 }
 
@@ -61,6 +38,9 @@ reply accepted_volley(const std::string& id, json tasks) {
 }
 
 reply begin_volley(call& c, volley_request x) {
+  for (const auto& task : x.tasks)
+    if (auto ok = check_bounds(task, *c.who, *c.at->parts().config); !ok)
+      return problem(ok.error());
   for (const auto& task : x.tasks)
     if (task.session)
       if (auto ok = check_may_add(c, *task.session); !ok)
@@ -93,6 +73,7 @@ reply begin_volley(call& c, volley_request x) {
   all->set(id, made->run);
   json tasks = json::array();
   for (const auto& task : made->tasks) tasks.push_back(task_json(task.request));
+  log_deed(c, "starts " + id, {}, id);
   made->begin();
   return accepted_volley(id, std::move(tasks));
 }
@@ -116,31 +97,6 @@ void start_volley(call c) {
   const auto kept = std::make_shared<call>(std::move(c));
   in_turn(*kept, std::move(names), [kept, x = std::move(*x)] {
     work(*kept, [x](call& there) { return begin_volley(there, x); });
-  });
-}
-
-void show_volley(call c) {
-  work(std::move(c), [](call& x) -> reply {
-    const auto& id = x.names.at(0);
-    const auto record = visible_volley(x, id);
-    if (!record) return problem(record.error());
-    const auto runs =
-        service::runs_of_volley(*x.at->parts().journal, id, *record);
-    if (!runs) return problem(runs.error());
-    const auto gone = x.at->parts().sessions.interrupted();
-    if (!gone) return problem(gone.error());
-    json list = json::array();
-    token_usage spent;
-    for (const auto& run : *runs) {
-      add(spent, run.usage);
-      list.push_back(service::to_json(run, gone->contains(run.id)));
-      add_end(x, run, list.back());
-    }
-    return json_reply(200, {{"volley_id", id},
-                            {"active", x.at->parts().volleys.is_worked_on(id)},
-                            {"tasks", tasks_json(record->request)},
-                            {"runs", std::move(list)},
-                            {"totals", totals_json(spent)}});
   });
 }
 
@@ -284,6 +240,8 @@ void all_events(call c) {
     how.has = [who = x.who](const feed_run& run) {
       return may_see(*who, run.by);
     };
+    const auto asked = asked_feed_place(x.in);
+    how.tells_place = asked && !*asked;
     if (auto refused = refuse_place(x, how.has)) return std::move(*refused);
     return feed_stream(
         x, format, [&] { return x.at->parts().journal->end_of_feed(); },
@@ -297,8 +255,13 @@ void cancel_volley(call c) {
     const auto record = visible_volley(x, id);
     if (!record) return problem(record.error());
     const std::string reason = "cancelled over HTTP";
+    log_deed(x, "cancels " + id, {}, id);
     if (const auto here = x.at->volleys()->find(id)) {
       here->cancel(reason);
+      // For who looks at it later: a task that had not begun shows nothing.
+      if (auto ok = service::ask_volley_end(*x.at->parts().journal, id, reason);
+          !ok)
+        return problem(ok.error());
       return json_reply(202, {{"volley_id", id}, {"cancel", "asked"}});
     }
     auto& journal = *x.at->parts().journal;

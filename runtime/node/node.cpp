@@ -121,6 +121,7 @@ node::~node() {
   end_servers();
   const bool clean = close_executors();
   const bool ended = clean && await_actors();
+  if (ended && !failure()) let_go_of_runs();
   if (door_) door_->cut();
   registry_actor_ = nullptr;
   store_ = nullptr;

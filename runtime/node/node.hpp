@@ -137,6 +137,7 @@ class node {
   void watch(const Actor& who, const char* what);
   void end_actors(caf::exit_reason how);
   bool await_actors();
+  void let_go_of_runs();
 
   std::shared_ptr<const config::config> config_;
   fault_hook faults_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a process of the runtime's own does before anything else.
+// What a process of the runtime's own does before anything else, and last.
 #include "runtime/base/file_limit.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/model_checks.hpp"
 #include "runtime/node/node.hpp"
@@ -18,6 +19,12 @@ void own_process(const config::config& config) {
       take_key(variable);
   refuse_tracing();
   outlive_file_limit();
+}
+
+/// What is left of them goes on elsewhere, or at the next start.
+void node::let_go_of_runs() {
+  if (auto ok = journal_->leave_runs(); !ok)
+    log_warn("node", "what is left counts as cut off: " + render(ok.error()));
 }
 
 }  // namespace riffle

@@ -114,8 +114,10 @@ void front_door::cancel(const run_id& run, error why, bool cancelled) {
     caf::anon_send(to, cancel_run{run, std::move(why), cancelled});
 }
 
-void front_door::cancel(const run_id& run, const call_id& call) {
-  if (const auto to = registry()) caf::anon_send(to, cancel_call{run, call});
+void front_door::cancel(const run_id& run, const call_id& call,
+                        std::string by) {
+  if (const auto to = registry())
+    caf::anon_send(to, cancel_call{run, call, std::move(by)});
 }
 
 void front_door::tell(storage::decision_record x) {

@@ -48,7 +48,7 @@ class front_door {
   /// is not under way here.
   void attach(const run_id& run, subscriber_ptr who);
   void cancel(const run_id& run, error why, bool cancelled);
-  void cancel(const run_id& run, const call_id& call);
+  void cancel(const run_id& run, const call_id& call, std::string by = {});
 
   /// A decision was stored: its run is told at once.
   void tell(storage::decision_record x);

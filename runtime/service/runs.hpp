@@ -64,9 +64,11 @@ class runs {
   void cancel(const run_id& id, const std::string& reason, bool adopt,
               const reply<storage::cancel_verdict>& to) const;
 
-  /// Ends one call of a run of this process; it settles as `cancelled`.
-  void cancel_call(const run_id& run, const call_id& call) const {
-    door_->cancel(run, call);
+  /// Ends one call of a run of this process; it settles as `cancelled`. `by`:
+  /// who or what ends it, as the model reads it: "this call was cancelled BY".
+  void cancel_call(const run_id& run, const call_id& call,
+                   std::string by = {}) const {
+    door_->cancel(run, call, std::move(by));
   }
   /// Ends a run of this process; of others nothing.
   void cancel_here(const run_id& run, std::string reason) const;

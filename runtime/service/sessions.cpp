@@ -82,14 +82,21 @@ expected<std::vector<session_id>> volleys_of(storage::journal& journal) {
 }  // namespace
 
 expected<std::vector<session_summary>> sessions::list(std::size_t limit) const {
+  if (!journal_) return std::vector<session_summary>{};
+  const auto ids = journal_->list_sessions(limit);
+  if (!ids) return unexpected{ids.error()};
+  return list(*ids);
+}
+
+expected<std::vector<session_summary>> sessions::list(
+    const std::vector<session_id>& ids) const {
   std::vector<session_summary> out;
   if (!journal_) return out;
   const auto gone = interrupted_runs(*journal_);
   if (!gone) return unexpected{gone.error()};
-  const auto ids = journal_->list_sessions(limit);
-  if (!ids) return unexpected{ids.error()};
-  for (const auto& id : *ids) {
+  for (const auto& id : ids) {
     auto whole = journal_->load_session(id);
+    if (!whole && whole.error().code == errc::not_found) continue;  // deleted
     if (!whole) return unexpected{std::move(whole.error())};
     session_summary x{id, whole->runs.size(), {}, false, {}};
     x.title = title_of(*journal_, *whole);

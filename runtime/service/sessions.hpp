@@ -36,6 +36,9 @@ class sessions {
 
   /// Newest first, at most `limit`.
   expected<std::vector<session_summary>> list(std::size_t limit) const;
+  /// These, in their order; those that are not there are left out.
+  expected<std::vector<session_summary>> list(
+      const std::vector<session_id>& ids) const;
 
   /// The session, or the record of a volley or plan, whose id this is, or whose
   /// id alone begins or ends with it (at least `shortest_part` characters).

@@ -96,8 +96,7 @@ json to_json(const session_summary& x) {
   json out = {{"session_id", x.id.value}, {"runs", x.runs}};
   if (!x.title.empty()) out["title"] = x.title;
   if (x.runs == 0) return out;
-  out["last_run"] = run_json(x.last);
-  out["last_run"]["status"] = state_of(x);
+  out["last_run"] = to_json(x.last, x.interrupted);
   if (auto folder = folder_of(x.last); !folder.empty())
     out["folder"] = std::move(folder);
   if (auto volley = volley_of(x.last); !volley.empty())
@@ -133,10 +132,8 @@ json to_json(const storage::session_snapshot& x,
   known_calls all;
   for (const auto& c : x.calls) all.emplace(c.call.id, &c);
   out["runs"] = json::array();
-  for (const auto& r : x.runs) {
-    out["runs"].push_back(run_json(r));
-    out["runs"].back()["status"] = state_of(r, interrupted);
-  }
+  for (const auto& r : x.runs)
+    out["runs"].push_back(to_json(r, interrupted.contains(r.id)));
   out["messages"] = json::array();
   for (const auto& m : x.messages)
     out["messages"].push_back(message_json(all, m));

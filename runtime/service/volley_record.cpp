@@ -130,8 +130,9 @@ expected<placed_runs> runs_in_session(storage::journal& journal,
   return out;
 }
 
-expected<std::vector<storage::run_record>> runs_of_volley(
-    storage::journal& journal, const std::string& id, const volley_record& x) {
+expected<placed_runs> placed_runs_of_volley(storage::journal& journal,
+                                            const std::string& id,
+                                            const volley_record& x) {
   placed_runs placed;
   std::set<session_id> seen;
   for (const auto& task : x.request.tasks) {
@@ -141,9 +142,16 @@ expected<std::vector<storage::run_record>> runs_of_volley(
     std::ranges::move(*some, std::back_inserter(placed));
   }
   std::ranges::stable_sort(placed, {}, [](const auto& y) { return y.first; });
+  return placed;
+}
+
+expected<std::vector<storage::run_record>> runs_of_volley(
+    storage::journal& journal, const std::string& id, const volley_record& x) {
+  auto placed = placed_runs_of_volley(journal, id, x);
+  if (!placed) return unexpected{std::move(placed.error())};
   std::vector<storage::run_record> out;
-  out.reserve(placed.size());
-  for (auto& [task, run] : placed) out.push_back(std::move(run));
+  out.reserve(placed->size());
+  for (auto& [task, run] : *placed) out.push_back(std::move(run));
   return out;
 }
 

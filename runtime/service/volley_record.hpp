@@ -55,6 +55,10 @@ expected<placed_runs> runs_in_session(storage::journal& journal,
 
 /// Every run of its tasks, in task order, those of a task from the first one.
 /// Fails as `list_runs`.
+expected<placed_runs> placed_runs_of_volley(storage::journal& journal,
+                                            const std::string& id,
+                                            const volley_record& x);
+/// The same without their places.
 expected<std::vector<storage::run_record>> runs_of_volley(
     storage::journal& journal, const std::string& id, const volley_record& x);
 

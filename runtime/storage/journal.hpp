@@ -78,6 +78,12 @@ class event_log {
   /// it. Of other runs: nothing. Blocks until it is stored.
   virtual expected<void> disown_run(const run_id& id) = 0;
 
+  /// The process ends as it was told to: lets go of all its active runs, and
+  /// whoever adopts one of them is told so. Nobody works on them any more.
+  /// Blocks until it is stored. Of a journal that ends with its process:
+  /// nothing.
+  virtual expected<void> leave_runs() { return {}; }
+
   /// Lines after `after_seq`: at least one block unless at the end, about
   /// `max_bytes` at most. One read transaction for each page. Only committed
   /// lines.

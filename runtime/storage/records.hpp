@@ -185,6 +185,9 @@ struct run_snapshot {
   std::uint64_t last_seq = 0;  ///< 0: no event yet
   session_snapshot session{};
   kept_files files = {};  ///< all of the session
+  /// Of one that was adopted: its process let go of it in order, and did not
+  /// die in the middle of it (see `journal::leave_runs`).
+  bool left = false;
 };
 
 /// Who works on a run that has not ended.

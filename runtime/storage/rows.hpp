@@ -13,6 +13,10 @@
 
 namespace riffle::storage {
 
+/// The owner of a run whose process ended as it was told to. No process has
+/// this mark, so to others it is a run whose owner is gone.
+inline constexpr std::string_view left_in_order = "left";
+
 /// Something that was stored does not read back as it was; the text names
 /// the run and what is wrong.
 class damaged : public std::runtime_error {

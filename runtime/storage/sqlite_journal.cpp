@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/sqlite_journal.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "runtime/base/log.hpp"
@@ -188,7 +189,9 @@ expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
   // A run that was suspended is written too: that shows that it can go on.
   if (owner == run_owner::gone || suspended_.find(id))
     writer_->units.take(*run);
-  return snapshot_of(rows, *run);
+  auto out = snapshot_of(rows, *run);
+  out.left = run->owner == left_in_order;
+  return out;
 }
 
 expected<run_owner> sqlite_journal::owner_of_run(const run_id& id) {
@@ -206,6 +209,17 @@ expected<void> sqlite_journal::disown_run(const run_id& id) {
     const bool ours = run && run->state == run_state::active &&
                       owner_of(*run) == run_owner::here;
     if (ours) writer_->units.give_up(*run);
+    return {};
+  });
+}
+
+expected<void> sqlite_journal::leave_runs() {
+  return write<void>("leave_runs", [&]() -> expected<void> {
+    std::size_t damaged = 0;
+    constexpr std::size_t every = std::numeric_limits<std::int32_t>::max();
+    const auto all = writer_->units.reader().active_runs(every, damaged);
+    for (const auto& run : all)
+      if (owner_of(run) == run_owner::here) writer_->units.leave(run);
     return {};
   });
 }

@@ -61,6 +61,7 @@ class sqlite_journal final : public journal {
   expected<run_snapshot> adopt_run(const run_id& id) override;
   expected<run_owner> owner_of_run(const run_id& id) override;
   expected<void> disown_run(const run_id& id) override;
+  expected<void> leave_runs() override;
   expected<session_snapshot> load_session(const session_id& id) override;
   expected<run_record> load_run(const run_id& id) override;
   expected<std::vector<session_id>> list_sessions(std::size_t limit) override;

@@ -210,6 +210,10 @@ void unit_writer::take(run_row run) { set_owner(std::move(run), owner_); }
 
 void unit_writer::give_up(run_row run) { set_owner(std::move(run), {}); }
 
+void unit_writer::leave(run_row run) {
+  set_owner(std::move(run), std::string{left_in_order});
+}
+
 void unit_writer::set_owner(run_row run, std::string owner) {
   run.owner = std::move(owner);
   update_run_.run(static_cast<int>(run.state), run.owner, crc_of(run), run.data,

@@ -54,6 +54,8 @@ class unit_writer {
   void take(run_row run);
   /// Makes nobody the owner.
   void give_up(run_row run);
+  /// The same, in order: see `left_in_order`.
+  void leave(run_row run);
 
   row_reader& reader() noexcept { return reader_; }
   proposal_writer& proposals() noexcept { return proposals_; }

@@ -22,13 +22,21 @@ TEST_CASE("one call is cancelled, the others and the run go on") {
   const auto begun = events_of(x.reader->lines, "tool_call");
   REQUIRE(begun.size() == 2);
   const call_id first{begun[0].at("data").at("id").get<std::string>()};
-  caf::anon_send(x.registry, cancel_call{x.run, first});
+  caf::anon_send(x.registry, cancel_call{x.run, first, "by a test"});
   caf::anon_send(x.registry, cancel_call{x.run, call_id{"call_of_nobody"}});
   x.settle();
   x.run_blocking = true;
   x.run_out();
   check_log(x.reader->lines);
   check_requests(x.provider->requests);
+  // The run goes on: nobody is told that it was cancelled.
+  const std::string told =
+      "this call was cancelled by a test; it did not run to its end";
+  for (const auto& r : events_of(x.reader->lines, "tool_result"))
+    if (r.at("data").at("id") == first.value)
+      CHECK(r.at("data").at("error").at("message") == told);
+  REQUIRE(x.provider->requests.size() == 2);
+  CHECK(x.provider->requests[1].body.find(told) != std::string::npos);
   for (const auto& r : events_of(x.reader->lines, "tool_result"))
     CHECK(r.at("data").at("outcome") ==
           (r.at("data").at("id") == first.value ? "cancelled" : "ok"));

@@ -14,7 +14,7 @@ namespace {
 
 /// The recovery so many had come before it; whether the run ends, and how.
 std::optional<errc> end_of(std::uint32_t before, bool committed, bool worked,
-                           std::uint32_t allowed = 3) {
+                           std::uint32_t allowed = 3, bool left = false) {
   step_limits limits;
   limits.recovery_attempts = allowed;
   step_machine machine{limits, [] { return 0.0; }};
@@ -25,13 +25,15 @@ std::optional<errc> end_of(std::uint32_t before, bool committed, bool worked,
   at.turn_safe = true;
   at.recoveries = before;
   at.calls_worked = worked;
+  at.left = left;
   std::vector<asked_call> calls;
   if (committed) calls.push_back({call_id{"call_1"}, "read a"});
   auto effects = machine.recover(at, calls, {}, "", {}, {}, {});
   const auto drains = std::ranges::any_of(effects, [](const auto& x) {
     return std::holds_alternative<drain_calls>(x);
   });
-  CHECK(drains == (!committed || (worked && before >= allowed)));
+  CHECK(drains ==
+        (!committed || (worked && before + (left ? 0 : 1) > allowed)));
   if (drains) effects = machine.on_drained({});
   for (const auto& x : effects)
     if (const auto* record = std::get_if<record_step>(&x))
@@ -60,4 +62,13 @@ TEST_CASE("a step that only waited for its model outlives the one beside it") {
 
 TEST_CASE("a call that waits for a person is never given up") {
   CHECK_FALSE(end_of(1000, true, false));
+}
+
+TEST_CASE("a stop in order is no crash of the step, however often it comes") {
+  for (const bool committed : {false, true}) {
+    CAPTURE(committed);
+    CHECK_FALSE(end_of(3, committed, true, 3, true));
+    // What crashed before counts as it did.
+    CHECK(end_of(4, committed, true, 3, true) == errc::internal);
+  }
 }

@@ -18,7 +18,8 @@ constexpr std::size_t reuse_limit = 256u << 10;
 
 outcome outcome_of(drain_reason why) {
   switch (why) {
-    case drain_reason::cancelled: return outcome::cancelled;
+    case drain_reason::cancelled:
+    case drain_reason::call_cancelled: return outcome::cancelled;
     case drain_reason::timed_out: return outcome::cancelled;
     case drain_reason::interrupted: return outcome::interrupted;
   }

@@ -231,7 +231,7 @@ dispatch_effects obvious_queue::on_cancel(const call_id& id, time_point now) {
   dispatch_effects out;
   auto* x = find(id);
   if (x == nullptr || ending(*x)) return out;
-  stop_for(*x, drain_reason::cancelled, out, now);
+  stop_for(*x, drain_reason::call_cancelled, out, now);
   start_what_can(out, now);
   finish_drain(out);
   return out;

@@ -93,6 +93,7 @@ void ask_for_many(const http_user& who) {
       begin(who, "/v1/plans",
             {{"plan", {{"steps", steps}}}, {"approve", "all"}}, "plan_id");
   who.get("/v1/plans/" + plan);
+  who.get("/v1/plans");
   who.get("/v1/plans/" + plan + "/events");
   who.get("/v1/plans/" + plan);
   who.get("/v1/plans/" + plan + "/events", as_json);
@@ -101,6 +102,7 @@ void ask_for_many(const http_user& who) {
       begin(who, "/v1/volleys", {{"tasks", {"a", "b"}}}, "volley_id");
   first_question(who);
   who.get("/v1/volleys/" + volley);
+  who.get("/v1/volleys");
   who.post("/v1/volleys/" + volley + "/cancel", json::object());
   who.get("/v1/volleys/" + volley + "/events");
   who.get("/v1/volleys/" + volley);

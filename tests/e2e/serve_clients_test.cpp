@@ -87,11 +87,19 @@ TEST_CASE(
   const auto there = npm_packages();
   if (!there) return skip("npm or the network is missing");
   const work_folder folder;
-  write_server(folder, "[[steps]]\ntext = \"Done.\"\n");
+  write_server(folder, R"(
+[[steps]]
+[[steps.calls]]
+tool = "write"
+arguments = { path = "note.txt", content = "as the model wants it" }
+[[steps]]
+text = '{"done": true}'
+)");
   served server{folder};
   const auto who = server.user();
   const auto home = there->parent_path();
-  std::ofstream{home / "openapi.json"} << who.get("/openapi.json").body;
+  std::ofstream{home / "openapi.json"}
+      << server.user("").get("/openapi.json").body;
   const auto use = script(*there, "use_api.mts");
   const auto node = node_of(*there).string();
   const auto run = [&](const std::string& command) {
@@ -114,8 +122,17 @@ TEST_CASE(
   INFO(end.err);
   const auto told = json::parse(end.out, nullptr, false);
   REQUIRE(told.is_object());
+  INFO(told.dump());
   CHECK(told["status"] == "completed");
-  CHECK(told["answer"] == "Done.");
+  CHECK(json::parse(told["answer"].get<std::string>()) == json{{"done", true}});
+  CHECK(folder.read("note.txt") == "as the person wants it");
+  CHECK(told["by"] == "http:default");
+  CHECK(told["said"].size() == 3);
+  CHECK(told["calls"] == json{"write ok"});
+  CHECK(told["steps"] == 2);
+  CHECK(told["type"] == "run_finished");
+  CHECK(told["planned"] == json{"say completed"});
   CHECK(told["listed"] == true);
+  CHECK(told["schema"] == "string");
   CHECK(told["problem"] == "not_found");
 }

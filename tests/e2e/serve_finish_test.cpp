@@ -169,3 +169,44 @@ text = "Done."
   REQUIRE(body != std::string::npos);
   CHECK(all.size() - body - 4 == 12'000'000);
 }
+
+TEST_CASE("stops that are ordered are no crashes, however many") {
+  const auto* const how = GENERATE("leave", "finish");
+  CAPTURE(how);
+  const work_folder folder;
+  // What reads only is done again at each start; it works at each stop.
+  write_server(folder, R"(
+[[steps]]
+[[steps.calls]]
+tool = "look"
+arguments = {}
+[[steps]]
+text = "Done."
+)",
+               std::string{"[server]\nstop_timeout = \"200ms\"\non_stop = \""} +
+                   how +
+                   "\"\n[agents.default]\nrecovery_attempts = 1\ntools = "
+                   "[\"look\"]\n"
+                   "[tools.look]\ntype = \"command\"\nparameters = { type = "
+                   "\"object\" }\ncommand = [\"/bin/sh\", \"-c\", \"echo x "
+                   ">> began; until test -e go; do sleep 0.05; done\"]\n"
+                   "description = \"Looks.\"\neffect = \"read_only\"\napproval "
+                   "= \"allow\"\n");
+  std::string run;
+  const auto begun = [&](std::size_t times) {
+    return eventually([&] { return folder.read("began").size() >= 2 * times; });
+  };
+  for (std::size_t n = 1; n <= 4; ++n) {
+    served server{folder};
+    if (n == 1)
+      run = post(server.user(), "/v1/runs", {{"task", "x"}}, "run_id");
+    REQUIRE(begun(n));
+    const auto x = stop(server);
+    INFO(x.end.err);
+    CHECK(x.end.status == 0);
+  }
+  served server{folder};
+  REQUIRE(begun(5));
+  folder.write("go", "");
+  CHECK(await_end(server.user(), run)["status"] == "completed");
+}

@@ -2,6 +2,7 @@
 // What strangers and those with a small token try with `riffle serve`.
 #include <filesystem>
 #include <sys/stat.h>
+#include <thread>
 
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
@@ -43,6 +44,43 @@ TEST_CASE("a cookie that was given back is none, whatever stands beside it") {
   CHECK(server.user().get("/v1/runs", {cookie}).status == 200);
 }
 
+TEST_CASE("the streams of a cookie end with it, and no others") {
+  const work_folder folder;
+  write_server(folder, one_step);
+  served server{folder};
+  const auto stranger = server.user("");
+  const auto log_in = [&] {
+    return "Cookie: " + cookie_of(stranger.post(
+                            "/v1/login", {{"token", server.user().token()}}));
+  };
+  const auto cookie = log_in();
+  std::this_thread::sleep_for(2ms);  // the other one has another end
+  const auto other = log_in();
+  REQUIRE(cookie != other);
+  const auto follow = [&](const raw_client& x, const std::string& line) {
+    x.send(
+        "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: "
+        "text/event-stream\r\n" +
+        line + "\r\n\r\n");
+  };
+  raw_client ended{server.port()};
+  raw_client kept{server.port()};
+  raw_client by_token{server.port()};
+  follow(ended, cookie);
+  follow(kept, other);
+  follow(by_token, "Authorization: Bearer " + server.user().token());
+  for (auto* x : {&ended, &kept, &by_token}) x->read_until("retry: ");
+  REQUIRE(stranger.post("/v1/logout", json::object(), {cookie}).status == 204);
+  ended.read_until("\r\n0\r\n\r\n");
+  CHECK(server.user().post("/v1/runs", {{"task", "x"}}).status == 202);
+  for (auto* x : {&kept, &by_token})
+    CHECK(x->read_until("event: run_finished").find("run_finished") !=
+          std::string::npos);
+  const auto all = ended.read_until("never in it", 300ms);
+  CHECK(all.ends_with("\r\n0\r\n\r\n"));
+  CHECK(all.find("run_started") == std::string::npos);
+}
+
 TEST_CASE("what the server keeps for itself is nobody's session") {
   const work_folder folder;
   write_server(folder, one_step);
@@ -52,15 +90,15 @@ TEST_CASE("what the server keeps for itself is nobody's session") {
     CAPTURE(name);
     const auto path = "/v1/sessions/" + std::string{name};
     CHECK(who.post("/v1/runs", {{"task", "x"}, {"session_id", name}}).status ==
-          404);
-    CHECK(who.post(path + "/runs", {{"task", "x"}}).status == 404);
+          400);
+    CHECK(who.post(path + "/runs", {{"task", "x"}}).status == 400);
     CHECK(who.get(path + "/state/x").status == 404);
     CHECK(who.send("PUT", path + "/state/x", "1",
                    {"Content-Type: application/json"})
               .status == 404);
     CHECK(who.post("/v1/volleys",
                    {{"tasks", {{{"task", "x"}, {"session_id", name}}}}})
-              .status == 404);
+              .status == 400);
   }
 }
 

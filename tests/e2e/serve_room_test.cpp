@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <sys/resource.h>
 
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
@@ -120,12 +121,52 @@ TEST_CASE("a server without room says that it is not ready, and is again") {
     while (out.write(page.data(), 4096).flush()) {
     }
   }
-  const auto full = who.get("/readyz");
-  CHECK(full.status == 503);
-  CHECK(full.body == "full\n");
+  // It looks anew once a second.
+  CHECK(eventually([&] { return who.get("/readyz").body == "full\n"; }));
+  CHECK(who.get("/readyz").status == 503);
   CHECK(who.get("/healthz").status == 200);
   REQUIRE(std::remove(filler.c_str()) == 0);
-  CHECK(who.get("/readyz").body == "ready\n");
+  CHECK(eventually([&] { return who.get("/readyz").body == "ready\n"; }));
   server.signal(SIGTERM);
   CHECK(server.wait().status == 0);
+}
+
+TEST_CASE("a server whose journal takes no write says so, until it does") {
+  const work_folder folder;
+  write_server(folder, script);
+  served server{folder};
+  const auto who = server.user();
+  // Each look is one of its own, a second after the one before.
+  const auto becomes = [&](const std::string& word) {
+    return eventually([&] { return who.get("/readyz").body == word + "\n"; });
+  };
+  CHECK(becomes("ready"));
+  const auto pid = server.process().pid();
+  rlimit before{};
+  REQUIRE(::prlimit(pid, RLIMIT_FSIZE, nullptr, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 4096;
+  REQUIRE(::prlimit(pid, RLIMIT_FSIZE, &none, nullptr) == 0);
+  CHECK(becomes("unwritable"));
+  CHECK(who.get("/readyz").status == 503);
+  CHECK(who.post("/v1/runs", {{"task", "x"}}).status == 503);
+  REQUIRE(::prlimit(pid, RLIMIT_FSIZE, &before, nullptr) == 0);
+  CHECK(becomes("ready"));
+  CHECK(who.post("/v1/runs", {{"task", "x"}}).status == 202);
+}
+
+TEST_CASE("a server whose agents have no model with its key is unconfigured") {
+  const work_folder folder;
+  const auto word = [&](const std::map<std::string, std::string>& env) {
+    served server{folder, {}, env};
+    const auto x = server.user("").get("/readyz");
+    CHECK(x.status == (x.body == "ready\n" ? 200 : 503));
+    return x.body;
+  };
+  const std::string model =
+      "[models.default]\ndialect = \"openai\"\nmodel = \"m\"\n"
+      "base_url = \"https://models.example/v1\"\napi_key_env = \"ITS_KEY\"\n";
+  folder.write("riffle.toml", "[runtime]\ndata_dir = \"data\"\n" + model);
+  CHECK(word({}) == "unconfigured\n");
+  CHECK(word({{"ITS_KEY", "a-key-of-this-test"}}) == "ready\n");
 }

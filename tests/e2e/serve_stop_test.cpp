@@ -280,6 +280,7 @@ text = "Done."
   await_end(server.user(), run);
   int begins = 0;
   int ends = 0;
+  int told = 0;
   std::istringstream lines{server.process().err()};
   for (std::string line; std::getline(lines, line);) {
     const auto x = json::parse(line, nullptr, false);
@@ -288,11 +289,13 @@ text = "Done."
     const std::string text = x["message"];
     const bool of_call = x.contains("call_id");
     if (of_call) CHECK(x["tool"] == "glob");
+    if (text == "token default starts " + run) ++told;
     if (text.find(" begins: ") != std::string::npos) ++begins;
     if (text.find(" ended: ") != std::string::npos) ++ends;
   }
   CHECK(begins == 2);
   CHECK(ends == 2);
+  CHECK(told == 1);
 }
 
 TEST_CASE(

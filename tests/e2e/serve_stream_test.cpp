@@ -359,3 +359,29 @@ TEST_CASE("who saw the last event of what was deleted goes on behind it") {
   CHECK(json::parse(rest.front().data)["run_id"] == b);
   CHECK(json::parse(rest.front().data)["seq"] == 1);
 }
+
+TEST_CASE("who has seen no event of a stream yet comes back to its beginning") {
+  const work_folder folder;
+  write_server(folder, short_script);
+  served server{folder};
+  const auto who = server.user();
+  await_end(who, run_of(who.post("/v1/runs", {{"task", "before"}})));
+  raw_client reader{server.port()};
+  reader.ask("/v1/events", who.token());
+  const auto opening = reader.read_until("\nid: ") + reader.read(1s);
+  const auto at = opening.find("\nid: ");
+  REQUIRE(at != std::string::npos);
+  const auto id = opening.substr(at + 5, opening.find('\n', at + 5) - at - 5);
+  CAPTURE(id);
+  const auto run = run_of(who.post("/v1/runs", {{"task", "meanwhile"}}));
+  await_end(who, run);
+  server.kill_and_restart();
+  raw_client again{server.port()};
+  again.ask("/v1/events", who.token(), "Last-Event-ID: " + id + "\r\n");
+  const auto rest = events_of(again.read_until("event: run_finished"));
+  REQUIRE_FALSE(rest.empty());
+  CHECK(json::parse(rest.front().data)["run_id"] == run);
+  CHECK(json::parse(rest.front().data)["seq"] == 1);
+  CHECK(status_behind(who, "/v1/events", "0.0-0") == 200);
+  CHECK(status_behind(who, "/v1/events", "99999.0-0") == 410);
+}

@@ -306,6 +306,28 @@ TEST_CASE("many runs that were cut off go on at the start, each once") {
           }) < 2);
 }
 
+TEST_CASE("where a run that was cut off ends the next one goes on") {
+  const work_folder folder;
+  write_server(folder,
+               "chunk = 6\ndelay = \"100ms\"\n[[steps]]\ntext = "
+               "\"words words words words words \"\n",
+               "[server]\nrecover_at_once = 2\n");
+  served server{folder};
+  std::vector<std::string> runs;
+  for (int i = 0; i < 16; ++i) {
+    const auto x = server.user().post("/v1/runs", {{"task", "x"}});
+    REQUIRE(x.status == 202);
+    runs.push_back(x.json()["run_id"]);
+  }
+  server.kill_and_restart();
+  const auto start = std::chrono::steady_clock::now();
+  for (const auto& run : runs)
+    CHECK(await_end(server.user(), run)["status"] == "completed");
+  // Eight times half a second; with a pause of two seconds after each pair it
+  // would be fourteen.
+  CHECK(std::chrono::steady_clock::now() - start < 10s);
+}
+
 TEST_CASE("a token is made with what the configuration holds of it") {
   const work_folder folder;
   const auto x = ::riffle::testing::riffle(folder, {"serve", "token", "ci"});

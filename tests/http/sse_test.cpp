@@ -56,5 +56,7 @@ TEST_CASE("a place in a session is a run and an event") {
 
 TEST_CASE("a stream says once how long its clients wait") {
   CHECK(sse_opening(1500) == "retry: 1500\n\n");
+  CHECK(sse_opening(1500, start_of_commit(12)) ==
+        "retry: 1500\nid: 12.0-0\n\n");
   CHECK(sse_heartbeat == ":\n\n");
 }
