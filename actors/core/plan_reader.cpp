@@ -162,9 +162,9 @@ void reader::read_id(const json& from, const std::string& at,
              "must be letters, digits, \"_\" and \"-\", at most 64");
   const auto [known, fresh] = places_.emplace(step.id, place);
   if (!fresh)
-    complain(given ? at + "/id" : at, "steps[" + std::to_string(known->second) +
-                                          "] has the id \"" + step.id +
-                                          "\" already");
+    complain(given ? at + "/id" : at,
+             "step " + std::to_string(known->second + 1) + " has the id \"" +
+                 step.id + "\" already");
 }
 
 void reader::read_action(const json& from, const std::string& at,

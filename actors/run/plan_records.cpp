@@ -153,10 +153,8 @@ plan_resumption resume_plan(const storage::run_snapshot& snapshot) {
 
 core::step_end end_of_call(const storage::call_record& x, std::size_t limit) {
   core::step_end out;
-  if (x.how == outcome::ok) {
-    out.output = cut_text(told_without_note(x), limit, out.truncated);
-    return out;
-  }
+  out.output = cut_text(told_output(x), limit, out.truncated);
+  if (x.how == outcome::ok) return out;
   out.status = x.how == outcome::cancelled ? events::run_status::cancelled
                                            : events::run_status::failed;
   const auto why = x.err.value_or(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actors/tools/call_records.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -51,6 +52,18 @@ std::string told_without_note(const storage::call_record& x) {
   if (x.call.edited_from.empty()) return x.told;
   const auto note = edit_note(x.call);
   return x.told.starts_with(note) ? x.told.substr(note.size()) : x.told;
+}
+
+std::string told_output(const storage::call_record& x) {
+  auto text = told_without_note(x);
+  if (!x.err) return text;
+  for (const auto& head :
+       {"Error (" + std::string{to_string(x.err->code)} + ")",
+        ": " + x.err->message + denial_advice(*x.err)})
+    if (text.starts_with(head)) text.erase(0, head.size());
+  constexpr std::string_view between = "\n\n";
+  if (!text.starts_with(between)) return {};
+  return text.substr(between.size());
 }
 
 events::tool_call call_event(const tool_call& call, bool began) {

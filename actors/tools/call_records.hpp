@@ -21,6 +21,9 @@ std::string cut_text(const std::string& text, std::size_t limit,
 /// its arguments: for that person.
 std::string told_without_note(const storage::call_record& x);
 
+/// Of that what the tool put out: without the error that stands before it.
+std::string told_output(const storage::call_record& x);
+
 /// What the model is told of a settled call, at most `limit` characters of
 /// output; a cut is said.
 std::string told_text(const call_result& result, std::size_t limit);

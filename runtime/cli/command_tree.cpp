@@ -65,6 +65,10 @@ std::string kind_of(const std::string& path, const std::string& what) {
   if (what == "--session") return "sessions";
   if (what == "FILE" || what == "--config" || what.ends_with("-file"))
     return "files";
+  if (what == "ID" &&
+      (path == "riffle sessions resume" || path == "riffle sessions cancel" ||
+       path == "riffle sessions forget"))
+    return "unfinished";
   if (path.starts_with("riffle sessions") && what == "ID") return "sessions";
   if (path.starts_with("riffle proposals") &&
       (what == "ID" || what == "--revoke"))

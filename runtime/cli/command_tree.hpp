@@ -31,9 +31,9 @@ command_node describe_commands();
 /// What stands in "a|b|c"; nothing if that is no list.
 std::vector<std::string> choices_of(const std::string& value);
 
-/// What the names of a value are: "sessions", "proposals", "models", "agents",
-/// "tools", "files", or "" if nobody knows. `path`: "riffle sessions show";
-/// `what`: an option's long name, or an argument's.
+/// What the names of a value are: "sessions", "unfinished", "proposals",
+/// "models", "agents", "tools", "files", or "" if nobody knows. `path`: "riffle
+/// sessions show"; `what`: an option's long name, or an argument's.
 std::string kind_of(const std::string& path, const std::string& what);
 
 // Scripts for shells, and the manual page (man(7)).

@@ -144,9 +144,9 @@ void parser::add_completion() {
   auto* names =
       x->add_option("--names", completion.names,
                     "Instead: names that there are, a line each; for scripts")
-          ->type_name("sessions|proposals|models|agents|tools")
-          ->check(CLI::IsMember(
-              {"sessions", "proposals", "models", "agents", "tools"}))
+          ->type_name("sessions|unfinished|proposals|models|agents|tools")
+          ->check(CLI::IsMember({"sessions", "unfinished", "proposals",
+                                 "models", "agents", "tools"}))
           ->excludes(script);
   add_common(*x);
   x->final_callback([this, script, names] {

@@ -179,10 +179,14 @@ resume_options parser::finish_choices() const {
 
 namespace {
 
-/// A task of several words that was not quoted looks like several tasks.
+/// A task of several words that was not quoted looks like several tasks. In
+/// scripts without blanks, such as Japanese, a sentence is one word.
 void check_words(const std::vector<std::string>& tasks) {
   const bool words = std::ranges::none_of(tasks, [](const auto& x) {
-    return x.find_first_of(" \t\n") != std::string::npos;
+    return std::ranges::any_of(x, [](const char c) {
+      return c == ' ' || c == '\t' || c == '\n' ||
+             static_cast<unsigned char>(c) >= 0x80;
+    });
   });
   if (!words) return;
   std::string all;

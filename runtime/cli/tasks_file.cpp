@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/tasks_file.hpp"
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +21,42 @@ constexpr std::string_view blanks = " \t\r\n";
 
 unexpected mistake(const std::string& place, const std::string& what) {
   return unexpected{error{errc::invalid_request, "run", place + ": " + what}};
+}
+
+/// Tasks as they stand in a file; all that is wrong with it is told at once.
+class collected_tasks {
+ public:
+  void add(expected<listed_task> x) {
+    if (x)
+      tasks_.push_back(std::move(*x));
+    else if (++wrong_ <= most_told)
+      text_ += (text_.empty() ? "" : "\n") + x.error().message;
+  }
+
+  [[nodiscard]] expected<std::vector<listed_task>> all() && {
+    if (wrong_ == 0) return std::move(tasks_);
+    if (wrong_ > most_told)
+      text_ += "\n… and " + std::to_string(wrong_ - most_told) + " more";
+    return unexpected{error{errc::invalid_request, "run", std::move(text_)}};
+  }
+
+ private:
+  static constexpr std::size_t most_told = 20;
+  std::vector<listed_task> tasks_;
+  std::string text_;
+  std::size_t wrong_ = 0;
+};
+
+/// Where an array that is none breaks off.
+std::string broken_place(std::string_view text, const std::string& name) {
+  try {
+    [[maybe_unused]] const auto whole = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    const auto before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
+    return name + ", line " +
+           std::to_string(1 + std::ranges::count(before, '\n'));
+  }
+  return name;
 }
 
 expected<listed_task> checked(listed_task x, const std::string& place) {
@@ -78,15 +117,14 @@ expected<std::vector<listed_task>> from_array(std::string_view text,
                                               const std::string& name) {
   const auto all = nlohmann::json::parse(text, nullptr, false);
   if (!all.is_array())
-    return mistake(name, "begins with '[' and is no JSON array");
-  std::vector<listed_task> out;
-  for (const auto& x : all) {
-    auto task =
-        from_json(x, name + ", element " + std::to_string(out.size() + 1));
-    if (!task) return unexpected{std::move(task.error())};
-    out.push_back(std::move(*task));
-  }
-  return out;
+    return mistake(broken_place(text, name),
+                   "the text begins with '[' and is no JSON array: it breaks "
+                   "off here");
+  collected_tasks out;
+  std::size_t number = 0;
+  for (const auto& x : all)
+    out.add(from_json(x, name + ", element " + std::to_string(++number)));
+  return std::move(out).all();
 }
 
 expected<listed_task> from_line(std::string_view line,
@@ -100,18 +138,16 @@ expected<listed_task> from_line(std::string_view line,
 
 expected<std::vector<listed_task>> from_lines(std::string_view text,
                                               const std::string& name) {
-  std::vector<listed_task> out;
+  collected_tasks out;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
     auto line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (trimmed(line).empty() || line.starts_with('#')) continue;
-    auto task = from_line(line, name + ", line " + std::to_string(number));
-    if (!task) return unexpected{std::move(task.error())};
-    out.push_back(std::move(*task));
+    out.add(from_line(line, name + ", line " + std::to_string(number)));
   }
-  return out;
+  return std::move(out).all();
 }
 
 /// The line, from 1, of the first byte that no text has.

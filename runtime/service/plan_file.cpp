@@ -2,6 +2,8 @@
 #include "runtime/service/plan_file.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -48,6 +50,31 @@ std::string key_of(const std::string& pointer) {
     at = end;
   }
   return out;
+}
+
+/// The step that "/steps/2/tool" is of, counted as elsewhere, with its id.
+std::string step_of(const nlohmann::json& root, const std::string& pointer) {
+  constexpr std::string_view steps = "/steps/";
+  constexpr std::size_t longest_id = 64;
+  if (!pointer.starts_with(steps)) return {};
+  const auto end = std::min(pointer.find('/', steps.size()), pointer.size());
+  const nlohmann::json::json_pointer at{pointer.substr(0, end)};
+  if (!root.contains(at)) return {};
+  const auto number =
+      std::stoul(pointer.substr(steps.size(), end - steps.size()));
+  const auto& step = root.at(at);
+  const auto id = step.is_object() ? step.find("id") : step.end();
+  const bool named = id != step.end() && id->is_string() &&
+                     id->get_ref<const std::string&>().size() <= longest_id;
+  return "step " + std::to_string(number + 1) +
+         (named ? " \"" + id->get<std::string>() + "\"" : "");
+}
+
+/// "steps[2].tool" behind the step's own name.
+std::string key_in_step(const std::string& key) {
+  const auto end = key.find(']');
+  if (end == std::string::npos || end + 2 >= key.size()) return {};
+  return key.substr(end + 2) + ": ";
 }
 
 /// Of the part itself, or of the smallest one around it that has a place.
@@ -97,6 +124,8 @@ std::pair<std::size_t, std::size_t> line_of(const std::string& place) {
 }  // namespace
 
 std::string render(const plan_problem& x) {
+  if (!x.step.empty())
+    return x.place + ": " + x.step + ": " + key_in_step(x.key) + x.text;
   return x.place + ": " + (x.key.empty() ? "" : x.key + ": ") + x.text;
 }
 
@@ -106,15 +135,20 @@ checked_plan read_plan(const std::string& text, const std::string& name,
   const auto read = model::parse_document(text, format_of(text, name), name);
   if (!read) {
     auto why = read.error().message;
-    if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
-    out.problems.push_back({name, {}, std::move(why)});
+    auto place = name;
+    if (why.starts_with(name + ":")) {
+      const auto end = std::min(why.find(": ", name.size()), why.size());
+      place = why.substr(0, end);
+      why.erase(0, end + 2);
+    }
+    out.problems.push_back({std::move(place), {}, std::move(why)});
     return out;
   }
   for (const auto& x : read->problems) out.problems.push_back({name, {}, x});
   auto found = core::read_plan_document(read->root, check_of(tools));
   for (auto& x : found.mistakes)
-    out.problems.push_back(
-        {place_of(*read, x.pointer), key_of(x.pointer), std::move(x.text)});
+    out.problems.push_back({place_of(*read, x.pointer), key_of(x.pointer),
+                            std::move(x.text), step_of(read->root, x.pointer)});
   std::ranges::stable_sort(
       out.problems, {}, [](const plan_problem& x) { return line_of(x.place); });
   out.document = std::move(found.plan);

@@ -17,9 +17,10 @@ struct plan_problem {
   std::string place;  ///< "plan.toml:3:5"; without line where that is unknown
   std::string key;    ///< "steps[2].tool"; empty: the whole
   std::string text;
+  std::string step{};  ///< "step 3 "build"", as people count; or empty
 };
 
-/// `plan.toml:3:5: steps[2].tool: there is no tool …`
+/// `plan.toml:3:5: step 3 "build": tool: there is no tool …`
 std::string render(const plan_problem& x);
 
 struct checked_plan {

@@ -63,6 +63,20 @@ std::optional<grant_record> grant_of(const proposal_record& what,
   return named ? std::optional{std::move(out)} : std::nullopt;
 }
 
+bool covers_waiting(const grant_record& grant, const proposal_record& what) {
+  if (!what.can_always || what.definition.empty() || grant.tool != what.tool ||
+      grant.folder != what.folder || grant.definition != what.definition ||
+      (!grant.session.value.empty() && grant.session != what.session))
+    return false;
+  switch (grant.scope) {
+    case always_scope::none: break;
+    case always_scope::call: return grant.what == what.arguments;
+    case always_scope::pattern: return grant.what == what.pattern;
+    case always_scope::tool: return true;
+  }
+  return false;
+}
+
 std::vector<proposal_state> select_proposals(std::vector<proposal_state> all,
                                              const proposal_filter& filter) {
   std::ranges::reverse(all);

@@ -94,6 +94,10 @@ struct grant_record {
 std::optional<grant_record> grant_of(const proposal_record& what,
                                      const decision_record& x);
 
+/// Whether it holds for a call that waits, as far as records tell: a pattern
+/// only if the call itself offers that pattern.
+bool covers_waiting(const grant_record& grant, const proposal_record& what);
+
 /// A proposal as it stands.
 struct proposal_state {
   proposal_record what{};

@@ -24,3 +24,20 @@ TEST_CASE("the model is told of an error once, and of a cut") {
   result.output = "so far, then: too slow";
   CHECK(told_text(result, 100) == "Error (timeout)\n\nso far, then: too slow");
 }
+
+TEST_CASE("what a failed call put out stands without its error") {
+  const auto told = [](const std::string& output, const std::string& why) {
+    call_result result;
+    result.output = output;
+    if (!why.empty())
+      result.err = error{errc::tool_execution_error, "bash", why};
+    storage::call_record out;
+    out.told = told_text(result, 100);
+    out.err = result.err;
+    return told_output(out);
+  };
+  CHECK(told("all\n\ngood", "") == "all\n\ngood");
+  CHECK(told("a\n\nb", "exit status 2") == "a\n\nb");
+  CHECK(told("a\n\nexit status 2", "exit status 2") == "a\n\nexit status 2");
+  CHECK(told("", "no such file").empty());
+}

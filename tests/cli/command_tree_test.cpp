@@ -47,6 +47,9 @@ TEST_CASE("what a value may be is known") {
   CHECK(choices_of("text|json") == std::vector<std::string>{"text", "json"});
   CHECK(choices_of("FILE").empty());
   CHECK(kind_of("riffle sessions show", "ID") == "sessions");
+  CHECK(kind_of("riffle sessions delete", "ID") == "sessions");
+  for (const std::string name : {"resume", "cancel", "forget"})
+    CHECK(kind_of("riffle sessions " + name, "ID") == "unfinished");
   CHECK(kind_of("riffle proposals approve", "ID") == "proposals");
   CHECK(kind_of("riffle run", "--model") == "models");
   CHECK(kind_of("riffle run", "--agent") == "agents");

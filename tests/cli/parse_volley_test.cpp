@@ -57,6 +57,11 @@ TEST_CASE("words that were not quoted are no tasks by mistake") {
   CHECK(has(why, "riffle run -- one two three"));
   const auto meant = parsed<volley_command>({"run", "--", "one", "two"});
   CHECK(meant.tasks == std::vector<std::string>{"one", "two"});
+  // A sentence of a script without blanks is one word.
+  const std::vector<std::string> japanese{"テストを書いてください。",
+                                          "このコードを説明して。"};
+  CHECK(parsed<volley_command>({"run", japanese[0], japanese[1]}).tasks ==
+        japanese);
 }
 
 TEST_CASE("standard input is read once") {

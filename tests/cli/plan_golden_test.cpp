@@ -153,7 +153,6 @@ TEST_CASE("golden: a plan at 60 columns") {
 [2/3] ✓ notes: Write release notes from th… (2.4s, 2 calls)
 [TOOL] bash: git push --follo… ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
-        no such remote
 )");
 }
 
@@ -173,7 +172,6 @@ TEST_CASE("golden: a plan at 80 columns") {
 [2/3] ✓ notes: Write release notes from this log, in 日本語 an… (2.4s, 2 calls)
 [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
-        no such remote
 )");
 }
 
@@ -193,7 +191,6 @@ TEST_CASE("golden: a plan at 200 columns") {
 [2/3] ✓ notes: Write release notes from this log, in 日本語 and in English, and say of each change whom it is for: {{steps.log.output}} (2.4s, 2 calls)
 [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
 [3/3] ✗ push: bash (0.3s)
-        no such remote
 )");
 }
 
@@ -258,7 +255,7 @@ TEST_CASE("golden: a plan in a file, and one that is told all of") {
 [2/3] ✓ notes (2.4s)
 [3/3] ▶ push: bash
 [TOOL] bash: git push --follow-tags origin main ✗ no such remote — 0.1s
-[3/3] ✗ push (0.3s): no such remote
+[3/3] ✗ push (0.3s)
 )");
   view_options verbose = at_terminal();
   verbose.level = verbosity::verbose;
@@ -288,7 +285,9 @@ TEST_CASE("an attempt that failed is told, and what its tools did stays") {
   const auto middle = x.picture.text();
   CAPTURE(middle);
   CHECK(middle.find("[1/1] ↻ build: bash (attempt 2)") != std::string::npos);
-  CHECK(middle.find("[RETRY] step: attempt 1 of 3") != std::string::npos);
+  CHECK(middle.find("[TOOL] bash: make ✗ exit 2") != std::string::npos);
+  CHECK(middle.find("[RETRY] step: attempt 1 of 3 failed; again in 0.0s") !=
+        std::string::npos);
   const error why{errc::tool_execution_error, "plan", "exit 2"};
   x.end(3s, 1, "build", 3000, run_status::failed, why);
   const auto all = x.picture.text();
@@ -296,4 +295,48 @@ TEST_CASE("an attempt that failed is told, and what its tools did stays") {
   CHECK(all.find("[TOOL] bash: make ✗ exit 2") != std::string::npos);
   CHECK(all.find("[1/1] ✗ build: bash (attempt 2) (3.0s)\n") !=
         std::string::npos);
+}
+
+TEST_CASE("why a step failed is told once") {
+  stage x{80};
+  x.on(0s, events::plan_started{run_id{plan_id}, 2});
+  const std::string reason = "no such file: no/such";
+  const error why{errc::tool_execution_error, "plan", "not_found: " + reason};
+  SECTION("the line of its call says it") {
+    x.begin(0s, 1, "look", "", "read");
+    x.call(0s, "c1", "read", "Reading no/such", R"({"path":"no/such"})");
+    x.result(1s, "c1", "read", plan_id, reason);
+    x.end(1s, 1, "look", 1000, run_status::failed, why);
+  }
+  SECTION("no line says it, so the end does") {
+    x.begin(0s, 1, "look", "", "read");
+    x.end(1s, 1, "look", 1000, run_status::failed, why);
+  }
+  SECTION("a call of an agent is not the step") {
+    x.begin(0s, 1, "look", "Look.", "");
+    x.call(0s, "c1", "read", "Reading no/such", R"({"path":"no/such"})",
+           "run_1");
+    x.result(1s, "c1", "read", "run_1", "not there");
+    x.end(1s, 1, "look", 1000, run_status::failed, why);
+  }
+  x.tick(2s);
+  x.show(x.view.hide_status());
+  const auto all = x.picture.text();
+  CAPTURE(all);
+  const auto first = all.find(reason);
+  CHECK(first != std::string::npos);
+  CHECK(all.find(reason, first + 1) == std::string::npos);
+}
+
+TEST_CASE("of what a failed call put out the last ten lines are told") {
+  const stage x{80};
+  std::string output;
+  for (int i = 1; i <= 12; ++i) output += "line " + std::to_string(i) + "\n";
+  output += "x.cpp:3: \x1b[31merror\n\nexit status 2\n";
+  const auto lines = x.view.last_lines(output, "exit status 2");
+  CHECK(lines.starts_with("        line 4\n        line 5\n"));
+  CHECK(lines.ends_with("        line 12\n        x.cpp:3: ^[[31merror\n"));
+  CHECK(x.view.last_lines("", "exit status 2").empty());
+  CHECK(x.view.last_lines("exit status 2\n", "exit status 2").empty());
+  CHECK(x.view.last_lines("no such file", "not_found: no such file").empty());
 }

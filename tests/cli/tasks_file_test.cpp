@@ -57,7 +57,10 @@ TEST_CASE("what is wrong in a file of tasks is said with its place") {
   CHECK(bad("[]") == "t.txt: holds no task");
   CHECK(bad("a\n{\"task\":") ==
         "t.txt, line 2: begins with '{' and is no JSON object");
-  CHECK(bad("[1") == "t.txt: begins with '[' and is no JSON array");
+  CHECK(bad("[1") ==
+        "t.txt, line 1: the text begins with '[' and is no JSON array: it "
+        "breaks off here");
+  CHECK(bad("[\"a\",\n\"b\",\n]").starts_with("t.txt, line 3: "));
   CHECK(bad("[\"a\", 1]") ==
         "t.txt, element 2: a task is a text, or an object with \"task\"");
   CHECK(bad(R"({"agent":"a"})") == "t.txt, line 1: \"task\" is missing");
@@ -76,6 +79,16 @@ TEST_CASE("what is wrong in a file of tasks is said with its place") {
   CHECK(bad("a\n\xff") == no_text);
   CHECK(bad(std::string{"a\n\0b", 4}) == no_text);
   CHECK(bad("a\n[\"\xc3\"]") == no_text);
+}
+
+TEST_CASE("all that is wrong in a file of tasks is said at once") {
+  CHECK(bad("{\"taks\":\"a\"}\ngood\n{\"task\":3}\n") ==
+        bad("{\"taks\":\"a\"}") + "\nt.txt, line 3: \"task\" has to be a text");
+  CHECK(bad("[1, \"a\", \"\"]") ==
+        bad("[1]") + "\nt.txt, element 3: the task is empty");
+  std::string many;
+  for (int i = 0; i < 25; ++i) many += "{}\n";
+  CHECK(bad(many).ends_with("line 20: \"task\" is missing\n… and 5 more"));
 }
 
 TEST_CASE("ten thousand tasks are read") {

@@ -135,9 +135,9 @@ TEST_CASE("each mistake of a plan is told with its place") {
   check_only(plan({{{"tool", "read"}, {"arguments", {{"wrong", 1}}}}}),
              "/steps/0/arguments: wrong");
   check_only(plan({step("a"), step("a")}),
-             "/steps/1/id: steps[0] has the id \"a\" already");
+             "/steps/1/id: step 1 has the id \"a\" already");
   check_only(plan({step("2"), {{"instruction", "x"}}}),
-             "/steps/1: steps[0] has the id \"2\" already");
+             "/steps/1: step 1 has the id \"2\" already");
 }
 
 TEST_CASE("references of a plan lead to earlier steps") {

@@ -61,6 +61,7 @@ TEST_CASE("bash completes commands, options, values and names") {
   CHECK_FALSE(has_line(options, "--model"));
   CHECK(has_line(offered(folder, "riffle run --output ''"), "jsonl"));
   CHECK(has_line(offered(folder, "riffle sessions show ''"), "mine"));
+  CHECK_FALSE(has_line(offered(folder, "riffle sessions resume ''"), "mine"));
   CHECK(has_line(offered(folder, "riffle run --session m"), "mine"));
   CHECK(has_line(offered(folder, "riffle run --agent ''"), "default"));
   CHECK(has_line(offered(folder, "riffle run --model ''"), "default"));

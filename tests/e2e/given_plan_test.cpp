@@ -127,8 +127,9 @@ TEST_CASE("plan check tells all mistakes and starts nothing") {
       riffle::testing::riffle(x.folder, {"plan", "check", "bad.toml"});
   CHECK(bad.status == 2);
   for (const auto* part :
-       {"bad.toml:3:", "steps[0].tool: there is no tool",
-        "bad.toml:5:", "refers to step \"z\"", "bad.toml:6:", "unknown key"})
+       {"bad.toml:3:", "step 1 \"a\": tool: there is no tool",
+        "bad.toml:5:", "step 2: instruction: refers to step \"z\"",
+        "bad.toml:6:", "unknown key"})
     CHECK(bad.err.find(part) != std::string::npos);
   const auto as_json = riffle::testing::riffle(
       x.folder, {"plan", "check", "--output", "json", "bad.toml"});
@@ -136,6 +137,12 @@ TEST_CASE("plan check tells all mistakes and starts nothing") {
   const auto run = riffle::testing::riffle(x.folder, {"plan", "bad.toml"});
   CHECK(run.status == 2);
   CHECK(run.err.find("bad.toml:6:") != std::string::npos);
+  CHECK(run.err.ends_with("\n(invalid_plan)\n"));
+  x.folder.write("broken.toml", "steps = [\n");
+  const auto broken =
+      riffle::testing::riffle(x.folder, {"plan", "check", "broken.toml"});
+  CHECK(broken.err.starts_with("broken.toml:"));
+  CHECK(broken.err.find("broken.toml:", 1) == std::string::npos);
   x.folder.write("good.toml", "[[steps]]\ninstruction = \"go\"\n");
   const auto good =
       riffle::testing::riffle(x.folder, {"plan", "check", "good.toml"});

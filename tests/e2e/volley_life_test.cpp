@@ -154,6 +154,8 @@ TEST_CASE("sessions cancel ends what a killed volley has left") {
   CHECK(has(offered.err,
             "A volley of 3 tasks of this folder was not finished: " + id));
   CHECK(has(offered.err, "'riffle sessions resume " + id + "' finishes it"));
+  CHECK(run(x.folder, {"completion", "--names", "unfinished"}).out ==
+        id + "\n");  // and none of its tasks
   const auto end =
       run(x.folder, {"sessions", "cancel", id, "--output", "json"});
   CAPTURE(end.err);

@@ -322,3 +322,38 @@ TEST_CASE("a denial gives nothing, whatever it says") {
   CHECK_FALSE(grant_of(make_proposal(run, "prop_1"),
                        make_decision("prop_1", proposal_outcome::denied)));
 }
+
+TEST_CASE("what is always approved covers calls that wait") {
+  const auto run = make_run("ses_1", "run_1");
+  auto what = make_proposal(run, "prop_2");
+  what.can_always = true;
+  what.definition = "def";
+  what.pattern = "git log *";
+  grant_record grant{
+      {"prop_1"},         {}, what.folder, what.tool, what.definition,
+      always_scope::tool, {}, "user",      {}};
+  CHECK(covers_waiting(grant, what));
+  SECTION("of its session alone") {
+    grant.session = what.session;
+    CHECK(covers_waiting(grant, what));
+    grant.session = {"ses_2"};
+  }
+  SECTION("these arguments") {
+    grant.scope = always_scope::call;
+    grant.what = what.arguments;
+    CHECK(covers_waiting(grant, what));
+    grant.what = "{}";
+    what.arguments = "{\"x\":1}";
+  }
+  SECTION("a pattern that the call offers") {
+    grant.scope = always_scope::pattern;
+    grant.what = what.pattern;
+    CHECK(covers_waiting(grant, what));
+    what.pattern = "git push *";
+  }
+  SECTION("another tool") { grant.tool = "other"; }
+  SECTION("a tool that is not what it was") { grant.definition = "new"; }
+  SECTION("another folder") { grant.folder = "/elsewhere"; }
+  SECTION("a rule asks each time") { what.can_always = false; }
+  CHECK_FALSE(covers_waiting(grant, what));
+}

@@ -34,7 +34,10 @@ std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
             return dialog_options{io.err.columns(),    io.err.rows(), color,
                                   locale_lacks_utf8(), !can_erase(),  stops};
           },
-          about.typing});
+          about.typing,
+          [&output](std::size_t more) {
+            return output.beside_question(more);
+          }});
   return out;
 }
 

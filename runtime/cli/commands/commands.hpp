@@ -23,7 +23,9 @@ struct console {
   /// terminal is too narrow for it.
   void say(std::string_view text);
 
-  /// "riffle: message" and a line end, on standard error.
+  /// "riffle: message" and a line end, on standard error. A command that ends
+  /// the message (": riffle …") stands below it at a terminal, in one piece, so
+  /// that it can be copied.
   void complain(std::string_view message);
 
   /// Says, once, why standard output cannot be written, if it cannot. A reader

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // riffle completion bash|zsh|fish|man | --names KIND
+#include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/cli/command_tree.hpp"
 #include "runtime/cli/commands/commands.hpp"
@@ -11,6 +15,7 @@
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/proposals.hpp"
 #include "runtime/service/sessions.hpp"
+#include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
 
@@ -30,6 +35,48 @@ std::vector<std::string> sessions_of(const config::config& settings) {
     const auto volley = x.runs > 0 ? volley_of(x.last) : std::string{};
     if (!volley.empty() && volleys.insert(volley).second) out.push_back(volley);
     out.push_back(x.id.value);
+  }
+  return out;
+}
+
+/// A task is left that did not come to its end.
+bool is_left(storage::journal& journal, const std::string& volley) {
+  const auto record = service::load_volley(journal, volley);
+  if (!record) return false;
+  std::set<std::string> sessions;
+  for (const auto& task : record->request.tasks)
+    if (task.session) sessions.insert(task.session->value);
+  std::map<std::size_t, storage::run_state> last;
+  for (const auto& session : sessions)
+    if (const auto runs =
+            service::runs_in_session(journal, volley, session_id{session}))
+      for (const auto& [task, run] : *runs)
+        last.insert_or_assign(task, run.state);
+  const auto ended = std::ranges::count_if(last, [](const auto& x) {
+    return x.second == storage::run_state::completed ||
+           x.second == storage::run_state::failed;
+  });
+  return static_cast<std::size_t>(ended) < record->request.tasks.size();
+}
+
+/// What can be resumed or ended: volleys and plans by their own names, their
+/// tasks and steps not one by one.
+std::vector<std::string> unfinished_of(const config::config& settings) {
+  std::vector<std::string> out;
+  const auto journal =
+      service::open_journal(settings, service::journal_use::reads);
+  if (!journal || !*journal) return out;
+  const auto all = service::sessions{*journal, {}}.list(most_names);
+  if (!all) return out;
+  std::set<std::string> volleys;
+  for (const auto& x : *all) {
+    if (x.runs == 0 || is_of_plan(x.last)) continue;
+    const auto volley = volley_of(x.last);
+    if (volley.empty()) {
+      if (x.last.state == storage::run_state::active) out.push_back(x.id.value);
+    } else if (volleys.insert(volley).second && is_left(**journal, volley)) {
+      out.push_back(volley);
+    }
   }
   return out;
 }
@@ -63,6 +110,7 @@ std::vector<std::string> keys_of(const Map& all) {
 std::vector<std::string> names_of(const std::string& kind,
                                   const config::config& settings) {
   if (kind == "sessions") return sessions_of(settings);
+  if (kind == "unfinished") return unfinished_of(settings);
   if (kind == "proposals") return proposals_of(settings);
   if (kind == "tools") return tools_of(settings);
   if (kind == "agents") return keys_of(settings.agents);

@@ -150,7 +150,7 @@ std::optional<int> go_on_with_plan(runtime& rt, const plan_command& x,
                 "' goes on with it instead");
     return std::nullopt;
   }
-  io.err.write(what + "\n");
+  io.say(what + "\n");
   const auto stopped = [&] { return signals.asked_to_stop(); };
   const auto given = ask("Go on with it?",
                          {{"y", "yes", "[y]es"},

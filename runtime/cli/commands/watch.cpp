@@ -80,17 +80,19 @@ void tell_proposed(std::uint32_t calls, const std::set<std::string>& ids,
 
 int give_up(const run& x, console& io) {
   io.complain(
-      "the run did not settle in time; finish it with 'riffle sessions "
+      "the run did not settle in time; finish it with: riffle sessions "
       "resume " +
-      x.session().value + "'");
+      x.session().value);
   return interrupted_by_user;
 }
 
 /// The log cannot be written or read: what was stored is not lost.
 int cut_off(const error& why, const run& x, console& io) {
   const int status = report(why, io);
-  io.complain("the run is suspended; finish it with 'riffle sessions resume " +
-              x.session().value + "' once that is mended");
+  io.complain(
+      "the run is suspended; once that is mended finish it with: riffle "
+      "sessions resume " +
+      x.session().value);
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/asking.hpp"
 #include "runtime/cli/commands/unread_limits.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/output_text.hpp"
 #include "runtime/cli/view/plan_output.hpp"
 #include "runtime/cli/view/run_output.hpp"
 
@@ -20,9 +21,8 @@ namespace {
 int unfinished(const run& plan, const plan_events& logs, console& io) {
   const int status = logs.failure() ? report(*logs.failure(), io) : failed;
   io.complain(
-      "the plan does not go on here; finish it with 'riffle sessions "
-      "resume " +
-      plan.id().value + "'");
+      "the plan does not go on here; finish it with: riffle sessions resume " +
+      plan.id().value);
   return status;
 }
 
@@ -32,17 +32,41 @@ constexpr auto look_first =
     "can be a plan of its own. Another time 'riffle sessions resume ID "
     "--on-error retry' runs such a step again, 'continue' goes on behind it";
 
+/// Why a step failed stands above it.
+std::string why_failed(const plan_report& told) {
+  const auto& why = told.finished()->err->message;
+  const auto& step = told.failed_step();
+  if (!step) return why;
+  const auto head = "step \"" + step->id + "\"";
+  return why == head + ": " + step->err->message ? head + " failed" : why;
+}
+
 void tell_failure(const run& of, const plan_report& told,
                   const common_options& options, console& io) {
   const auto& why = told.finished()->err;
+  const auto plan = "plan " + of.id().value;
+  if (!why) return;
   const bool cancelled =
       told.finished()->status == events::run_status::cancelled;
-  const bool quiet = options.level == verbosity::quiet;
-  if (!why || (quiet && cancelled)) return;
-  io.complain("plan " + of.id().value + ": " + why->message);
-  const auto& step = told.failed_step();
-  if (!quiet && !cancelled && step && step->err->code == errc::interrupted)
-    io.complain(look_first);
+  if (options.level == verbosity::quiet) {
+    if (!cancelled) io.complain(plan + ": " + why->message);
+  } else if (cancelled) {
+    io.complain(plan + ": " + why->message +
+                ". A plan that was cancelled does not go on; 'riffle plan "
+                "FILE' begins it anew, and what its steps said stays: riffle "
+                "sessions show " +
+                of.id().value);
+  } else {
+    io.complain(plan + ": " + why_failed(told));
+    const auto& step = told.failed_step();
+    if (step && step->err->code == errc::interrupted) io.complain(look_first);
+  }
+}
+
+/// What a call put out, as far as it is on record.
+std::string last_output(runtime& rt, const call_id& id) {
+  const auto kept = rt.output(id);
+  return kept ? end_of({kept->file, kept->text}) : std::string{};
 }
 
 /// Until the end of the plan; false: it did not settle in time.
@@ -69,6 +93,8 @@ int watch_plan(watched_run x, const common_options& options, show_options show,
       [&] { return signals.asked_to_stop() || room.is_over_time(); }, io};
   show.asks = x.keyboard.has_value();
   plan_output output{x.of.id(), options, show, io.out, io.err};
+  output.read_outputs(
+      [&x](const call_id& id) { return last_output(x.rt, id); });
   watched_work work{
       output,
       x.keyboard,

@@ -94,10 +94,11 @@ bool approval_prompt::has_draft() const {
   return around_.typing != nullptr && !around_.typing->editor().text().empty();
 }
 
-/// A text in the input line shows that somebody types. Where there is none
-/// nothing does, so that silence in the middle of a sentence tells nothing.
-bool approval_prompt::wants_tab() const {
-  return around_.typing == nullptr || has_draft();
+/// Without an input line only characters are a text: who presses Enter behind a
+/// letter, or takes back what stands nowhere, types nothing.
+bool approval_prompt::means_nothing(const key& x) const {
+  return around_.typing == nullptr && x.what != key_kind::text &&
+         x.what != key_kind::tab && x.what != key_kind::end_of_input;
 }
 
 bool approval_prompt::typed_before() {
@@ -118,8 +119,11 @@ bool approval_prompt::typed_before() {
   std::array<char, 4096> piece{};
   constexpr int most = 1000;  // somebody else may type for ever
   for (int i = 0; i < most && ::poll(&ready, 1, 0) > 0; ++i) {
-    if (::read(keyboard_.get(), piece.data(), piece.size()) <= 0) break;
-    found = true;
+    const auto n = ::read(keyboard_.get(), piece.data(), piece.size());
+    if (n <= 0) break;
+    for (const auto& x :
+         keys_.feed({piece.data(), static_cast<std::size_t>(n)}))
+      found = found || !means_nothing(x);
   }
   return found;
 }
@@ -133,7 +137,9 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   }
   if (!open_) {
     // A log that is shown from its beginning holds what was decided long ago.
-    if (decided()) return waiting_.pop_front();
+    const auto found = known();
+    if (found && (found->decided || is_covered(found->what)))
+      return waiting_.pop_front();
     ask();
   }
   if (!is_plain() &&
@@ -143,8 +149,9 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
     if (!is_plain() &&
-        gate_.look(std::chrono::steady_clock::now(), wants_tab()))
+        gate_.look(std::chrono::steady_clock::now(), has_draft()))
       show_again();
+    look_beside();
     return close_if_decided();
   }
   std::array<char, 16384> piece{};
@@ -188,11 +195,12 @@ void approval_prompt::take_keys(std::string_view bytes) {
 
 void approval_prompt::on_key(const key& x, bool alone) {
   if (open_->wants_text()) return on_reason(x);
+  if (means_nothing(x)) return;
   const auto now = std::chrono::steady_clock::now();
   // Without an input line there is nothing to go to.
   const bool stays = around_.typing == nullptr && gate_.answers();
   if (stays && x.what == key_kind::tab) return gate_.typed(now);
-  switch (gate_.on(x, alone, now, wants_tab())) {
+  switch (gate_.on(x, alone, now, has_draft())) {
     case key_goal::moved: return;
     case key_goal::answer: return on_answer(x);
     case key_goal::text: break;
@@ -278,8 +286,9 @@ void approval_prompt::close_if_decided() {
   const auto now = std::chrono::steady_clock::now();
   if (now - checked_ < between_checks) return;
   checked_ = now;
-  const auto found = decided();
-  if (!found) return;
+  const auto now_known = known();
+  if (!now_known || !now_known->decided) return;
+  const auto& found = now_known->decided;
   if (is_plain()) around_.show("\n");
   // The log says that the run ended, or asks anew: nobody decided anything.
   if (found->how == events::proposal_outcome::cancelled) {
@@ -296,14 +305,34 @@ void approval_prompt::close_outdated() {
   close("");
 }
 
-/// What came of the first that waits, if the journal knows it.
-std::optional<storage::decision_record> approval_prompt::decided() {
+/// The first that waits, if the journal knows it.
+std::optional<storage::proposal_state> approval_prompt::known() {
   proposal_filter filter;
   filter.id = waiting_.front().proposal;
-  const auto found = around_.rt.proposals(filter);
+  auto found = around_.rt.proposals(filter);
   if (!found || found->empty()) return std::nullopt;
   folder_ = found->front().what.folder;
-  return found->front().decided;
+  return std::move(found->front());
+}
+
+/// What a person always approves since this was asked for, at the question of
+/// another task or elsewhere, holds for it, too: it need not be asked.
+bool approval_prompt::is_covered(const storage::proposal_record& what) {
+  const auto grants = around_.rt.grants(what.session);
+  if (!grants) return false;
+  const auto found = std::ranges::find_if(
+      *grants, [&](const auto& x) { return storage::covers_waiting(x, what); });
+  if (found == grants->end()) return false;
+  decision x;
+  x.approved = true;
+  x.by = "always (" + found->by + ")";
+  x.reason = grant_text(*found);
+  x.digest = what.digest;
+  const auto done = around_.rt.decide(what.id, std::move(x));
+  if (!done || done->verdict != decision_verdict::accepted) return false;
+  around_.show("Not asked, " + safe_line(grant_text(*found), 200) + ": " +
+               safe_line(waiting_.front().title, 200) + "\n");
+  return true;
 }
 
 }  // namespace riffle::cli

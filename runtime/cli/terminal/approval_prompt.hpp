@@ -40,6 +40,9 @@ class approval_prompt {
     std::function<dialog_options()> screen;
     /// Gets the keys that answer nothing; null: they are dropped.
     chat_prompt* typing = nullptr;
+    /// What goes on while a question hides it, on one line, with so many
+    /// further questions; "": nothing else does.
+    std::function<std::string(std::size_t)> beside = {};
   };
   approval_prompt(unique_fd keyboard, surroundings around);
 
@@ -74,7 +77,7 @@ class approval_prompt {
   /// Nobody saw the question when that was typed.
   bool typed_before();
   [[nodiscard]] bool has_draft() const;
-  [[nodiscard]] bool wants_tab() const;
+  [[nodiscard]] bool means_nothing(const key& x) const;
   void take_keys(std::string_view bytes);
   void take_lines(std::string_view bytes);
   void on_key(const key& x, bool alone);
@@ -88,14 +91,19 @@ class approval_prompt {
   void close(const std::string& why);
   void close_if_decided();
   void close_outdated();
-  [[nodiscard]] std::optional<storage::decision_record> decided();
+  [[nodiscard]] std::optional<storage::proposal_state> known();
+  bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
   /// Below the picture: the prompt, and what is typed.
   [[nodiscard]] std::vector<std::string> bottom() const;
+  [[nodiscard]] std::string beside() const;
   /// Behind these bytes, in one piece with them.
   void draw(std::string bytes = {});
+  void draw_bottom(std::string bytes);
+  /// The line about the others, if it says something else by now.
+  void look_beside();
   /// Up to the first of the last `rows` rows that were drawn, on a terminal of
   /// so many columns.
   [[nodiscard]] std::string erasure_of(std::size_t rows,
@@ -121,7 +129,9 @@ class approval_prompt {
   std::vector<std::string> drawn_;       ///< rows, without colours
   std::size_t picture_rows_ = 0;         ///< the first of them
   bool has_picture_ = true;              ///< the next drawing shows it
-  std::string typed_;                    ///< of a line that has not ended
+  std::string beside_;                   ///< as it was drawn …
+  std::chrono::steady_clock::time_point beside_at_{};  ///< … and when
+  std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
 };

@@ -51,13 +51,13 @@ std::vector<std::string> approval_prompt::bottom() const {
     for (auto& row : wrapped(line, width, "", ""))
       rows.push_back(std::move(row));
   };
+  if (!beside_.empty()) rows.push_back(fit(beside_, width));
   std::string text = open_->prompt();
   if (open_->wants_text())
     text += safe_line(reason_.text(), longest_reason);
   else if (!gate_.answers() && text.ends_with(" > "))
     text.replace(text.size() - 3, 3,
-                 around_.typing == nullptr ? ": Tab first"
-                 : wants_tab() || gate_.away()
+                 has_draft() || gate_.away()
                      ? ": Tab first, keys go to the line below"
                      : ": wait half a second");
   std::string_view rest = text;
@@ -76,12 +76,39 @@ void approval_prompt::draw(std::string bytes) {
   drawn_.clear();
   auto rows = has_picture_ ? open_->picture() : std::vector<std::string>{};
   picture_rows_ = rows.size();
-  for (auto& row : bottom()) rows.push_back(std::move(row));
   for (auto& row : rows) {
-    bytes += (drawn_.empty() ? "" : "\n") + row;
+    bytes += row + "\n";
+    drawn_.push_back(without_colors(row));
+  }
+  draw_bottom(std::move(bytes));
+}
+
+/// Below the picture, which stands there or is part of `bytes`.
+void approval_prompt::draw_bottom(std::string bytes) {
+  drawn_.resize(picture_rows_);
+  beside_ = beside();
+  beside_at_ = std::chrono::steady_clock::now();
+  for (auto& row : bottom()) {
+    bytes += (drawn_.size() == picture_rows_ ? "" : "\n") + row;
     drawn_.push_back(without_colors(row));
   }
   around_.show(bytes);
+}
+
+std::string approval_prompt::beside() const {
+  if (!around_.beside || is_plain()) return {};
+  return around_.beside(waiting_.size() - 1);
+}
+
+/// Once a second is enough for a time; a terminal that is being resized has to
+/// settle first.
+void approval_prompt::look_beside() {
+  constexpr auto between = std::chrono::seconds{1};
+  if (!open_ || drawn_.empty() ||
+      std::chrono::steady_clock::now() - beside_at_ < between ||
+      around_.screen().columns != options_.columns || beside() == beside_)
+    return;
+  draw_bottom(erasure_of(drawn_.size() - picture_rows_, options_.columns));
 }
 
 /// A narrower terminal has wrapped them.

@@ -13,7 +13,12 @@
 namespace riffle::cli {
 
 void console::complain(std::string_view message) {
-  say("riffle: " + safe_text(message) + "\n");
+  const auto text = "riffle: " + safe_text(message) + "\n";
+  const auto command = text.rfind(": riffle ");
+  if (err.columns() == 0 || command == std::string::npos) return say(text);
+  const auto behind = command + 2;
+  say(text.substr(0, behind - 1) + "\n");
+  err.write("  " + text.substr(behind));
 }
 
 void console::say(std::string_view text) {
@@ -36,7 +41,10 @@ int report(const std::vector<config::mistake>& mistakes, console& io,
 }
 
 int report(const error& x, console& io) {
-  io.complain(x.message + " (" + std::string{to_string(x.code)} + ")");
+  // Behind several lines it would look like a part of the last one.
+  const bool one_line = x.message.find('\n') == std::string::npos;
+  io.complain(x.message + (one_line ? " (" : "\n(") +
+              std::string{to_string(x.code)} + ")");
   return status_of(x.code);
 }
 

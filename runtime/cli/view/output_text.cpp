@@ -54,6 +54,19 @@ bool for_each_piece(const whole_output& x,
 
 }  // namespace
 
+std::string end_of(const whole_output& x) {
+  constexpr std::size_t most = 16u << 10;
+  std::string out;
+  for_each_piece(x, [&](std::string_view piece) {
+    out.append(piece);
+    auto cut = out.size() > most ? out.size() - most : 0;
+    while (cut > 0 && cut < out.size() && continues_character(out[cut])) ++cut;
+    out.erase(0, cut);
+    return true;
+  });
+  return out;
+}
+
 bool write_text(const whole_output& x, fd_writer& out) {
   const bool terminal = out.is_terminal();
   char last = '\n';

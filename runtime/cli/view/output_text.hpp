@@ -22,6 +22,9 @@ struct whole_output {
 /// read to its end or nobody reads.
 bool write_text(const whole_output& x, fd_writer& out);
 
+/// Its last 16 KiB; "" if it cannot be read.
+std::string end_of(const whole_output& x);
+
 /// `head` is a JSON object; it gets the member "output".
 bool write_json(const whole_output& x, std::string head, fd_writer& out);
 

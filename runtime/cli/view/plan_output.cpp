@@ -33,7 +33,22 @@ void plan_output::on(const event_view& x, time_point now) {
   if (e->run == plan_) report_.on(*e);
   report_.count(*e);
   write(view_.on(*e, now, size()));
+  if (e->run == plan_) tell_end_of_output(*e);
   tell(*e);
+}
+
+/// Below the line of a step whose call failed: why it did often stands at the
+/// end of its output.
+void plan_output::tell_end_of_output(const event& x) {
+  if (std::holds_alternative<events::plan_step_started>(x.body)) call_ = {};
+  if (const auto* call = std::get_if<events::tool_call>(&x.body))
+    call_ = call->id;
+  const auto* end = std::get_if<events::plan_step_finished>(&x.body);
+  if (!end || end->status != events::run_status::failed || !end->err ||
+      call_.empty() || !end_of_output_ || options_.level == verbosity::quiet ||
+      show_.tool_trace)
+    return;
+  interject(view_.last_lines(end_of_output_(call_), end->err->message));
 }
 
 void plan_output::finish(std::uint32_t unasked) {

@@ -2,9 +2,12 @@
 #include "runtime/cli/view/plan_view.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "runtime/base/text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
 
 namespace riffle::cli {
 
@@ -14,6 +17,13 @@ constexpr std::size_t longest_id = 64;
 constexpr std::size_t longest_in_a_file = 60;  ///< of what a step is to do
 constexpr std::size_t longest_in_a_row = 200;
 constexpr std::size_t longest_message = 300;
+constexpr std::size_t indent = 8;  ///< of what stands below an end
+
+/// A step's error names the code of its call's where plans have another one.
+bool says(const std::string& of_step, const std::string& of_call) {
+  return !of_call.empty() &&
+         (of_step == of_call || of_step.ends_with(": " + of_call));
+}
 
 }  // namespace
 
@@ -40,10 +50,13 @@ screen_writes plan_view::on(const event& x, time_point now, view_size size) {
   } else if (const auto* s = std::get_if<events::plan_step_started>(&x.body)) {
     step_ = s->step - 1;
     title_ = title_of(*s);
+    told_.clear();
     lines = begin(*step_, title_, s->attempt > 1, now, size.columns);
   } else if (const auto* e = std::get_if<events::plan_step_finished>(&x.body)) {
     lines = end_step(*e, size.columns);
   } else if (auto* open = step_ ? working(*step_) : nullptr) {
+    if (const auto* result = std::get_if<events::tool_result>(&x.body))
+      told_ = result->err ? result->err->message : std::string{};
     const auto said = open->on(x, size.columns);
     lines = said.thoughts + said.traces;
   } else {
@@ -63,10 +76,32 @@ std::string plan_view::end_step(const events::plan_step_finished& x,
   // Without a row above it its title stands there already, and its id will do.
   end.title = folds ? title_ : safe_line(x.id, longest_id);
   end.took_ms = x.duration_ms;
-  if (!end.well) end.why = safe_line(x.err->message, longest_message);
+  // A call that failed has a line of its own, which says why.
+  const bool told = !end.well && x.run.empty() && says(x.err->message, told_) &&
+                    told_.size() <= longest_in_a_row;
+  if (!end.well && !told) end.why = safe_line(x.err->message, longest_message);
   end.beside = !folds;
   step_.reset();
   return work_view::end(step, end, columns);
+}
+
+std::string plan_view::last_lines(const std::string& output,
+                                  const std::string& why) const {
+  constexpr std::size_t most = 10;
+  const auto text = safe_text(output);
+  std::vector<std::string> lines;
+  for_each_line(text, [&](std::string_view line) {
+    lines.emplace_back(fit(line, longest_message));
+  });
+  const auto said_twice = [&] {
+    return trimmed(lines.back()).empty() || says(why, lines.back());
+  };
+  while (!lines.empty() && said_twice()) lines.pop_back();
+  const auto first = lines.size() > most ? lines.size() - most : 0;
+  std::string out;
+  for (auto i = first; i < lines.size(); ++i)
+    out += std::string(indent, ' ') + lines[i] + "\n";
+  return out;
 }
 
 }  // namespace riffle::cli

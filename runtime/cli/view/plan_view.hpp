@@ -22,6 +22,11 @@ class plan_view : public work_view {
   /// The next event, of the plan's log or of the run of its open step.
   screen_writes on(const event& x, time_point now, view_size size);
 
+  /// The last lines of what a call put out, below the step that failed by it;
+  /// `why`: its error, which its tool may have written below it.
+  [[nodiscard]] std::string last_lines(const std::string& output,
+                                       const std::string& why) const;
+
  private:
   [[nodiscard]] std::string title_of(const events::plan_step_started& x) const;
   std::string end_step(const events::plan_step_finished& x,
@@ -30,6 +35,7 @@ class plan_view : public work_view {
   trace_writer own_;                 ///< of what comes between steps
   std::optional<std::size_t> step_;  ///< the one that is open
   std::string title_;                ///< of it
+  std::string told_;                 ///< why its last call failed
 };
 
 }  // namespace riffle::cli

@@ -11,6 +11,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_title = 200;
+constexpr std::size_t longest_message = 2000;
 
 /// A task that had no run, or whose run is not on record here.
 json without_run(const told_result& x) {
@@ -85,7 +86,7 @@ std::string result_text(const told_result& x, const std::string& place,
     if (const auto& why = x.result.failure) {
       const auto code = to_string(why->code);
       if (code != to_string(x.result.status)) out += ": " + std::string{code};
-      out += ": " + safe_line(why->message, longest_title);
+      out += ": " + safe_line(why->message, longest_message);
     }
     out += ")";
   }

@@ -192,6 +192,7 @@ void trace_writer::name_place(const events::tool_result& x) {
 
 std::string trace_writer::on(const events::tool_result& x, wall_time) {
   const bool good = x.how == outcome::ok;
+  told_ = x.err ? x.err->message : std::string{};
   name_place(x);
   const auto label = label_of(x.id);
   const bool told = denied_.erase(x.id) > 0 &&
@@ -291,11 +292,15 @@ std::string trace_writer::on(const events::retry& x, wall_time) {
   if (x.id) out += " " + label_of(*x.id);
   const bool same = x.attempt > 1 && failed_ == x.reason;
   failed_ = x.reason;
+  // The line of its call stands above it.
+  const bool told = x.what == events::retry_what::step && !told_.empty() &&
+                    x.reason.ends_with(told_);
   return out + ": attempt " + std::to_string(x.attempt) + " of " +
          std::to_string(x.max_attempts) +
          (core::is_rate_refusal(x.reason) ? " was refused" : " failed") +
-         (same ? " the same way"
-               : ": " + safe_line(x.reason, longest_message)) +
+         (same   ? " the same way"
+          : told ? ""
+                 : ": " + safe_line(x.reason, longest_message)) +
          "; again in " + short_duration(x.delay_ms) + "\n";
 }
 

@@ -97,6 +97,7 @@ class trace_writer {
   std::string wanted_;             ///< said unless it is decided at once
   std::vector<std::string> plan_;  ///< its steps as they were shown
   std::string failed_;  ///< why what was tried again had failed, the last time
+  std::string told_;    ///< why the last call failed
   std::string why_cancelled_;
   std::string last_error_;   ///< the last lines, if they are an error's
   std::uint64_t again_ = 0;  ///< so often it was not shown

@@ -10,6 +10,8 @@ namespace riffle::cli {
 namespace {
 
 constexpr std::size_t longest_title = 200;
+/// What to do about an error stands at its end.
+constexpr std::size_t longest_message = 2000;
 constexpr std::size_t most_reasons = 100;  ///< that are remembered
 
 }  // namespace
@@ -75,7 +77,7 @@ std::string volley_view::why_not(const task_result& x) {
   return (why.code == errc::cancelled
               ? std::string{}
               : std::string{to_string(why.code)} + ": ") +
-         safe_line(why.message, longest_title);
+         safe_line(why.message, longest_message);
 }
 
 /// In ms, of all its runs with the pauses between; `seen`: as far as events

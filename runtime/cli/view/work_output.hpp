@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +50,11 @@ class work_output {
   /// What goes on, in a few words.
   [[nodiscard]] std::string doing(std::size_t columns) const {
     return view_->doing(columns);
+  }
+  /// While a question hides what goes on: what is left to say of it.
+  [[nodiscard]] std::string beside_question(std::size_t more_questions) const {
+    return view_->beside_question(std::chrono::steady_clock::now(),
+                                  more_questions);
   }
   [[nodiscard]] bool has_status() const noexcept { return view_->has_status(); }
 

@@ -168,6 +168,22 @@ std::string work_view::status(time_point now, view_size size) const {
   return out;
 }
 
+/// Who asks does not work.
+std::string work_view::beside_question(time_point now, std::size_t more) const {
+  if (!layout_.several || !options_.status) return {};
+  auto out = std::to_string(done_) + "/" + std::to_string(all_) + " done";
+  const auto say = [&](std::size_t n, const char* one, const char* many) {
+    if (n > 0) out += ", " + std::to_string(n) + (n == 1 ? one : many);
+  };
+  say(failed_, " failed", " failed");
+  const auto busy = working_.size();
+  say(busy - std::min(busy, more + 1), " works", " work");
+  say(more, " more question", " more questions");
+  if (layout_.together) say(all_ - done_ - busy, " waits", " wait");
+  if (cancelling_) out += ", cancelling";
+  return out + " — " + short_duration(in_ms(now - began_.value_or(now)));
+}
+
 std::string work_view::sum(time_point now, std::size_t hidden) const {
   const auto took = in_ms(now - began_.value_or(now));
   const bool long_one = all_ > tasks_with_bar;

@@ -64,6 +64,10 @@ class work_view {
 
   /// What goes on, in a few words.
   [[nodiscard]] std::string doing(std::size_t columns) const;
+  /// The sum of it beside a question that hides the rows, with so many more
+  /// that wait; "" where there is none.
+  [[nodiscard]] std::string beside_question(time_point now,
+                                            std::size_t more) const;
   /// Where the cursor stands.
   [[nodiscard]] cursor_place cursor() const noexcept {
     return screen_.cursor();
