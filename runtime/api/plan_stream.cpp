@@ -80,6 +80,8 @@ void plan_stream::take(const event& x) {
   } else if (const auto* r = std::get_if<events::tool_result>(&x.body)) {
     add(x).tool = to_result(*r, std::move(inputs_[r->id]));
     inputs_.erase(r->id);
+  } else if (const auto* s = std::get_if<events::plan_step_finished>(&x.body)) {
+    if (s->err) add(x).step_failure = s->err;
   } else if (const auto* end = std::get_if<events::plan_finished>(&x.body)) {
     auto& last = add(x);
     last.step = 0;

@@ -73,6 +73,9 @@ struct plan_chunk {
   /// itself, starts again.
   bool restarted = false;
   std::optional<plan_tool_result> tool{};
+  /// Why the step did not complete, also where the plan goes on (`on_error`);
+  /// the step's last chunk.
+  std::optional<error> step_failure{};
   std::optional<std::string> final_answer{};
   /// Its code is one of plans: step_execution_error, tool_execution_error,
   /// timeout, stream_interrupted.
