@@ -217,6 +217,8 @@ TEST_CASE("an exception in any handler costs a recovery and nothing else") {
       // Turns of very many calls: below.
       "dispatcher.more_calls",
       "stream_consumer.broken_turn",
+      // Only a transport with limits holds back: e2e/volley_capacity_test.cpp.
+      "stream_consumer.model_held",
       // A look of ten seconds: parse_looks_test.cpp.
       "tool_call_parser.check_overdue",
       // A pool and its worker that fail together: supervision_test.cpp.
