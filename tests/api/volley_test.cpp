@@ -93,14 +93,20 @@ TEST_CASE("a volley hands over whole logs, each in order, then its results") {
 }
 
 TEST_CASE("nobody has to read a volley") {
-  auto runtime = make_runtime(echo);
-  auto started =
-      runtime.start_volley({.tasks = {{.task = "a"}, {.task = "b"}}});
+  // More than any buffer that could stand between holds.
+  constexpr std::size_t tasks = 20;
+  const std::string text(400'000, 'x');
+  auto runtime =
+      make_runtime("chunk = 4000\n[[steps]]\ntext = \"" + text + "\"\n");
+  volley_request request;
+  for (std::size_t i = 0; i < tasks; ++i)
+    request.tasks.push_back({.task = "a"});
+  auto started = runtime.start_volley(std::move(request));
   REQUIRE(started);
-  const auto results = started->wait(scaled(20s));
+  const auto results = started->wait(scaled(60s));
   REQUIRE(results);
-  REQUIRE(results->size() == 2);
-  CHECK(results->at(1).status == task_status::completed);
+  REQUIRE(results->size() == tasks);
+  for (const auto& x : *results) CHECK(x.answer.size() == text.size());
 }
 
 TEST_CASE("a callback gets the results with their answers, without a thread") {
