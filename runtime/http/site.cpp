@@ -135,6 +135,30 @@ reply too_fast() {
                        .with("Retry-After", "1"));
 }
 
+reply not_known(const request& x) {
+  const std::string what = x.has_header("authorization")
+                               ? "this token is not known here (any more)"
+                               : "a token is required";
+  return std::move(
+      problem(401, "invalid_request",
+              what + ": send the header \"Authorization: Bearer TOKEN\"; "
+                     "`riffle serve` says where it stands")
+          .with("WWW-Authenticate", "Bearer"));
+}
+
+/// How long a request waits for its turn; nothing: it is refused.
+std::optional<duration> wait_of(const request& x, const passport& pass,
+                                rate_limiter& limiter, time_point now) {
+  const auto* const to = pass.where.found;
+  const bool of_health = to && !to->has_body && x.path != "/openapi.json";
+  if (to && !to->needs)
+    return of_health ? duration{}
+                     : limiter.delay(login_bucket + x.peer, now, {});
+  if (to && to->path.ends_with("/events"))
+    return limiter.delay("\nstreams " + pass.who->name, now, longest_wait);
+  return limiter.delay(pass.who->name, now, {});
+}
+
 }  // namespace
 
 std::optional<reply> site::check_request(
@@ -145,30 +169,14 @@ std::optional<reply> site::check_request(
   if (x.method == "OPTIONS") return rules->preflight(x);
   auto& where = pass->where;
   where = find_route(x.method, x.path);
-  const bool open = where.found && !where.found->needs;
-  if (!open) {
+  if (!where.found || where.found->needs) {
     pass->who = recognise(x);
     // Who guesses does not guess faster than he may ask.
-    if (!pass->who && limiter_.admit(login_bucket + x.peer, now))
-      return std::move(
-          problem(401, "invalid_request",
-                  std::string{x.has_header("authorization")
-                                  ? "this token is not known here (any more)"
-                                  : "a token is required"} +
-                      ": send the header \"Authorization: Bearer TOKEN\"; "
-                      "`riffle serve` says where it stands")
-              .with("WWW-Authenticate", "Bearer"));
-    if (!pass->who) return too_fast();
+    if (!pass->who)
+      return limiter_.admit(login_bucket + x.peer, now) ? not_known(x)
+                                                        : too_fast();
   }
-  const bool of_health =
-      open && !where.found->has_body && x.path != "/openapi.json";
-  const auto bucket = open ? login_bucket + x.peer : pass->who->name;
-  const bool of_stream =
-      !open && where.found && where.found->path.ends_with("/events");
-  const auto wait =
-      of_health   ? std::optional{duration{}}
-      : of_stream ? limiter_.delay("\nstreams " + bucket, now, longest_wait)
-                  : limiter_.delay(bucket, now, {});
+  const auto wait = wait_of(x, *pass, limiter_, now);
   if (!wait) return too_fast();
   pass->wait = *wait;
   if (!where.found && where.allowed.empty())
@@ -210,12 +218,10 @@ admission site::admit(request& x) {
   return out;
 }
 
-/// A larger body is read where that delays nobody.
-constexpr std::size_t largest_read_at_once = 64u << 10;
-
 void site::handle(request x, std::shared_ptr<void> ticket, responder to) {
   const auto pass = std::static_pointer_cast<passport>(ticket);
-  const bool large = x.body.size() > largest_read_at_once;
+  // Where that delays nobody.
+  const bool large = x.body.size() > (64u << 10);
   auto c = std::make_shared<call>(call{
       this, std::move(x), pass->who, std::move(pass->where.names), to, {}});
   const auto go = [c, to, answer = pass->where.found->answer] {

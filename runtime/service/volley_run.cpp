@@ -316,16 +316,20 @@ void volley_run::tell(std::size_t task, const core::task_end& how) {
 void volley_run::over(std::size_t task, bool ran, bool left) {
   task_result result;
   std::shared_ptr<volley_listener> listener;
+  std::optional<run_id> suspended;
   {
     const std::lock_guard lock{mutex_};
     slots_[task].now = phase::over;
+    suspended = std::exchange(slots_[task].suspended, std::nullopt);
     auto& x = slots_[task].what.result;
     if (!ran) x.status = task_status::not_run;
     // Its last run failed; who goes on with the volley runs it again.
-    if (left) x.status = task_status::cancelled;
+    if (left || suspended) x.status = task_status::cancelled;
     result = x;
     listener = listener_;
   }
+  // Its schedule took it for one that waits: else it would go on by itself.
+  if (suspended) runs_.cancel_here(*suspended, "cancelled with its volley");
   if (listener) listener->over(result);
 }
 
