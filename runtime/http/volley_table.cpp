@@ -54,6 +54,14 @@ std::vector<std::shared_ptr<service::volley_run>> volley_table::living() const {
   return out;
 }
 
+expected<bool> volley_table::is_left(const std::string& id) const {
+  // First: `remove` takes the note away before it forgets the volley.
+  if (knows(id)) return false;
+  const auto noted = unfinished();
+  if (!noted) return unexpected{noted.error()};
+  return noted->contains(id);
+}
+
 expected<std::set<std::string>> volley_table::unfinished() const {
   const auto kept = notes_.all();
   if (!kept) return unexpected{kept.error()};

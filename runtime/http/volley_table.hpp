@@ -56,6 +56,9 @@ class volley_table : public std::enable_shared_from_this<volley_table> {
   /// Those that this process works on.
   [[nodiscard]] std::vector<std::shared_ptr<service::volley_run>> living()
       const;
+  /// Whether it has not ended and a server will go on with it: it is on record,
+  /// and this process neither works on it nor has just ended it. Blocks.
+  expected<bool> is_left(const std::string& id) const;
   /// Those on record. Blocks.
   expected<std::set<std::string>> unfinished() const;
 

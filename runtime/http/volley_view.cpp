@@ -91,9 +91,9 @@ reply shown_volley(call& c) {
   const auto record = visible_volley(c, id);
   if (!record) return problem(record.error());
   volley_account x{id, *record, c.at->parts().volleys.is_worked_on(id)};
-  const auto noted = c.at->volleys()->unfinished();
-  if (!noted) return problem(noted.error());
-  x.goes_on = noted->contains(id);
+  const auto left = c.at->volleys()->is_left(id);
+  if (!left) return problem(left.error());
+  x.goes_on = *left;
   auto runs =
       service::placed_runs_of_volley(*c.at->parts().journal, id, *record);
   if (!runs) return problem(runs.error());
