@@ -4,35 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 
-#include "actors/core/approval_rules.hpp"
+#include "actors/core/command_pattern.hpp"
 #include "actors/core/command_table.hpp"
 #include "actors/core/sed_script.hpp"
 
 namespace riffle::core {
 
 namespace {
-
-using words = std::span<const shell_word>;
-
-constexpr std::string_view operators = ";&|<>()`\n";
-
-std::string_view without_folders(std::string_view x) {
-  const auto slash = x.rfind('/');
-  return slash == std::string_view::npos ? x : x.substr(slash + 1);
-}
-
-bool is_option(std::string_view x) { return x.starts_with('-'); }
-
-bool is_plain(const shell_word& x) { return x.kind == word_kind::plain; }
-
-/// The targets of a part's redirections are its last words.
-words without_targets(words x) {
-  const auto first = std::ranges::find_if(x, &shell_word::target);
-  return x.first(static_cast<std::size_t>(first - x.begin()));
-}
 
 /// Words after which a command stands, or nothing.
 bool is_reserved(const shell_word& x) {
@@ -64,129 +44,57 @@ std::optional<std::string_view> assigned(const shell_word& x) {
   return name;
 }
 
-/// As rules see a plain command (plain_command.hpp).
-std::string joined(std::string_view command, words rest) {
-  std::string out{command};
-  for (const auto& x : rest) {
-    const bool bare =
-        !x.text.empty() && x.text.find_first_of(" \t") == std::string::npos;
-    out += bare ? " " + x.text : " '" + x.text + "'";
-  }
-  return out;
+/// Whether a program of this name runs what its words or its input say.
+bool runs_others(std::string_view program) {
+  const auto* row = find_command(program);
+  return row != nullptr && !row->builtin &&
+         (row->what == runs::text || row->what == runs::next ||
+          row->what == runs::script);
 }
 
-/// One pattern, taken apart.
-class matcher {
- public:
-  explicit matcher(std::string_view pattern) : pattern_{pattern} {
-    const auto begin = std::min(pattern.find_first_not_of(' '), pattern.size());
-    const auto text = pattern.substr(begin);
-    const auto end = std::min(text.find(' '), text.size());
-    command_ = text.substr(0, end);
-    rest_ = text.substr(end);
-    const auto wild = command_.find_first_of("*?");
-    any_ = wild == 0;
-    short_command_ = without_folders(command_.substr(0, wild));
-    if (wild != std::string_view::npos) {
-      open_ended_ = true;
-      any_ = any_ || short_command_.empty();
-    }
-    has_operator_ = text.find_first_of(operators) != std::string_view::npos;
+/// A text that may be a command: a word of it may be the pattern's, or one that
+/// runs others stands where a command does.
+bool mentions(std::string_view text, const command_pattern& rule) {
+  const auto is_part = [](unsigned char c) {
+    return c > 0x20 &&
+           shell_operators.find(static_cast<char>(c)) ==
+               std::string_view::npos &&
+           std::string_view{"'\"\\$,=!"}.find(static_cast<char>(c)) ==
+               std::string_view::npos;
+  };
+  bool at_command = true;
+  while (!text.empty()) {
+    const auto begin = static_cast<std::size_t>(
+        std::ranges::find_if(text, is_part) - text.begin());
+    const auto between = text.substr(0, begin);
+    at_command =
+        at_command || between.find_first_of("=!") != std::string_view::npos ||
+        between.find_first_of(shell_operators) != std::string_view::npos;
+    text.remove_prefix(begin);
+    const auto end = static_cast<std::size_t>(
+        std::ranges::find_if_not(text, is_part) - text.begin());
+    const auto word = without_folders(text.substr(0, end));
+    if (end > 0 && (rule.may_name(word) || (at_command && runs_others(word))))
+      return true;
+    if (!is_reserved({std::string{word}})) at_command = false;
+    text.remove_prefix(end);
   }
+  return false;
+}
 
-  /// Of a simple command without reserved words and assignments.
-  [[nodiscard]] may_be direct(words x) const {
-    const auto& command = x[0];
-    if (command.target) return targets_only(x);
-    if (!is_plain(command)) return may_be::doubt;
-    const auto name = without_folders(command.text);
-    // Seldom: so that only what has the name is looked at as a whole.
-    if (!any_ && !names(name)) return may_be::no;
-    const auto rest = x.subspan(1);
-    const auto bare = without_targets(rest);
-    if (fits(command.text, bare) || fits(name, bare)) return may_be::yes;
-    if (bare.size() < rest.size() &&
-        (fits(command.text, rest) || fits(name, rest)))
-      return may_be::yes;
-    if (has_operator_ || !std::ranges::all_of(rest, is_plain))
-      return may_be::doubt;
-    if (any_) return may_be::no;
-    if (fits(command_, rest)) return may_be::doubt;
-    return has_all_words(rest) ? may_be::doubt : may_be::no;
-  }
+/// What a word sets may be a command for a program that looks at it.
+bool sets_command(const shell_word& x, const command_pattern& rule) {
+  return assigned(x) && mentions(x.text.substr(x.text.find('=')), rule);
+}
 
-  /// Any command may be what it names.
-  [[nodiscard]] bool any() const { return any_; }
-
-  /// Whether a text that a program may expand can become its name.
-  [[nodiscard]] bool may_name(std::string_view text) const {
-    if (names(text)) return true;
-    if (text.find_first_of("*?[{~") == std::string_view::npos) return false;
-    if (open_ended_) return true;
-    std::string pattern{text};
-    for (auto& c : pattern)
-      if (std::string_view{"[]{}~"}.find(c) != std::string_view::npos) c = '*';
-    const auto begin = text.find_first_of("[{");
-    const auto end = text.find_last_of("]}");
-    if (begin < end && end != std::string_view::npos)
-      pattern.replace(begin, end - begin, "*");
-    return matches_pattern(pattern, short_command_);
-  }
-
-  /// Whether a program of this name may be the pattern's.
-  [[nodiscard]] bool names(std::string_view program) const {
-    return open_ended_ ? program.starts_with(short_command_)
-                       : program == short_command_;
-  }
-
- private:
-  [[nodiscard]] bool fits(std::string_view command, words rest) const {
-    return matches_pattern(pattern_, joined(command, rest));
-  }
-
-  /// Of redirections without a command: `$(< file)` shows the file.
-  [[nodiscard]] may_be targets_only(words x) const {
-    if (!any_) return may_be::no;
-    if (fits(x[0].text, x.subspan(1))) return may_be::yes;
-    return std::ranges::all_of(x, is_plain) ? may_be::no : may_be::doubt;
-  }
-
-  /// Whether the command's words may be the pattern's, in another order or
-  /// with others between them.
-  [[nodiscard]] bool has_all_words(words x) const {
-    for (auto rest = rest_; !rest.empty();) {
-      const auto begin = std::min(rest.find_first_not_of(' '), rest.size());
-      rest.remove_prefix(begin);
-      const auto end = std::min(rest.find(' '), rest.size());
-      const auto word = rest.substr(0, end);
-      rest.remove_prefix(end);
-      if (word.find_first_not_of('*') == std::string_view::npos) continue;
-      const bool found = std::ranges::any_of(x, [&](const shell_word& y) {
-        return matches_pattern(word, y.text) ||
-               (is_option(word) && is_option(y.text));
-      });
-      if (!found) return false;
-    }
-    return true;
-  }
-
-  std::string_view pattern_;
-  std::string_view command_;
-  std::string_view rest_;
-  std::string_view short_command_;
-  bool any_ = false;
-  bool open_ended_ = false;
-  bool has_operator_ = false;
-};
-
-may_be judge(words x, const matcher& rule, int depth);
+may_be judge(shell_words x, const command_pattern& rule, int depth);
 
 bool sets_steering(const command_row& row, const shell_word& x) {
   const auto name = assigned(x);
   return row.variables && steers_programs(name ? *name : x.text);
 }
 
-bool is_told(const command_row& row, words rest) {
+bool is_told(const command_row& row, shell_words rest) {
   rest = without_targets(rest);
   if (row.what == runs::if_first)
     rest = rest.first(std::min<std::size_t>(rest.size(), 1));
@@ -206,7 +114,7 @@ bool is_told(const command_row& row, words rest) {
 }
 
 /// Whether sed surely runs nothing: with options that are known, and scripts.
-bool is_plain_sed_call(words rest) {
+bool is_plain_sed_call(shell_words rest) {
   constexpr std::array<std::string_view, 6> known = {
       "--quiet",           "--silent",    "--in-place",
       "--regexp-extended", "--null-data", "--separate"};
@@ -232,11 +140,12 @@ bool is_plain_sed_call(words rest) {
   return has_script || is_plain_sed(operand);
 }
 
-may_be judge_next(const command_row& row, words rest, const matcher& rule,
-                  int depth) {
+may_be judge_next(const command_row& row, shell_words rest,
+                  const command_pattern& rule, int depth) {
   const auto is_over = [&] { return rest.empty() || rest[0].target; };
   while (!is_over() && assigned(rest[0])) {
-    if (steers_programs(*assigned(rest[0]))) return may_be::doubt;
+    if (steers_programs(*assigned(rest[0])) || sets_command(rest[0], rule))
+      return may_be::doubt;
     rest = rest.subspan(1);
   }
   for (int i = 0; i < row.operands && !is_over(); ++i) {
@@ -247,27 +156,6 @@ may_be judge_next(const command_row& row, words rest, const matcher& rule,
   if (is_option(rest[0].text)) return may_be::doubt;
   const auto inner = judge(rest, rule, depth + 1);
   return inner == may_be::yes ? may_be::yes_told : inner;
-}
-
-/// A text that may be a command: no word of it is the pattern's.
-bool mentions(std::string_view text, const matcher& rule) {
-  const auto is_part = [](unsigned char c) {
-    return c > 0x20 &&
-           operators.find(static_cast<char>(c)) == std::string_view::npos &&
-           std::string_view{"'\"\\$,=!"}.find(static_cast<char>(c)) ==
-               std::string_view::npos;
-  };
-  while (!text.empty()) {
-    const auto begin = static_cast<std::size_t>(
-        std::ranges::find_if(text, is_part) - text.begin());
-    text.remove_prefix(begin);
-    const auto end = static_cast<std::size_t>(
-        std::ranges::find_if_not(text, is_part) - text.begin());
-    if (end > 0 && rule.may_name(without_folders(text.substr(0, end))))
-      return true;
-    text.remove_prefix(end);
-  }
-  return false;
 }
 
 /// What it is given may be text: /dev/stdin, also by a way around.
@@ -286,15 +174,13 @@ bool is_obscure(const shell_word& x) {
     return true;
   if (const auto name = assigned(x); name && steers_programs(*name))
     return true;
-  const auto* row = find_command(without_folders(x.text));
-  return is_input(x.text) ||
-         (row != nullptr && !row->builtin &&
-          (row->what == runs::text || row->what == runs::next ||
-           row->what == runs::script));
+  return is_input(x.text) || runs_others(without_folders(x.text));
 }
 
-/// A program that may run what its words name.
-may_be judge_unknown(words rest, const matcher& rule) {
+/// A program that may run what its words name. `copies`: or give a file another
+/// name.
+may_be judge_unknown(shell_words rest, const command_pattern& rule,
+                     bool copies = false) {
   int looks = 8;  // each costs what the rest is long
   for (; !rest.empty() && !rest[0].target; rest = rest.subspan(1)) {
     const auto& x = rest[0];
@@ -309,7 +195,7 @@ may_be judge_unknown(words rest, const matcher& rule) {
     if (rule.any()) continue;
     if (rule.names(without_folders(x.text))) {
       // The file of the program: it may get another name (cp, ln).
-      const bool is_file = x.text.find('/') != std::string::npos;
+      const bool is_file = copies || x.text.find('/') != std::string::npos;
       if (is_file || --looks < 0 || rule.direct(rest) != may_be::no)
         return may_be::doubt;
     }
@@ -321,20 +207,33 @@ may_be judge_unknown(words rest, const matcher& rule) {
   return may_be::no;
 }
 
-may_be judge_script(words rest, const matcher& rule) {
+may_be judge_script(shell_words rest, const command_pattern& rule) {
   const bool told = std::ranges::any_of(rest, &shell_word::input);
   const auto bare = without_targets(rest);
   if (told || bare.empty() || is_option(bare[0].text)) return may_be::doubt;
+  // Its input under a name: /dev/stdin, /proc/self/fd/0, from where `cd` led.
+  const auto name = without_folders(bare[0].text);
+  if (name == "stdin" || name.find_first_not_of("0123456789") == name.npos)
+    return may_be::doubt;
   return judge_unknown(bare, rule);
 }
 
-may_be judge_command(words x, const matcher& rule, int depth) {
+may_be judge_program(shell_words x, const command_pattern& rule) {
+  const std::string_view name = x[0].text;
+  // `env` takes any word with it as an assignment, also of a function.
+  if (name.find_first_of("='\"\\$`*?[]{}!# \t\n") != name.npos)
+    return may_be::doubt;
+  return judge_unknown(x.subspan(1), rule,
+                       renames_files(without_folders(name)));
+}
+
+may_be judge_command(shell_words x, const command_pattern& rule, int depth) {
   const auto direct = rule.direct(x);
   if (direct != may_be::no) return direct;
   if (x[0].target) return may_be::no;
   const auto rest = x.subspan(1);
   const auto* row = find_command(without_folders(x[0].text));
-  if (row == nullptr) return judge_unknown(rest, rule);
+  if (row == nullptr) return judge_program(x, rule);
   switch (row->what) {
     case runs::nothing: return may_be::no;
     case runs::text: return may_be::doubt;
@@ -345,17 +244,22 @@ may_be judge_command(words x, const matcher& rule, int depth) {
     case runs::if_first:
     case runs::if_syntax: break;
   }
-  if (is_told(*row, rest)) return may_be::doubt;
-  return row->named ? judge_unknown(rest, rule) : may_be::no;
+  const bool sets = row->variables && std::ranges::any_of(rest, [&](auto& y) {
+                      return sets_command(y, rule);
+                    });
+  if (sets || is_told(*row, rest)) return may_be::doubt;
+  if (!row->named) return may_be::no;
+  return judge_unknown(rest, rule, renames_files(without_folders(x[0].text)));
 }
 
-may_be judge(words x, const matcher& rule, int depth) {
+may_be judge(shell_words x, const command_pattern& rule, int depth) {
   constexpr int deepest = 16;
   if (depth > deepest) return may_be::doubt;
   while (!x.empty() && is_reserved(x[0])) x = x.subspan(1);
   bool steered = false;
   while (!x.empty() && assigned(x[0])) {
-    steered = steered || steers_programs(*assigned(x[0]));
+    steered =
+        steered || steers_programs(*assigned(x[0])) || sets_command(x[0], rule);
     x = x.subspan(1);
   }
   const auto told = x.empty() ? may_be::no : judge_command(x, rule, depth);
@@ -364,7 +268,7 @@ may_be judge(words x, const matcher& rule, int depth) {
 
 /// Lists that begin within a part. They may also be words of a command, so
 /// nothing in them is sure.
-may_be judge_lists(words x, const matcher& rule) {
+may_be judge_lists(shell_words x, const command_pattern& rule) {
   int most = 16;
   for (std::size_t i = 1; i + 1 < x.size(); ++i) {
     if (!may_begin_list(x[i]) || is_reserved(x[i + 1])) continue;
@@ -374,11 +278,36 @@ may_be judge_lists(words x, const matcher& rule) {
   return may_be::no;
 }
 
+/// What make is told of variables, by words or by its environment, it runs with
+/// a shell (make's manual, 10.3 "Variables Used by Implicit Rules").
+bool may_tell_make(const shell_word& x, const command_pattern& rule) {
+  const auto value = x.text.find('=');
+  if (value == std::string::npos) return false;
+  const bool odd = x.text.find_first_not_of(
+                       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                       "0123456789_./:,+@= -") != std::string::npos;
+  return odd || !is_plain(x) || mentions(x.text.substr(value), rule);
+}
+
+/// A line that runs make, with variables of its own.
+bool tells_make(const shell_line& line, const command_pattern& rule) {
+  const auto any_word = [&](auto f) {
+    return std::ranges::any_of(line.parts, [&](const shell_part& part) {
+      return std::ranges::any_of(part, f);
+    });
+  };
+  return any_word([](const shell_word& x) {
+           return is_make(without_folders(x.text));
+         }) &&
+         any_word([&](const shell_word& x) { return may_tell_make(x, rule); });
+}
+
 }  // namespace
 
 may_be compare(const shell_line& line, std::string_view pattern) {
-  const matcher rule{pattern};
-  auto worst = line.clear ? may_be::no : may_be::doubt;
+  const command_pattern rule{pattern};
+  auto worst =
+      line.clear && !tells_make(line, rule) ? may_be::no : may_be::doubt;
   for (const auto& part : line.parts) {
     worst = std::max(worst, judge(part, rule, 0));
     if (worst == may_be::no) worst = judge_lists(part, rule);

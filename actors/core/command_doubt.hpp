@@ -29,6 +29,8 @@ enum class may_be : std::uint8_t {
 ///   in doubt if the shell expands one of them, or if one would match as a
 ///   command, names what runs others or is text with quotes of its own
 ///   (`setpriv sh -c x`, `cp /bin/rm y`);
+/// - values of variables are text for whatever looks at them, and make's are
+///   commands (`CC='rm x #' make y.o`);
 /// - where a redirection leads to is a word as well; words that begin a list
 ///   (`do`, `then`) do so anywhere.
 ///

@@ -91,14 +91,16 @@ constexpr auto rows = std::to_array<command_row>({
               "--use-compress-program --info-script --new-volume-script "
               "--rsh-command --rmt-command",
      .bundled = true,
+     .named = true,
      .reason = "some options name programs"},
     {.names = "make gmake",
      .what = runs::if_told,
      .words = "--eval -*E* -*f* --file --makefile SHELL* .SHELLFLAGS* *$*",
-     .reason = "text in options; its own file counts as any program's"},
+     .reason = "text in options and variables; its own file counts as any "
+               "program's"},
     {.names = "rsync zip sort split tcpdump npm npx pnpm yarn go cargo",
      .what = runs::if_told,
-     .words = "-*e* --rsh --rsync-path -TT* --unzip-command --config --call "
+     .words = "-*e* --rsh --rsync-path -*TT* --unzip-command --config --call "
               "--compress-program --filter -*z* -*c* -exec* --exec "
               "-toolexec* --toolexec -vettool* --vettool",
      .named = true,
@@ -144,11 +146,18 @@ constexpr auto rows = std::to_array<command_row>({
 });
 
 constexpr std::string_view steering =
-    "PATH ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS? "
+    "PATH ENV BASH_ENV SHELL SHELLOPTS BASHOPTS BASH_* IFS PS? PROMPT_COMMAND "
     "LD_* *PAGER* *EDITOR* VISUAL BROWSER *COMMAND* GIT_* *_SSH* RSYNC_RSH "
-    "LESS* PERL* PYTHON* RUBY* NODE_* MAKEFLAGS MFLAGS GNUMAKEFLAGS "
+    "LESS* PERL* PYTHON* RUBY* NODE_* MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES "
     "TAR_OPTIONS HOME XDG_* RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO "
-    "EPOCH*";
+    "EPOCH* ZDOTDIR FPATH INPUTRC EXINIT VIMINIT MANOPT AWKPATH AWKLIBPATH "
+    "GOFLAGS GOENV GOROOT GOTOOL* GOCACHEPROG GOAUTH LUA_* RUSTC* RUSTDOC* "
+    "CARGO_BUILD_* CARGO_ALIAS_* CARGO_TARGET_*_* npm_config_* NPM_CONFIG_* "
+    "YARN_* BUN_* DENO_* *JAVA_OPTIONS JAVA_TOOL_OPTIONS MAVEN_OPTS "
+    "GRADLE_OPTS BUNDLE_* GEM_* PHP* JULIA_* R_PROFILE* R_ENVIRON* TCL* "
+    "GUILE_* ERL_* DOTNET_STARTUP_HOOKS GCC_EXEC_PREFIX COMPILER_PATH "
+    "CCACHE_PREFIX* CCACHE_COMPILER CMAKE_*_LAUNCHER OPENSSL_CONF GCONV_PATH "
+    "RIPGREP_* FZF_* ZIPOPT UNZIP GZIP";
 
 /// Whether a pattern names this option. Programs take a long one from any
 /// beginning of it that is its alone.
@@ -192,6 +201,20 @@ const command_row* find_command(std::string_view name) {
     return matches_any(row.names, name);
   });
   return found == rows.end() ? nullptr : &*found;
+}
+
+bool is_make(std::string_view name) {
+  // For each word of a line and each rule.
+  return name.ends_with("make") &&
+         (name.size() == 4 || name == "gmake" || name == "bmake" ||
+          name == "pmake" || name == "remake");
+}
+
+bool renames_files(std::string_view name) {
+  return matches_any(
+      "cp gcp ln gln mv gmv install ginstall link rename dd rsync cpio pax zip "
+      "7z* ar patch ditto tar gtar bsdtar",
+      name);
 }
 
 bool matches_any(std::string_view patterns, std::string_view text) {

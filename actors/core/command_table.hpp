@@ -38,6 +38,12 @@ struct command_row {
 /// which may run what one of its words names.
 const command_row* find_command(std::string_view name);
 
+/// Whether it runs the values of variables with a shell.
+bool is_make(std::string_view name);
+
+/// Whether a program may give a file another name.
+bool renames_files(std::string_view name);
+
 /// Whether one of the patterns, which have blanks between them, matches.
 bool matches_any(std::string_view patterns, std::string_view text);
 

@@ -285,14 +285,16 @@ void work(std::shared_ptr<call> c,
     c->out(problem(status, "internal", why));
   };
   try {
-    c->at->parts().works->submit([c, f = std::move(f), refuse] {
+    queue_ticket turn{c->who ? c->who->name : std::string{}};
+    const auto job = [c, f = std::move(f), refuse] {
       try {
         if (auto out = f(*c)) c->out(std::move(*out));
       } catch (const std::exception& e) {
         log_error("server", e.what());
         refuse(500, "the request failed; the log says why");
       }
-    });
+    };
+    c->at->parts().works->submit(job, std::move(turn), {});
   } catch (const std::exception& e) {
     log_error("server", e.what());
     refuse(503, "no thread is to be had; try again");

@@ -68,6 +68,10 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
       options.bash.hidden_env.push_back(variable);
       static_cast<void>(read_key(variable));  // no child gets it
     }
+  if (const auto& door = config.server.token_env; !door.empty()) {
+    options.bash.hidden_env.push_back(door);
+    static_cast<void>(read_key(door));
+  }
   for (const auto& text : config.tools.fetch_allow) {
     auto allowed = parse_endpoint(text);
     if (!allowed)

@@ -17,6 +17,8 @@ void own_process(const config::config& config) {
   for (const auto& [name, server] : config.mcp)
     for (const auto& variable : config::key_variables(server))
       take_key(variable);
+  // With it a command could approve its own calls over HTTP.
+  if (!config.server.token_env.empty()) take_key(config.server.token_env);
   refuse_tracing();
   outlive_file_limit();
 }

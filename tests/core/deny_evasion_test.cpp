@@ -141,6 +141,75 @@ TEST_CASE("a program may run the text that a word holds") {
             "m4 f"});
 }
 
+TEST_CASE("what a program is given by variables may be a command") {
+  hold_all({"env 'BASH_FUNC_echo%%=() { X=za; ${X}p canary; }' ./s.sh",
+            "env 'BASH_FUNC_echo%%=() { z?p x; }' ldd --version",
+            "nohup env 'BASH_FUNC_echo%%=() { z?p x; }' ./s.sh",
+            "timeout 5 env 'BASH_FUNC_echo%%=() { z?p x; }' ./s.sh",
+            "make 'CC=zap x #' q.o",
+            "make 'CC=echo ZAP x|tr A-Z a-z|sh #' q.o",
+            "make -B 'CFLAGS=; zap x' q.o",
+            "gmake -B COMPILE.c='zap x ;' q.o",
+            "make -B COMPILE.c=zap OUTPUT_OPTION=x q.o",
+            "make CC=sh q.o",
+            "env TARGET_ARCH='; zap x #' make -B q.o",
+            "CC='echo ZAP x|tr A-Z a-z|sh #' make -B q.o",
+            "export CC='echo ZAP x|tr A-Z a-z|./q #'; make -B q.o",
+            "A=za; B=p; CC=$A$B make q.o",
+            "A=za; B=p; export CC=$A$B; /usr/bin/make q.o",
+            "CC='zap x #' ./build.sh",
+            "export CC='zap x #'; ./build.sh",
+            "env CC='a|sh' ./build.sh",
+            "GOFLAGS=-toolexec=./q go build",
+            "LUA_INIT=@q ./prog",
+            "RUSTC_WRAPPER=./q cargo build",
+            "npm_config_script_shell=./q npm test",
+            "MAKEFILES=q make"});
+  for (const auto* x :
+       {"make CC=clang CFLAGS=-O2 all", "make 'CFLAGS=-O2 -g' all",
+        "CC=clang make -j4", "env CC=gcc make", "export CC=gcc; make",
+        "GOOS=linux go build ./...", "LC_ALL=C sort f", "A='b c' ./prog",
+        "make install DESTDIR=/tmp/x PREFIX=/usr", "cmake -DA=B -S . -B b",
+        "git commit -m 'x = y'"}) {
+    CAPTURE(x);
+    CHECK(of(x, no_zap).in_doubt.empty());
+    CHECK(of(x, no_zap).policy != deny);
+  }
+}
+
+TEST_CASE("a program may run a shell that its text names") {
+  hold_all({"gcc -wrapper sh,-c,'echo ZAP x|tr A-Z a-z|sh' q.c",
+            "gcc -wrapper sh,-c,true q.c", "sg root 'echo ZAP x|tr A-Z a-z|sh'",
+            "sg root -c 'echo ZAP x|tr A-Z a-z| /bin/sh'",
+            "dpkg --pre-invoke='echo ZAP x|tr A-Z a-z|bash' --configure -a",
+            "some-runner 'if true; then sh q; fi'",
+            "zip -qTT 'echo ZAP x|tr A-Z a-z|sh #' -T x.zip a",
+            "zip -TqTT './q #' x.zip a"});
+  for (const auto* x :
+       {"gh pr create --title 'Say which shell runs: the sh of the system'",
+        "gh issue comment 3 --body 'it takes more time, less space'",
+        "some-runner 'a, b; c | d'"}) {
+    CAPTURE(x);
+    CHECK(of(x, no_zap).in_doubt.empty());
+  }
+}
+
+TEST_CASE("a program may get another name, or a script from where cd led") {
+  const std::vector<approval_rule> rules = {{"zap push*", deny}};
+  hold_all({"cd /bin && cp zap /tmp/q && cd - && /tmp/q push x",
+            "cd /usr/bin; ln zap /tmp/q; cd -; /tmp/q push x",
+            "cd bin; mv zap q; ./q push x", "cd bin; install -m755 zap q",
+            "cd bin; tar cf - zap | tar xf - --transform s,zap,q,",
+            "cd bin; rsync zap q"},
+           rules);
+  hold_all({"cd /dev && echo 'import os' | python3 stdin",
+            "cd /proc/self/fd; echo x | python3 0", "cd /dev/fd; perl 3"});
+  CHECK(of("cp a b", rules).in_doubt.empty());
+  CHECK(of("tar xf a.tar", rules).in_doubt.empty());
+  CHECK(of("which zap", rules).in_doubt.empty());
+  CHECK(of("python3 3.py", rules).in_doubt.empty());
+}
+
 TEST_CASE("names of variables are evaluated, and some steer programs") {
   hold_all({"z='a[$'; z+='(bin/zap x)0]'; read \"$z\" <<< 1",
             "z='a[$'; z+='(bin/zap x)0]'; RANDOM=z",

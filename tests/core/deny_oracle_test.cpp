@@ -98,7 +98,8 @@ exit 0
     fs::create_directories(root_ / "bin");
     write("bin/zap", "#!/bin/sh\nprintf 'zap %s\\n' \"$*\" >> canary\n");
     write("bin/sudo", "#!/bin/sh\nexec \"$@\"\n");
-    for (const auto* x : {"bin/zap", "bin/sudo"})
+    write("bin/say", "#!/bin/bash\necho x\n");
+    for (const auto* x : {"bin/zap", "bin/sudo", "bin/say"})
       ::chmod((root_ / x).c_str(), 0755);
     for (const auto* x :
          {"bash", "sh",     "env",       "cat",    "nohup",   "timeout",

@@ -117,7 +117,12 @@ const std::vector<std::string> lines = {
     "perl /dev/stdin <<< 'system(\"%\")'",
     "ln -s /dev/stdin q; perl q <<< 'system(\"%\")'",
     "echo '.sh %' | sqlite3", "sort --comp='%' <<< x", "make -sf - <<< 'a:;%'",
-    "split --fi='%' <<< x", "echo x | awk '{ \"%\" | getline }'", "A=\n%", "A= %"};
+    "split --fi='%' <<< x", "echo x | awk '{ \"%\" | getline }'", "A=\n%", "A= %",
+    "env 'BASH_FUNC_echo%%=() { %; }' say", ": > q.c; make 'CC=% #' q.o",
+    ": > q.c; CC='% #' make q.o", ": > q.c; export CC='% #'; make -B q.o",
+    ": > q.c; make 'CFLAGS=; % #' CC=: q.o",
+    ": > q.c; env 'CC=% #' make q.o", "cd @; cp zap ../q; cd -; ../../q push x",
+    "cd @; ln zap ../q; cd -; ../../q push x"};
 
 const std::vector<ban> bans = {
     {"zap *", "push x"},     {"zap*", "push x"},       {"*zap*", "push x"},

@@ -140,6 +140,8 @@ program::program(const fs::path& binary, const work_folder& folder,
   if (pid_ != 0) return;
   for (const auto& [key, value] : variables)
     ::setenv(key.c_str(), value.c_str(), 1);
+  // Also where the tests themselves were begun behind a terminal's back.
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT}) ::signal(number, SIG_DFL);
   if (::chdir(folder.path().c_str()) != 0) ::_exit(120);
   const auto redirect = [](const fs::path& file, int to) {
     ::dup2(::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), to);

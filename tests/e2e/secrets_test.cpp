@@ -146,14 +146,16 @@ TEST_CASE("no process of ours has the key in its environment") {
                    "[tools.read]\nisolation = \"process\"\n"
                    "[tools.bash]\nnamespace = \"none\"\n"
                    "[mcp.web]\nurl = \"http://127.0.0.1:1/mcp\"\n"
-                   "headers = { X-Gate = \"g ${GATE}\" }\n");
+                   "headers = { X-Gate = \"g ${GATE}\" }\n"
+                   "[server]\ntoken_env = \"DOOR\"\n");
   program running{
       installed_riffle(),
       folder,
       {"run", "go", "--session", "s1", "--approve", "all", "--output", "jsonl"},
       {{"OPENAI_API_KEY", key},
        {"ALSO_A_KEY", "Bearer " + key},
-       {"GATE", password}}};
+       {"GATE", password},
+       {"DOOR", password}}};
   REQUIRE(eventually([&] { return !folder.lines("begun").empty(); }));
   auto all = riffle::tools::descendants_of(running.pid());
   CHECK(all.size() >= 4);  // two guards, a worker, bash

@@ -2,7 +2,6 @@
 // `riffle serve`: approvals that cover further calls, and are taken back.
 #include <filesystem>
 
-#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 
@@ -60,11 +59,6 @@ json grants(const http_user& who, const std::string& query = {}) {
   return who.get("/v1/grants" + query).json()["grants"];
 }
 
-std::string token(const std::string& name, const std::string& more = {}) {
-  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-         "\"\n" + more;
-}
-
 }  // namespace
 
 TEST_CASE("an approval over HTTP covers further calls as far as it says") {
@@ -120,7 +114,8 @@ TEST_CASE("what is kept over HTTP counts in every session of the folder") {
 TEST_CASE("who sees its own sessions alone grants and revokes in them alone") {
   const work_folder folder;
   const std::string roles = "roles = [\"run\", \"read\", \"decide\"]\n";
-  write_server(folder, script, token("ann", roles) + token("bob", roles));
+  write_server(folder, script,
+               token_table("ann", roles) + token_table("bob", roles));
   served server{folder};
   const auto ann = server.user("ann");
   const auto bob = server.user("bob");

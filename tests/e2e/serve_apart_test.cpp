@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 
@@ -27,9 +26,7 @@ text = "Done."
 
 std::string tokens_of(const std::vector<std::string>& names) {
   std::string out;
-  for (const auto& name : names)
-    out += "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-           "\"\n";
+  for (const auto& name : names) out += token_table(name);
   return out;
 }
 

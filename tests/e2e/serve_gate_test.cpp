@@ -183,14 +183,11 @@ TEST_CASE("what a proxy says counts if it is trusted, and no other's") {
 
 TEST_CASE("each token has its roles, its agents and its own sessions") {
   const work_folder folder;
-  const auto token = [](const std::string& name, const std::string& more) {
-    return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-           "\"\n" + more;
-  };
-  write_server(folder, script,
-               "[agents.writer]\n" + token("ann", "") + token("bob", "") +
-                   token("eye", "roles = [\"read\"]\nsessions = \"all\"\n") +
-                   token("few", "agents = [\"writer\"]\n"));
+  write_server(
+      folder, script,
+      "[agents.writer]\n" + token_table("ann") + token_table("bob") +
+          token_table("eye", "roles = [\"read\"]\nsessions = \"all\"\n") +
+          token_table("few", "agents = [\"writer\"]\n"));
   served server{folder};
   const auto ann = server.user("ann");
   const auto bob = server.user("bob");

@@ -17,11 +17,6 @@ namespace {
 const std::string script = "[[steps]]\ntext = \"Done.\"\n";
 const std::string json_type = "Content-Type: application/json";
 
-std::string token_table(const std::string& name, const std::string& more = "") {
-  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-         "\"\n" + more;
-}
-
 std::string status_line(raw_client& x, std::string_view request) {
   x.send(request);
   const auto all = x.read_until("\r\n\r\n", 10s);

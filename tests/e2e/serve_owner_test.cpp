@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `riffle serve`: whose a session is, whoever else names it.
-#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 
@@ -10,15 +9,14 @@ using nlohmann::json;
 
 namespace {
 
-std::string token_table(const std::string& name) {
-  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-         "\"\nroles = [\"run\", \"decide\", \"read\"]\n";
+std::string user_table(const std::string& name) {
+  return token_table(name, "roles = [\"run\", \"decide\", \"read\"]\n");
 }
 
 /// Two tokens with sessions of their own.
 struct two_users {
   explicit two_users(const std::string& script) {
-    write_server(folder, script, token_table("ann") + token_table("bob"));
+    write_server(folder, script, user_table("ann") + user_table("bob"));
     server.emplace(folder);
   }
   http_user ann() { return server->user("ann"); }

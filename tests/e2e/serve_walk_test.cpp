@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "runtime/base/digest.hpp"
 #include "tests/e2e/http_document.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
@@ -17,11 +16,6 @@ namespace {
 
 const std::string script = "[[steps]]\ntext = \"Done.\"\n";
 const std::string json_type = "Content-Type: application/json";
-
-std::string token_table(const std::string& name, const std::string& more = "") {
-  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-         "\"\n" + more;
-}
 
 bool is_refused(const http_answer& x) {
   return x.status >= 400 && x.status < 500;

@@ -2,7 +2,6 @@
 // Tokens of `riffle serve` whose runs work in folders of their own.
 #include <filesystem>
 
-#include "runtime/base/digest.hpp"
 #include "tests/e2e/serve_world.hpp"
 #include "tests/support/catch.hpp"
 
@@ -34,9 +33,8 @@ arguments = { command = "pwd > where.txt" }
 text = "Done."
 )";
 
-std::string token_table(const std::string& name) {
-  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
-         "\"\nworkspace = \"" + name + "\"\n";
+std::string user_table(const std::string& name) {
+  return token_table(name, "workspace = \"" + name + "\"\n");
 }
 
 /// Decides on what waits, once something does.
@@ -60,8 +58,7 @@ struct server_of_two {
     folder.write("ann/note.txt", "of ann");
     folder.write("bob/note.txt", "of bob");
     folder.write("note.txt", "of nobody");
-    write_server(folder, script,
-                 token_table("ann") + token_table("bob") + more);
+    write_server(folder, script, user_table("ann") + user_table("bob") + more);
     process.emplace(folder);
   }
   [[nodiscard]] bool has(const std::string& file) const {

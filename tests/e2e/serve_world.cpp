@@ -12,6 +12,7 @@
 
 #include <curl/curl.h>
 
+#include "runtime/base/digest.hpp"
 #include "tests/e2e/http_answers.hpp"
 #include "tests/support/catch.hpp"
 
@@ -164,6 +165,11 @@ std::vector<sse_event> events_of(const std::string& response) {
     }
   }
   return out;
+}
+
+std::string token_table(const std::string& name, const std::string& more) {
+  return "[server.tokens." + name + "]\nhash = \"" + ::riffle::sha256(name) +
+         "\"\n" + more;
 }
 
 std::string spoken_slowly(int words, const std::string& delay) {

@@ -127,6 +127,9 @@ std::string spoken_slowly(int words, const std::string& delay);
 void write_server(const work_folder& folder, const std::string& script,
                   const std::string& more = "");
 
+/// `[server.tokens.NAME]` of a token that is called as it is; `more`: its keys.
+std::string token_table(const std::string& name, const std::string& more = {});
+
 /// The status of a run, until it is none of active, interrupted.
 nlohmann::json await_end(const http_user& who, const std::string& run,
                          std::chrono::milliseconds limit = std::chrono::seconds{

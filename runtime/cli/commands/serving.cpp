@@ -30,7 +30,9 @@ constexpr std::size_t feed_threads = 2;
 /// And those of requests that block on the journal, or wait for a use case;
 /// what use cases block on has threads of its own, or all might wait for one
 /// that is none's. So have specs of runs, see `node`: they may wait for long.
+/// One token's requests leave others two of them.
 constexpr std::size_t work_threads = 8;
+constexpr std::size_t works_of_token = 6;
 constexpr std::size_t case_threads = 4;
 
 /// How often it is looked whether the process can go on.
@@ -148,7 +150,7 @@ struct serving::impl {
   std::shared_ptr<blocking_executor> feeds =
       std::make_shared<blocking_executor>(feed_threads);
   std::shared_ptr<blocking_executor> works =
-      std::make_shared<blocking_executor>(work_threads);
+      std::make_shared<blocking_executor>(work_threads, works_of_token);
   std::shared_ptr<blocking_executor> cases =
       std::make_shared<blocking_executor>(case_threads);
   std::shared_ptr<http::exporter> metrics;

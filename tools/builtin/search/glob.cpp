@@ -8,6 +8,7 @@
 #include "tools/builtin/files/path_confinement.hpp"
 #include "tools/builtin/files/path_text.hpp"
 #include "tools/builtin/files/path_tool.hpp"
+#include "tools/builtin/files/place.hpp"
 #include "tools/builtin/search/glob_set.hpp"
 #include "tools/builtin/search/match_report.hpp"
 #include "tools/builtin/search/search.hpp"
@@ -136,7 +137,8 @@ class glob final : public path_tool {
                const auto path = place->shown(found_at);
                if (folder != folders || !wanted->matches(place->inside(path)))
                  return true;
-               if (rules_.hide(found_at)) {
+               if (rules_.hide(found_at) || (kind == entry_kind::link &&
+                                             hides_target(*place, found_at))) {
                  ++found.denied;
                  return true;
                }
@@ -153,6 +155,13 @@ class glob final : public path_tool {
   }
 
  private:
+  /// A link is what it leads to.
+  [[nodiscard]] bool hides_target(const search_place& place,
+                                  const std::string& link) const {
+    const auto target = place_beneath(place.root.get(), link);
+    return target && rules_.hide(*target);
+  }
+
   [[nodiscard]] std::string about(const json& arguments) const override {
     return searched(arguments);
   }
