@@ -22,8 +22,9 @@ std::optional<std::filesystem::path> kept_file(
   return folder / name;
 }
 
-kept_file_writer::kept_file_writer(std::filesystem::path file)
-    : file_{std::move(file)} {}
+kept_file_writer::kept_file_writer(std::filesystem::path file,
+                                   std::uint64_t most)
+    : file_{std::move(file)}, left_{most} {}
 
 kept_file_writer::~kept_file_writer() {
   if (fd_ >= 0) ::close(fd_);
@@ -45,6 +46,8 @@ void kept_file_writer::fail(int why) {
 void kept_file_writer::write(std::string_view bytes) {
   if (file_.empty() || error_ != 0) return;
   if (fd_ < 0) open();
+  if (fd_ >= 0 && bytes.size() > left_) return fail(EFBIG);
+  left_ -= bytes.size();
   while (fd_ >= 0 && !bytes.empty()) {
     const auto n = ::write(fd_, bytes.data(), bytes.size());
     if (n >= 0)
@@ -57,6 +60,7 @@ void kept_file_writer::write(std::string_view bytes) {
 bool kept_file_writer::good() const noexcept { return fd_ >= 0; }
 
 std::string kept_file_writer::problem() const {
+  if (error_ == EFBIG) return "there is more than is kept of one call (1 GiB)";
   return error_ == 0 ? "" : std::generic_category().message(error_);
 }
 

@@ -20,12 +20,16 @@ std::optional<std::filesystem::path> kept_file(
     const std::filesystem::path& folder, const call_id& call);
 
 /// A file that is made by the first bytes; readable by its owner only. A
-/// failure (a full disk) is remembered and the file removed: what cannot be
-/// kept whole is not kept.
+/// failure (a full disk, more than `most` bytes) is remembered and the file
+/// removed: what cannot be kept whole is not kept.
 class kept_file_writer {
  public:
+  /// A command that writes without end must not fill the disk.
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
   /// Empty: nothing is written.
-  explicit kept_file_writer(std::filesystem::path file);
+  explicit kept_file_writer(std::filesystem::path file,
+                            std::uint64_t most = most_bytes);
   ~kept_file_writer();
   kept_file_writer(const kept_file_writer&) = delete;
   kept_file_writer& operator=(const kept_file_writer&) = delete;
@@ -42,6 +46,7 @@ class kept_file_writer {
   void fail(int why);
 
   std::filesystem::path file_;
+  std::uint64_t left_;
   int fd_ = -1;
   int error_ = 0;
 };

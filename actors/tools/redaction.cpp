@@ -20,6 +20,18 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 /// A longer line is cut, where a secret might be cut too.
 constexpr std::size_t longest_line = 16 * piece_bytes;
 
+/// No form of a secret is longer.
+constexpr std::size_t longest_secret = std::size_t{64} << 10;
+
+/// Where a text without line ends may be cut, so that no secret is cut that
+/// ends in what is there; npos: nowhere yet.
+std::size_t cut_within_line(std::string_view text) {
+  if (text.size() < 4 * longest_secret) return std::string_view::npos;
+  const auto cut = text.size() - 2 * longest_secret;
+  const auto around = text.substr(cut - longest_secret, 2 * longest_secret);
+  return redact(std::string{around}) == around ? cut : std::string_view::npos;
+}
+
 /// Calls `f` with the file in pieces that end with a line, until it says no.
 void for_each_piece(std::ifstream& in,
                     const std::function<bool(std::string_view)>& f) {
@@ -30,10 +42,14 @@ void for_each_piece(std::ifstream& in,
     in.read(text.data() + kept, static_cast<std::streamsize>(piece_bytes));
     text.resize(kept + static_cast<std::size_t>(in.gcount()));
     more = !in.eof() && in.gcount() > 0;
-    const auto end = text.rfind('\n');
-    if (more && end == std::string::npos && text.size() < longest_line)
-      continue;
-    const auto cut = !more || end == std::string::npos ? text.size() : end + 1;
+    // What was kept has none.
+    const auto end = std::string_view{text}.substr(kept).rfind('\n');
+    auto cut = text.size();
+    if (more && end != std::string::npos)
+      cut = kept + end + 1;
+    else if (more && text.size() < longest_line)
+      cut = cut_within_line(text);
+    if (cut == std::string::npos) continue;
     if (!f(std::string_view{text}.substr(0, cut))) return;
     text.erase(0, cut);
   }

@@ -16,7 +16,7 @@ constexpr std::string_view mark = "***";
 constexpr std::size_t shortest = 4;
 /// Shorter pieces in base64, and shorter rests, are too likely by chance.
 constexpr std::size_t shortest_piece = 8;
-/// A begin of a secret is told by who masks only its end.
+/// A piece of a secret is told by who masks only its begin or its end.
 constexpr std::size_t shortest_begin = 12;
 
 /// Each character, or each that is no letter and no digit, as its number.
@@ -78,19 +78,32 @@ struct span {
   std::size_t to = 0;
 };
 
-/// Where it is, or a begin of it that is most of it.
+/// The piece of `what` of which `what[from, from + length)` stands at `at`.
+span grown(std::string_view text, std::string_view what, std::size_t at,
+           std::size_t from, std::size_t length) {
+  auto end = at + length;
+  for (auto i = from + length;
+       i < what.size() && end < text.size() && text[end] == what[i]; ++i)
+    ++end;
+  for (; at > 0 && from > 0 && text[at - 1] == what[from - 1]; --at) --from;
+  return {at, end};
+}
+
+/// Where it is, or a piece of it that is most of it, whose begin or end may be
+/// masked. Each such piece holds one of its blocks.
 void find_all(std::string_view text, std::string_view what,
               std::vector<span>& out) {
   const auto least =
       std::min(what.size(), std::max(shortest_begin, (what.size() + 1) / 2));
-  const auto begin = what.substr(0, least);
-  for (auto at = text.find(begin); at != text.npos;) {
-    auto end = least;
-    while (end < what.size() && at + end < text.size() &&
-           text[at + end] == what[end])
-      ++end;
-    out.push_back({at, at + end});
-    at = text.find(begin, at + end);
+  const auto block = least == what.size() ? least : least / 2;
+  for (std::size_t from = 0; from + block <= what.size(); from += block) {
+    const auto part = what.substr(from, block);
+    for (auto at = text.find(part); at != text.npos;) {
+      const auto found = grown(text, what, at, from, block);
+      const bool is_most = found.to - found.from >= least;
+      if (is_most) out.push_back(found);
+      at = text.find(part, is_most ? std::max(found.to, at + 1) : at + 1);
+    }
   }
 }
 

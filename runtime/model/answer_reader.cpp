@@ -105,9 +105,14 @@ void answer_reader::read_event(const sse_event& x, turn_delta& out) {
   if (over_) return;
   const auto data = trimmed(x.data);
   if (data.empty() || data.starts_with("[DONE]")) return;
+  halves_ = false;
   if (x.type != "error" && template_.read(data, text_))
     return on_again(text_, out);
-  const auto event = openai::parse_json(data);
+  auto event = openai::parse_halves(data, halves_);
+  if (event && halves_ && !takes_halves(*event)) {
+    halves_ = false;
+    event = openai::parse_json(data);
+  }
   if (!event) {
     if (x.type == "error") return fail(out, openai::any_error(data));
     if (x.type == "ping") return;

@@ -36,6 +36,11 @@ class answer_reader : public decoder {
   /// Another event like the last one for which `often` said a place, with this
   /// text.
   virtual void on_again(const std::string&, turn_delta&) {}
+  /// Whether `on_event` takes texts of this event as pieces of longer ones, and
+  /// so also halves of characters in them (surrogate_joiner.hpp).
+  [[nodiscard]] virtual bool takes_halves(const json&) const { return false; }
+  /// The event that is read has some.
+  [[nodiscard]] bool has_halves() const noexcept { return halves_; }
   /// The same for the body of a server that does not stream.
   virtual void on_document(const json& x, turn_delta& out) = 0;
   /// A body that ends now is complete.
@@ -59,6 +64,7 @@ class answer_reader : public decoder {
   std::string document_;
   std::size_t received_ = 0;
   body body_ = body::unknown;
+  bool halves_ = false;
   bool over_ = false;
 };
 

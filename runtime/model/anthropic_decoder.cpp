@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "messages/usage.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/model/wire_text.hpp"
 
@@ -157,9 +159,10 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
 
 /// Of a block that has begun and not stopped; else nothing happens.
 void anthropic_decoder::add_told(std::uint64_t index, told what,
-                                 const std::string& text, turn_delta& out) {
+                                 std::string text, turn_delta& out) {
   const auto known = blocks_.find(index);
   if (known == blocks_.end() || known->second.stopped) return;
+  text = halves_.join({index, what}, std::move(text), has_halves());
   auto& b = known->second;
   kept_ += text.size();
   switch (what) {
@@ -183,25 +186,34 @@ void anthropic_decoder::add_told(std::uint64_t index, told what,
   fragment.arguments = text;
 }
 
+std::optional<anthropic_decoder::told> anthropic_decoder::told_by(
+    const json& event) {
+  if (text_at(event, "type") != "content_block_delta") return {};
+  const auto type = text_at(member(event, "delta"), "type");
+  if (type == "text_delta") return told::text;
+  if (type == "thinking_delta") return told::thinking;
+  if (type == "input_json_delta") return told::input;
+  return {};
+}
+
+bool anthropic_decoder::takes_halves(const json& x) const {
+  return told_by(x).has_value();
+}
+
 std::span<const std::string_view> anthropic_decoder::often(const json& x) {
-  static constexpr std::array<std::string_view, 2> text{"delta", "text"};
-  static constexpr std::array<std::string_view, 2> thinking{"delta",
-                                                            "thinking"};
-  static constexpr std::array<std::string_view, 2> input{"delta",
-                                                         "partial_json"};
-  if (text_at(x, "type") != "content_block_delta") return {};
+  using path = std::array<std::string_view, 2>;
+  static constexpr path text{"delta", "text"};
+  static constexpr path thinking{"delta", "thinking"};
+  static constexpr path input{"delta", "partial_json"};
+  const auto what = told_by(x);
+  if (!what) return {};
   again_index_ = count_at(x, "index").value_or(0);
-  const auto type = text_at(member(x, "delta"), "type");
-  if (type == "text_delta") {
-    again_ = told::text;
-    return text;
+  again_ = *what;
+  switch (*what) {
+    case told::text: return text;
+    case told::thinking: return thinking;
+    case told::input: break;
   }
-  if (type == "thinking_delta") {
-    again_ = told::thinking;
-    return thinking;
-  }
-  if (type != "input_json_delta") return {};
-  again_ = told::input;
   return input;
 }
 
@@ -213,6 +225,9 @@ void anthropic_decoder::on_stop(std::uint64_t index, turn_delta& out) {
   const auto known = blocks_.find(index);
   if (known == blocks_.end() || known->second.stopped) return;
   auto& b = known->second;
+  for (const auto what : {told::text, told::thinking, told::input})
+    if (halves_.give_up({index, what}))
+      add_told(index, what, std::string{replacement_character}, out);
   b.stopped = true;
   const auto input = b.value.find("input");
   const bool whole =
@@ -251,9 +266,9 @@ void anthropic_decoder::read_usage(const json& x, turn_delta& out) {
   const auto output = count_at(x, "output_tokens");
   if (input) {
     const auto cached = count_at(x, "cache_read_input_tokens");
+    const auto made = count_at(x, "cache_creation_input_tokens");
     usage_.input_tokens =
-        *input + cached.value_or(0) +
-        count_at(x, "cache_creation_input_tokens").value_or(0);
+        add_up(add_up(*input, cached.value_or(0)), made.value_or(0));
     if (cached) usage_.cached_tokens = cached;
   }
   if (output) usage_.output_tokens = *output;

@@ -10,8 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/model/answer_reader.hpp"
+#include "runtime/model/surrogate_joiner.hpp"
 
 namespace riffle::model::anthropic {
 
@@ -26,6 +28,7 @@ class anthropic_decoder final : public answer_reader {
   void on_event(const json& x, turn_delta& out) override;
   [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
   void on_again(const std::string& text, turn_delta& out) override;
+  [[nodiscard]] bool takes_halves(const json& x) const override;
   void on_document(const json& x, turn_delta& out) override;
   [[nodiscard]] bool finished() const override { return finish_.has_value(); }
 
@@ -41,8 +44,9 @@ class anthropic_decoder final : public answer_reader {
 
   enum class told : std::uint8_t { text, thinking, input };
 
-  void add_told(std::uint64_t index, told what, const std::string& text,
+  void add_told(std::uint64_t index, told what, std::string text,
                 turn_delta& out);
+  static std::optional<told> told_by(const json& event);
   void on_start(const json& message, turn_delta& out);
   void on_block(std::uint64_t index, const json& x, turn_delta& out);
   void on_delta(std::uint64_t index, const json& x, turn_delta& out);
@@ -57,6 +61,7 @@ class anthropic_decoder final : public answer_reader {
   [[nodiscard]] std::string state() const;
 
   std::map<std::uint64_t, block> blocks_;
+  waiting_halves<std::pair<std::uint64_t, told>> halves_;
   std::optional<std::string> id_;  ///< of the message
   std::optional<finish_reason> finish_;
   token_usage usage_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/model/answer_reader.hpp"
 #include "runtime/model/openai_chunk.hpp"
@@ -22,8 +23,9 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t most_bytes = 256u << 20;
 constexpr std::size_t longest_line = 2u << 20;
 
-void add(turn_delta& out, piece_kind kind, const std::string& text) {
-  if (!text.empty()) out.pieces.add(kind, text);
+bool is_done(const json& x) {
+  const auto& done = member(x, "done");
+  return done.is_boolean() && done.get<bool>();
 }
 
 }  // namespace
@@ -74,17 +76,32 @@ void ollama_decoder::on_line(std::string_view line, turn_delta& out) {
                       "the model server answered with a web page; check "
                       "base_url and what stands between",
                       true, answer::printable(line)});
+  has_halves_ = false;
   if (template_.read(line, text_)) return add(out, again_, text_);
-  const auto x = openai::parse_json(line);
+  const auto x = parse(line);
   if (!x || !x->is_object())
     return fail(out, interrupted("the model server sent a line that is no JSON "
                                  "object",
                                  answer::printable(line)));
   if (auto why = openai::find_error(*x)) return fail(out, std::move(*why));
   on_message(member(*x, "message"), out);
-  const auto& done = member(*x, "done");
-  if (done.is_boolean() && done.get<bool>()) return on_done(*x, out);
+  if (is_done(*x)) return on_done(*x, out);
   learn(line, *x);
+}
+
+/// Of a line that brings text alone halves of characters, too.
+std::optional<json> ollama_decoder::parse(std::string_view line) {
+  auto x = openai::parse_halves(line, has_halves_);
+  if (!x || !has_halves_) return x;
+  if (!is_done(*x) && member(member(*x, "message"), "tool_calls").is_null())
+    return x;
+  has_halves_ = false;
+  return openai::parse_json(line);
+}
+
+void ollama_decoder::add(turn_delta& out, piece_kind kind, std::string text) {
+  text = halves_.join(kind, std::move(text), has_halves_);
+  if (!text.empty()) out.pieces.add(kind, text);
 }
 
 /// Most lines bring one text, or one thought.
@@ -141,6 +158,8 @@ void ollama_decoder::keep_more(const json& call) {
 }
 
 void ollama_decoder::on_done(const json& x, turn_delta& out) {
+  for (const auto kind : {piece_kind::reasoning, piece_kind::text})
+    if (halves_.give_up(kind)) out.pieces.add(kind, replacement_character);
   const auto input = count_at(x, "prompt_eval_count");
   const auto output = count_at(x, "eval_count");
   if (input || output) {

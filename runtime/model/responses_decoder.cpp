@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "messages/utf8.hpp"
 #include "runtime/model/openai_chunk.hpp"
 #include "runtime/model/wire_text.hpp"
 
@@ -86,8 +87,21 @@ responses_decoder::told responses_decoder::told_by(std::string_view type) {
                                                           : told::none;
 }
 
+bool responses_decoder::takes_halves(const json& x) const {
+  return told_by(text_at(x, "type")) != told::none;
+}
+
+/// What waits for its other half when its text ends.
+void responses_decoder::give_up_halves(std::uint64_t index, turn_delta& out) {
+  for (const auto what :
+       {told::text, told::refusal, told::thought, told::arguments})
+    if (halves_.give_up({index, what}))
+      add_told(index, what, std::string{replacement_character}, out);
+}
+
 void responses_decoder::add_told(std::uint64_t index, told what,
-                                 const std::string& text, turn_delta& out) {
+                                 std::string text, turn_delta& out) {
+  text = halves_.join({index, what}, std::move(text), has_halves());
   if (what == told::text) return add_text(items_[index], text, out);
   if (what == told::refusal) return add(out, piece_kind::refusal, text);
   if (what == told::thought) {
@@ -156,6 +170,7 @@ void responses_decoder::keep_more(item& call, const json& x) {
 // What did not come in pieces comes now.
 void responses_decoder::on_item_done(std::uint64_t index, const json& x,
                                      turn_delta& out) {
+  give_up_halves(index, out);
   const bool known = items_.contains(index) && !items_[index].type.empty();
   if (!known) on_item(index, x, out);
   auto& item = items_[index];
@@ -189,6 +204,7 @@ void responses_decoder::tell_rest(item& x, const json& value, turn_delta& out) {
 void responses_decoder::on_arguments_done(std::uint64_t index,
                                           const std::string& all,
                                           turn_delta& out) {
+  give_up_halves(index, out);
   auto& item = items_[index];
   if (item.closed || !is_call(item.type)) return;
   if (!all.empty() && !all.starts_with(item.arguments))

@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/model/answer_reader.hpp"
+#include "runtime/model/surrogate_joiner.hpp"
 
 namespace riffle::model::responses {
 
@@ -25,6 +27,7 @@ class responses_decoder final : public answer_reader {
   void on_event(const json& x, turn_delta& out) override;
   [[nodiscard]] std::span<const std::string_view> often(const json& x) override;
   void on_again(const std::string& text, turn_delta& out) override;
+  [[nodiscard]] bool takes_halves(const json& x) const override;
   void on_document(const json& x, turn_delta& out) override;
   [[nodiscard]] bool finished() const override { return finished_; }
 
@@ -41,8 +44,9 @@ class responses_decoder final : public answer_reader {
   enum class told : std::uint8_t { none, text, refusal, thought, arguments };
 
   static told told_by(std::string_view type);
-  void add_told(std::uint64_t index, told what, const std::string& text,
+  void add_told(std::uint64_t index, told what, std::string text,
                 turn_delta& out);
+  void give_up_halves(std::uint64_t index, turn_delta& out);
   void on_item(std::uint64_t index, const json& x, turn_delta& out);
   void keep_more(item& call, const json& x);
   void on_item_done(std::uint64_t index, const json& x, turn_delta& out);
@@ -54,6 +58,7 @@ class responses_decoder final : public answer_reader {
   [[nodiscard]] std::string state() const;
 
   std::map<std::uint64_t, item> items_;
+  waiting_halves<std::pair<std::uint64_t, told>> halves_;
   std::uint64_t kept_ = 0;
   bool finished_ = false;
   std::uint64_t again_index_ = 0;  ///< of what `often` said last

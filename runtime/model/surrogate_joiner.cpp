@@ -14,8 +14,32 @@ constexpr unsigned base = 0x10F800;
 
 bool is_high(unsigned unit) { return unit < 0xDC00; }
 
-/// The text with what waits in front of it; what waits behind it.
-std::string settled(std::string_view text, std::optional<unsigned>& waits) {
+template <class Map, class Key>
+std::optional<unsigned> take(Map& from, const Key& key) {
+  const auto i = from.find(key);
+  if (i == from.end()) return {};
+  const auto out = i->second;
+  from.erase(i);
+  return out;
+}
+
+}  // namespace
+
+void halves::append(unsigned unit, std::string& to) {
+  append_utf8(to, base + (unit - 0xD800));
+}
+
+std::optional<unsigned> halves::first(std::string_view text) noexcept {
+  const auto at = [&](std::size_t i) {
+    return static_cast<unsigned>(static_cast<unsigned char>(text[i]));
+  };
+  if (text.size() < length || at(0) != 0xF4 || at(1) != 0x8F || at(2) < 0xA0)
+    return {};
+  return 0xD800 + ((at(2) & 0x1F) << 6) + (at(3) & 0x3F);
+}
+
+std::string halves::settled(std::string_view text,
+                            std::optional<unsigned>& waits) {
   std::string out;
   const auto alone = [&] {
     if (waits) out += replacement_character;
@@ -46,33 +70,9 @@ std::string settled(std::string_view text, std::optional<unsigned>& waits) {
   return out;
 }
 
-template <class Map, class Key>
-std::optional<unsigned> take(Map& from, const Key& key) {
-  const auto i = from.find(key);
-  if (i == from.end()) return {};
-  const auto out = i->second;
-  from.erase(i);
-  return out;
-}
-
-}  // namespace
-
-void halves::append(unsigned unit, std::string& to) {
-  append_utf8(to, base + (unit - 0xD800));
-}
-
-std::optional<unsigned> halves::first(std::string_view text) noexcept {
-  const auto at = [&](std::size_t i) {
-    return static_cast<unsigned>(static_cast<unsigned char>(text[i]));
-  };
-  if (text.size() < length || at(0) != 0xF4 || at(1) != 0x8F || at(2) < 0xA0)
-    return {};
-  return 0xD800 + ((at(2) & 0x1F) << 6) + (at(3) & 0x3F);
-}
-
 std::string halves::joined(std::string_view text) {
   std::optional<unsigned> waits;
-  auto out = settled(text, waits);
+  auto out = halves::settled(text, waits);
   if (waits) out += replacement_character;
   return out;
 }
@@ -89,7 +89,7 @@ void surrogate_joiner::join_pieces(turn_delta& x, const delta_mark& since) {
   for (auto i = since.pieces; i < x.pieces.pieces.size(); ++i) {
     const auto& piece = x.pieces.pieces[i];
     auto waits = take(pieces_, piece.kind);
-    const auto text = settled(
+    const auto text = halves::settled(
         std::string_view{x.pieces.bytes}.substr(begin, piece.end - begin),
         waits);
     begin = piece.end;
@@ -105,15 +105,15 @@ void surrogate_joiner::join_pieces(turn_delta& x, const delta_mark& since) {
 
 void surrogate_joiner::join_fragment(call_fragment& x) {
   std::optional<unsigned> none;
-  x.name = settled(x.name, none);
+  x.name = halves::settled(x.name, none);
   if (none) x.name += replacement_character;
   none.reset();
-  x.id = settled(x.id, none);
+  x.id = halves::settled(x.id, none);
   if (none) x.id += replacement_character;
   const call_key key{x.index, x.index ? std::string{} : x.id};
   if (x.arguments.empty() && !x.closes) return;
   auto waits = take(calls_, key);
-  x.arguments = settled(x.arguments, waits);
+  x.arguments = halves::settled(x.arguments, waits);
   if (!waits) return;
   if (x.closes)
     x.arguments += replacement_character;

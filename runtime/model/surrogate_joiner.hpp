@@ -24,12 +24,39 @@ namespace halves {
 void append(unsigned unit, std::string& to);
 /// The surrogate that stands at the begin of a text, or nothing.
 std::optional<unsigned> first(std::string_view text) noexcept;
+/// The text with the half that waits in front of it; what waits behind it. What
+/// stands alone within is U+FFFD.
+std::string settled(std::string_view text, std::optional<unsigned>& waits);
 /// All of a text, in which halves that stand together are joined.
 std::string joined(std::string_view text);
 /// Bytes of one.
 inline constexpr std::size_t length = 4;
 
 }  // namespace halves
+
+/// Halves that wait for the next delta of a text, by the text's `Key`.
+template <class Key>
+class waiting_halves {
+ public:
+  /// `text`: a delta of it; `has_halves`: halves may stand in it.
+  std::string join(const Key& key, std::string text, bool has_halves) {
+    const auto at = waits_.find(key);
+    if (!has_halves && at == waits_.end()) return text;
+    std::optional<unsigned> half;
+    if (at != waits_.end()) {
+      half = at->second;
+      waits_.erase(at);
+    }
+    auto out = halves::settled(text, half);
+    if (half) waits_[key] = *half;
+    return out;
+  }
+  /// Nothing follows; whether a half has waited, which is none then.
+  bool give_up(const Key& key) { return waits_.erase(key) > 0; }
+
+ private:
+  std::map<Key, unsigned> waits_;
+};
 
 /// How far a delta had come before a chunk was read into it.
 struct delta_mark {

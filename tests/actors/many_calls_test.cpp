@@ -81,13 +81,13 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const std::string tool = GENERATE("look", "act");
   // The stream would stay open for ever, or ends by itself.
   const bool ends = GENERATE(false, true);
-  x.provider->answers = {many(ends ? 4200 : 21'000, tool) +
+  x.provider->answers = {many(ends ? 1100 : 21'000, tool) +
                              (ends ? model_stops("tool_calls")
                                    : std::string{scripted_model::hold}),
                          the_end};
   auto spec = x.make_spec();
   spec->agent.max_calls_per_turn = 4;
-  spec->model.context_window = 0;  // 4,096 results are too long for most
+  spec->model.context_window = 0;  // 1,024 results are too long for most
   run(x, spec);
   REQUIRE(x.provider->requests.size() == 2);
   if (!ends) CHECK(x.provider->cancelled.size() == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a turn of calls without end is cut, and the run goes on") {
   const bool acts = ends || tool == "look";
   CHECK(x.look->acted.size() + x.act->acted.size() == (acts ? 4 : 0));
   CHECK(outcomes(x, "ok") == (acts ? 4 : 0));
-  CHECK(outcomes(x, "skipped") == (acts ? 4092 : 4096));
+  CHECK(outcomes(x, "skipped") == (acts ? 1020 : 1024));
   CHECK(events_of(x.reader->lines, "error").empty());
   CHECK(events_of(x.reader->lines, "final_answer").size() == 1);
 }

@@ -2,6 +2,8 @@
 // Secrets are kept out of the files that tools write.
 #include "actors/tools/redaction.hpp"
 
+#include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 
@@ -27,11 +29,18 @@ TEST_CASE("a secret is taken out of a file wherever it stands, no other byte") {
   add_secret(secret);
   const temp_folder folder;
   // Around the border of the pieces in which it is read, in one long line.
-  constexpr std::size_t border = 1u << 20;
-  for (std::size_t at = border - 30; at <= border + 2; at += 4) {
+  constexpr std::size_t piece = 1u << 20;
+  constexpr std::size_t window = 1u << 16;
+  std::vector<std::size_t> places;
+  for (const auto border :
+       {piece, piece - window, piece - 2 * window, piece - 3 * window,
+        2 * piece - 2 * window, 2 * piece})
+    for (std::size_t at = border - 30; at <= border + 2; at += 4)
+      places.push_back(at);
+  for (const auto at : places) {
     CAPTURE(at);
     const std::string before(at, 'x');
-    const std::string after(5000, 'y');
+    const std::string after(2 * piece, 'y');
     const auto file = folder.write("out", before + secret + after);
     redact_file(file);
     CHECK((text_of(file) == before + "***" + after));
@@ -41,6 +50,24 @@ TEST_CASE("a secret is taken out of a file wherever it stands, no other byte") {
   const auto file = folder.write("lines", lines + secret + "\n" + lines);
   redact_file(file);
   CHECK((text_of(file) == lines + "***\n" + lines));
+}
+
+TEST_CASE("a text without line ends costs what lines cost") {
+  add_secret(secret);
+  const temp_folder folder;
+  const auto seconds_for = [&](const std::string& text) {
+    const auto file = folder.write("out", text);
+    const auto begin = std::clock();
+    redact_file(file);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  std::string lines;
+  while (lines.size() < (64u << 20)) lines += std::string(99, 'x') + "\n";
+  const auto plain = seconds_for(lines);
+  std::ranges::replace(lines, '\n', 'x');
+  const auto whole = seconds_for(lines);
+  CAPTURE(plain, whole);
+  CHECK(whole < 3 * plain + 0.1);
 }
 
 TEST_CASE("a file without a secret stays the file that it is") {

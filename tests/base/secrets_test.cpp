@@ -191,4 +191,9 @@ TEST_CASE("no usual way to write a secret shows it") {
   CHECK(said("sk-canary-KEY0123456789******") == "<*********>" + std::string{});
   CHECK(said("sk-canary-KEY01****") == "<*******>");
   CHECK(said("sk-canary-****") == "<sk-canary-****>");
+  // Or its begin, or both.
+  CHECK(said(key.substr(3)) == "<***>");
+  CHECK(said("****" + key.substr(4)) == "<*******>");
+  CHECK(said(key.substr(2, key.size() - 4)) == "<***>");
+  CHECK(said(key.substr(key.size() - 8)) == "<" + key.substr(21) + ">");
 }

@@ -127,6 +127,16 @@ TEST_CASE("an answer costs no more memory than allowed", "[torture]") {
     };
     stays_small("names", reply, allowed_short_mib);
   }
+  SECTION("calls, as many as are looked at and more") {
+    const auto reply = [] {
+      std::string all;
+      for (int i = 0; i < 6000; ++i)
+        all += call(i, std::to_string(i), "read",
+                    {{"path", std::string(235, 'x')}});
+      return http_reply::sse().send(all).send(finish("tool_calls"));
+    };
+    stays_small("calls", reply);
+  }
   SECTION("fragments of nothing") {
     stays_small("empty fragments",
                 [&] { return endless("", arguments_chunk("")); });

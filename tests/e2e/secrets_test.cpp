@@ -33,7 +33,8 @@ bool holds_key(const std::string& text) {
   for (const auto& secret : {key, password})
     for (const auto& form : riffle::secret_forms(secret))
       if (text.find(form) != std::string::npos) return true;
-  return text.find(key.substr(0, 10)) != std::string::npos;
+  return text.find(key.substr(0, 10)) != std::string::npos ||
+         text.find(key.substr(3, 10)) != std::string::npos;
 }
 
 /// All that a program wrote below its folder; the test's own files left out.
@@ -89,6 +90,9 @@ TEST_CASE("no error of a provider shows the key, nor does what is kept") {
        http_reply::json(R"({"error":{"message":")" + wrong + escaped + R"("}})",
                         400)},
       {"escaped twice", http_reply::text("{'k': \"" + escaped + "\"}", 500)},
+      {"without its first characters",
+       http_reply::json(
+           R"({"error":{"message":"sent ***)" + key.substr(3) + R"("}})", 401)},
       {"a page", http_reply::text("<html><b>" + wrong + percent, 403)},
       {"a header in base64", http_reply::text("Basic " + base64 + "=", 407)},
       {"cut where answers are cut",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What providers count, by each name that they have for it.
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -161,4 +163,15 @@ TEST_CASE("the headers of each provider's limits are read") {
     headers[x.left] = "21";
     CHECK_FALSE(pace());  // enough is left
   }
+}
+
+TEST_CASE("sums of a provider's own numbers stop at the largest") {
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  const auto x = claude_usage({{"input_tokens", most},
+                               {"cache_read_input_tokens", 2},
+                               {"cache_creation_input_tokens", 3},
+                               {"output_tokens", 1}},
+                              {{"output_tokens", most}});
+  CHECK(x.input_tokens == most);
+  CHECK(x.output_tokens == most);
 }

@@ -33,6 +33,22 @@ TEST_CASE("an output that fits needs no file") {
   CHECK_FALSE(std::filesystem::exists(file));
 }
 
+TEST_CASE("what is longer than is kept of a call is not kept at all") {
+  const temp_folder folder;
+  const auto file = folder.path() / "x";
+  kept_file_writer kept{file, 10};
+  kept.write("123456789");
+  kept.write("0");
+  REQUIRE(kept.good());
+  CHECK(content(file) == "1234567890");
+  kept.write("1");
+  CHECK_FALSE(kept.good());
+  CHECK(kept.problem().find("1 GiB") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(file));
+  kept.write("2");
+  CHECK_FALSE(std::filesystem::exists(file));
+}
+
 TEST_CASE("an output that is too long is in its file, whole") {
   const auto seed = testing::fresh_seed();
   CAPTURE(seed);
