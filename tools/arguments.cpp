@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/arguments.hpp"
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,19 +17,37 @@ namespace {
 
 using nlohmann::json;
 
-/// Finds the first key that stands twice in one object.
-class duplicate_finder {
+/// Finds the first key that stands twice in one object. (The parser's callback
+/// would look through all of a parent at the end of each of its children.)
+class duplicate_finder final : public nlohmann::json_sax<json> {
  public:
-  bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) {
-      open_.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      open_.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!open_.back().insert(key).second && !found_) found_ = key;
-    }
+  bool start_object(std::size_t /*size*/) override {
+    open_.emplace_back();
     return true;
+  }
+  bool key(std::string& x) override {
+    if (open_.back().insert(x).second) return true;
+    found_ = x;
+    return false;
+  }
+  bool end_object() override {
+    open_.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t /*size*/) override { return true; }
+  bool end_array() override { return true; }
+  bool null() override { return true; }
+  bool boolean(bool /*x*/) override { return true; }
+  bool number_integer(number_integer_t /*x*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*x*/) override { return true; }
+  bool number_float(number_float_t /*x*/, const string_t& /*text*/) override {
+    return true;
+  }
+  bool string(string_t& /*x*/) override { return true; }
+  bool binary(binary_t& /*x*/) override { return true; }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*why*/) override {
+    return false;
   }
 
   [[nodiscard]] const std::optional<std::string>& found() const noexcept {
@@ -50,16 +68,17 @@ tl::expected<json, std::string> parse_object(std::string_view text) {
                           std::to_string(max_json_depth) + " levels"};
   if (text.find('\0') != text.npos)  // the parser takes it for the end
     return tl::unexpected{std::string{"not valid JSON: holds a NUL byte"}};
-  duplicate_finder duplicates;
   json value;
   try {
-    value = json::parse(text, std::ref(duplicates));
+    value = json::parse(text);
   } catch (const json::exception& e) {
     return tl::unexpected{"not valid JSON: " + json_mistake(e.what())};
   }
   if (!value.is_object())
     return tl::unexpected{std::string{"must be one JSON object, but is "} +
                           value.type_name()};
+  duplicate_finder duplicates;
+  static_cast<void>(json::sax_parse(text, &duplicates));
   if (duplicates.found())
     return tl::unexpected{
         "the key " +

@@ -38,6 +38,22 @@ bool is_harmless(std::string_view command) {
   return row != nullptr && row->what == runs::nothing;
 }
 
+/// Its first word names what it does; with others it is what is acted on, and
+/// the words behind it mean anything (`rm x *`, `curl URL *`, `make x *`).
+bool has_subcommands(std::string_view command) {
+  return matches_any(
+      "git hg svn gh glab cargo rustup go npm pnpm yarn pip pip3 pipx uv "
+      "poetry "
+      "apt apt-get dnf yum zypper pacman apk brew snap flatpak systemctl "
+      "dotnet gem bundle mix composer terraform conda nix find rg",
+      command.substr(command.rfind('/') + 1));
+}
+
+/// And its second says only that the third does.
+bool is_runner(std::string_view subcommand) {
+  return matches_any("run run-script exec x dlx tool script", subcommand);
+}
+
 std::string pattern_of_command(std::string_view line) {
   const auto plain = plain_command(line);
   // A quoted word may hold anything, also a command.
@@ -49,8 +65,17 @@ std::string pattern_of_command(std::string_view line) {
   if (is_named_by_others(first)) return {};
   const auto rest = text.substr(std::min(end + 1, text.size()));
   const auto second = rest.substr(0, rest.find(' '));
-  const bool named = !second.empty() && !second.starts_with('-');
-  if (named) return std::string{first} + " " + std::string{second} + " *";
+  const auto is_word = [](std::string_view x) {
+    return !x.empty() && !x.starts_with('-');
+  };
+  if (is_word(second) && has_subcommands(first)) {
+    auto pattern = std::string{first} + " " + std::string{second};
+    if (!is_runner(second)) return pattern + " *";
+    const auto more = rest.substr(std::min(second.size() + 1, rest.size()));
+    const auto third = more.substr(0, more.find(' '));
+    if (!is_word(third)) return {};
+    return pattern + " " + std::string{third} + " *";
+  }
   if (rest.empty() && !is_harmless(first)) return std::string{first};
   return is_harmless(first) ? std::string{first} + " *" : std::string{};
 }
@@ -84,6 +109,11 @@ std::string always_pattern(const rule_subject& subject) {
 bool always_matches(std::string_view pattern, const rule_subject& subject) {
   if (pattern.empty()) return false;
   if (subject.shell && !runs_only_itself(subject.text)) return false;
+  // Others let what follows mean anything.
+  const auto command = pattern.substr(0, pattern.find(' '));
+  if (subject.shell && pattern.ends_with(" *") && !has_subcommands(command) &&
+      !is_harmless(command))
+    return false;
   std::vector<approval_rule> rules{
       {std::string{pattern}, approval_policy::allow}};
   if (subject.shell && pattern.ends_with(" *"))

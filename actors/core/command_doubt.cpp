@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/core/command_pattern.hpp"
@@ -98,6 +99,7 @@ bool is_told(const command_row& row, shell_words rest) {
   rest = without_targets(rest);
   if (row.what == runs::if_first)
     rest = rest.first(std::min<std::size_t>(rest.size(), 1));
+  std::set<std::string_view> seen;  // each costs a walk over all words
   for (const auto& x : rest) {
     // What is assigned stays one word, whatever it expands to.
     const bool is_fixed = is_plain(x) || row.what == runs::if_syntax ||
@@ -105,7 +107,8 @@ bool is_told(const command_row& row, shell_words rest) {
     if (!is_fixed || sets_steering(row, x) || is_one_of(row, x.text))
       return true;
     const bool is_subcommand = row.words.find(x.text + "+-") != row.words.npos;
-    if (!is_subcommand || x.text.empty()) continue;
+    if (!is_subcommand || x.text.empty() || !seen.insert(x.text).second)
+      continue;
     for (const auto& y : rest)
       if (is_one_of(row, y.text, x.text)) return true;
   }
@@ -289,6 +292,15 @@ bool may_tell_make(const shell_word& x, const command_pattern& rule) {
   return odd || !is_plain(x) || mentions(x.text.substr(value), rule);
 }
 
+/// A word by which the shell sets variables without naming their values.
+bool sets_unseen(const shell_word& x) {
+  return matches_any(
+             "read mapfile readarray getopts for select declare "
+             "typeset local readonly export",
+             x.text) &&
+         !x.quoted;
+}
+
 /// A line that runs make, with variables of its own.
 bool tells_make(const shell_line& line, const command_pattern& rule) {
   const auto any_word = [&](auto f) {
@@ -296,10 +308,15 @@ bool tells_make(const shell_line& line, const command_pattern& rule) {
       return std::ranges::any_of(part, f);
     });
   };
-  return any_word([](const shell_word& x) {
-           return is_make(without_folders(x.text));
-         }) &&
-         any_word([&](const shell_word& x) { return may_tell_make(x, rule); });
+  if (!any_word(
+          [](const shell_word& x) { return is_make(without_folders(x.text)); }))
+    return false;
+  const bool exports =
+      any_word([](const shell_word& x) { return x.text == "export"; });
+  return any_word([&](const shell_word& x) {
+    return may_tell_make(x, rule) ||
+           (exports && x.text != "export" && sets_unseen(x));
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "actors/core/approval_rules.hpp"
 
@@ -53,6 +54,19 @@ may_be command_pattern::direct(shell_words x) const {
   const auto& command = x[0];
   if (command.target) return targets_only(x);
   if (!is_plain(command)) return may_be::doubt;
+  const auto name = without_folders(command.text);
+  // Each command of git is a program, too.
+  if (name.starts_with("git-") && names("git")) {
+    std::vector<shell_word> words(x.begin(), x.end());
+    words[0].text = "git";
+    words.insert(words.begin() + 1, shell_word{std::string{name.substr(4)}});
+    return std::max(direct(words), fits_as_it_is(x));
+  }
+  return fits_as_it_is(x);
+}
+
+may_be command_pattern::fits_as_it_is(shell_words x) const {
+  const auto& command = x[0];
   const auto name = without_folders(command.text);
   // Seldom: so that only what has the name is looked at as a whole.
   if (!any_ && !names(name)) return may_be::no;

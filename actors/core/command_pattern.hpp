@@ -44,6 +44,7 @@ class command_pattern {
 
  private:
   [[nodiscard]] bool fits(std::string_view command, shell_words rest) const;
+  [[nodiscard]] may_be fits_as_it_is(shell_words x) const;
   [[nodiscard]] may_be targets_only(shell_words x) const;
   [[nodiscard]] bool has_all_words(shell_words x) const;
 

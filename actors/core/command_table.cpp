@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "actors/core/approval_rules.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 
 constexpr auto rows = std::to_array<command_row>({
     {.names = "sh bash rbash dash ash ksh* mksh zsh fish csh tcsh busybox "
-              "toybox pwsh",
+              "toybox pwsh sg newgrp setarch linux32 linux64 i386 i486 i586 "
+              "i686 x86_64 uname26 capsh groff troff nroff deno bun",
      .reason = "a shell: its text, its file or its input is a command"},
     {.names = "eval source . trap alias unalias function coproc let fc bind "
               "complete compgen hash enable shopt",
@@ -60,8 +62,10 @@ constexpr auto rows = std::to_array<command_row>({
      .variables = true,
      .builtin = true,
      .reason = "sets a variable"},
-    {.names = "python* pypy* perl* ruby* node nodejs deno bun php* lua* tclsh* "
-              "wish* Rscript osascript guile* sbcl ghci* irb",
+    {.names = "python* pypy* perl* ruby* node nodejs php* lua* tclsh* wish* "
+              "R Rscript osascript guile* sbcl ghci* irb julia* raku* elixir "
+              "iex erl escript racket ocaml* groovy* scala* clojure clj gjs "
+              "gsi csi crystal swift dart jshell swipl",
      .what = runs::script,
      .reason = "runs a file like any program, but also text and its input"},
     {.names = "awk gawk mawk nawk",
@@ -102,7 +106,8 @@ constexpr auto rows = std::to_array<command_row>({
      .what = runs::if_told,
      .words = "-*e* --rsh --rsync-path -*TT* --unzip-command --config --call "
               "--compress-program --filter -*z* -*c* -exec* --exec "
-              "-toolexec* --toolexec -vettool* --vettool",
+              "-toolexec* --toolexec -vettool* --vettool --script-shell "
+              "--node-options",
      .named = true,
      .reason = "some options name programs"},
     {.names = "test [",
@@ -196,11 +201,46 @@ bool is_one_of(const command_row& row, std::string_view option,
   });
 }
 
+namespace {
+
+/// One name of one row.
+struct named_row {
+  std::string_view name;
+  const command_row* row;
+};
+
+struct names_of_rows {
+  std::vector<named_row> exact;     ///< sorted
+  std::vector<named_row> patterns;  ///< few
+};
+
+const names_of_rows& all_names() {
+  static const auto* const all = [] {
+    auto* const out = new names_of_rows;  // threads may outlive statics
+    for (const auto& row : rows)
+      any_pattern(row.names, [&](std::string_view name) {
+        const bool wild = name.find_first_of("*?") != name.npos;
+        (wild ? out->patterns : out->exact).push_back({name, &row});
+        return false;
+      });
+    std::ranges::stable_sort(out->exact, {}, &named_row::name);
+    return out;
+  }();
+  return *all;
+}
+
+}  // namespace
+
 const command_row* find_command(std::string_view name) {
-  const auto found = std::ranges::find_if(rows, [&](const command_row& row) {
-    return matches_any(row.names, name);
-  });
-  return found == rows.end() ? nullptr : &*found;
+  const auto& all = all_names();
+  const command_row* found = nullptr;
+  const auto at =
+      std::ranges::lower_bound(all.exact, name, {}, &named_row::name);
+  if (at != all.exact.end() && at->name == name) found = at->row;
+  for (const auto& x : all.patterns)
+    if (matches_pattern(x.name, name) && (found == nullptr || x.row < found))
+      found = x.row;
+  return found;
 }
 
 bool is_make(std::string_view name) {

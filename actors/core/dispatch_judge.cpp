@@ -64,13 +64,25 @@ dispatch_effects dispatch_queue::on_moved(const call_id& id,
 void dispatch_queue::ask_rules(entry& x, dispatch_effects& out,
                                time_point now) {
   x.at = phase::judging;
+  ++judging_;
   x.queued_at = now;
   set_alarm(x);
   out.emplace_back(judge_start{x.call});
 }
 
+void dispatch_queue::leave_judging(const entry& x) {
+  if (x.at == phase::judging) --judging_;
+}
+
+/// Of those that are judged each may begin: were none kept for them, all that
+/// wait would be judged anew for each slot that gets free.
+bool dispatch_queue::has_slot() const {
+  return in_flight_ + judging_ < limits_.max_in_flight;
+}
+
 void dispatch_queue::obey(entry& x, judged_call how, dispatch_effects& out) {
   const bool agreed = x.approved && *x.call.judged == how.place;
+  leave_judging(x);
   x.at = phase::ready;
   set_alarm(x);
   if (how.denied) {

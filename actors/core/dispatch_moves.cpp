@@ -93,7 +93,7 @@ void dispatch_queue::advance(entry& x, dispatch_effects& out, time_point now) {
     return;
   }
   if (was_cut(x)) return settle(x, cut_result(x.attempt), out);
-  if (!x.call.control && in_flight_ >= limits_.max_in_flight) {
+  if (!x.call.control && !has_slot()) {
     x.at = phase::ready;
     set_ready(x, true);
     return;
@@ -149,6 +149,7 @@ void dispatch_queue::settle(entry& x, call_result result, dispatch_effects& out,
       !x.call.control && result.output.size() <= reuse_limit &&
       result.files.empty())
     keep_for_reuse({x.call.id, x.call.tool, x.call.arguments, result.output});
+  leave_judging(x);
   x.at = phase::settled;
   --open_;
   if (x.call.control) {

@@ -141,7 +141,7 @@ std::optional<call_place> dispatch_queue::next_candidate(
     call_place from) const {
   std::optional<call_place> next;
   if (const auto i = fresh_.lower_bound(from); i != fresh_.end()) next = *i;
-  if (in_flight_ >= limits_.max_in_flight) return next;
+  if (!has_slot()) return next;
   const auto i = ready_.lower_bound(from);
   if (i != ready_.end() && (!next || *i < *next)) next = *i;
   return next;

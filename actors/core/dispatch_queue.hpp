@@ -259,6 +259,8 @@ class dispatch_queue {
   // What the rules say when a call begins (dispatch_judge.cpp).
   void ask_rules(entry& x, dispatch_effects& out, time_point now);
   void obey(entry& x, judged_call how, dispatch_effects& out);
+  void leave_judging(const entry& x);
+  [[nodiscard]] bool has_slot() const;
 
   // Who waits for whom (dispatch_order.cpp).
   entry& add(tool_call call);
@@ -303,6 +305,7 @@ class dispatch_queue {
 
   std::size_t open_ = 0;
   std::uint32_t in_flight_ = 0;
+  std::uint32_t judging_ = 0;  ///< a slot is kept for each
   bool gate_open_ = false;
   bool draining_ = false;
   std::uint64_t late_ = 0;

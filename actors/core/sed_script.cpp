@@ -7,6 +7,27 @@ namespace riffle::core {
 
 namespace {
 
+/// Behind the bracket expression that begins at `at` (POSIX, 9.3.5); npos: it
+/// has no end.
+std::size_t bracket_end(std::string_view x, std::size_t at) {
+  ++at;
+  if (at < x.size() && x[at] == '^') ++at;
+  if (at < x.size() && x[at] == ']') ++at;
+  while (at < x.size() && x[at] != ']') {
+    const bool named = x[at] == '[' && at + 1 < x.size() &&
+                       std::string_view{":=."}.find(x[at + 1]) != x.npos;
+    if (!named) {
+      ++at;
+      continue;
+    }
+    const char close[] = {x[at + 1], ']'};
+    at = x.find(std::string_view{close, 2}, at + 2);
+    if (at == x.npos) return x.npos;
+    at += 2;
+  }
+  return at < x.size() ? at + 1 : x.npos;
+}
+
 class reader {
  public:
   explicit reader(std::string_view script) : rest_{script} {}
@@ -42,8 +63,28 @@ class reader {
     return false;
   }
 
+  /// So, of a regular expression. In a bracket some seds take the delimiter
+  /// for itself, others for the end: then it is not known.
+  bool pass_regex(char delimiter) {
+    for (std::size_t at = 0; at < rest_.size(); ++at) {
+      const char c = rest_[at];
+      if (c == delimiter) {
+        rest_.remove_prefix(at + 1);
+        return true;
+      }
+      if (c == '\\') ++at;
+      if (c != '[') continue;
+      const auto end = bracket_end(rest_, at);
+      if (end == std::string_view::npos ||
+          rest_.substr(at, end - at).find(delimiter) != std::string_view::npos)
+        return false;
+      at = end - 1;
+    }
+    return false;
+  }
+
   bool line() {
-    if (take('/')) return pass('/');
+    if (take('/')) return pass_regex('/');
     if (!take('$')) skip("0123456789");
     return true;
   }
@@ -77,7 +118,8 @@ class reader {
     if (rest_.empty()) return false;
     const char delimiter = rest_.front();
     rest_.remove_prefix(1);
-    if (delimiter == '\\' || !pass(delimiter) || !pass(delimiter)) return false;
+    if (delimiter == '\\' || !pass_regex(delimiter) || !pass(delimiter))
+      return false;
     skip("gpiIM0123456789");
     return is_over();
   }

@@ -29,6 +29,13 @@ std::uint64_t whole_bytes(const call_result& result) {
   return result.output.size();
 }
 
+/// Looked for anywhere only where that costs little.
+bool says(const std::string& output, const std::string& message) {
+  constexpr std::size_t longest = 4096;
+  return message.size() <= longest ? output.find(message) != output.npos
+                                   : output.ends_with(message);
+}
+
 }  // namespace
 
 std::string told_text(const call_result& result, std::size_t limit) {
@@ -36,7 +43,7 @@ std::string told_text(const call_result& result, std::size_t limit) {
   if (result.err) {
     told = "Error (" + std::string{to_string(result.err->code)} + ")";
     // A tool's output often says it already; once is enough.
-    if (result.output.find(result.err->message) == std::string::npos)
+    if (!says(result.output, result.err->message))
       told += ": " + result.err->message + denial_advice(*result.err);
     if (!result.output.empty()) told += "\n\n";
   }

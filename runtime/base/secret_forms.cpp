@@ -174,15 +174,21 @@ std::string hide_forms(std::string text,
 
 std::string hide_user_of_urls(std::string text) {
   constexpr std::string_view begin = "://";
-  for (auto at = text.find(begin); at != text.npos;
-       at = text.find(begin, at + 1)) {
+  const std::string_view all{text};
+  std::string out;
+  std::size_t done = 0;
+  for (auto at = all.find(begin); at != all.npos;
+       at = all.find(begin, at + 1)) {
     const auto from = at + begin.size();
     const auto end =
-        std::min(text.find_first_of("/?# \t\n\"'<>", from), text.size());
-    const auto user = text.substr(from, end - from).rfind('@');
-    if (user != text.npos && user > 0) text.replace(from, user, mark);
+        std::min(all.find_first_of("/?# \t\n\"'<>", from), all.size());
+    const auto user = all.substr(from, end - from).rfind('@');
+    if (user == all.npos || user == 0) continue;
+    out.append(all, done, from - done).append(mark);
+    done = from + user;
   }
-  return text;
+  if (done == 0) return text;
+  return out.append(all, done);
 }
 
 }  // namespace riffle

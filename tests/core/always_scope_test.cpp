@@ -23,18 +23,20 @@ TEST_CASE("the pattern of a command is its first words") {
   CHECK(always_pattern(command("make")) == "make");
   CHECK(always_pattern(command("ls -la docs")) == "ls *");
   CHECK(always_pattern(command("find src -name x")) == "find src *");
-  CHECK(always_pattern(command("./build.sh fast now")) == "./build.sh fast *");
+  CHECK(always_pattern(command("npm run build -- -x")) == "npm run build *");
+  CHECK(always_pattern(command("cargo test")) == "cargo test *");
 }
 
 TEST_CASE("no pattern is offered where it would say nothing") {
   for (const auto* text :
-       {"sudo rm x",        "sh -c ls",        "/bin/sh x.sh",
-        "env A=1 make",     "xargs rm",        "find . -exec rm {} +",
-        "git -c a=b st",    "git -C . status", "sed -n p f",
-        "awk -f x",         "tar -cf x y",     "setpriv --help",
-        "perl5.36.0 x",     "python3 x.py",    "time make",
-        "git status; rm x", "echo $(date)",    "rm *",
-        "echo 'a b'",       "A=1 make",        ""}) {
+       {"sudo rm x", "sh -c ls", "/bin/sh x.sh", "env A=1 make", "xargs rm",
+        "find . -exec rm {} +", "git -c a=b st", "git -C . status",
+        "sed -n p f", "awk -f x", "tar -cf x y", "setpriv --help",
+        "perl5.36.0 x", "python3 x.py", "time make", "git status; rm x",
+        "echo $(date)", "rm *", "echo 'a b'", "A=1 make", "",
+        // What follows would be anything.
+        "rm x", "mv a b", "chmod +x f", "curl http://a/", "make foo.o",
+        "gcc foo.c", "zip x.zip a", "./build.sh fast", "npm run"}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
   }
@@ -65,6 +67,14 @@ TEST_CASE("a pattern matches as a rule does, and never in doubt") {
   }
   CHECK(always_matches("find src *", command("find src -name x")));
   CHECK_FALSE(always_matches("find src *", command("find src -delete")));
+  CHECK(always_matches("npm test *", command("npm test -- x")));
+  CHECK_FALSE(
+      always_matches("npm test *", command("npm test --script-shell=./s.sh")));
+  CHECK_FALSE(always_matches("make foo.o *", command("make foo.o CC=./s.sh")));
+  CHECK_FALSE(
+      always_matches("make foo.o *", command("make foo.o COMPILE.c=rm")));
+  CHECK_FALSE(always_matches("make foo.o *",
+                             command("make foo.o 'CFLAGS=; touch x #'")));
   CHECK(always_matches("docs/*", place("docs/a/b")));
   CHECK_FALSE(always_matches("docs/*", place("docs")));
   CHECK_FALSE(always_matches("docs/*", {.text = "docs/a", .known = false}));

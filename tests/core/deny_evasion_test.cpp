@@ -79,18 +79,33 @@ TEST_CASE("options that are shortened or bundled are still the options") {
 }
 
 TEST_CASE("only what sed surely does not run is let by") {
-  hold_all({"sed '1 e zap y' f", "echo x | sed 's~x~zap y~epMI'",
-            "sed 'e zap y' f", "sed '$!{p;e z\"\"ap y\n}' f",
-            "sed 's/a\\/b/z\"\"ap/ge' f", "sed -n 's,x,y,;s,x,z,e' f",
-            "sed p f -e 'e zap y'", "sed --exp='e zap y' f", "sed -f s f",
-            "sed -ne '1e zap y' f", "sed 'a\\\ne\n' f", "sed '/a/,/b/ e x' f",
-            "sed '/[/]e zap y/p' f", "sed 's/x/y/w /dev/stdout' f",
-            "sed -s 'y/a/b/;e' f", "sed '1~2e zap' f", "sed \"$x\" f"});
+  hold_all({"sed '1 e zap y' f",
+            "echo x | sed 's~x~zap y~epMI'",
+            "sed 'e zap y' f",
+            "sed '$!{p;e z\"\"ap y\n}' f",
+            "sed 's/a\\/b/z\"\"ap/ge' f",
+            "sed -n 's,x,y,;s,x,z,e' f",
+            "sed p f -e 'e zap y'",
+            "sed --exp='e zap y' f",
+            "sed -f s f",
+            "sed -ne '1e zap y' f",
+            "sed 'a\\\ne\n' f",
+            "sed '/a/,/b/ e x' f",
+            "sed '/[/]e zap y/p' f",
+            "sed 's/x/y/w /dev/stdout' f",
+            "sed -s 'y/a/b/;e' f",
+            "sed '1~2e zap' f",
+            "sed \"$x\" f",
+            "echo a | sed '/[/a]/e zap y'",
+            "sed 's/x[/]/;i;tou/e' f",
+            "sed -n '/[^]/]/e zap y' f",
+            "sed '/[[:alpha:/]/e zap y' f"});
   for (const auto* x :
        {"sed -n '1,20p' f", "sed -i 's/a/b/g' f", "sed 's/the/he/;5q' f",
         "sed -E 's|(a)/b|\\1|gI' f", "sed -n '/re/,/te/p' f",
         "sed -e 's/a/b/' -e 's/e/f/' f", "sed -i.bak '/^$/d' f", "sed '$!d' f",
-        "sed -n '/x/{p;q}' f", "sed '2i text here; e' f", "sed = f"}) {
+        "sed -n '/x/{p;q}' f", "sed '2i text here; e' f", "sed = f",
+        "sed 's/[[:space:]]*$//' f", "sed '/^[]a]/d' f", "sed 's,[/],x,' f"}) {
     CAPTURE(x);
     CHECK(of(x, no_zap) == judgement{allow, {}});
   }
@@ -164,7 +179,12 @@ TEST_CASE("what a program is given by variables may be a command") {
             "LUA_INIT=@q ./prog",
             "RUSTC_WRAPPER=./q cargo build",
             "npm_config_script_shell=./q npm test",
-            "MAKEFILES=q make"});
+            "MAKEFILES=q make",
+            "read CC <<< 'echo ZAP x|tr A-Z a-z|sh #'; export CC; make -B q.o",
+            "for CC in q; do export CC; make -B q.o; done",
+            "echo q | { read CC; export CC; make -B q.o; }",
+            "select CC in q; do export CC; make q.o; break; done <<< 1",
+            "make q.o -B COMPILE.c=zap"});
   for (const auto* x :
        {"make CC=clang CFLAGS=-O2 all", "make 'CFLAGS=-O2 -g' all",
         "CC=clang make -j4", "env CC=gcc make", "export CC=gcc; make",
@@ -194,6 +214,14 @@ TEST_CASE("a program may run a shell that its text names") {
   }
 }
 
+TEST_CASE("a program may run what it reads, or text behind a word") {
+  hold_all({"echo 'ZAP x' | tr A-Z a-z | sg root", "newgrp root < q",
+            "echo ZAP x | tr A-Z a-z | linux64", "echo q | setarch x86_64",
+            "echo q | capsh --", "groff -U <<< '.sy zap x'", "deno eval q",
+            "bun x q", "julia -e q", "raku -e q", "ocaml -e q",
+            "clojure -e q"});
+}
+
 TEST_CASE("a program may get another name, or a script from where cd led") {
   const std::vector<approval_rule> rules = {{"zap push*", deny}};
   hold_all({"cd /bin && cp zap /tmp/q && cd - && /tmp/q push x",
@@ -204,6 +232,11 @@ TEST_CASE("a program may get another name, or a script from where cd led") {
            rules);
   hold_all({"cd /dev && echo 'import os' | python3 stdin",
             "cd /proc/self/fd; echo x | python3 0", "cd /dev/fd; perl 3"});
+  const std::vector<approval_rule> no_push = {{"git push*", deny}};
+  hold_all({"/usr/lib/git-core/git-push . x", "git-push origin",
+            "cd /usr/lib/git-core; ./git-push x"},
+           no_push);
+  CHECK(of("git-status", no_push).in_doubt.empty());
   CHECK(of("cp a b", rules).in_doubt.empty());
   CHECK(of("tar xf a.tar", rules).in_doubt.empty());
   CHECK(of("which zap", rules).in_doubt.empty());
@@ -289,4 +322,22 @@ TEST_CASE("to judge a command costs what it is long, and has a bound") {
   const auto line = many_words("echo", 40'000);
   CHECK(seconds_for(line, many) < 2);
   CHECK(is_held(line, many));
+}
+
+TEST_CASE("many words and lists cost little for many rules") {
+  std::string line = "foo";
+  for (int i = 0; i < 16; ++i) line += " do foo";
+  line += many_words("", 4'000);
+  std::vector<approval_rule> thirty;
+  for (int i = 0; i < 30; ++i)
+    thirty.push_back({"zap" + std::to_string(i) + " *", deny});
+  CHECK(seconds_for(line, no_zap) < 0.5);
+  std::string clones = "git";
+  std::string others = "foo";
+  for (int i = 0; i < 4'000; ++i) clones += " clone";
+  for (int i = 0; i < 2'000; ++i) others += " git clone";
+  CHECK(seconds_for(clones, no_zap) < 0.5);
+  CHECK(seconds_for(others, no_zap) < 0.5);
+  CHECK(seconds_for(line, thirty) < 0.5);
+  CHECK(is_held(line, thirty));
 }

@@ -56,7 +56,15 @@ class obedient_world {
     for (auto& x : effects) std::visit([this](auto& y) { see(y); }, x);
   }
   void answer_all(bool backwards) {
-    while (!works_.empty()) {
+    while (!works_.empty() || !judged_.empty()) {
+      while (!judged_.empty()) {
+        const auto call = judged_.front();
+        judged_.pop_front();
+        ++judgements_;
+        take(queue_.on_judged(
+            call.id, {.place = *call.judged, .keys = call.keys}, now_));
+      }
+      if (works_.empty()) continue;
       const auto i = backwards ? works_.end() - 1 : works_.begin();
       const auto id = *i;
       works_.erase(i);
@@ -70,6 +78,7 @@ class obedient_world {
   }
   void see(start_work& x) { works_.push_back(x.call.id); }
   void see(start_control& x) { works_.push_back(x.call.id); }
+  void see(judge_start& x) { judged_.push_back(x.call); }
   void see(request_approval& x) { asked_.push_back(x.call); }
   void see(settle_call&) { ++settled_; }
   template <class Other>
@@ -78,6 +87,8 @@ class obedient_world {
   dispatch_queue queue_;
   time_point now_ = time_point{} + 1h;
   std::deque<call_id> works_;
+  std::deque<tool_call> judged_;
+  std::size_t judgements_ = 0;
   std::vector<tool_call> asked_;
   std::size_t settled_ = 0;
 };
@@ -96,7 +107,7 @@ story turn_of(call_maker maker, bool backwards = false) {
         edited.keys.push_back("/w/other/" + call.id.value);
         x.take(x.queue_.on_edited(edited, x.now_));
       }
-      if (x.works_.empty()) break;
+      if (x.works_.empty() && x.judged_.empty()) break;
       x.answer_all(backwards);
     }
   };
@@ -258,4 +269,19 @@ TEST_CASE("many reads are reused at the cost of each") {
       x.take(x.queue_.on_call(make(i, effect::read_only, {path(i)}), x.now_));
   };
   check_cost(again);
+}
+
+TEST_CASE("each call is judged about once, however many wait") {
+  const auto judged = [](std::size_t i, std::size_t) {
+    auto x = make(i, effect::read_only, {path(i)});
+    x.judged = path(i);
+    return x;
+  };
+  constexpr std::size_t n = 2'000;
+  obedient_world x;
+  turn_of(judged)(x, n);
+  CHECK(x.settled_ == n);
+  CHECK(x.judgements_ >= n);
+  CHECK(x.judgements_ <= 2 * n);
+  check_cost(turn_of(judged));
 }

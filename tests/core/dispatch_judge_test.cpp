@@ -187,15 +187,24 @@ TEST_CASE("a call that is being judged can be ended") {
   CHECK(x.late() == 1);
 }
 
-TEST_CASE("a slot that was taken meanwhile: the call is judged again") {
+TEST_CASE("a slot is kept for a call that is being judged") {
   dispatch_queue x{{.max_in_flight = 1}};
   x.on_call(judged(a, effect::read_only), t0);
   auto other = judged(b, effect::read_only);
   other.judged.reset();
-  CHECK(letters(x.on_call(other, t0)) == "bw");
-  CHECK(letters(x.on_judged(a, allows(), t0)).empty());
-  CHECK(letters(x.on_result(b, 1, {}, 0, t0)) == "+j");
-  CHECK(letters(x.on_judged(a, allows(), t0)) == "bw");
+  CHECK(letters(x.on_call(other, t0)) == "n");
+  SECTION("it begins, then the other") {
+    CHECK(letters(x.on_judged(a, allows(), t0)) == "bw");
+    CHECK(letters(x.on_result(a, 1, {}, 0, t0)) == "+bw");
+  }
+  SECTION("it is denied") {
+    judged_call no;
+    no.denied = error{errc::approval_denied, "rules", "no"};
+    CHECK(letters(x.on_judged(a, no, t0)).ends_with("bw"));
+  }
+  SECTION("it is cancelled") {
+    CHECK(letters(x.on_cancel(a, t0)).ends_with("bw"));
+  }
 }
 
 TEST_CASE("a call that reads where an earlier one writes by now waits") {

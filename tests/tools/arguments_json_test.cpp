@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Arguments of a call, as a model may write them.
+#include <ctime>
+#include <string>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/json_cases.hpp"
 #include "tools/arguments.hpp"
@@ -51,5 +54,20 @@ TEST_CASE("arguments leave nothing open") {
     CHECK_FALSE(parse_object(x));
     CHECK_FALSE(of(x));
     CHECK_FALSE(tools::schema::compile(x));
+  }
+}
+
+TEST_CASE("arguments of very many parts cost what they are long") {
+  const auto seconds_for = [](std::size_t n, const std::string& part) {
+    std::string text = "{\"path\":[" + part;
+    for (std::size_t i = 1; i < n; ++i) text += "," + part;
+    const auto begin = std::clock();
+    REQUIRE(parse_object(text + "]}"));
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  for (const auto* part : {"{}", "[]", "{\"a\":1}"}) {
+    CAPTURE(part);
+    // Of the square of the parts it was half a minute.
+    CHECK(seconds_for(150'000, part) < 3);
   }
 }

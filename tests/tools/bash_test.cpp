@@ -357,6 +357,24 @@ TEST_CASE("what was shown of a command is bound to the programs it names") {
   CHECK(changes("bash x.py", "x.py"));
   CHECK(changes(". ./x.py", "x.py"));
   CHECK(changes("echo $(./run.sh)", "run.sh"));
+  // Also where the line cannot be taken apart, and where `cd` leads.
+  CHECK(changes("cat <<X >n\nhi\nX\n./run.sh", "run.sh"));
+  CHECK(changes("echo `date`; ./run.sh", "run.sh"));
+  CHECK(changes("echo $((1+1)); ./run.sh", "run.sh"));
+  CHECK(changes("echo $'a\\tb'; ./run.sh", "run.sh"));
+  CHECK(changes("X=./run.sh; $X", "run.sh"));
+  fs::create_directory(x.folder.path() / "sub");
+  x.folder.write("sub/c.sh", "one\n");
+  fs::permissions(x.folder.path() / "sub/c.sh", fs::perms::owner_all);
+  CHECK(changes("cd sub && ./c.sh", "sub/c.sh"));
+  CHECK(changes("(cd sub; sh c.sh)", "sub/c.sh"));
+  std::string many = "true";
+  for (int i = 0; i < 150; ++i) many += " /bin/true";
+  CHECK(changes(many + "; ./run.sh", "run.sh"));
+  x.folder.write("Makefile", "all:\n");
+  CHECK(changes("make -j2", "Makefile"));
+  x.folder.write("package.json", "{}\n");
+  CHECK(changes("npm test", "package.json"));
   CHECK_FALSE(changes("cat notes.txt >> x.log", "notes.txt"));
   CHECK_FALSE(changes("./run.sh", "notes.txt"));
 }

@@ -63,8 +63,14 @@ TEST_CASE("URLs that mean the same have one spelling") {
   }
   CHECK(spelled("http://internal") == "http://internal/");
   CHECK(spelled("http://internal:8080/a/") == "http://internal:8080/a/");
-  CHECK(spelled("http://internal/a%2fb") == "http://internal/a%2Fb");
-  CHECK(spelled("http://internal/a%2Fb%7e") == "http://internal/a%2Fb~");
+  CHECK(spelled("http://internal/a%3fb%7e") == "http://internal/a%3Fb~");
+  CHECK(spelled("http://internal/a?b=%2f;") == "http://internal/a?b=%2F;");
+  for (const auto* many : {"http://internal/a%2fb", "http://internal/x/..%2fa",
+                           "http://internal/a%5Cb", "http://internal/a\\b",
+                           "http://internal/a;b/c"}) {
+    CAPTURE(many);
+    CHECK(spelled(many) == "none");
+  }
   CHECK(spelled("http://internal/..") == "http://internal/");
   CHECK(spelled("http://internal/?x=%41") == "http://internal/?x=A");
   for (const auto* local :

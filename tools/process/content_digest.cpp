@@ -15,7 +15,7 @@ namespace riffle::tools {
 
 namespace {
 
-constexpr off_t longest_read = off_t{64} << 20;
+constexpr off_t longest_read = off_t{16} << 20;
 constexpr std::size_t piece_size = 64u << 10;
 
 std::string time_text(const struct timespec& x) {
@@ -53,6 +53,12 @@ std::string content_digest(const std::filesystem::path& file) {
   struct stat info{};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return content_digest(fd.get());
+}
+
+std::string file_identity(const std::filesystem::path& file) {
+  struct stat info{};
+  if (::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return identity_of(info);
 }
 
 }  // namespace riffle::tools

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t most_lines = 20'000;
 constexpr std::size_t most_compared = 2'000;
 constexpr std::size_t longest_shown = 200;
+/// Lines that are compared for a hint, in sum: texts of many lines that are
+/// alike would cost their product.
+constexpr std::size_t most_line_pairs = 1'000'000;
 
 using lines = std::vector<std::string_view>;
 
@@ -37,9 +40,10 @@ std::string shown(std::string_view line) {
 /// Lines of `wanted` that stand in `content` from line `at` on; the first may
 /// begin, the last end within a line.
 std::size_t equal_lines(const lines& content, std::size_t at,
-                        const lines& wanted) {
+                        const lines& wanted, std::size_t& left) {
   std::size_t count = 0;
-  while (count < wanted.size() && at + count < content.size()) {
+  while (count < wanted.size() && at + count < content.size() && left > 0) {
+    --left;
     const auto have = without_end(content[at + count]);
     const auto want = without_end(wanted[count]);
     const bool last = count + 1 == wanted.size();
@@ -57,15 +61,18 @@ std::size_t equal_lines(const lines& content, std::size_t at,
 std::string by_lines(const lines& content, const lines& wanted) {
   std::size_t best = 0;
   std::size_t best_count = 0;
-  for (std::size_t i = 0; i < content.size(); ++i) {
+  auto left = most_line_pairs;
+  for (std::size_t i = 0; i < content.size() && left > 0; ++i) {
     std::size_t alike = 0;
-    while (alike < wanted.size() && i + alike < content.size() &&
-           trimmed(content[i + alike]) == trimmed(wanted[alike]))
+    while (alike < wanted.size() && i + alike < content.size() && left > 0 &&
+           trimmed(content[i + alike]) == trimmed(wanted[alike])) {
       ++alike;
+      --left;
+    }
     if (alike == wanted.size())
       return "line " + std::to_string(i + 1) +
              " differs only in white space: " + shown(content[i]);
-    const auto count = equal_lines(content, i, wanted);
+    const auto count = equal_lines(content, i, wanted, left);
     if (count > best_count) {
       best = i;
       best_count = count;

@@ -90,7 +90,7 @@ int tree_walk::run(const std::string& start, const visitor& visit) {
   if (const auto number = load_above(start); number != 0) return number;
   if (const auto number = push(start == "." ? "" : start + "/")) return number;
   while (!levels_.empty()) {
-    if (seen_ % stop_interval == 0 && stop_.stop_requested()) return ECANCELED;
+    if (stop_.stop_requested()) return ECANCELED;
     auto& here = levels_.back();
     if (here.next == here.entries.size())
       levels_.pop_back();
@@ -158,6 +158,7 @@ bool tree_walk::ignored(const std::string& path, bool folder) const {
   for (const auto part : {&level::rules, &level::exclude}) {
     for (const auto* levels : {&levels_, &above_}) {
       for (const auto& x : *levels | std::views::reverse) {
+        if (stop_.stop_requested()) return true;  // a file has many rules
         const auto how = (x.*part).of(path.substr(x.path.size()), folder);
         if (how != verdict::none) return how == verdict::ignored;
       }

@@ -10,13 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/core/command_table.hpp"
-#include "actors/core/shell_parts.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/secrets.hpp"
 #include "tools/builtin/shell/output_spool.hpp"
+#include "tools/builtin/shell/program_basis.hpp"
 #include "tools/builtin/shell/read_call.hpp"
-#include "tools/process/content_digest.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
 #include "tools/text.hpp"
@@ -29,12 +27,10 @@ namespace riffle::tools {
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::size_t longest_preview = 240u << 10;
-constexpr std::size_t most_programs = 100;
 
 constexpr const char* parameters = R"({
   "type": "object",
@@ -158,31 +154,6 @@ tool_output no_read_any_more() {
   return {.text = why.message, .err = why, .moved = true};
 }
 
-/// What the files hold that a command line runs as far as its words tell:
-/// those that may be executed, and those behind a command that runs others
-/// (`python3 x.py`, `. x.sh`).
-std::string programs_of(std::string_view line, const fs::path& workspace) {
-  std::string out;
-  std::size_t files = 0;
-  for (const auto& part : core::shell_parts(line).parts) {
-    bool others = false;
-    for (const auto& word : part) {
-      if (word.kind != core::word_kind::plain || files == most_programs)
-        continue;
-      const auto file = workspace / word.text;
-      if (others || ::access(file.c_str(), X_OK) == 0) {
-        if (const auto digest = content_digest(file); !digest.empty()) {
-          out += "\n" + word.text + "\n" + digest;
-          ++files;
-        }
-      }
-      const auto* row = core::find_command(file.filename().string());
-      others = others || (row != nullptr && row->what != core::runs::nothing);
-    }
-  }
-  return out;
-}
-
 /// What a git command does, in words. Only where it is the whole command: a
 /// title must not hide what else would run.
 const char* git_title(std::string_view command) {
@@ -240,7 +211,7 @@ class bash final : public tool {
       const json& arguments,
       const std::filesystem::path& workspace) const override {
     const auto& command = arguments.at("command").get_ref<const std::string&>();
-    auto basis = sha256(command + programs_of(command, workspace));
+    auto basis = sha256(command + program_basis(command, workspace));
     const auto shown = cut_utf8(command, longest_preview);
     if (shown.size() == command.size()) return {command, std::move(basis)};
     return {std::string{shown} + "\n[... " +

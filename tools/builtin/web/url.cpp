@@ -158,7 +158,12 @@ std::optional<std::string> url_spelling(std::string_view text) {
   // Also what the URL does not say: the same port is the same place.
   const auto port = part(url.get(), CURLUPART_PORT, CURLU_NO_DEFAULT_PORT);
   if (!port.empty()) out += ":" + std::to_string(parsed->port);
-  out += one_path(plain_escapes(part(url.get(), CURLUPART_PATH)));
+  const auto path = plain_escapes(part(url.get(), CURLUPART_PATH));
+  // Some servers take these for a slash, or for the end of a name.
+  if (path.find_first_of("\\;") != path.npos || path.find("%2F") != path.npos ||
+      path.find("%5C") != path.npos)
+    return std::nullopt;
+  out += one_path(path);
   const auto query = part(url.get(), CURLUPART_QUERY);
   if (!query.empty()) out += "?" + plain_escapes(query);
   return out;
