@@ -32,10 +32,12 @@ bool is_named_by_others(std::string_view command) {
          (row->what == runs::next || row->what == runs::script);
 }
 
-/// Whatever follows it, it runs nothing else.
+/// Whatever follows it, it runs nothing else and changes nothing.
 bool is_harmless(std::string_view command) {
-  const auto* row = find_command(command.substr(command.rfind('/') + 1));
-  return row != nullptr && row->what == runs::nothing;
+  const auto name = command.substr(command.rfind('/') + 1);
+  const auto* row = find_command(name);
+  return row != nullptr && row->what == runs::nothing &&
+         !matches_any("touch mkdir rmdir kill", name);
 }
 
 /// Its first word names what it does; with others it is what is acted on, and

@@ -35,8 +35,9 @@ TEST_CASE("no pattern is offered where it would say nothing") {
         "perl5.36.0 x", "python3 x.py", "time make", "git status; rm x",
         "echo $(date)", "rm *", "echo 'a b'", "A=1 make", "",
         // What follows would be anything.
-        "rm x", "mv a b", "chmod +x f", "curl http://a/", "make foo.o",
-        "gcc foo.c", "zip x.zip a", "./build.sh fast", "npm run"}) {
+        "touch a", "mkdir -p a", "rm x", "mv a b", "chmod +x f",
+        "curl http://a/", "make foo.o", "gcc foo.c", "zip x.zip a",
+        "./build.sh fast", "npm run"}) {
     CAPTURE(text);
     CHECK(always_pattern(command(text)).empty());
   }

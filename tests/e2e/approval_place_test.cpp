@@ -228,7 +228,7 @@ TEST_CASE("a program that changed since it was shown is not run") {
 }
 
 TEST_CASE("what is always approved is listed, and taken back") {
-  http_server server{one_call("bash", {{"command", "touch a.txt b"}})};
+  http_server server{one_call("bash", {{"command", "git init repo"}})};
   const work_folder folder;
   folder.configure(server.url("/v1"), propose);
   REQUIRE(run(folder, ask).status == 0);
@@ -240,9 +240,9 @@ TEST_CASE("what is always approved is listed, and taken back") {
       json::parse(run(folder, {"proposals", "always", "--output", "json"}).out);
   REQUIRE(listed.size() == 1);
   CHECK(listed[0].at("proposal_id") == id);
-  CHECK(listed[0].at("pattern") == "touch a.txt *");
+  CHECK(listed[0].at("pattern") == "git init *");
   CHECK(listed[0].at("folder") == fs::canonical(folder.path()).string());
-  CHECK(run(folder, {"proposals", "always"}).out.find("touch a.txt *") !=
+  CHECK(run(folder, {"proposals", "always"}).out.find("git init *") !=
         std::string::npos);
   const std::vector<std::string> again{"run", "more", "--session", "s1"};
   CHECK(run(folder, again).status == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cerrno>
+#include <ctime>
 #include <fstream>
 #include <sys/stat.h>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/builtin/files/files.hpp"
+#include "tools/builtin/files/near_text.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 #include "tools/builtin/files/text_places.hpp"
 
@@ -303,4 +305,15 @@ TEST_CASE("edit tells what it does and what it touches") {
   CHECK(edit->keys(arguments, "/ws") == std::vector<std::string>{"/ws/a"});
   CHECK(edit->spec().eff == effect::mutating);
   CHECK_FALSE(edit->spec().idempotent);
+}
+
+TEST_CASE("a hint about many lines that are alike costs little") {
+  std::string content;
+  std::string wanted;
+  for (int i = 0; i < 20'000; ++i) content += "}\n";
+  for (int i = 0; i < 19'998; ++i) wanted += "}\n";
+  const auto begin = std::clock();
+  static_cast<void>(near_text(content, wanted + "x"));
+  // Of their product it was a quarter of a minute.
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 2);
 }
