@@ -70,6 +70,8 @@ void responses_decoder::on_event(const json& x, turn_delta& out) {
     on_item_done(index, member(x, "item"), out);
   else if (type == "response.function_call_arguments.done")
     on_arguments_done(index, text_at(x, "arguments"), out);
+  else if (is_terminal(type) && items_.empty())
+    on_document(member(x, "response"), out);  // nothing came before it
   else if (is_terminal(type))
     on_end(member(x, "response"), out);
   else

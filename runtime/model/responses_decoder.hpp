@@ -16,7 +16,8 @@ namespace riffle::model::responses {
 
 /// Reads one answer of OpenAI's responses. Items are known by their place, not
 /// by their ids, which change with some servers. What came as text counts; the
-/// items of the last object are not looked at, as some leave them out.
+/// items of the last object are looked at only where none came before it, as
+/// some leave them out there.
 class responses_decoder final : public answer_reader {
  public:
   [[nodiscard]] std::uint64_t kept() const noexcept override {

@@ -185,6 +185,20 @@ TEST_CASE("responses: unknown fields of a call go back to who sent them") {
   CHECK(told[1] == want);
 }
 
+TEST_CASE("responses: an answer that comes with its end alone is read") {
+  const auto end = typed_event(
+      {{"type", "response.completed"},
+       {"response",
+        {{"status", "completed"},
+         {"output",
+          {{{"type", "message"},
+            {"content", {{{"type", "output_text"}, {"text", "HELLO"}}}}}}},
+         {"usage", {{"input_tokens", 3}, {"output_tokens", 1}}}}}});
+  const auto x = read_answer("responses", end);
+  CHECK(x.text() == "HELLO");
+  CHECK(x.usage().input_tokens == 3);
+}
+
 TEST_CASE("responses: failed and incomplete are told apart") {
   const auto end = [](const char* type, const json& response) {
     return read_answer("responses",
