@@ -25,18 +25,6 @@ const auto limit = scaled(std::chrono::seconds{30});
 
 }  // namespace
 
-bool has_terminals() {
-  static const bool found = [] {
-    int ours = -1;
-    int theirs = -1;
-    if (::openpty(&ours, &theirs, nullptr, nullptr, nullptr) != 0) return false;
-    ::close(ours);
-    ::close(theirs);
-    return true;
-  }();
-  return found;
-}
-
 std::filesystem::path terminal_program::built() {
   return std::filesystem::path{RIFFLE_BINARY_DIR} / "riffle";
 }

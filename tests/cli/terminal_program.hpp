@@ -6,14 +6,9 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace riffle::testing {
+#include "tests/support/terminals.hpp"
 
-/// Whether this machine gives out pseudo-terminals; a bare root may have no
-/// devpts. A test that needs one begins with:
-///     if (!has_terminals()) return skip(no_terminals);
-bool has_terminals();
-inline constexpr const char* no_terminals =
-    "no pseudo-terminal: is devpts mounted at /dev/pts?";
+namespace riffle::testing {
 
 /// The built program (or another one) in a folder, with all three standard
 /// descriptors on a pseudo-terminal. Killed by the destructor.

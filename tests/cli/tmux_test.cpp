@@ -189,6 +189,7 @@ void press(const tmux_pane& pane, const std::string& keys) {
 }  // namespace
 
 TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
+  if (!has_terminals()) return skip(no_terminals);
   if (!asked_to_look()) return;
   const temp_folder folder;
   prepare(folder, "ask");
@@ -216,6 +217,7 @@ TEST_CASE("tmux, resized in each state, shows everything once", "[torture]") {
 
 TEST_CASE("tmux, resized while a volley works and asks, shows each row once",
           "[torture]") {
+  if (!has_terminals()) return skip(no_terminals);
   if (!asked_to_look()) return;
   const temp_folder folder;
   prepare(folder, "ask");
@@ -242,6 +244,7 @@ TEST_CASE("tmux, resized while a volley works and asks, shows each row once",
 
 TEST_CASE("tmux, resized while a plan works and asks, shows each row once",
           "[torture]") {
+  if (!has_terminals()) return skip(no_terminals);
   if (!asked_to_look()) return;
   const temp_folder folder;
   prepare(folder, "ask");

@@ -7,6 +7,7 @@
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/terminals.hpp"
 
 using namespace riffle::testing;
 using namespace std::chrono_literals;
@@ -79,6 +80,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
   held_place x;
+  if (!has_terminals()) return skip(no_terminals);
   if (!there_is(x.folder, "tmux")) return skip("tmux is missing");
   const tmux window{x.folder,
                     "LC_ALL=C.UTF-8 '" + installed_riffle().string() +
@@ -108,6 +110,7 @@ TEST_CASE("tmux: a volley leaves nothing of its status behind, resized too") {
 
 TEST_CASE("tmux: a plan leaves nothing of its status behind, resized too") {
   held_place x;
+  if (!has_terminals()) return skip(no_terminals);
   if (!there_is(x.folder, "tmux")) return skip("tmux is missing");
   x.folder.write("a", "text");
   x.folder.write("p.json", R"({"steps": [
@@ -138,6 +141,7 @@ TEST_CASE("tmux: a plan leaves nothing of its status behind, resized too") {
 
 TEST_CASE("script: a volley at a terminal is drawn, in a file it is lines") {
   held_place x;
+  if (!has_terminals()) return skip(no_terminals);
   if (!there_is(x.folder, "script")) return skip("script is missing");
   x.server.release("go");
   const auto run = "'" + installed_riffle().string() + "' run 'a b' 'c d'";
