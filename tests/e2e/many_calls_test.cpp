@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Turns of thousands of calls in the real program: what they cost, that a
 // cancel gets in, and that a kill in the middle loses nothing.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -101,10 +102,15 @@ TEST_CASE("ten thousand calls of a turn cost what each costs") {
     return used;
   };
   const auto few = cost(many / 8);
-  const auto all = cost(many);
+  auto all = cost(many);
+  // Its worth is 1.5 s; a busy machine, whose caches others use, takes longer.
+  const double most = scaled(tool == "read" ? 5.0 : 30.0);
+  for (int round = 1; round < 3 && all >= most; ++round)
+    all = std::min(all, cost(many));
   WARN(tool << ": " << many / 8 << " calls " << few << " s of CPU, " << many
             << " calls " << all << " s");
   CHECK(all < few * 24);
+  CHECK(all < most);
 }
 
 TEST_CASE("a cancel ends a turn of thousands of calls at once") {
@@ -122,30 +128,48 @@ TEST_CASE("a cancel ends a turn of thousands of calls at once") {
     return reply;
   }};
   folder.configure(server.url("/v1"));
-  SECTION("Ctrl-C") {
-    program running{installed_riffle(), folder, run_command};
-    REQUIRE(eventually([&] { return size_of(folder, "out.txt") > 5000; }));
-    const auto before = cpu_of(running.pid());
-    const auto children = cpu_of_children();
-    running.signal(SIGINT);
-    const auto end = running.wait();
-    const auto used = cpu_of_children() - children - before;
-    WARN(n << " calls: " << used << " s of CPU from the signal to the end");
-    CHECK(end.status == 130);
-    // A second where nothing else runs; the debug build beside others is given
-    // two. What compared all calls with all took minutes.
-    CHECK(used < scaled(2.0));
-    const auto events = checked_events(end.out);
-    CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
-          "cancelled");
-  }
-  SECTION("a time limit") {
-    auto command = run_command;
-    command.insert(command.end(), {"--timeout", "150ms"});
-    const auto end = riffle::testing::riffle(folder, command);
-    CHECK((end.status == 124 || end.status == 0));
-    checked_events(end.out);
-  }
+  program running{installed_riffle(), folder, run_command};
+  REQUIRE(eventually([&] { return size_of(folder, "out.txt") > 5000; }));
+  const auto before = cpu_of(running.pid());
+  const auto children = cpu_of_children();
+  running.signal(SIGINT);
+  const auto end = running.wait();
+  const auto used = cpu_of_children() - children - before;
+  WARN(n << " calls: " << used << " s of CPU from the signal to the end");
+  CHECK(end.status == 130);
+  // A second where nothing else runs; the debug build beside others is given
+  // two. What compared all calls with all took minutes.
+  CHECK(used < scaled(2.0));
+  const auto events = checked_events(end.out);
+  CHECK(of_type(events, "run_finished").at(0).at("data").at("status") ==
+        "cancelled");
+}
+
+TEST_CASE("a time limit ends a turn of thousands of calls that goes on") {
+  const std::string limit = GENERATE("300ms", "1500ms");
+  CAPTURE(limit);
+  const work_folder folder;
+  folder.write("a.txt", "A\n");
+  std::string turn;
+  for (int i = 0; i < many; ++i)
+    turn += call(i, "id" + std::to_string(i), "read", {{"path", "a.txt"}});
+  http_server server{[&](const http_request&) {
+    return http_reply::sse().send(turn).stall("never");
+  }};
+  folder.configure(server.url("/v1"));
+  auto command = run_command;
+  command.insert(command.end(), {"--timeout", limit});
+  const auto before = cpu_of_children();
+  const auto end = riffle::testing::riffle(folder, command);
+  const auto used = cpu_of_children() - before;
+  WARN(limit << ": " << used << " s of CPU from the start to the end");
+  INFO(end.err);
+  CHECK(end.status == 124);
+  // Two cores that work for the whole time, and a second to end all.
+  CHECK(used < scaled(limit == "300ms" ? 2.5 : 5.0));
+  REQUIRE(server.request_count() <= 1);
+  const auto events = checked_events(end.out);
+  CHECK(of_type(events, "run_finished").size() == 1);
 }
 
 namespace {
