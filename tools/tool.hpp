@@ -58,7 +58,7 @@ struct call_preview {
 
 /// What a call of a tool that changes things would only read.
 struct read_claim {
-  std::vector<rule_subject> places;
+  std::vector<rule_subject> places{};
   /// Also names and content that no place tells.
   bool sweeps = false;
 };

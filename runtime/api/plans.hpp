@@ -36,9 +36,9 @@ class plan_events {
 
  private:
   struct step_log {
-    run_id run;
+    run_id run{};
     std::uint64_t last_seq = 0;
-    std::optional<event_stream> log;
+    std::optional<event_stream> log{};
     bool is_over = false;    ///< the plan says that the step has ended
     bool last_look = false;  ///< after that
   };
@@ -116,7 +116,7 @@ using chunk_handler = std::function<void(const plan_chunk&)>;
 /// A plan that was started: its handle, and its last chunk once it is there.
 struct started_plan {
   run plan;
-  std::future<plan_chunk> last;
+  std::future<plan_chunk> last{};
 };
 
 /// Starts a plan and calls `on_chunk` with each chunk, on a thread of its own,

@@ -19,8 +19,8 @@ struct volley_update {
   std::size_t task = 0;
   /// A run of it has begun, or goes on: its events follow, the first ones too.
   struct begun {
-    run_id run;
-    session_id session;
+    run_id run{};
+    session_id session{};
   };
   std::optional<begun> run{};
   /// The next events of its run.

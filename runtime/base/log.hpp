@@ -40,15 +40,15 @@ bool log_enabled(log_level level) noexcept;
 
 /// What a line is about: "run_id", "run_…". No secrets.
 struct log_field {
-  std::string_view key;
-  std::string_view value;
+  std::string_view key{};
+  std::string_view value{};
 };
 
 struct log_line {
-  wall_time at;
+  wall_time at{};
   log_level level = log_level::info;
-  std::string_view op;
-  std::string_view message;
+  std::string_view op{};
+  std::string_view message{};
   std::span<const log_field> fields{};
 };
 

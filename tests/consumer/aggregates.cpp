@@ -3,8 +3,10 @@
 // it; compiled with -Wall -Wextra -Werror. Run, it says its library's version.
 #include <iostream>
 
+#include <riffle/plans.hpp>
 #include <riffle/riffle.hpp>
 #include <riffle/testing.hpp>
+#include <riffle/volley.hpp>
 
 #include "messages/event.hpp"
 
@@ -42,13 +44,28 @@ std::size_t of_the_runtime() {
                error{.code = errc::internal}, call_result{.output = "x"},
                rule_subject{.text = "x"}, tool_progress_report{.message = "x"},
                token_usage{.input_tokens = 1}, call_limits{.attempts = 1},
-               tool_call{.tool = "x"}, event{.seq = 1}, run_id{.value = "x"});
+               tool_call{.tool = "x"}, event{.seq = 1}, run_id{.value = "x"},
+               log_field{.key = "x"}, log_line{.op = "x"}, wall_time{.us = 1});
+}
+
+std::size_t of_requests() {
+  using namespace riffle;
+  return count(attachment_source{.name = "x"}, attachment{.name = "x"},
+               request_origin{.own = true}, shared_texts{.surroundings = {}},
+               plan_request{.with = {}}, volley_request{.workers = 1},
+               task_result{.task = 1}, server_prompt{.about = "x"},
+               server_prompt::argument{.name = "x"}, session_summary{.runs = 1},
+               removed_sessions{.runs = 1}, kept_output{.text = "x"},
+               plan_chunk{.step_id = "x"}, plan_tool_result{.tool = "x"},
+               volley_update{.task = 1}, volley_update::begun{.session = {}});
 }
 
 std::size_t of_tools() {
   using namespace riffle;
   return count(tools::tool_spec{.name = "x"}, tools::tool_output{.text = "x"},
-               tools::tool_context{.attempt = 1}, tool_traits{.title = {}},
+               tools::tool_context{.attempt = 1},
+               tools::read_claim{.sweeps = true}, taken_files{.types = {}},
+               result_file{.bytes = "x"}, tool_traits{.title = {}},
                tool_traits{.preview = {}}, testing::trial_options{.attempt = 2},
                testing::tool_trial{.title = "x"},
                testing::agent_trial{.outcome = {}});
@@ -64,7 +81,9 @@ std::size_t of_events() {
                approval_resolved{.by = "x"}, proposal{.summary = "x"},
                usage{.step = 1}, retry{.attempt = 1}, status{.text = "x"},
                failure{.err = {}}, final_answer{.content = "x"},
-               run_finished{.steps = 1});
+               run_finished{.steps = 1}, plan_started{.plan = {}},
+               plan_step_started{.id = "x"}, plan_step_finished{.id = "x"},
+               plan_finished{.duration_ms = 1});
 }
 
 std::size_t of_the_configuration() {
@@ -80,7 +99,11 @@ std::size_t of_the_configuration() {
                server_config{.listen = "x"}, tls_config{.ca = "x"},
                cluster_config{.name = "x"}, config{.runtime = {}},
                mistake{.line = 1}, load_request{.sets = {}},
-               setting{.key = "x"});
+               setting{.key = "x"}, parameters_config{.seed = 1},
+               attachments_config{.max_file_bytes = 1},
+               node_config{.labels = {}}, mcp_config{.command = {}},
+               mcp_tool_config{.effect = "x"}, server_limits_config{.runs = 1},
+               server_tls_config{.key = "x"}, token_config{.roles = {}});
 }
 
 std::size_t of_ports() {
@@ -95,15 +118,18 @@ std::size_t of_ports() {
                cancel_request{.reason = "x"}, event_page{.end = true},
                proposal_record{.tool = "x"}, decision_record{.by = "x"},
                proposal_state{.what = {}}, decision_answer{.now = {}},
-               proposal_filter{.undecided = true},
-               transport_request{.url = "x"}, transport_end{.http_status = 1},
-               transport_timeouts{.idle = {}});
+               proposal_filter{.undecided = true}, grant_record{.tool = "x"},
+               checked_decision{.store = {}}, file_record{.digest = "x"},
+               feed_place{.commit = 1}, feed_entry{.run = {}},
+               feed_page{.entries = {}}, run_filter{.limit = 1},
+               model_advice{.not_found = "x"}, transport_request{.url = "x"},
+               transport_end{.http_status = 1}, transport_timeouts{.idle = {}});
 }
 
 }  // namespace
 
 int main() {
-  const auto all = of_the_runtime() + of_tools() + of_events() +
+  const auto all = of_the_runtime() + of_requests() + of_tools() + of_events() +
                    of_the_configuration() + of_ports();
   const auto name = riffle::to_string(riffle::errc::not_found);
   riffle::config::config quiet;

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 
@@ -137,4 +138,77 @@ TEST_CASE("the library page shows the sample application as it is") {
     const auto file = "tests/sample/" + name;
     CHECK(block_after(page, "`" + file + "`") == code(file));
   }
+}
+
+namespace {
+
+/// A struct without a constructor: its name, and the members that no
+/// initialiser stands at.
+struct public_aggregate {
+  std::string name;
+  std::set<std::string> bare;
+};
+
+/// The statements of a body that begins at `at`, what is in braces left out.
+std::vector<std::string> statements_at(const std::string& code,
+                                       std::size_t at) {
+  std::vector<std::string> all{""};
+  for (int depth = 1; depth > 0 && at < code.size(); ++at) {
+    const char c = code[at];
+    depth += c == '{' ? 1 : 0;
+    depth -= c == '}' ? 1 : 0;
+    if (depth == 1 && c == ';')
+      all.emplace_back();
+    else if (depth == 1 || (depth == 2 && c == '{'))
+      all.back().push_back(c);
+  }
+  all.pop_back();
+  return all;
+}
+
+std::vector<public_aggregate> aggregates_of(const std::string& header) {
+  static const std::regex comment{R"(//[^\n]*)"};
+  static const std::regex begin{R"((template <[^\n]*>\n)?struct (\w+) \{)"};
+  static const std::regex arguments{R"(<[^<>]*>)"};
+  static const std::regex no_member{
+      R"(^\s*(using|static|friend|enum|struct)\b)"};
+  const auto code = std::regex_replace(read(root / header), comment, "");
+  std::vector<public_aggregate> all;
+  for (std::sregex_iterator i{code.begin(), code.end(), begin}, none; i != none;
+       ++i) {
+    public_aggregate x{(*i)[2], {}};
+    bool made = (*i)[1].matched;  // a template, or made by a constructor
+    const auto body = static_cast<std::size_t>(i->position() + i->length());
+    for (auto one : statements_at(code, body)) {
+      for (std::size_t before = 0; before != one.size();) {
+        before = one.size();
+        one = std::regex_replace(one, arguments, "");
+      }
+      made = made || one.find(x.name + "(") != std::string::npos;
+      if (one.find_first_of("({=") == std::string::npos &&
+          !std::regex_search(one, no_member))
+        x.bare.insert(one.substr(one.find_last_of(" \n") + 1));
+    }
+    if (!made) all.push_back(std::move(x));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("public aggregates can be written with one member named, and are") {
+  const auto written = read(root / "tests/consumer/aggregates.cpp");
+  // Not made by applications: one is private, the other moves a handle in.
+  const std::set<std::string> handed_out{"step_log", "started_plan"};
+  std::size_t found = 0;
+  for (const auto& header : public_headers)
+    for (const auto& x : aggregates_of(header)) {
+      INFO(header << ": " << x.name);
+      ++found;
+      if (x.name != "started_plan") CHECK(x.bare == std::set<std::string>{});
+      const bool is_written =
+          std::regex_search(written, std::regex{"\\b" + x.name + R"(\{\s*\.)"});
+      CHECK(is_written != handed_out.contains(x.name));
+    }
+  CHECK(found > 100);
 }
