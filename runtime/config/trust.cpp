@@ -127,7 +127,9 @@ expected<trust_state> judge_trust(const source& from) {
   out.text = from.text;
   out.keys = keys_that_need_trust(from.text);
   if (auto own = find_own_source({})) out.displaces = std::move(own->file);
-  if (out.keys.empty() && out.displaces.empty()) return out;
+  // Of what is no TOML its mistake would be told.
+  const bool is_read = parse_toml(from.text, {}).has_value();
+  if (is_read && out.keys.empty() && out.displaces.empty()) return out;
   out.trusted = false;
   auto store = trust_store::of_user();
   if (!store) return out;  // nothing can be kept, so nothing is trusted

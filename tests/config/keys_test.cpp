@@ -324,11 +324,12 @@ const std::map<std::string, std::string> without_trust = {
     {"publish.flush_delay", R"("50ms")"},
 };
 
-/// Of a tool that is a command and of a server, too.
+/// Of a tool that is a command, of a server and of a client's token, too.
 std::vector<config::setting> all_keys() {
   config::config x;
   x.mcp["files"].tools["read"] = {};
   x.tools.by_name["own"].type = "command";
+  x.server.tokens["ci"] = {};
   return config::settings(x);
 }
 

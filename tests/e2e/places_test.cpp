@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/e2e/command_table.hpp"
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 
@@ -21,92 +22,6 @@ calls = [{ tool = "read", arguments = { path = "a.txt" } },
 [[steps]]
 text = "All is seen."
 )toml";
-
-/// Each command that there is; CALL and PROP are put in.
-struct command {
-  words arguments;
-  bool prints = true;    ///< something goes to its standard output
-  bool spends = false;   ///< what it is about: it ends so once
-  int status = 0;        ///< where nothing is missing
-  bool retries = false;  ///< for seconds, where a process cannot be started
-};
-
-/// Nobody listens there.
-constexpr auto no_node = "cluster.join=[\"127.0.0.1:1\"]";
-
-const std::vector<command>& commands() {
-  static const std::vector<command> all{
-      {{"run", "go", "--approve", "none"}},
-      {{"run", "go", "--approve", "none", "--output", "json"}},
-      {{"run", "go", "--approve", "none", "--output", "jsonl"}},
-      {{"sessions", "list"}},
-      {{"sessions", "list", "--output", "json"}},
-      {{"sessions", "show", "s1"}},
-      {{"sessions", "events", "s1"}},
-      {{"sessions", "output", "CALL"}},
-      {{"sessions", "resume", "s1"}, false},
-      // Nothing is under way.
-      {{"sessions", "cancel", "s1"}, false, false, 2},
-      {{"sessions", "forget", "s1"}, false, false, 2},
-      {{"sessions", "delete", "s1", "--output", "json"}, true, true},
-      {{"proposals", "list", "--all"}},
-      {{"proposals", "show", "PROP"}},
-      {{"proposals", "approve", "PROP", "--output", "jsonl"}, true, true},
-      {{"proposals", "deny", "PROP", "--output", "json"}, true, true},
-      {{"proposals", "edit", "PROP", "--arguments",
-        R"({"path":"c.txt","content":"c"})", "--output", "jsonl"},
-       true,
-       true},
-      {{"tools", "list"}},
-      {{"tools", "call", "read", R"({"path":"a.txt"})"}},
-      {{"events", "check", "published"}},
-      {{"config", "check"}},
-      {{"config", "show"}},
-      {{"config", "init", "new.toml", "--output", "json"}, true, true},
-      {{"config", "trust", "--yes"}, false, true},
-      {{"proposals", "always"}, false},
-      {{"plan", "plan.json", "--output", "jsonl"}},
-      {{"plan", "check", "plan.json"}},
-      {{"models", "providers"}},
-      // A script has no list, and does not do what a check asks for.
-      {{"models", "list", "default"}, false, false, 1},
-      {{"models", "check", "default"}, true, false, 1},
-      {{"completion", "bash"}},
-      {{"completion", "--names", "tools"}},
-      {{"chat"}, false, false, 2},            // without a terminal
-      {{"init", "--here"}, false, false, 2},  // there is a file
-      {{"serve", "token", "ci"}},
-      {{"nodes", "list", "--set", no_node, "--set", "cluster.insecure=true"},
-       true,
-       false,
-       1},
-      {{"nodes", "drain", "n1", "--set", no_node, "--set",
-        "cluster.insecure=true"},
-       false,
-       false,
-       1},
-      {{"cluster", "init", "new", "n1"}, true, true},
-      {{"cluster", "add", "n2", "--dir", "authority"}, true, true},
-      {{"mcp", "add", "other", "--", "true"}, false, true},
-      {{"mcp", "import", "servers.json"}, false, true},
-      {{"mcp", "remove", "self"}, false, true},
-      {{"mcp", "serve"}, false},  // its client has gone
-      {{"mcp", "list"}, true, false, 0, true},
-      {{"mcp", "tools", "self"}, true, false, 0, true},
-      {{"mcp", "call", "self", "run_task", R"({"task":"go"})"},
-       true,
-       false,
-       0,
-       true},
-      {{"mcp", "approve", "self", "--yes"}, false, false, 0, true},
-      // There is no such thing.
-      {{"mcp", "read", "file:///x", "--server", "self"}, false, false, 1, true},
-      {{"--help"}},
-      {{"run", "--help"}},
-      {{"--version"}},
-  };
-  return all;
-}
 
 /// A folder in which all of them succeed, and what to put in.
 struct place {
@@ -176,7 +91,7 @@ std::string text_of(const words& x) {
 template <class F>
 void for_each_command(F f) {
   const place shared;
-  for (const auto& x : commands()) {
+  for (const auto& x : all_commands()) {
     CAPTURE(text_of(x.arguments));
     if (x.spends)
       f(place{}, x);
@@ -193,33 +108,6 @@ void check_ended(const finished& end) {
   CHECK(end.err.find("terminate") == std::string::npos);
   CHECK(end.err.find("something went wrong inside") == std::string::npos);
 }
-
-/// "riffle sessions list" …, as the help names them.
-std::set<std::string> names_in_help(const work_folder& folder,
-                                    const words& of) {
-  auto arguments = of;
-  arguments.emplace_back("--help");
-  const auto help = riffle::testing::riffle(folder, arguments).out;
-  const auto at = help.find("\nSubcommands:");
-  std::set<std::string> names;
-  if (at == std::string::npos) return names;
-  std::istringstream in{help.substr(at + 1)};
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line) && line.starts_with("  ")) {
-    std::istringstream one{line};
-    std::string name;
-    one >> name;
-    if (line[2] != ' ') names.insert(name);
-  }
-  return names;
-}
-
-}  // namespace
-
-namespace {
-
-const std::vector<std::string> long_lived{"serve", "node"};
 
 /// A server where something is missing, told to end once it says that it
 /// listens. `begin` stands before its line.
@@ -249,13 +137,13 @@ finished serve_once(const place& at, const std::string& name,
 TEST_CASE("the table has every command that the program has") {
   const work_folder folder;
   std::set<std::string> known;
-  for (const auto& x : commands()) {
+  for (const auto& x : all_commands()) {
     known.insert(x.arguments.at(0));
     if (x.arguments.size() > 1)
       known.insert(x.arguments[0] + " " + x.arguments[1]);
   }
   // They run until they are told to end: below.
-  known.insert(long_lived.begin(), long_lived.end());
+  for (const auto& name : long_lived_commands()) known.insert(name);
   const auto top = names_in_help(folder, {});
   CHECK(top.size() >= 6);
   for (const auto& name : top) {
@@ -269,7 +157,7 @@ TEST_CASE("the table has every command that the program has") {
 }
 
 TEST_CASE("each command of the table succeeds where nothing is missing") {
-  for_each_command([](const place& at, const command& x) {
+  for_each_command([](const place& at, const listed_command& x) {
     const auto end = at.shell(at.line(x.arguments));
     INFO(end.err);
     CHECK(end.status == x.status);
@@ -279,7 +167,7 @@ TEST_CASE("each command of the table succeeds where nothing is missing") {
 
 TEST_CASE("each command says that its working folder is gone") {
   const place at;
-  for (const auto& x : commands()) {
+  for (const auto& x : all_commands()) {
     CAPTURE(text_of(x.arguments));
     const auto end =
         at.shell("mkdir gone; cd gone; rmdir ../gone; " + at.line(x.arguments));
@@ -297,7 +185,7 @@ TEST_CASE("each command says that its working folder is gone") {
 
 TEST_CASE("each command says that its output takes nothing") {
   for (const std::string to : {"> /dev/full", ">&-"}) {
-    for_each_command([&](const place& at, const command& x) {
+    for_each_command([&](const place& at, const listed_command& x) {
       CAPTURE(to);
       const auto end = at.shell(at.line(x.arguments) + " " + to);
       INFO(end.err);
@@ -312,7 +200,7 @@ TEST_CASE("each command says that its output takes nothing") {
 
 TEST_CASE("each command does without standard input and standard error") {
   for (const std::string without : {"<&-", "2>&-", "<&- 2>&-"}) {
-    for_each_command([&](const place& at, const command& x) {
+    for_each_command([&](const place& at, const listed_command& x) {
       CAPTURE(without);
       const auto end = at.shell(at.line(x.arguments) + " " + without);
       INFO(end.err);
@@ -325,7 +213,7 @@ TEST_CASE("each command does without standard input and standard error") {
 
 TEST_CASE("each command ends well with few files to open") {
   for (const std::string few : {"6", "8", "10", "12"}) {
-    for_each_command([&](const place& at, const command& x) {
+    for_each_command([&](const place& at, const listed_command& x) {
       CAPTURE(few);
       if (x.retries && few != "8") return;
       const auto end =
@@ -341,7 +229,7 @@ TEST_CASE("each command ends well with few files to open") {
 
 TEST_CASE("servers end well where something is missing") {
   const place at;
-  for (const auto& name : long_lived) {
+  for (const auto& name : long_lived_commands()) {
     CAPTURE(name);
     const auto good = serve_once(at, name, "", "");
     INFO(good.err);
