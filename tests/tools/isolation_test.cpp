@@ -15,6 +15,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/seed.hpp"
 #include "tests/support/worker.hpp"
+#include "tests/tools/broken_child.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/process/guard.hpp"
 #include "tools/process/isolated_tool.hpp"
@@ -27,36 +28,6 @@ using namespace riffle::testing;
 using nlohmann::json;
 
 namespace {
-
-/// The socket to the runtime, found as a broken tool could hit it.
-int channel() {
-  for (int fd = 3; fd < 64; ++fd) {
-    int type = 0;
-    socklen_t size = sizeof(type);
-    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0) return fd;
-  }
-  return -1;
-}
-
-/// As a child that lost its mind says it.
-void say(const std::string& message, std::size_t bytes = std::string::npos) {
-  for (const auto& packet : in_packets(message.substr(0, bytes)))
-    send_packet(channel(), true, packet);
-}
-
-/// A message without an end.
-void flood() {
-  const auto packet = "+" + std::string(longest_piece, 'x');
-  while (send_packet(channel(), true, packet) == send_state::sent) {
-  }
-}
-
-bool breaks_off(const std::string& what) {
-  const std::vector<std::string> all{"close",        "garbage",     "cut off",
-                                     "no kind",      "for a child", "too long",
-                                     "other version"};
-  return std::ranges::find(all, what) != all.end();
-}
 
 /// Does what its argument says.
 class wild_tool final : public tool {
@@ -79,16 +50,18 @@ class wild_tool final : public tool {
       std::abort();
     }
     if (what == "exit") std::exit(7);
-    if (what == "close") ::shutdown(channel(), SHUT_RDWR);
-    if (what == "garbage") ::send(channel(), "nonsense", 8, 0);
-    if (what == "cut off") say(encode(work::lost{context.call, 1, "x"}), 9);
-    if (what == "no kind") say(std::string(8, '\xff'));
-    if (what == "for a child") say(encode(work::stop{context.call, 1}));
-    if (what == "too long") flood();
+    if (what == "close") ::shutdown(worker_channel(), SHUT_RDWR);
+    if (what == "garbage") ::send(worker_channel(), "nonsense", 8, 0);
+    if (what == "cut off")
+      say_to_runtime(encode(work::lost{context.call, 1, "x"}), 9);
+    if (what == "no kind") say_to_runtime(std::string(8, '\xff'));
+    if (what == "for a child")
+      say_to_runtime(encode(work::stop{context.call, 1}));
+    if (what == "too long") flood_runtime();
     if (what == "other version") {
       work::offer next;
       next.version = work::version + 1;
-      say(encode(next));
+      say_to_runtime(encode(next));
     }
     if (what == "throw") throw std::runtime_error{"thrown"};
     if (what == "wait") return wait(context);
@@ -104,6 +77,9 @@ class wild_tool final : public tool {
       return {std::string(arguments.at("n").get<std::size_t>(), 'x'), {}, {}};
     if (what == "pid") return {std::to_string(::getpid()), {}, {}};
     if (what == "count") return count(context);
+    if (what == "about")
+      return {
+          context.judged.value_or("anywhere") + "|" + context.basis, {}, {}};
     return {context.workspace.string() + " " + context.call.value,
             {},
             R"({"attempt":)" + std::to_string(context.attempt) + "}"};
@@ -194,6 +170,16 @@ TEST_CASE("an isolated call gives what the tool gives") {
   CHECK(failed.metadata == R"({"a":1})");
   CHECK(x.tool->spec().guarded);
   CHECK(x.tool->title({}) == "W");
+}
+
+TEST_CASE("an isolated call knows where it was judged to act, and on what") {
+  fixture x;
+  CHECK(x.call("about").text == "anywhere|");
+  x.context.judged = "docs/a";
+  x.context.basis = "b1";
+  CHECK(x.call("about").text == "docs/a|b1");
+  x.context.judged = "";  // what it leads to is not known
+  CHECK(x.call("about").text == "|b1");
 }
 
 TEST_CASE("calls run in one child that stays, not in this process") {
