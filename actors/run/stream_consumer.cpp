@@ -104,8 +104,13 @@ void stream_consumer_state::cut_off() {
 
 void stream_consumer_state::on_end(model_end& x) {
   transfer = 0;
-  if (spec->request.streaming && x.end.content_type == "application/json" &&
-      !x.end.failure)
+  turn_delta delta;
+  if (!over && !x.end.failure) decoder->end(delta);
+  // Whatever the server calls it: of a stream something comes before its end.
+  const bool whole =
+      x.end.content_type == "application/json" ||
+      (!answered && (!delta.pieces.empty() || !delta.fragments.empty()));
+  if (spec->request.streaming && whole && !x.end.failure)
     log_run(log_level::info, spec->run,
             "the model server did not stream, it sent one whole document");
   if (over) {
@@ -113,8 +118,6 @@ void stream_consumer_state::on_end(model_end& x) {
     return;
   }
   retry_after = x.end.retry_after;
-  turn_delta delta;
-  if (!x.end.failure) decoder->end(delta);
   pass_on(delta, 0, true);
   if (x.end.failure)
     delta.failure = model::advised(std::move(*x.end.failure), x.end.http_status,

@@ -109,14 +109,25 @@ TEST_CASE("what a run failed of is logged with its causes") {
 TEST_CASE("an answer that did not stream is logged") {
   actor_fixture x;
   x.begin();
-  const log_lines log{"info"};
-  x.provider->content_type = "application/json";
-  play(x, {the_end});
-  check_line(log, "info run: run_1 ", "did not stream");
+  const std::string whole =
+      R"({"choices":[{"index":0,"message":{"role":"assistant",)"
+      R"("content":"The end."},"finish_reason":"stop"}]})";
+  // Whatever the server calls it.
+  x.provider->content_type = GENERATE(as<std::string>{}, "application/json",
+                                      "text/plain", "text/event-stream", "");
+  CAPTURE(x.provider->content_type);
+  {
+    const log_lines log{"info"};
+    play(x, {whole});
+    CHECK(x.reader->lines.find("The end.") != std::string::npos);
+    check_line(log, "info run: run_1 ", "did not stream");
+  }
   const log_lines asked{"info"};
   play(
-      x, {the_end}, [](run_spec& spec) { spec.request.streaming = false; },
+      x, {whole}, [](run_spec& spec) { spec.request.streaming = false; },
       "run_2");
+  x.provider->content_type = "text/event-stream";
+  play(x, {the_end}, {}, "run_3");
   CHECK(asked.with("did not stream").empty());
 }
 
