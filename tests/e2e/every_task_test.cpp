@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What one task gets, each of several tasks and each step of a plan gets too.
 #include <atomic>
+#include <memory>
 
 #include "tests/e2e/tasks_place.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/terminals.hpp"
 
 using namespace riffle::testing;
 using nlohmann::json;
@@ -247,4 +250,101 @@ TEST_CASE("a task that had no run is told with what is known of it") {
   const auto lines = riffle::testing::riffle(folder, arguments);
   CHECK(of_type(checked_events(lines.out), "run_finished").size() == 1);
   CHECK(holds(lines.err, "[2/2] c d\n(not_run)\n"));
+}
+
+namespace {
+
+/// A disk that is full while there is a file `f`; where a model wants one
+/// command, which waits for a file `go`.
+struct full_place {
+  full_place() {
+    folder.configure(server.url("/v1"));
+    folder.write("plan.json", nlohmann::json{{"steps", {step}}}.dump());
+  }
+  [[nodiscard]] std::unique_ptr<program> begin(
+      const std::filesystem::path& binary,
+      const std::vector<std::string>& arguments) const {
+    const std::map<std::string, std::string> env{
+        {"RIFFLE_TEST_FAIL_WHILE", (folder.path() / "f").string()},
+        {"RIFFLE_TEST_FAIL", "ENOSPC"}};
+    return std::make_unique<program>(binary, folder, arguments, env);
+  }
+  void make_room() const { std::filesystem::remove(folder.path() / "f"); }
+  /// There is a run that was killed while its command worked.
+  void leave_a_run() const {
+    program killed{installed_riffle(),
+                   folder,
+                   {"run", "go", "--session", "s1", "--approve", "all"}};
+    REQUIRE(eventually([&] { return !folder.lines("effects").empty(); }));
+    killed.signal(SIGKILL);
+    killed.wait();
+  }
+
+  const nlohmann::json arguments{
+      {"command", "echo one >> effects; until [ -e go ]; do sleep 0.02; done"}};
+  const nlohmann::json step{{"tool", "bash"}, {"arguments", arguments}};
+  work_folder folder;
+  http_server server{[this](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("Done."));
+    return respond_sse(calls({{"bash", arguments}}));
+  }};
+};
+
+}  // namespace
+
+TEST_CASE("a start waits for room, too") {
+  const std::string what = GENERATE("run", "plan", "sessions");
+  const bool leaves = GENERATE(false, true);
+  CAPTURE(what, leaves);
+  const full_place at;
+  const bool resumes = what == "sessions";
+  if (resumes) at.leave_a_run();
+  at.folder.write("go", "");
+  at.folder.write("f", "");
+  std::vector<std::string> words{"run", "go"};
+  if (what == "plan") words = {"plan", "plan.json"};
+  if (resumes) words = {"sessions", "resume", "s1"};
+  words.insert(words.end(), {"--output", "jsonl"});
+  if (!resumes) words.insert(words.end(), {"--approve", "all"});
+  const auto running = at.begin(crashable_riffle(), words);
+  REQUIRE(
+      eventually([&] { return holds(running->err(), "waiting for room"); }));
+  CHECK(holds(running->err(), resumes ? "'riffle sessions resume s1' finishes"
+                                      : "nothing was started"));
+  const auto before = at.folder.lines("effects").size();
+  CHECK(before == (resumes ? 1 : 0));
+  if (leaves)
+    running->signal(SIGINT);
+  else
+    at.make_room();
+  const auto end = running->wait();
+  INFO(end.err);
+  CHECK(end.status == (leaves ? 130 : 0));
+  CHECK(holds(end.err, "there is room again") != leaves);
+  // What a kill cut is not run again.
+  CHECK(at.folder.lines("effects").size() ==
+        (leaves ? before : std::size_t{1}));
+  if (!leaves) checked_events(end.out);
+}
+
+TEST_CASE("a conversation waits for room before it begins") {
+  if (!has_terminals()) return skip(no_terminals);
+  if (!can("command -v script")) return skip("script is missing");
+  const full_place at;
+  at.folder.write("f", "");
+  const auto line = "exec script -qefc \"'" + crashable_riffle().string() +
+                    "' chat --no-color\" typescript";
+  const auto running = at.begin("/bin/sh", {"-c", line});
+  const auto shows = [&](const std::string& text) {
+    return eventually(
+        [&] { return holds(at.folder.read("typescript"), text); });
+  };
+  REQUIRE(shows("waiting for room"));
+  CHECK_FALSE(holds(at.folder.read("typescript"), "/help shows"));
+  at.make_room();
+  CHECK(shows("there is room again"));
+  CHECK(shows("/help shows"));
+  running->signal(SIGTERM);
+  running->wait();
+  CHECK(eventually([&] { return processes_in(at.folder).empty(); }));
 }

@@ -51,7 +51,11 @@ void build(const rt::work_folder& folder, const fs::path& package,
   fs::copy(sample, folder.path() / "sample");
   shell(folder, "cmake -G Ninja -S sample -B build -DCMAKE_PREFIX_PATH='" +
                     package.string() +
-                    "' -DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Werror'");
+                    "' -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "
+                    "-DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Werror'");
+  const auto commands = folder.read("build/compile_commands.json");
+  CHECK(commands.find("sample/main.cpp") != std::string::npos);
+  CHECK(commands.find(" -D") == std::string::npos);
   shell(folder, "ninja -C build " + targets);
 }
 
