@@ -268,8 +268,6 @@ void site::finish(const request& x, reply& to) {
                           std::to_string(to.status));
 }
 
-// -- what handlers share ------------------------------------------------------
-
 void in_turn(call& c, turns::names names, std::function<void()> f) {
   if (names.empty()) return f();
   c.out = [to = c.out, at = c.at, names](reply x) {
