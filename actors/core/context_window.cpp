@@ -2,6 +2,7 @@
 #include "actors/core/context_window.hpp"
 
 #include "messages/utf8.hpp"
+#include "runtime/base/text.hpp"
 
 namespace riffle::core {
 
@@ -9,6 +10,9 @@ namespace {
 
 /// Bytes of the arguments in a note.
 constexpr std::size_t shown_arguments = 120;
+
+constexpr std::string_view of_earlier = " of earlier tasks shortened";
+constexpr std::string_view earlier_task = "earlier task";
 
 }  // namespace
 
@@ -52,6 +56,50 @@ std::string trim_note(std::string_view tool, std::string_view arguments,
   if (shown.size() < arguments.size()) text += "…";
   return text + " was removed to make room: " + std::to_string(bytes) +
          " bytes. Make the call again if you need it.]";
+}
+
+bool is_full(std::uint64_t window, std::uint64_t used) noexcept {
+  return window > 0 && used > window - window / 16;
+}
+
+std::uint64_t wanted_use(std::uint64_t window) noexcept {
+  return window - window / 4;
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::size_t begins = 700;
+  constexpr std::size_t ends = 300;
+  if (text.size() <= begins + ends) return std::string{text};
+  const auto begin = cut_utf8(text, begins);
+  auto from = text.size() - ends;
+  while (from < text.size() && (text[from] & 0xC0) == 0x80) ++from;
+  return std::string{begin} + "\n[… " + std::to_string(from - begin.size()) +
+         " bytes were left out here to make room …]\n" +
+         std::string{text.substr(from)};
+}
+
+std::string forgotten_note(std::size_t tasks) {
+  return "[" + counted(tasks, earlier_task) +
+         " with which this conversation began, and what came of " +
+         (tasks == 1 ? "it" : "them") + ", were left out to make room.]";
+}
+
+std::string room_text(const made_room& x) {
+  std::string out;
+  const auto add = [&](std::size_t n, std::string_view what,
+                       std::string_view behind) {
+    if (n == 0) return;
+    out += (out.empty() ? "" : ", ") + counted(n, what) + std::string{behind};
+  };
+  add(x.outputs, "old tool output", " left out");
+  add(x.texts, "long text", of_earlier);
+  add(x.tasks, earlier_task, " left out");
+  return out;
+}
+
+bool is_forgetting(std::string_view status) noexcept {
+  return status.starts_with(room_was_made) &&
+         status.find(earlier_task) != std::string_view::npos;
 }
 
 }  // namespace riffle::core

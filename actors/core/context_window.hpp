@@ -51,4 +51,40 @@ struct told_output {
                                     std::string_view arguments,
                                     std::uint64_t bytes);
 
+/// So full that a request with its notes would not be made.
+[[nodiscard]] bool is_full(std::uint64_t window, std::uint64_t used) noexcept;
+
+/// How much is used at most after room was made in what was full.
+[[nodiscard]] std::uint64_t wanted_use(std::uint64_t window) noexcept;
+
+/// Shorter texts stay whole.
+inline constexpr std::size_t least_shortened = 2000;
+
+/// Instead of a long text of an earlier task: how it begins and ends.
+[[nodiscard]] std::string shortened(std::string_view text);
+
+/// Instead of the tasks with which a conversation began.
+[[nodiscard]] std::string forgotten_note(std::size_t tasks);
+
+/// What was done to make room.
+struct made_room {
+  std::size_t outputs = 0;  ///< of tools, and files
+  std::size_t texts = 0;    ///< long ones of earlier tasks, shortened
+  std::size_t tasks = 0;    ///< earlier ones that are told no more
+
+  bool operator==(const made_room&) const = default;
+  explicit operator bool() const noexcept {
+    return outputs > 0 || texts > 0 || tasks > 0;
+  }
+};
+
+/// "2 old tool outputs left out, 1 long text of earlier tasks shortened"
+[[nodiscard]] std::string room_text(const made_room& x);
+
+/// Whether a `status` says that words of people or of the model are told no
+/// more.
+[[nodiscard]] bool is_forgetting(std::string_view status) noexcept;
+
+inline constexpr std::string_view room_was_made = "made room: ";
+
 }  // namespace riffle::core

@@ -114,6 +114,10 @@ void asked_models::say_system(const std::string& text) {
   for (auto& x : all_) x.chat.say_system(text);
 }
 
+void asked_models::begin_task() {
+  for (auto& x : all_) x.chat.begin_task();
+}
+
 void asked_models::say_user(const std::string& text, const shown_files& files) {
   for (auto& x : all_) x.chat.say_user(text, files);
 }
@@ -128,8 +132,8 @@ void asked_models::settle(storage::call_record call, const shown_files& files) {
   all_.back().chat.settle(std::move(call), files);
 }
 
-std::size_t asked_models::compact() {
-  std::size_t removed = 0;
+core::made_room asked_models::compact() {
+  core::made_room removed;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const auto count = all_[i].chat.compact();
     if (i == asked_) removed = count;
@@ -166,12 +170,10 @@ std::optional<std::string> asked_models::try_again(const error& why) {
 std::optional<std::string> asked_models::make_room() {
   before_.made_room = true;
   const auto removed = now().chat.make_room();
-  if (removed == 0) return std::nullopt;
+  if (!removed) return std::nullopt;
   return core::asked_anew + spec()->agent.model +
          " says that the conversation is too long: made room, " +
-         std::to_string(removed) +
-         (removed == 1 ? " old tool output" : " old tool outputs") +
-         " left out";
+         core::room_text(removed);
 }
 
 std::optional<std::string> asked_models::leave_out(const std::string& parameter,

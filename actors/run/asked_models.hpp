@@ -40,10 +40,11 @@ class asked_models {
 
   // To all of them, see `conversation`.
   void say_system(const std::string& text);
+  void begin_task();
   void say_user(const std::string& text, const shown_files& files = {});
   void say_model(const core::new_message& message);
   void settle(storage::call_record call, const shown_files& files = {});
-  std::size_t compact();
+  core::made_room compact();
 
   // Of the one that is asked.
   [[nodiscard]] const run_spec_ptr& spec() const { return now().spec; }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "actors/core/context_window.hpp"
-#include "actors/core/model_refusal.hpp"
 #include "actors/run/recovery.hpp"
 #include "messages/event_line.hpp"
 
@@ -60,6 +59,14 @@ void conversation::say_system(const std::string& text) {
   settings_.request.system = text;
   write_frame();
   tell(settings_.dialect->system_message(text));
+  front_ = messages_.size();
+  front_tokens_ = tokens_;
+}
+
+void conversation::begin_task() {
+  tell_last();
+  if (tasks_.empty() || tasks_.back().at != messages_.size())
+    tasks_.push_back({messages_.size(), tokens_});
 }
 
 void conversation::say_user(const std::string& text, const shown_files& files) {
@@ -104,8 +111,11 @@ void conversation::tell_user(const std::string& text, choice x,
                              bool of_person) {
   const auto& dialect = *settings_.dialect;
   if (results_last_) tell(std::string{dialect.behind_results()});
+  if (x.files.empty())
+    return tell_text(text + x.words, [&](const std::string& words) {
+      return dialect.user_message(words);
+    });
   const auto plain = dialect.user_message(text + x.words);
-  if (x.files.empty()) return tell(plain);
   const auto tokens = core::estimate_tokens(plain) + tokens_of(x.files);
   output out;
   out.begin = messages_.size() + (joined_ ? 1 : 0);
@@ -115,6 +125,22 @@ void conversation::tell_user(const std::string& text, choice x,
   out.size = {tokens, core::estimate_tokens(out.note)};
   out.files = names_of(x.files);
   out.of_person = of_person;
+  keep_output(std::move(out));
+}
+
+/// `write`: a text as its message. A long one may be shortened later.
+template <class Write>
+void conversation::tell_text(const std::string& text, Write write) {
+  const auto message = write(text);
+  output out;
+  out.begin = messages_.size() + (joined_ ? 1 : 0);
+  out.size.tokens = core::estimate_tokens(message);
+  tell(message, out.size.tokens);
+  if (settings_.window == 0 || text.size() < core::least_shortened) return;
+  out.end = messages_.size();
+  out.note = write(core::shortened(text));
+  out.size.note_tokens = core::estimate_tokens(out.note);
+  out.is_text = true;
   keep_output(std::move(out));
 }
 
@@ -164,7 +190,14 @@ void conversation::tell_last() {
   }
   turn.text = message->text;
   turn.reasoning = message->reasoning;
-  tell(settings_.dialect->assistant_message(turn));
+  // What is signed stays as it is, and what calls go with, too.
+  if (turn.calls.empty() && turn.state.empty())
+    tell_text(message->text, [&](const std::string& words) {
+      turn.text = words;
+      return settings_.dialect->assistant_message(turn);
+    });
+  else
+    tell(settings_.dialect->assistant_message(turn));
   paused_ = true;
   if (!message->calls.empty()) tell_results(message->calls);
 }
@@ -231,103 +264,10 @@ void conversation::keep_output(output x) {
     outputs_.push_back(std::move(x));
 }
 
-/// Those before the newest step, in the order in which they may go.
-std::vector<std::size_t> conversation::old_outputs() const {
-  std::vector<std::size_t> out;
-  for (const bool of_person : {false, true})
-    for (std::size_t i = 0; i < old_outputs_; ++i)
-      if (outputs_[i].of_person == of_person) out.push_back(i);
-  return out;
-}
-
-/// Over the limit files of tools go until half of it is free, then those of
-/// persons, as few as are enough.
-void conversation::drop_bytes(const std::vector<std::size_t>& old,
-                              std::vector<bool>& drop) const {
-  const auto limit = settings_.most_file_bytes;
-  if (limit == 0 || file_bytes_ <= limit) return;
-  auto left = file_bytes_;
-  for (const auto i : old) {
-    const auto& x = outputs_[i];
-    if (x.files.empty() || left <= (x.of_person ? limit : limit / 2)) continue;
-    for (const auto& file : x.files) left -= file.bytes;
-    drop[i] = true;
-  }
-}
-
-std::size_t conversation::compact() {
-  tell_last();
-  const auto used = head_tokens_ + tokens_;
-  const bool has_room = !core::needs_room(settings_.window, used) &&
-                        (settings_.most_file_bytes == 0 ||
-                         file_bytes_ <= settings_.most_file_bytes);
-  // What was said is not looked through at each turn.
-  if (has_room) return 0;
-  const auto order = old_outputs();
-  std::vector<core::told_output> old;
-  old.reserve(order.size());
-  for (const auto i : order) old.push_back(outputs_[i].size);
-  const auto count = core::outputs_to_trim(settings_.window, used, old);
-  std::vector<bool> drop(outputs_.size());
-  for (std::size_t i = 0; i < count; ++i) drop[order[i]] = true;
-  drop_bytes(order, drop);
-  return trim(drop);
-}
-
-std::size_t conversation::make_room() {
-  tell_last();
-  std::vector<bool> drop(outputs_.size());
-  std::fill_n(drop.begin(), old_outputs_, true);
-  return trim(drop);
-}
-
 void conversation::ask_with(model::request_options x) {
   x.system = std::move(settings_.request.system);
   settings_.request = std::move(x);
   write_frame();
-}
-
-/// Writes the conversation once more, with notes instead of these outputs.
-std::size_t conversation::trim(const std::vector<bool>& drop) {
-  const auto count = static_cast<std::size_t>(std::ranges::count(drop, true));
-  if (count == 0) return 0;
-  std::string fresh;
-  fresh.reserve(messages_.size());
-  std::size_t from = 0;
-  auto turns = turns_;
-  std::vector<output> left;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    auto& x = outputs_[i];
-    fresh.append(messages_, from, x.begin - from);
-    const auto begin = fresh.size();
-    from = x.end;
-    if (drop[i]) {
-      for (std::size_t k = 0; k < turns.size(); ++k)
-        if (x.end <= turns_[k]) turns[k] -= x.end - x.begin - x.note.size();
-      fresh += x.note;
-      forget(x);
-      continue;
-    }
-    fresh.append(messages_, x.begin, x.end - x.begin);
-    x.begin = begin;
-    x.end = fresh.size();
-    left.push_back(std::move(x));
-  }
-  fresh.append(messages_, from);
-  messages_ = std::move(fresh);
-  turns_ = std::move(turns);
-  outputs_ = std::move(left);
-  old_outputs_ -= count;
-  counted_.reset();
-  return count;
-}
-
-void conversation::forget(const output& x) {
-  tokens_ -= x.size.tokens - x.size.note_tokens;
-  for (const auto& file : x.files) {
-    file_bytes_ -= file.bytes;
-    if (--shown_.at(file.digest) == 0) shown_.erase(file.digest);
-  }
 }
 
 std::string conversation::request(const std::string& note) const {
@@ -369,25 +309,6 @@ std::uint64_t conversation::estimate(const std::string& note) const {
 void conversation::on_counted(std::uint64_t counted) {
   counted_ = counted;
   counted_at_ = tokens_;
-}
-
-error context_full(std::uint64_t tokens, std::uint64_t window,
-                   const std::string& model) {
-  return {errc::invalid_request, "conversation",
-          "the conversation has about " + std::to_string(tokens) +
-              " tokens, and context_window of the model " + model + " is " +
-              std::to_string(window) +
-              "; start a new session, give the task in smaller parts, lower "
-              "output_limit of the tools, or raise context_window if the "
-              "model takes more"};
-}
-
-error with_way_out(error why) {
-  if (core::is_context_overflow(why))
-    why.message +=
-        " (nothing that could be left out is left: start a new session, give "
-        "the task in smaller parts, or lower output_limit of the tools)";
-  return why;
 }
 
 }  // namespace riffle

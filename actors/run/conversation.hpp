@@ -38,6 +38,9 @@ class conversation {
   explicit conversation(settings x);
 
   void say_system(const std::string& text);
+  /// What is said from now on belongs to another task: of what was said before
+  /// long texts may be shortened, and whole tasks may go.
+  void begin_task();
   /// Of files that the model cannot be shown it is told.
   void say_user(const std::string& text, const shown_files& files = {});
   /// The model's message; it is told once all its calls have settled.
@@ -46,13 +49,16 @@ class conversation {
   /// A file that a result shows again is not sent again.
   void settle(storage::call_record x, const shown_files& files = {});
 
-  /// What is done before each request. Gives back how many outputs and files it
-  /// removed to make room; files of a person's go last.
-  std::size_t compact();
+  /// What is done before each request: outputs and files go near the window,
+  /// files of a person's last. What is over the window loses more of earlier
+  /// tasks: all outputs, then long texts, the oldest first, then the oldest
+  /// tasks.
+  core::made_room compact();
 
   /// The same, whatever the model's window: all outputs but those of the newest
-  /// step. For who was told that it is too long.
-  std::size_t make_room();
+  /// step, and long texts of earlier tasks; else these tasks. For who was told
+  /// that it is too long.
+  core::made_room make_room();
 
   /// From now on with other parameters; the model and its tools stay.
   void ask_with(model::request_options x);
@@ -72,7 +78,8 @@ class conversation {
   void on_counted(std::uint64_t counted);
 
  private:
-  /// Where a tool's output, or a message with files, stands in `messages_`.
+  /// Where a tool's output, a message with files, or a long text stands in
+  /// `messages_`.
   struct output {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -80,6 +87,13 @@ class conversation {
     core::told_output size{};
     std::vector<attachment> files{};
     bool of_person = false;
+    bool is_text = false;
+  };
+
+  /// Where a task begins.
+  struct task_begin {
+    std::size_t at = 0;        ///< in `messages_`
+    std::uint64_t tokens = 0;  ///< of what stands before it
   };
 
   struct result {
@@ -97,6 +111,8 @@ class conversation {
   void tell(const std::string& message, std::uint64_t tokens);
   void tell(const std::string& message);
   void tell_user(const std::string& text, choice x, bool of_person);
+  template <class Write>
+  void tell_text(const std::string& text, Write write);
   choice choose(const shown_files& files, bool of_person);
   void keep_output(output x);
   [[nodiscard]] std::vector<std::size_t> old_outputs() const;
@@ -106,8 +122,17 @@ class conversation {
   void end_user_turn();
   void tell_last();
   void tell_result(const result& x, choice& later);
-  std::size_t trim(const std::vector<bool>& drop);
+  core::made_room trim(const std::vector<bool>& drop);
+  core::made_room fit();
+  core::made_room drop_tasks(std::uint64_t wanted);
+  void begin_with(std::size_t task);
+  [[nodiscard]] std::size_t outputs_before(std::size_t at) const;
+  [[nodiscard]] std::size_t task_at() const {
+    return tasks_.empty() ? 0 : tasks_.back().at;
+  }
+  [[nodiscard]] bool has_room() const;
   void forget(const output& x);
+  void forget_files(const output& x);
 
   settings settings_;
   model::cache_mark mark_{};
@@ -120,6 +145,10 @@ class conversation {
   bool results_last_ = false;       ///< a turn's results are
   std::vector<std::size_t> turns_;  ///< ends of the user's last two
   std::uint64_t tokens_ = 0;        ///< of `messages_`, estimated
+  std::size_t front_ = 0;           ///< end of what no task said
+  std::uint64_t front_tokens_ = 0;
+  std::vector<task_begin> tasks_;
+  std::size_t forgotten_ = 0;  ///< tasks that are told no more
   std::optional<core::new_message> last_;
   std::map<call_id, result> results_;         ///< not told yet
   std::vector<output> outputs_;               ///< told, not trimmed, in order

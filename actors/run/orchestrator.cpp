@@ -99,6 +99,7 @@ void orchestrator_state::begin_fresh() {
                                 false,
                                 std::move(files)});
   };
+  chat.begin_task();
   if (auto note =
           decision_note(start.snapshot->session, spec->run, spec->wall());
       !note.empty())
@@ -145,7 +146,10 @@ void orchestrator_state::remember_session() {
   for (const auto& call : session.calls)
     if (call.stage == storage::call_stage::settled)
       chat.settle(call, with_bytes(call.attachments, start.snapshot->files));
+  const run_id* task = nullptr;
   for (const auto& m : session.messages) {
+    if (task == nullptr || *task != m.run) chat.begin_task();
+    task = &m.run;
     if (m.role == storage::message_role::user) {
       chat.say_user(m.text, with_bytes(m.attachments, start.snapshot->files));
     } else {
@@ -278,10 +282,8 @@ void orchestrator_state::act(core::open_turn& x) {
 void orchestrator_state::ask() {
   if (chat.completes_by_tool()) machine.end_by_tool();
   chat.ask_to_complete(machine.must_complete());
-  if (const auto removed = chat.compact(); removed > 0)
-    say_status("made room: " + std::to_string(removed) +
-               (removed == 1 ? " old tool output" : " old tool outputs") +
-               " left out");
+  if (const auto removed = chat.compact())
+    say_status(std::string{core::room_was_made} + core::room_text(removed));
   const auto note = core::plan_note(plan);
   const auto window = chat.spec()->model.context_window;
   auto why = machine.cannot_ask(chat.tokens(note));

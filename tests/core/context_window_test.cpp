@@ -50,6 +50,32 @@ TEST_CASE("after trimming there is room, or nothing old is left") {
   }
 }
 
+TEST_CASE("of a long text its beginning and its end stay") {
+  std::string text = "It begins. ";
+  while (text.size() < 5000) text += "ä日";
+  text += " It ends.";
+  const auto less = shortened(text);
+  CHECK(less.size() < 1200);
+  CHECK(less.starts_with("It begins. "));
+  CHECK(less.ends_with(" It ends."));
+  CHECK(less.find(" bytes were left out here to make room …]\n") !=
+        std::string::npos);
+  // Cut between characters.
+  for (const auto* cut : {"ä\n[… ", "日\n[… "})
+    if (less.find(cut) != std::string::npos) return;
+  FAIL(less);
+}
+
+TEST_CASE("what was done to make room is told in words") {
+  CHECK(room_text({2, 0, 0}) == "2 old tool outputs left out");
+  CHECK(room_text({1, 1, 1}) ==
+        "1 old tool output left out, 1 long text of earlier tasks shortened, "
+        "1 earlier task left out");
+  CHECK_FALSE(is_forgetting("made room: " + room_text({2, 0, 0})));
+  CHECK(is_forgetting("made room: " + room_text({2, 1, 0})));
+  CHECK(is_forgetting("made room: " + room_text({0, 0, 2})));
+}
+
 TEST_CASE("a note names the call and how much there was") {
   CHECK(trim_note("read", R"({"path":"a"})", 1234) ==
         "[The output of read {\"path\":\"a\"} was removed to make room: 1234 "
