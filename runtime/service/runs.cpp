@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "runtime/service/input_size.hpp"
 #include "runtime/service/run_folder.hpp"
 
 namespace riffle::service {
@@ -65,9 +66,14 @@ void runs::start(run_request x, std::optional<task_place> place,
           return unexpected{std::move(ok.error())};
         auto& ids = specs->ids();
         auto session = x.session ? *x.session : ids.next<session_id>();
-        return specs->make(x.id ? *x.id : ids.next<run_id>(),
-                           std::move(session), x.task,
-                           {x, working_folder(), {}, place});
+        auto made =
+            specs->make(x.id ? *x.id : ids.next<run_id>(), std::move(session),
+                        x.task, {x, working_folder(), {}, place});
+        // Of a volley each task has a session of its own.
+        if (made && !place)
+          if (auto ok = check_input_size(**made); !ok)
+            return unexpected{std::move(ok.error())};
+        return made;
       },
       true, stop, std::move(reader), to);
 }
