@@ -10,13 +10,13 @@ namespace riffle::core {
 
 namespace {
 
-constexpr std::uint64_t least_bytes = 1024;
+constexpr std::uint64_t least_bytes = 400;     // that are worth a number
 constexpr std::uint64_t bytes_of_a_token = 4;  // about, of English text
 constexpr std::size_t longest_head = 512;
 constexpr std::size_t longest_path = 60;
 
 constexpr std::string_view writing = "writing ";
-constexpr std::string_view so_far = " … ";
+constexpr std::string_view so_far = " …";
 
 /// The text behind `"path":` in the beginning of an object, if it is whole and
 /// has nothing that is escaped.
@@ -50,7 +50,10 @@ void writing_notice::on(const call_fragment& x) {
     name_ = x.name;
     head_.clear();
     bytes_ = 0;
+    told_.clear();
+    last_.reset();
   }
+  is_whole_ = x.closes || x.arguments_whole;
   if (x.index) index_ = *x.index;
   bytes_ += x.arguments.size();
   if (head_.size() < longest_head)
@@ -65,13 +68,17 @@ std::string writing_notice::what() const {
   return with_dots(path, longest_path);
 }
 
+/// What it is as soon as that is known, then how far it is.
 std::optional<std::string> writing_notice::take(time_point now) {
-  if (!last_) last_ = now;
-  if (now - *last_ < between || bytes_ < least_bytes || name_.empty())
+  if (name_.empty() || is_whole_) return std::nullopt;
+  auto text = std::string{writing} + what() + std::string{so_far};
+  const bool fresh = text != told_;
+  if (!fresh && (now - *last_ < between || bytes_ < least_bytes))
     return std::nullopt;
+  told_ = text;
   last_ = now;
-  return std::string{writing} + what() + std::string{so_far} +
-         short_count(bytes_ / bytes_of_a_token) + " tokens";
+  if (bytes_ < least_bytes) return text;
+  return text + " " + short_count(bytes_ / bytes_of_a_token) + " tokens";
 }
 
 }  // namespace riffle::core

@@ -16,15 +16,17 @@ namespace riffle::core {
 bool is_writing_notice(std::string_view status);
 
 /// The arguments of a call may take minutes to be written, and nothing of them
-/// is an event before they are whole: says now and then how far they are.
+/// is an event before they are whole: says at once what is written, and now and
+/// then how far it is.
 class writing_notice {
  public:
   static constexpr duration between = std::chrono::seconds{1};
 
   void on(const call_fragment& x);
 
-  /// The text to tell now, if any: not more than one in `between`, and none
-  /// of a call that is short. Ask it behind the fragments that came at once.
+  /// The text to tell now, if any: as soon as the tool, and the file, are
+  /// known, then not more than one in `between`. Nothing of a call that came at
+  /// once. Ask it behind the fragments that came together.
   std::optional<std::string> take(time_point now);
 
  private:
@@ -34,7 +36,9 @@ class writing_notice {
   std::string head_;         ///< how the arguments begin
   std::uint64_t bytes_ = 0;  ///< of arguments, of the call that came last
   std::uint32_t index_ = 0;
-  std::optional<time_point> last_;  ///< when it was told, or the first came
+  bool is_whole_ = false;
+  std::string told_;  ///< of this call, without the number
+  std::optional<time_point> last_;
 };
 
 }  // namespace riffle::core
