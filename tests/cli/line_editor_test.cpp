@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/terminal/line_editor.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "runtime/cli/terminal/text_width.hpp"
@@ -53,6 +54,66 @@ TEST_CASE("words and lines are killed, and cursors move over them") {
   CHECK(x.text() == "one \n");
   press(x, key_kind::up);
   CHECK(x.cursor() == 0);
+}
+
+TEST_CASE("a long paste is one piece") {
+  std::string lines;
+  for (int i = 0; i < 12; ++i) lines += "line " + std::to_string(i) + "\r";
+  std::string whole = lines;
+  std::ranges::replace(whole, '\r', '\n');
+  auto x = line_editor::with_pieces();
+  type(x, "read ");
+  type(x, lines);
+  type(x, "!");
+  CHECK(x.shown(x.text()) == "read [pasted text, 12 lines]!");
+  CHECK(x.draw("> ", 80, 24).rows ==
+        std::vector<std::string>{"> read [pasted text, 12 lines]!"});
+  SECTION("it goes as a whole") {
+    CHECK(x.take() == "read " + whole + "!");
+    CHECK(x.history().back() == "read " + whole + "!");
+    press(x, key_kind::up);
+    CHECK(x.shown(x.text()) == "read [pasted text, 12 lines]!");
+  }
+  SECTION("the cursor goes over it") {
+    press(x, key_kind::left, 2);
+    type(x, "it: ");
+    CHECK(x.take() == "read it: " + whole + "!");
+  }
+  SECTION("it is taken back at once") {
+    press(x, key_kind::backspace, 2);
+    CHECK(x.take() == "read ");
+  }
+  SECTION("lines of it are no lines of the text") {
+    press(x, key_kind::home);
+    CHECK(x.cursor() == 0);
+    press(x, key_kind::end);
+    press(x, key_kind::kill_start);
+    CHECK(x.text().empty());
+  }
+  SECTION("what was taken can be given back") {
+    const auto marked = x.take_marked();
+    type(x, "more");
+    x.give(marked);
+    CHECK(x.shown(x.text()) == "read [pasted text, 12 lines]!\nmore");
+    CHECK(x.take() == "read " + whole + "!\nmore");
+  }
+  SECTION("it is wrapped as a whole") {
+    CHECK(x.draw("> ", 28, 24).rows ==
+          std::vector<std::string>{"> read ", "[pasted text, 12 lines]!"});
+    CHECK(x.draw("> ", 12, 24).rows.at(1).starts_with("[pasted tex"));
+  }
+}
+
+TEST_CASE("a long line is told by its size, and nobody can type a piece") {
+  auto x = line_editor::with_pieces();
+  type(x, std::string(4200, 'x'));
+  CHECK(x.shown(x.text()) == "[pasted text, 4.1 KB]");
+  x.clear();
+  type(x, "a\xF4\x80\x80\x80z");  // what stands for the first one
+  CHECK(x.take() == "a\xEF\xBF\xBDz");
+  line_editor plain;
+  type(plain, std::string(4200, 'x'));
+  CHECK(plain.text().size() == 4200);
 }
 
 TEST_CASE("a backslash at the end goes on in a new line") {

@@ -28,6 +28,8 @@ std::string with_line_ends(std::string_view text) {
 
 std::size_t line_editor::behind(std::size_t at) const {
   if (at >= text_.size()) return text_.size();
+  if (pasted_texts::begins_mark(text_[at]))
+    return std::min(at + pasted_texts::mark_size, text_.size());
   return at + first_shown(std::string_view{text_}.substr(at)).size;
 }
 
@@ -71,12 +73,44 @@ std::size_t line_editor::word_behind() const {
   return x;
 }
 
+line_editor line_editor::with_pieces() {
+  line_editor out;
+  out.has_pieces_ = true;
+  return out;
+}
+
+void line_editor::put(std::string_view marked) {
+  text_.insert(cursor_, marked);
+  cursor_ += marked.size();
+}
+
 void line_editor::insert(std::string_view text) {
-  const auto safe = safe_text(text);
-  const auto room = longest_text - std::min(text_.size(), longest_text);
-  const auto piece = cut_utf8(safe, room);
-  text_.insert(cursor_, piece);
-  cursor_ += piece.size();
+  const auto safe = pasted_texts::without_marks(safe_text(text));
+  const auto used = pieces_.whole_size(text_);
+  put(cut_utf8(safe, longest_text - std::min(used, longest_text)));
+}
+
+/// Typed, or pasted.
+void line_editor::type(std::string_view text) {
+  const auto lines = with_line_ends(text);
+  if (!has_pieces_ || !pasted_texts::is_long(lines)) return insert(lines);
+  const auto used = pieces_.whole_size(text_);
+  const auto safe = safe_text(lines);
+  const auto room = longest_text - std::min(used, longest_text);
+  const auto mark = pieces_.keep(std::string{cut_utf8(safe, room)});
+  if (mark.empty()) return insert(lines);
+  put(mark);
+}
+
+void line_editor::give(const std::string& marked) {
+  text_ = marked + (text_.empty() ? "" : "\n") + text_;
+  cursor_ = text_.size();
+}
+
+std::deque<std::string> line_editor::history() const {
+  std::deque<std::string> out;
+  for (const auto& x : history_) out.push_back(pieces_.whole(x));
+  return out;
 }
 
 void line_editor::replace_before(std::size_t size, std::string_view text) {
@@ -96,7 +130,7 @@ void line_editor::clear() {
   draft_.clear();
 }
 
-std::string line_editor::take() {
+std::string line_editor::take_marked() {
   auto out = std::exchange(text_, {});
   remember(out);
   clear();
@@ -107,7 +141,7 @@ void line_editor::remember(const std::string& text) {
   constexpr std::size_t longest_entry = 16u << 10;
   const bool blank = std::ranges::all_of(text, is_blank);
   const bool again = !history_.empty() && history_.back() == text;
-  if (!blank && !again && text.size() <= longest_entry)
+  if (!blank && !again && pieces_.whole_size(text) <= longest_entry)
     history_.push_back(text);
   if (history_.size() > most_entries) history_.pop_front();
   entry_ = history_.size();
@@ -186,10 +220,7 @@ bool line_editor::change(key_kind x) {
 editor_event line_editor::on(const key& x) {
   if (move(x.what) || change(x.what)) return editor_event::none;
   switch (x.what) {
-    case key_kind::text: {
-      insert(with_line_ends(x.text));
-      return editor_event::none;
-    }
+    case key_kind::text: type(x.text); return editor_event::none;
     case key_kind::enter: return enter();
     case key_kind::tab: return editor_event::complete;
     case key_kind::interrupt: return editor_event::interrupted;
@@ -200,6 +231,14 @@ editor_event line_editor::on(const key& x) {
       return editor_event::none;
     default: return editor_event::none;
   }
+}
+
+/// A character, or a piece.
+std::string line_editor::seen_of(std::string_view character) const {
+  if (character == "\t") return "  ";
+  if (pasted_texts::begins_mark(character.front()))
+    return pieces_.shown(character);
+  return std::string{character};
 }
 
 editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,
@@ -222,18 +261,18 @@ editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,
       out.before_cursor = row;
     }
     if (at >= text_.size()) break;
-    const auto x = first_shown(std::string_view{text_}.substr(at));
-    const auto piece = std::string_view{text_}.substr(at, x.size);
-    at += x.size;
+    const auto end = behind(at);
+    const auto piece = std::string_view{text_}.substr(at, end - at);
+    at = end;
     if (piece == "\n") {
       next(false);
       continue;
     }
-    const bool tab = piece == "\t";
-    const auto wide = tab ? 2 : x.columns;
+    const auto seen = seen_of(piece);
+    const auto wide = columns_of(seen);
     if (used + wide > width) next(true);
-    row += tab ? "  " : piece;
-    used += wide;
+    row += fit(seen, width);
+    used += std::min(wide, width);
   }
   out.rows.push_back(row);
   // What does not fit stands above and below, unseen.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/cli/terminal/keys.hpp"
+#include "runtime/cli/terminal/pasted_texts.hpp"
 
 namespace riffle::cli {
 
@@ -39,6 +40,10 @@ class line_editor {
   static constexpr std::size_t longest_text = 4u << 20;
   static constexpr std::size_t most_entries = 1000;
 
+  line_editor() = default;
+  /// A long paste is one piece in it, see `pasted_texts`.
+  static line_editor with_pieces();
+
   editor_event on(const key& x);
 
   /// Puts harmless text (see safe_text) at the cursor; what is too much is
@@ -48,15 +53,25 @@ class line_editor {
   void replace_before(std::size_t size, std::string_view text);
 
   /// The whole text; the editor is empty then, and its history knows it.
-  std::string take();
+  std::string take() { return whole(take_marked()); }
+  /// The same with marks instead of pieces: what `give` takes.
+  std::string take_marked();
+  [[nodiscard]] std::string whole(std::string_view marked) const {
+    return pieces_.whole(marked);
+  }
+  /// As a person sees it.
+  [[nodiscard]] std::string shown(std::string_view marked) const {
+    return pieces_.shown(marked);
+  }
+  /// Puts a text that was taken before what stands there, in a line of its own.
+  void give(const std::string& marked);
   void clear();
 
   /// Oldest first; repeats of the last are left out.
   void remember(const std::string& text);
-  [[nodiscard]] const std::deque<std::string>& history() const noexcept {
-    return history_;
-  }
+  [[nodiscard]] std::deque<std::string> history() const;
 
+  /// With a mark for each piece.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
 
@@ -74,12 +89,17 @@ class line_editor {
   [[nodiscard]] std::size_t word_before() const;
   [[nodiscard]] std::size_t word_behind() const;
   void erase(std::size_t from, std::size_t to);
+  void put(std::string_view marked);
+  void type(std::string_view text);
+  [[nodiscard]] std::string seen_of(std::string_view character) const;
   editor_event enter();
   void vertical(bool up);
   void recall(std::size_t entry);
   bool move(key_kind x);
   bool change(key_kind x);
 
+  bool has_pieces_ = false;
+  pasted_texts pieces_;
   std::string text_;
   std::size_t cursor_ = 0;
   std::deque<std::string> history_;
