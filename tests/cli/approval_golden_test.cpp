@@ -184,6 +184,7 @@ TEST_CASE("what is typed in a conversation is no answer, and is kept") {
   std::filesystem::remove(at.folder.path() / "wait");
   REQUIRE(riffle.read_next("[?]: Tab first"));
   REQUIRE(riffle.read_next("> hey"));
+  std::string shown = "hey yes y";
   SECTION("a sentence") { riffle.type(" yes y"); }
   SECTION("a paste of 10,000 lines") {
     std::string lines = "\x1b[200~";
@@ -191,16 +192,50 @@ TEST_CASE("what is typed in a conversation is no answer, and is kept") {
     lines += "yes y\x1b[201~";
     for (std::size_t i = 0; i < lines.size(); i += 1000)
       riffle.type(lines.substr(i, 1000));
+    shown = "hey[pasted text, 10,001 lines]";
   }
-  REQUIRE(riffle.read_next("yes y"));
+  REQUIRE(riffle.read_next(shown));
   CHECK_FALSE(at.has("made"));
   riffle.answer("\t");
   REQUIRE(riffle.read_next(ends));
   riffle.answer("y");
   REQUIRE(riffle.read_next("You said: go"));
   CHECK(at.has("made"));
-  REQUIRE(riffle.read_next("yes y"));  // what was typed stands at the prompt
+  REQUIRE(riffle.read_next(shown));  // what was typed stands at the prompt
   riffle.type("\x03\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("an answer that comes too early is dropped, a text is not") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const asking_place at{writes("one") + writes("two")};
+  terminal_program riffle{
+      at.folder.path(), {"chat", "--no-color", "--approve", "ask"}, 80};
+  REQUIRE(riffle.read_next("/help shows"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next(ends));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next(ends));
+  SECTION("an answer") { riffle.type("y"); }
+  SECTION("the same once more") {
+    riffle.type("y");
+    REQUIRE(riffle.read_next("wait half a second"));
+    riffle.type("y");
+  }
+  SECTION("a sentence that begins like one") {
+    riffle.type("y");
+    REQUIRE(riffle.read_next("wait half a second"));
+    riffle.type("e");
+    REQUIRE(riffle.read_next("> ye"));
+    riffle.answer("\x7f\x7f");
+  }
+  REQUIRE(riffle.read_next(ends));  // behind half a second
+  CHECK_FALSE(at.has("two"));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("You said: go"));
+  CHECK(at.has("two"));
+  riffle.type("\x04");  // leaves, since nothing stands in the line
   CHECK(riffle.finish() == 0);
 }
 

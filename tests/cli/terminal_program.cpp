@@ -10,6 +10,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <thread>
 #include <unistd.h>
 
@@ -123,6 +124,18 @@ void terminal_program::answer(const std::string& keys) const {
   constexpr auto moment = std::chrono::milliseconds{350};
   std::this_thread::sleep_for(moment);
   type(keys);
+}
+
+void terminal_program::signal(int number) const { ::kill(pid_, number); }
+
+void terminal_program::stop_and_go_on() const {
+  signal(SIGSTOP);
+  termios mode{};
+  ::tcgetattr(terminal_, &mode);
+  mode.c_lflag |= ICANON | ECHO | ISIG | IEXTEN;
+  mode.c_iflag |= ICRNL;
+  ::tcsetattr(terminal_, TCSANOW, &mode);
+  signal(SIGCONT);
 }
 
 void terminal_program::resize(unsigned short columns) const {

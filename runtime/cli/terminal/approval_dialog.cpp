@@ -108,11 +108,10 @@ std::string approval_dialog::help() const {
          (options_.plain
               ? ""
               : "  No Enter behind a letter. While something stands "
-                "in the input line, letters are\n"
-                "  that text's: Tab goes to the question, and back. "
-                "A key that is no answer\n"
-                "  changes nothing; the question says what comes before the "
-                "next one.\n");
+                "in the input line,\n"
+                "  letters are that text's: Tab goes to the question, and "
+                "back. A key that\n"
+                "  is no answer goes to the input line.\n");
 }
 
 dialog_step approval_dialog::decide(kind what) const {

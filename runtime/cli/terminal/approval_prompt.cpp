@@ -35,6 +35,12 @@ std::string text_of(const storage::decision_record& x) {
   return out;
 }
 
+/// A letter of the question itself.
+bool is_answer(const key& x) {
+  return x.what == key_kind::text && x.text.size() == 1 &&
+         std::string_view{"yneavs?"}.find(x.text) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<unique_fd> open_keyboard(bool stdin_is_task) {
@@ -77,7 +83,9 @@ void approval_prompt::ask() {
   open_.emplace(waiting_.front(), options_);
   typed_.clear();
   reason_.clear();
+  early_.clear();
   keys_ = {};
+  continued_ = times_continued();
   has_picture_ = true;
   const bool before = typed_before();
   // A time before it can be seen: who answers later has had the time.
@@ -142,12 +150,14 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
       return waiting_.pop_front();
     ask();
   }
+  show_after_stop();
   if (!is_plain() &&
       width_.asks_for_drawing(around_.screen().columns, options_.columns,
                               std::chrono::steady_clock::now()))
     show_again();
   pollfd ready{keyboard_.get(), POLLIN, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) {
+    forget_early(std::chrono::steady_clock::now());
     if (!is_plain() &&
         gate_.look(std::chrono::steady_clock::now(), has_draft()))
       show_again();
@@ -164,6 +174,16 @@ void approval_prompt::look(std::chrono::milliseconds limit) {
   }
   const std::string_view bytes{piece.data(), static_cast<std::size_t>(n)};
   is_plain() ? take_lines(bytes) : take_keys(bytes);
+}
+
+/// Behind Ctrl-Z and `fg` other lines stand there.
+void approval_prompt::show_after_stop() {
+  if (mode_) mode_->set(typing_mode::keys);
+  const int times = times_continued();
+  if (times == std::exchange(continued_, times)) return;
+  drawn_.clear();
+  has_picture_ = true;
+  if (!is_plain()) show_again();
 }
 
 // -- answers ------------------------------------------------------------------
@@ -205,7 +225,20 @@ void approval_prompt::on_key(const key& x, bool alone) {
     case key_goal::answer: return on_answer(x);
     case key_goal::text: break;
   }
-  if (around_.typing != nullptr) around_.typing->take({x});
+  if (around_.typing == nullptr) return;
+  // Nobody waits for letters that a text begins with: it goes on at once.
+  forget_early(now);
+  const bool answers_too_early = alone && !has_draft() && !gate_.away() &&
+                                 is_answer(x) &&
+                                 (early_.empty() || early_.back() == x);
+  early_.push_back(x);
+  early_at_ = now;
+  if (!answers_too_early) around_.typing->take(std::exchange(early_, {}));
+}
+
+/// Answers that came too early, and nothing behind them, are no text either.
+void approval_prompt::forget_early(std::chrono::steady_clock::time_point now) {
+  if (now - early_at_ >= answer_gate::quiet_before) early_.clear();
 }
 
 void approval_prompt::on_answer(const key& x) {

@@ -94,6 +94,8 @@ class approval_prompt {
   [[nodiscard]] std::optional<storage::proposal_state> known();
   bool is_covered(const storage::proposal_record& what);
   [[nodiscard]] bool in_foreground() const;
+  void show_after_stop();
+  void forget_early(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool is_plain() const { return options_.plain; }
 
   /// Below the picture: the prompt, and what is typed.
@@ -124,6 +126,8 @@ class approval_prompt {
   settled_width width_;
   answer_gate gate_;
   key_reader keys_;
+  std::vector<key> early_;  ///< answers before their time, all alike
+  std::chrono::steady_clock::time_point early_at_{};
   line_editor reason_;
   std::unique_ptr<terminal_mode> mode_;  ///< of our own, without `typing`
   std::vector<std::string> drawn_;       ///< rows, without colours
@@ -134,6 +138,7 @@ class approval_prompt {
   std::string typed_;  ///< of a line that has not ended
   std::chrono::steady_clock::time_point checked_{};
   std::uint32_t unanswered_ = 0;
+  int continued_ = 0;  ///< see `times_continued`
 };
 
 }  // namespace riffle::cli

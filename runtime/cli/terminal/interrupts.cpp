@@ -124,4 +124,8 @@ void interrupts::on_stop(std::function<void(const char*)> f) {
 
 bool interrupts::asked_to_stop() const noexcept { return first_signal != 0; }
 
+bool interrupts::asked_to_leave() const noexcept {
+  return asked_to_stop() && first_signal != SIGINT;
+}
+
 }  // namespace riffle::cli

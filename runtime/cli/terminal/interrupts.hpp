@@ -30,6 +30,8 @@ class interrupts {
   void on_reload(std::function<void()> f);
 
   [[nodiscard]] bool asked_to_stop() const noexcept;
+  /// Not by Ctrl-C, which may mean less than the whole program.
+  [[nodiscard]] bool asked_to_leave() const noexcept;
 
  private:
   void listen();

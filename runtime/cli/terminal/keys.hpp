@@ -32,6 +32,7 @@ enum class key_kind : std::uint8_t {
   interrupt,  ///< Ctrl-C
   end_of_input,
   redraw,
+  suspend,  ///< Ctrl-Z, where it is a key
 };
 
 struct key {

@@ -2,6 +2,7 @@
 #include "runtime/cli/terminal/terminal_mode.hpp"
 
 #include <atomic>
+#include <csignal>
 #include <string_view>
 #include <unistd.h>
 
@@ -18,6 +19,18 @@ std::atomic<leaving> last_words{leaving::nothing};
 std::atomic<bool> title_changed{false};
 static_assert(std::atomic<leaving>::is_always_lock_free);
 
+std::atomic<int> continued{0};
+
+extern "C" void riffle_on_continue(int) { ++continued; }
+
+void watch_for_continue() {
+  struct sigaction action{};
+  action.sa_handler = riffle_on_continue;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGCONT, &action, nullptr);
+}
+
 void write_all(int fd, std::string_view text) {
   [[maybe_unused]] const auto n = ::write(fd, text.data(), text.size());
 }
@@ -29,6 +42,8 @@ terminal_mode::terminal_mode(int fd) : fd_{fd} {
   if (!known_) return;
   kept = found_;
   kept_fd = fd;
+  watch_for_continue();
+  seen_ = continued;
 }
 
 terminal_mode::~terminal_mode() {
@@ -37,7 +52,8 @@ terminal_mode::~terminal_mode() {
 }
 
 void terminal_mode::set(typing_mode x) {
-  if (!known_ || x == now_) return;
+  const int seen = continued;
+  if (!known_ || (x == now_ && seen == seen_)) return;
   auto how = found_;
   if (x != typing_mode::lines) {
     how.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
@@ -47,8 +63,12 @@ void terminal_mode::set(typing_mode x) {
   }
   if (x == typing_mode::raw) how.c_lflag &= ~static_cast<tcflag_t>(ISIG);
   // What was typed already stays, and counts.
-  if (::tcsetattr(fd_, TCSADRAIN, &how) == 0) now_ = x;
+  if (::tcsetattr(fd_, TCSADRAIN, &how) != 0) return;
+  now_ = x;
+  seen_ = seen;
 }
+
+int times_continued() noexcept { return continued; }
 
 void leave_screen_with(leaving x) noexcept { last_words = x; }
 

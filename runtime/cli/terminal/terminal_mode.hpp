@@ -24,6 +24,8 @@ class terminal_mode {
   terminal_mode(const terminal_mode&) = delete;
   terminal_mode& operator=(const terminal_mode&) = delete;
 
+  /// Also what was set already, if the process was stopped since then (Ctrl-Z):
+  /// a shell sets the terminal in its own way.
   void set(typing_mode x);
   [[nodiscard]] typing_mode now() const noexcept { return now_; }
 
@@ -32,7 +34,12 @@ class terminal_mode {
   bool known_ = false;
   termios found_{};
   typing_mode now_ = typing_mode::lines;
+  int seen_ = 0;  ///< see `times_continued`
 };
+
+/// How often this process was stopped and goes on, since the first mode was
+/// set: then what stood on the screen may stand there no more.
+int times_continued() noexcept;
 
 /// What a process that ends at once does with the line of the cursor.
 enum class leaving : std::uint8_t {
