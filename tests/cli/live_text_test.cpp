@@ -172,6 +172,94 @@ TEST_CASE("a line about a call waits for the end of a sentence") {
         "They work while I write.\n[TOOL] read: a — 0.1s\n\nAnd I go on.\n");
 }
 
+TEST_CASE("what was said before a call stands above it, however short it is") {
+  const auto* const words =
+      GENERATE("Ok", "Reading.", "# Look", "1. Read", "**Mixed**",
+               "| a | b |\n|---|---|\n| 1 | 2 |", "Reading it.");
+  CAPTURE(words);
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{words, 1});
+  s.on(call("c", "read", "Reading a", R"({"path":"a"})"));
+  s.on(result("c", "read", 100, ""));
+  SECTION("at once") {}
+  SECTION("after a while") { s.tick(4s); }
+  s.on(events::step_start{2, 3});
+  s.on(events::llm_token{"Now", 2});
+  s.on(call("d", "read", "Reading b", R"({"path":"b"})"));
+  s.tick(10s);
+  s.on(result("d", "read", 100, ""));
+  s.on(events::step_start{3, 3});
+  s.on(events::llm_token{"The end.\n", 3});
+  s.write(s.view.finish("The end.\n"));
+  const auto text = s.picture.text();
+  INFO(text);
+  const auto behind =
+      text.find("\n[TOOL] read: a — 0.1s\n\nNow\n[TOOL] read: b");
+  REQUIRE(behind != std::string::npos);
+  CHECK(text.substr(0, behind).find_first_not_of(" \n") != std::string::npos);
+  CHECK(text.ends_with("[TOOL] read: b — 0.1s\n\nThe end.\n"));
+}
+
+TEST_CASE("an error that came again is counted before what is said then") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  const auto fails = [&](const std::string& id, std::uint32_t step) {
+    s.on(events::step_start{step, 5});
+    s.on(call(id, "read", "Reading a", R"({"path":"a"})"));
+    auto x = result(id, "read", 100, "");
+    x.how = outcome::failed;
+    x.err = error{errc::tool_execution_error, "read", "no such file"};
+    s.on(x);
+  };
+  fails("a", 1);
+  fails("b", 2);
+  s.on(events::step_start{3, 5});
+  s.on(events::llm_token{"It is not there.\n", 3});
+  s.write(s.view.finish("It is not there.\n"));
+  CHECK(s.picture.text() ==
+        "[TOOL] read: a ✗ no such file — 0.1s\n[TOOL] … the same once more\n\n"
+        "It is not there.\n");
+}
+
+TEST_CASE("where traces go elsewhere each text keeps its words together") {
+  auto options = on_terminal();
+  options.rendered = true;
+  options.status = false;
+  stage s{options};
+  const auto step = [&](std::uint32_t n, const char* text) {
+    s.on(events::step_start{n, 3});
+    s.on(events::llm_token{text, n});
+    const auto id = std::to_string(n);
+    s.on(call(id, "read", "Reading a", R"({"path":"a"})"));
+    s.on(result(id, "read", 100, ""));
+  };
+  step(1, "Reading it.");
+  step(2, "Now");
+  s.on(events::step_start{3, 3});
+  s.on(events::llm_token{"the end 2", 3});
+  s.write(s.view.finish("the end 2"));
+  CHECK(s.out == "Reading it.\n\nNow\n\nthe end 2\n");
+}
+
+TEST_CASE("the texts of two steps are two paragraphs") {
+  auto options = on_terminal();
+  options.rendered = true;
+  stage s{options};
+  s.on(events::step_start{1, 3});
+  s.on(events::llm_token{"Now", 1});
+  s.on(events::step_start{2, 3});
+  s.on(events::llm_token{"and ", 2});
+  s.on(events::llm_token{"then.", 2});
+  s.on(events::step_start{3, 3});
+  s.on(events::llm_token{"\nThe end.", 3});
+  s.write(s.view.finish("\nThe end."));
+  CHECK(s.picture.text() == "Now\n\nand then.\n\nThe end.\n");
+}
+
 TEST_CASE("text that goes on behind a call goes on in its sentence") {
   auto options = on_terminal();
   options.rendered = true;
@@ -204,8 +292,7 @@ TEST_CASE("the last word of a text that is stopped stands above the end") {
   end.status = events::run_status::cancelled;
   s.on(end);
   s.write(s.view.finish(std::nullopt));
-  CHECK(s.picture.text().starts_with(
-      "This is all of it\n[RUN] cancelled by Ctrl-C: "));
+  CHECK(s.picture.text().starts_with("This is all of it\nStopped after 0.0s."));
 }
 
 TEST_CASE("text that stands below traces has one blank line above it") {

@@ -14,6 +14,9 @@ namespace {
 /// How often something quiet is looked at, and its status drawn.
 constexpr auto look = std::chrono::milliseconds{100};
 
+/// The same where somebody may type, who wants to see each key.
+constexpr auto quick_look = std::chrono::milliseconds{20};
+
 constexpr std::size_t title_columns = 50;
 
 std::optional<approval_prompt> prompt_for(std::optional<unique_fd>& keyboard,
@@ -103,7 +106,7 @@ void watched_work::look_once(const taker& take) {
     prompt_->look(look);
     if (prompt_->busy()) return go_on_above(take);
   }
-  if (!take(look)) output_.interject(nobody_.on_quiet());
+  if (!take(typing_ ? quick_look : look)) output_.interject(nobody_.on_quiet());
   if (signals_.asked_to_stop()) output_.cancelling();
   if (prompt_ && prompt_->busy()) return;
   show_log();

@@ -33,6 +33,11 @@ class markdown {
   /// The text ends; the next begins anew.
   std::string finish(std::size_t columns);
 
+  /// Something of a line, or of a table, came whose end did not.
+  [[nodiscard]] bool in_line() const {
+    return place_ != place::begin || !line_.empty() || !table_.empty();
+  }
+
   /// What is held is void; the next text begins anew.
   void drop() { *this = markdown{styled_}; }
 

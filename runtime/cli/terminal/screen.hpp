@@ -41,7 +41,7 @@ class screen {
   /// Shortest time between two drawings of the status line.
   static constexpr duration between_drawings = std::chrono::milliseconds{100};
   /// The same where text has taken it away.
-  static constexpr duration behind_text = std::chrono::milliseconds{30};
+  static constexpr duration behind_text = std::chrono::milliseconds{10};
 
   /// `has_status`: standard error is a terminal that can erase. `shared`:
   /// both outputs are seen in one place, so that one's open line is ended
@@ -74,6 +74,9 @@ class screen {
   screen_writes draw(std::string_view status, bool busy, time_point now,
                      std::size_t columns);
 
+  /// Something of the status line changed that a person waits for.
+  void hurry() noexcept { owed_ = true; }
+
   /// Whether it is time to draw.
   [[nodiscard]] bool due(time_point now) const;
 
@@ -92,7 +95,7 @@ class screen {
   bool below_text_ = false;  ///< and the cursor stands behind that text
   std::string line_;         ///< of live text, as far as it is open
   bool open_line_ = false;   ///< of live text
-  bool owed_ = false;        ///< text has taken the status line away
+  bool owed_ = false;        ///< it is to be drawn soon
   std::optional<time_point> last_drawing_;
 };
 

@@ -116,7 +116,7 @@ void activity::on(const events::approval_resolved& x) {
 }
 
 void activity::on(const events::usage& x) {
-  tokens_ = add_up(tokens_, total_tokens(x.tokens));
+  tokens_ = add_up(tokens_, x.tokens.output_tokens);
   bytes_ = 0;
 }
 
@@ -192,7 +192,10 @@ std::string activity::tools(std::size_t columns) const {
   return fit(out, columns);
 }
 
+/// What the model has written in this run; a call that is being written has a
+/// number of its own.
 std::string activity::tokens() const {
+  if (writing_) return {};
   const auto guessed = bytes_ / bytes_of_a_token;
   const auto n = tokens_ + guessed;
   if (n == 0) return {};

@@ -92,7 +92,7 @@ class activity {
   std::string step_;                 ///< ", step 2"
   std::deque<open_call> open_;       ///< in order of their beginning
   std::deque<open_call> undecided_;  ///< wait for an approval
-  std::uint64_t tokens_ = 0;         ///< reported by the model
+  std::uint64_t tokens_ = 0;         ///< that it has written, as it says
   std::uint64_t bytes_ = 0;          ///< of text since then
   bool writing_ = false;             ///< the arguments of a call
   bool cancelling_ = false;

@@ -19,6 +19,10 @@ constexpr auto longest_sentence = std::chrono::seconds{2};
 /// So long text may follow behind a call that began.
 constexpr auto text_may_go_on = std::chrono::milliseconds{300};
 
+bool says_nothing(std::string_view text) {
+  return text.find_first_not_of(" \r\n\t") == std::string_view::npos;
+}
+
 /// And all its words are shown: a blank ends the last one.
 bool ends_sentence(std::string_view text) {
   const auto end = text.find_last_not_of(" \n");
@@ -58,7 +62,7 @@ bool live_view::may_end_text(const event& x) {
 void live_view::pause_text(screen_writes& out) {
   pauses_.reset();
   flows_ = false;
-  if (!screen_.in_text()) markdown_.broken(below_lines_);
+  if (!screen_.in_text()) markdown_.broken(below_lines_ || next_text_);
   show_text(out, markdown_.pause(columns_));
 }
 
@@ -67,11 +71,17 @@ bool live_view::begins_step(const event& x) {
          std::holds_alternative<events::final_answer>(x.body);
 }
 
-/// No line about a call that works beside the text stands inside of a sentence.
+/// A line of the text is open, shown or held.
+bool live_view::in_line() const {
+  return screen_.in_text() || (options_.rendered && markdown_.in_line());
+}
+
+/// No line about a call that works beside the text stands inside of a sentence,
+/// nor before the words that came before it.
 bool live_view::waits(const event& x) const {
   const bool beside = std::holds_alternative<events::tool_result>(x.body) ||
                       std::holds_alternative<events::tool_progress>(x.body);
-  return beside && flows_ && screen_.in_text() && options_.out_terminal &&
+  return beside && flows_ && in_line() && options_.out_terminal &&
          options_.status;
 }
 
@@ -91,9 +101,12 @@ screen_writes live_view::on(const event& x, time_point now,
   if (std::holds_alternative<events::llm_reasoning>(x.body)) return out;
   if (const auto* text = std::get_if<events::llm_token>(&x.body)) {
     pauses_.reset();
+    if (options_.live_text && !says_nothing(text->content))
+      show_lines(out, run_.before_text());
     on_text(out, text->content);
-    flows_ = screen_.in_text();
-    if (!flows_ || ends_sentence(text->content)) release(out);
+    flows_ = in_line();
+    if (!flows_ || (screen_.in_text() && ends_sentence(text->content)))
+      release(out);
     return out;
   }
   const bool restarted = std::holds_alternative<events::step_restarted>(x.body);
@@ -114,7 +127,10 @@ screen_writes live_view::on(const event& x, time_point now,
   if (restarted || std::holds_alternative<events::step_start>(x.body)) {
     shown_.clear();
     half_end_ = false;
+    next_text_ = below_text_;
   }
+  // Nothing waits there, and the line ends with all of its words.
+  if (!lines.empty() && !options_.status && in_line()) pause_text(out);
   show_lines(out, lines);
   return out;
 }
@@ -131,14 +147,17 @@ void live_view::on_text(screen_writes& out, std::string_view content) {
   }
   auto safe = safe_text(piece);
   if (!options_.rendered) return show_text(out, std::move(safe));
-  if (!screen_.in_text()) markdown_.broken(below_lines_);
+  if (!screen_.in_text()) markdown_.broken(below_lines_ || next_text_);
   show_text(out, markdown_.on(safe, columns_));
 }
 
-/// One blank line stands between traces and what a person is to read.
+/// One blank line stands between traces and what a person is to read, and
+/// between the texts of two steps.
 void live_view::show_text(screen_writes& out, std::string text) {
   if (text.empty()) return;
-  if (std::exchange(below_lines_, false)) text.insert(0, "\n");
+  const bool apart = std::exchange(next_text_, false);
+  if (std::exchange(below_lines_, false) || apart) text.insert(0, "\n");
+  below_text_ = options_.out_terminal;
   append(out, screen_.text(text));
 }
 
@@ -150,6 +169,7 @@ void live_view::show_lines(screen_writes& out, std::string_view lines) {
 void live_view::write_lines(screen_writes& out, std::string_view lines) {
   append(out, screen_.lines(lines));
   below_lines_ = options_.status && options_.out_terminal;
+  if (options_.status) below_text_ = next_text_ = false;
 }
 
 /// It may be bytes that are bound to what stands there: nothing comes between.
@@ -167,7 +187,10 @@ screen_writes live_view::tick(time_point now, view_size size) {
     pause_text(out);
     release(out);
   }
-  if (now - held_since_ >= longest_sentence) release(out);
+  if (!held_.empty() && now - held_since_ >= longest_sentence) {
+    if (!screen_.in_text()) pause_text(out);
+    release(out);
+  }
   append(out, draw(now, size));
   return out;
 }

@@ -42,6 +42,7 @@ class live_view : public work_view {
   static bool may_end_text(const event& x);
   void pause_text(screen_writes& out);
   static bool begins_step(const event& x);
+  [[nodiscard]] bool in_line() const;
   [[nodiscard]] bool waits(const event& x) const;
   void release(screen_writes& out);
   void on_text(screen_writes& out, std::string_view content);
@@ -55,6 +56,8 @@ class live_view : public work_view {
   std::size_t columns_ = 0;
   std::string shown_;         ///< of this step's text
   bool below_lines_ = false;  ///< traces stand right above what comes
+  bool below_text_ = false;   ///< text of the model does
+  bool next_text_ = false;    ///< and what comes is that of another step
   bool half_end_ = false;     ///< a '\r' came, and what follows is not known
   bool flows_ = false;        ///< text goes on in its open line
   std::optional<time_point> pauses_;  ///< since then it may have ended

@@ -60,7 +60,10 @@ class work_view {
   /// The user asked for the end.
   void cancelling();
   /// What a person types meanwhile, shown below all else; may be empty.
-  void typing(std::string line) { typing_ = std::move(line); }
+  void typing(std::string line) {
+    if (line != typing_) screen_.hurry();
+    typing_ = std::move(line);
+  }
 
   /// What goes on, in a few words.
   [[nodiscard]] std::string doing(std::size_t columns) const;
