@@ -188,7 +188,9 @@ arguments = { command = "touch a; sleep 60" }
   riffle.type("\x03");
   CHECK(riffle.finish() == 130);
   const auto text = picture_of(riffle, 80);
-  CHECK(has_text(text, "[RUN] cancelled by Ctrl-C: "));
+  CHECK(has_text(text, "✗ stopped after "));
+  CHECK(has_text(text, "Stopped after "));
+  CHECK_FALSE(has_text(text, "[RUN]"));
   CHECK_FALSE(has_text(text, "Running:"));
 }
 

@@ -344,33 +344,6 @@ TEST_CASE("what is going on is told to who wants all of it") {
   CHECK(all(events::status{"room is made"}) == "[STATUS] room is made\n");
 }
 
-TEST_CASE("a run that did not complete says so at its end") {
-  feed on;
-  events::run_finished x;
-  x.status = events::run_status::cancelled;
-  x.duration_ms = 61'000;
-  x.steps = 1;
-  x.tool_calls = 2;
-  x.usage.input_tokens = 10;
-  x.usage.output_tokens = 1;
-  CHECK(on(x) ==
-        "[RUN] cancelled: 1 step, 2 tool calls, 10 tokens in, 1 token "
-        "out — 1m 01s\n");
-  // Why is said once, and is no error.
-  events::failure wish;
-  wish.err = {errc::cancelled, "run", "cancelled by Ctrl-C", false, {}};
-  CHECK(on(wish).empty());
-  CHECK(on(x).starts_with("[RUN] cancelled by Ctrl-C: 1 step"));
-  wish.err.message = "stopped by the user";
-  on(wish);
-  CHECK(on(x).starts_with("[RUN] cancelled, stopped by the user: 1 step"));
-  feed quiet{verbosity::quiet};
-  CHECK(quiet(wish) == "[ERROR] stopped by the user\n");
-  feed verbose{verbosity::verbose};
-  x.status = events::run_status::completed;
-  CHECK(verbose(x).starts_with("[RUN] completed: 1 step"));
-}
-
 TEST_CASE("quiet shows errors and nothing else") {
   feed on{verbosity::quiet};
   CHECK(on(events::run_started{}).empty());

@@ -28,7 +28,11 @@ std::string line_about(const tools::tool_spec& x, std::size_t columns) {
   effect.resize(std::max(effect.size() + 1, effect_width), ' ');
   out += effect;
   const auto room = columns > out.size() ? columns - out.size() : 1;
-  return out + fit(safe_line(x.description, 1000), room) + "\n";
+  // What follows is for the model.
+  const auto about = safe_line(x.description, 1000);
+  const auto end = about.find(". ");
+  return out + fit(end == about.npos ? about : about.substr(0, end), room) +
+         "\n";
 }
 
 std::string outage_lines(const service::tool_view& x) {

@@ -28,7 +28,7 @@ nlohmann::json parse_object(std::string_view text) {
 }
 
 std::string subject(std::string_view json, std::string_view title,
-                    std::string_view other) {
+                    std::string_view tool, std::string_view other) {
   const auto arguments = parse_object(json);
   for (const auto* key : subject_keys) {
     const auto found = arguments.find(key);
@@ -37,7 +37,7 @@ std::string subject(std::string_view json, std::string_view title,
     }
   }
   // Of a tool without a title of its own that says its name once more.
-  if (title.starts_with("Using ")) title = {};
+  if (title.starts_with("Using ") || title == tool) title = {};
   return std::string{title.empty() ? other : title};
 }
 
@@ -82,12 +82,13 @@ std::string number(double x) {
 std::string call_label(const events::tool_call& x) {
   auto out = safe_line(x.tool, 64);
   if (!x.node.empty()) out += "@" + safe_line(x.node, 64);
-  const auto text = first_line(subject(x.arguments, x.title, x.arguments_text));
+  const auto text =
+      first_line(subject(x.arguments, x.title, x.tool, x.arguments_text));
   return text.empty() ? out : out + ": " + text;
 }
 
 std::string call_name(const events::approval_required& x) {
-  const auto text = first_line(subject(x.arguments, x.title, {}));
+  const auto text = first_line(subject(x.arguments, x.title, x.tool, {}));
   return safe_line(x.tool, 64) + (text.empty() ? "" : " " + text);
 }
 

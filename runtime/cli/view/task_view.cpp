@@ -23,10 +23,10 @@ constexpr std::string_view by_user = "user";
 /// Columns of a title where there is no terminal.
 constexpr std::size_t file_columns = 100;
 
-trace_options traces_of(const view_options& x, bool folds) {
+trace_options traces_of(const view_options& x, bool folds, bool alone) {
   const bool in_status = x.status && x.level != verbosity::verbose;
   // What is drawn in rows is cut to the terminal, which colours would hinder.
-  return {x.level, x.color && !folds, !in_status, x.asks};
+  return {x.level, x.color && !folds, !in_status, x.asks, alone};
 }
 
 std::string painted(std::string_view text, const char* paint, bool color) {
@@ -50,7 +50,7 @@ task_view::task_view(const view_options& options, std::string place,
       marked_{marked},
       place_{std::move(place)},
       title_{std::move(title)},
-      traces_{traces_of(options, folds_)},
+      traces_{traces_of(options, folds_, place_.empty())},
       thoughts_{options.color} {}
 
 void task_view::seen(time_point now) {

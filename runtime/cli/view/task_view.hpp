@@ -77,6 +77,8 @@ class task_view {
   [[nodiscard]] std::string doing(std::size_t columns) const {
     return doing_.doing(columns);
   }
+  /// Text of the model comes: what has to stand above it.
+  std::string before_text() { return keep(traces_.repeated()); }
   [[nodiscard]] std::string withdrawn() const { return traces_.withdrawn(); }
 
   /// It ended: lines that stay. Of what went well those of calls that did not

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/context_window.hpp"
 #include "actors/core/held_notice.hpp"
 #include "actors/core/model_refusal.hpp"
 #include "actors/tools/proposal_texts.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/cli/terminal/text_width.hpp"
 #include "runtime/cli/view/call_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
+#include "runtime/cli/view/people_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 
 namespace riffle::cli {
@@ -41,9 +43,11 @@ std::string screenful(std::string_view text) {
   return out;
 }
 
-std::string failure_text(const events::tool_result& x) {
-  const auto message =
-      x.err ? safe_line(x.err->message, longest_message) : std::string{};
+std::string failure_text(const events::tool_result& x, bool verbose) {
+  std::string message;
+  if (x.err)
+    message = safe_line(verbose ? x.err->message : for_people(*x.err),
+                        longest_message);
   if (x.how == outcome::failed && !message.empty()) return message;
   std::string out{to_string(x.how)};
   for (auto& c : out) c = c == '_' ? ' ' : c;
@@ -78,7 +82,10 @@ std::string trace_writer::collapsed(const event& x, std::string lines) {
   // How long it took is no part of what went wrong.
   const bool timed = bad && result->attempts > 0;
   std::string what;
-  if (bad) what = timed ? lines.substr(0, lines.rfind(" — ")) : lines;
+  if (bad) what = lines;
+  const auto end = lines.find('\n');
+  if (const auto at = lines.rfind(" — ", end); timed && at != lines.npos)
+    what.erase(at, end - at);
   if (bad && what == last_error_) {
     ++again_;
     return {};
@@ -130,6 +137,10 @@ std::string trace_writer::bad(const std::string& text) const {
   return options_.color ? "\x1b[31m" + text + "\x1b[0m" : text;
 }
 
+std::string trace_writer::faint(const std::string& text) const {
+  return options_.color ? "\x1b[2m" + text + "\x1b[0m" : text;
+}
+
 std::string trace_writer::label_of(const call_id& id) const {
   const auto found = open_.find(id);
   return found == open_.end() ? safe_line(id.value, 64) : found->second.label;
@@ -148,7 +159,9 @@ std::string trace_writer::on(const events::step_start& x, wall_time) {
          std::to_string(x.max_steps) + "\n";
 }
 
+/// Of what was tried again it was said why.
 std::string trace_writer::on(const events::step_restarted& x, wall_time) {
+  if (!verbose() && !failed_.empty() && x.reason == failed_) return {};
   return tag("STEP") + std::to_string(x.step) + " starts again (attempt " +
          std::to_string(x.attempt) +
          "): " + safe_line(x.reason, longest_message) + "\n";
@@ -199,15 +212,29 @@ std::string trace_writer::on(const events::tool_result& x, wall_time) {
                     (x.how == outcome::denied || x.how == outcome::cancelled);
   const auto call = open_.extract(x.id);
   const bool silent = call && good && speaks_for_itself(call.mapped().tool);
+  const bool stopped = is_stopped(x) && !verbose();
+  if (stopped && x.attempts == 0) {
+    if (!told) ++not_begun_;
+    return {};
+  }
   if ((told || silent) && !verbose()) return {};
   const auto detail = result_detail(x.metadata);
   const bool exited = x.how == outcome::failed && has_exit_code(x.metadata);
-  auto rest =
-      good || exited ? detail : " ✗ " + (told ? "denied" : failure_text(x));
-  const auto time =
-      x.attempts > 0 ? " — " + short_duration(x.duration_ms) : std::string{};
+  auto rest = good || exited ? detail
+              : stopped      ? " ✗ stopped"
+              : told         ? " ✗ denied"
+                             : " ✗ " + failure_text(x, verbose());
+  const auto time = x.attempts == 0 ? std::string{}
+                                    : (stopped ? " after " : " — ") +
+                                          short_duration(x.duration_ms);
   auto out = tag("TOOL", !good) + named(cut(label, rest + time)) +
              (good ? rest : bad(rest)) + time + "\n";
+  if (exited && options_.tails && !verbose()) {
+    const auto room = columns_ == 0 ? 200 : std::max<std::size_t>(columns_, 20);
+    for (const auto& row : last_rows(x.output, room - bar.size() - 1))
+      out += faint(std::string{bar} + row) + "\n";
+    return out;
+  }
   if (!verbose() || told) return out;
   const auto diff = result_diff(x.metadata);
   return out + (diff.empty() ? screenful(x.output) : diff_text(diff));
@@ -225,6 +252,7 @@ std::string trace_writer::diff_text(std::string_view diff) const {
 }
 
 std::string trace_writer::withdrawn() const {
+  if (!verbose()) return tag("RETRY") + "the text above counts no more\n";
   return tag("STEP") + "what the model wrote above in this step is withdrawn\n";
 }
 
@@ -254,6 +282,8 @@ std::string trace_writer::on(const events::approval_resolved& x, wall_time) {
   const bool approved = x.how == events::proposal_outcome::approved;
   // Who approves all of them wants no word about each.
   if (approved && x.by == "--approve all" && !verbose()) return {};
+  // The same for what was allowed once and for all.
+  if (approved && x.by.starts_with("always (") && !verbose()) return {};
   // The run ends, and says why; nothing was decided.
   if (x.how == events::proposal_outcome::cancelled &&
       x.reason == riffle::withdrawn && !verbose()) {
@@ -273,6 +303,8 @@ std::string trace_writer::on(const events::status& x, wall_time) {
            safe_line(x.text.substr(std::string_view{core::asked_anew}.size()),
                      longest_message) +
            "\n";
+  if (!verbose() && core::is_forgetting(x.text))
+    return tag("MODEL") + safe_line(x.text, longest_message) + "\n";
   if (!verbose()) return {};
   return tag("STATUS") + safe_line(x.text, longest_message) + "\n";
 }
@@ -311,14 +343,33 @@ std::string trace_writer::on(const events::failure& x, wall_time) {
     why_cancelled_ = message;  // a wish is no error: the end says it
     return {};
   }
+  why_failed_is_told_ = !cancelled;
   return tag("ERROR", true) + message +
          (cancelled ? "\n" : " (" + std::string{to_string(x.err.code)} + ")\n");
+}
+
+/// What a person wished needs no word but that it is so, and of what failed the
+/// error has said it.
+std::string trace_writer::short_end(const events::run_finished& x,
+                                    const std::string& why) const {
+  if (x.status == events::run_status::failed && why_failed_is_told_) return {};
+  const auto after = short_duration(x.duration_ms);
+  const auto left = not_begun_ == 0 ? std::string{}
+                                    : " " + counted(not_begun_, "call") +
+                                          (not_begun_ == 1 ? " was" : " were") +
+                                          " not begun.";
+  if (is_own_wish(why)) return "Stopped after " + after + "." + left + "\n";
+  std::string how{to_string(x.status)};
+  if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;
+  return tag("RUN", x.status == events::run_status::failed) + how + " — " +
+         after + (left.empty() ? "" : "." + left) + "\n";
 }
 
 std::string trace_writer::on(const events::run_finished& x, wall_time) {
   const bool good = x.status == events::run_status::completed;
   if (good && !verbose()) return {};
   const auto why = std::exchange(why_cancelled_, {});
+  if (!verbose()) return short_end(x, why);
   const bool cancelled = x.status == events::run_status::cancelled;
   std::string how{to_string(x.status)};
   if (!why.empty()) how = why.starts_with(how) ? why : how + ", " + why;

@@ -22,6 +22,7 @@ struct trace_options {
   bool color = false;
   bool progress = true;  ///< lines about calls that are still open
   bool asks = false;     ///< no lines about calls that need approval
+  bool tails = false;    ///< the last lines of commands that failed
 };
 
 /// Renders the events of one run, in order. Remembers the calls that are
@@ -74,6 +75,8 @@ class trace_writer {
     return {};
   }
 
+  [[nodiscard]] std::string short_end(const events::run_finished& x,
+                                      const std::string& why) const;
   void name_place(const events::tool_result& x);
   std::string shown(const event& x);
   std::string collapsed(const event& x, std::string lines);
@@ -82,6 +85,7 @@ class trace_writer {
   }
   [[nodiscard]] std::string named(const std::string& label) const;
   [[nodiscard]] std::string bad(const std::string& text) const;
+  [[nodiscard]] std::string faint(const std::string& text) const;
   [[nodiscard]] std::string label_of(const call_id& id) const;
   [[nodiscard]] std::string cut(const std::string& label,
                                 std::string_view rest) const;
@@ -99,8 +103,10 @@ class trace_writer {
   std::string failed_;  ///< why what was tried again had failed, the last time
   std::string told_;    ///< why the last call failed
   std::string why_cancelled_;
-  std::string last_error_;   ///< the last lines, if they are an error's
-  std::uint64_t again_ = 0;  ///< so often it was not shown
+  bool why_failed_is_told_ = false;
+  std::uint64_t not_begun_ = 0;  ///< calls, when the run was ended
+  std::string last_error_;       ///< the last lines, if they are an error's
+  std::uint64_t again_ = 0;      ///< so often it was not shown
 };
 
 }  // namespace riffle::cli

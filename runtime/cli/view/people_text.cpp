@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/people_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+/// How a part begins that tells who made the call what to do.
+constexpr std::array advice = {"; read ",
+                               "; give ",
+                               "; check ",
+                               "; it may have taken effect",
+                               "; it did ",
+                               "; use ",
+                               "; narrow ",
+                               "; name the ",
+                               "; write ",
+                               "; make ",
+                               "; do not ",
+                               "; its outcome is unknown",
+                               "; call ",
+                               "; paths ",
+                               "; it may be tried",
+                               ", check before you repeat it",
+                               "; ask for it again",
+                               "; raise ",
+                               "; it is an RE2 "};
+
+/// Of `edit`, whose arguments nobody sees.
+std::string edit_text(std::string_view message) {
+  constexpr std::string_view there = "old_string is in ";
+  constexpr std::string_view times = " times (lines ";
+  if (message.starts_with("old_string is not in "))
+    return "the text to replace was not found";
+  if (message.starts_with("old_string and new_string are equal"))
+    return "it would change nothing";
+  if (!message.starts_with(there)) return {};
+  const auto end = message.find(times);
+  if (end == std::string_view::npos)
+    return "the text to replace is there more than once";
+  const auto begin = message.rfind(' ', end - 1) + 1;
+  return "the text to replace is there " +
+         std::string{message.substr(begin, end - begin)} + " times";
+}
+
+}  // namespace
+
+std::string without_advice(std::string_view message) {
+  if (auto text = edit_text(message); !text.empty()) return text;
+  auto end = message.size();
+  for (const std::string_view begin : advice)
+    end = std::min(end, message.find(begin));
+  return std::string{message.substr(0, end)};
+}
+
+std::string for_people(const error& x) {
+  if (x.code == errc::invalid_arguments &&
+      x.message.starts_with("the arguments of "))
+    return "not called: the model's arguments are not valid";
+  return without_advice(x.message);
+}
+
+/// The run was ended, and with it this call.
+bool is_stopped(const events::tool_result& x) {
+  return x.how == outcome::cancelled && x.err &&
+         x.err->message.starts_with("the run was cancelled");
+}
+
+/// As this program cancels a run for the person before it.
+bool is_own_wish(std::string_view why) {
+  return why.starts_with("cancelled by Ctrl-C") ||
+         why.starts_with("stopped by the user");
+}
+
+std::vector<std::string> last_rows(std::string_view text, std::size_t columns) {
+  constexpr std::size_t most = 5;
+  constexpr std::size_t longest = 4000;
+  if (text.size() > longest) text.remove_prefix(text.size() - longest);
+  std::vector<std::string> all;
+  const auto safe = safe_text(text);
+  for_each_line(safe, [&](std::string_view line) {
+    // The line above them says that already.
+    if (line.find_first_not_of(" \t") != line.npos &&
+        !line.starts_with("exit status "))
+      all.push_back(fit(line, columns));
+  });
+  if (all.size() > most)
+    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
+  return all;
+}
+
+}  // namespace riffle::cli

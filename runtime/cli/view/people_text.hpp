@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What went wrong with a call, for the person who watches: what the model is
+// told beside that, since it has to go on, is left out. Pure.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "messages/event.hpp"
+
+namespace riffle::cli {
+
+/// Why a call failed, in words for a person.
+std::string for_people(const error& x);
+
+/// The same, of the text alone.
+std::string without_advice(std::string_view message);
+
+/// The run was ended, and with it this call.
+bool is_stopped(const events::tool_result& x);
+
+/// Whether a run was ended by who sits before this program.
+bool is_own_wish(std::string_view why);
+
+/// What a command that failed said last, which is mostly why.
+std::vector<std::string> last_rows(std::string_view text, std::size_t columns);
+
+}  // namespace riffle::cli

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// What a person is told of calls and runs that did not end well: why, once, and
+// nothing that is meant for the model.
+#include "runtime/cli/view/trace_writer.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+namespace {
+
+/// Feeds events of one run.
+struct told_run {
+  explicit told_run(verbosity level = verbosity::normal)
+      : traces{{level, false, true, false, true}} {}
+
+  std::string operator()(events::body body) {
+    event x;
+    x.run = {"run_1"};
+    x.body = std::move(body);
+    return traces.on(x);
+  }
+
+  trace_writer traces;
+};
+
+events::tool_call made_call(const std::string& tool,
+                            const std::string& arguments) {
+  events::tool_call x;
+  x.id = {"call_1"};
+  x.tool = tool;
+  x.title = "Doing it";
+  x.arguments = arguments;
+  return x;
+}
+
+events::tool_result its_end(outcome how, std::uint64_t ms) {
+  events::tool_result x;
+  x.id = {"call_1"};
+  x.tool = "any";
+  x.how = how;
+  x.duration_ms = ms;
+  x.attempts = 1;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("what ends with the run is told in a word, or counted") {
+  told_run on;
+  const auto ended = [](std::uint32_t attempts) {
+    auto x = its_end(outcome::cancelled, 6500);
+    x.attempts = attempts;
+    x.err = error{errc::cancelled, "dispatch",
+                  "the run was cancelled; it may have taken effect, check "
+                  "before you repeat it"};
+    return x;
+  };
+  on(made_call("bash", R"({"command":"make"})"));
+  CHECK(on(ended(1)) == "[TOOL] bash: make ✗ stopped after 6.5s\n");
+  CHECK(on(ended(0)).empty());
+  CHECK(on(ended(0)).empty());
+  events::failure wish;
+  wish.err = {errc::cancelled, "run", "stopped by the user", false, {}};
+  on(wish);
+  events::run_finished end;
+  end.status = events::run_status::cancelled;
+  end.duration_ms = 3000;
+  CHECK(on(end) == "Stopped after 3.0s. 2 calls were not begun.\n");
+}
+
+TEST_CASE("a person reads why a call failed, not what the model is told") {
+  const auto line = [](const std::string& message, errc code) {
+    told_run on;
+    on(made_call("edit", R"({"path":"a.md"})"));
+    auto x = its_end(outcome::failed, 0);
+    x.err = error{code, "edit", message};
+    return on(x);
+  };
+  const auto says = [&](const std::string& message,
+                        errc code = errc::invalid_arguments) {
+    const auto text = line(message, code);
+    constexpr std::string_view begin = "[TOOL] edit: a.md ✗ ";
+    REQUIRE(text.starts_with(begin));
+    return text.substr(begin.size(), text.find(" — ") - begin.size());
+  };
+  CHECK(says("old_string is not in a.md; read the file to see what is there") ==
+        "the text to replace was not found");
+  CHECK(says("old_string is in a.md 2 times (lines 1, 170); give more text "
+             "around it, or set replace_all") ==
+        "the text to replace is there 2 times");
+  CHECK(says("old_string is in a.md at places that overlap; give more text "
+             "around it") == "the text to replace is there more than once");
+  CHECK(says("the arguments of edit are not valid: the key \"x\" is not "
+             "known") == "not called: the model's arguments are not valid");
+  CHECK(says("there is no host a.b; check the name in the URL",
+             errc::tool_execution_error) == "there is no host a.b");
+  CHECK(says("one; two", errc::tool_execution_error) == "one; two");
+  told_run all{verbosity::verbose};
+  auto x = its_end(outcome::failed, 0);
+  x.err = error{errc::invalid_arguments, "edit",
+                "old_string is not in a.md; read the file"};
+  CHECK(all(x).find("read the file") != std::string::npos);
+}
+
+TEST_CASE("a stream that breaks is told once for each time") {
+  told_run on;
+  events::retry again;
+  again.what = events::retry_what::model;
+  again.attempt = 1;
+  again.max_attempts = 3;
+  again.delay_ms = 900;
+  again.reason = "the answer was cut";
+  CHECK_FALSE(on(again).empty());
+  events::step_restarted restart;
+  restart.step = 1;
+  restart.attempt = 2;
+  restart.reason = "the answer was cut";
+  CHECK(on(restart).empty());
+}
+
+TEST_CASE("what was allowed for always is not told at each call") {
+  events::approval_resolved yes;
+  yes.how = events::proposal_outcome::approved;
+  yes.by = "always (user)";
+  yes.reason = "always for bash (prop_1)";
+  told_run on;
+  CHECK(on(yes).empty());
+  told_run all{verbosity::verbose};
+  CHECK_FALSE(all(yes).empty());
+}
+
+TEST_CASE("of a command that failed the last lines are shown") {
+  told_run on;
+  on(made_call("bash", R"({"command":"make"})"));
+  auto x = its_end(outcome::failed, 100);
+  x.metadata = R"({"exit_code":2,"lines":7})";
+  x.output = "1\n2\n3\n4\n5\n\nmain.cpp:3: \x1b[31merror\nexit status 2\n";
+  CHECK(on(x) ==
+        "[TOOL] bash: make (exit 2, 7 lines) — 0.1s\n"
+        "    2\n    3\n    4\n    5\n    main.cpp:3: ^[[31merror\n");
+}
+
+TEST_CASE("a run that did not complete says so at its end") {
+  told_run on;
+  events::run_finished x;
+  x.status = events::run_status::cancelled;
+  x.duration_ms = 61'000;
+  x.steps = 1;
+  x.tool_calls = 2;
+  x.usage.input_tokens = 10;
+  x.usage.output_tokens = 1;
+  CHECK(on(x) == "[RUN] cancelled — 1m 01s\n");
+  told_run all{verbosity::verbose};
+  CHECK(all(x) ==
+        "[RUN] cancelled: 1 step, 2 tool calls, 10 tokens in, 1 token "
+        "out — 1m 01s\n");
+  // Why is said once, and is no error.
+  events::failure wish;
+  wish.err = {errc::cancelled, "run", "cancelled by Ctrl-C", false, {}};
+  CHECK(on(wish).empty());
+  CHECK(on(x) == "Stopped after 1m 01s.\n");
+  wish.err.message = "stopped by the user";
+  on(wish);
+  CHECK(on(x) == "Stopped after 1m 01s.\n");
+  // Of somebody else's wish it is said why.
+  wish.err.message = "cancelled by ann";
+  on(wish);
+  CHECK(on(x) == "[RUN] cancelled by ann — 1m 01s\n");
+  // The error has said that it failed.
+  told_run failed;
+  wish.err = {errc::model_error, "model", "no more", false, {}};
+  CHECK(failed(wish) == "[ERROR] no more (model_error)\n");
+  x.status = events::run_status::failed;
+  CHECK(failed(x).empty());
+  wish.err = {errc::cancelled, "run", "stopped by the user", false, {}};
+  told_run quiet{verbosity::quiet};
+  CHECK(quiet(wish) == "[ERROR] stopped by the user\n");
+  told_run verbose{verbosity::verbose};
+  x.status = events::run_status::completed;
+  CHECK(verbose(x).starts_with("[RUN] completed: 1 step"));
+}
