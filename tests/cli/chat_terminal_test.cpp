@@ -95,6 +95,10 @@ TEST_CASE("riffle alone goes on with -c where the last one ended") {
   }
   terminal_program riffle{folder.path(), {"-c"}, 80};
   REQUIRE(riffle.read_next("1 run so far"));
+  // What was said last stands there.
+  REQUIRE(riffle.read_next("The work"));
+  REQUIRE(riffle.read_next("> first"));
+  REQUIRE(riffle.read_next("You said: first"));
   // The history is that of the last conversation.
   riffle.type("\x1b[A\x1b[A\r");
   REQUIRE(riffle.read_next("You said: first"));
@@ -192,12 +196,13 @@ TEST_CASE("a run that is stopped at a question says so once") {
   riffle.type("one\r");
   REQUIRE(riffle.read_next("[s]top, [?] > "));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next("The run was stopped"));
+  REQUIRE(riffle.read_next("What it had finished is kept"));
   riffle.type("\x04");
   CHECK(riffle.finish() == 0);
   const auto text = picture_of(riffle, 80);
   INFO(text);
-  CHECK(has_text(text, "[RUN] cancelled by Ctrl-C"));
+  CHECK(has_text(text, "Stopped after "));
+  CHECK_FALSE(has_text(text, "[RUN]"));
   CHECK_FALSE(has_text(text, "needs no decision"));
   CHECK_FALSE(has_text(text, "[TOOL] write"));
 }
@@ -212,8 +217,12 @@ TEST_CASE("Ctrl-C stops the run and not the conversation") {
   riffle.type("one\r");
   REQUIRE(riffle.read_next("Running: touch a"));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next("The run was stopped"));
+  REQUIRE(riffle.read_next("✗ stopped after "));
+  REQUIRE(riffle.read_next("Stopped after "));
+  REQUIRE(riffle.read_next("What it had finished is kept. Say how to go on."));
   REQUIRE(riffle.read_next("> "));
+  CHECK_FALSE(has_text(riffle.written(), "check before you"));
+  CHECK_FALSE(has_text(riffle.written(), "[RUN]"));
   riffle.type("!echo still $((40+2))\r");
   REQUIRE(riffle.read_next("still 42\r\n"));
   REQUIRE(riffle.read_next("> "));
@@ -232,12 +241,21 @@ TEST_CASE("what waited for a run that is stopped is not sent by itself") {
   REQUIRE(riffle.read_next("/help shows"));
   riffle.type("one\r");
   REQUIRE(riffle.read_next("Running: touch a"));
-  riffle.type("two\rthree\rfo");
-  REQUIRE(riffle.read_next("(2 queued) > fo"));
+  riffle.type("!echo $((40+1))\rrm -rf /tmp/nothing\r/cost\rfo");
+  REQUIRE(riffle.read_next("(3 queued) > fo"));
   riffle.type("\x03");
-  REQUIRE(riffle.read_next("What you had typed"));
-  REQUIRE(riffle.read_next("> two\r\r\n  three\r\r\n  fo"));
+  REQUIRE(riffle.read_next("What you had typed, 4 inputs, waits for your"));
+  // Each is what it was, and one comes after the other.
+  REQUIRE(riffle.read_next("> !echo $((40+1))"));
   std::filesystem::remove(folder.path() / "a");
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("41\r\n"));
+  REQUIRE(riffle.read_next("> rm -rf /tmp/nothing"));
+  riffle.type("\x03");
+  REQUIRE(riffle.read_next("> /cost"));
+  riffle.type("\r");
+  REQUIRE(riffle.read_next("tokens in"));
+  REQUIRE(riffle.read_next("> fo"));
   riffle.type("ur\x03");
   REQUIRE(riffle.read_next("> "));
   riffle.type("!ls a\r");
@@ -309,10 +327,28 @@ TEST_CASE("a paste of 10,000 lines is one text") {
   // A terminal takes no more than its buffer at once.
   for (std::size_t at = 0; at < lines.size(); at += 1000)
     riffle.type(lines.substr(at, 1000));
+  REQUIRE(riffle.read_next("> [pasted text, 10,000 lines]"));
+  // It is one character: the cursor goes over it, and it goes at once.
+  riffle.type("/end\x1b[D\x1b[D\x1b[D\x1b[D\x1b[DA: \r");
+  REQUIRE(riffle.read_next("> A: [pasted text, 10,000 lines]/end"));
+  REQUIRE(riffle.read_next("You said: A: x0"));
   REQUIRE(riffle.read_next("x9999"));
-  riffle.type("/end\r");
-  REQUIRE(riffle.read_next("You said: x0"));
+  REQUIRE(riffle.read_next("> "));
   riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("Ctrl-L clears the screen and keeps what is typed") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  prepare(folder);
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("half\x0c");
+  REQUIRE(riffle.read_next("\x1b[H\x1b[2J"));
+  REQUIRE(riffle.read_next("> half"));
+  riffle.type("\x03\x04");
   CHECK(riffle.finish() == 0);
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
+#include "runtime/cli/terminal/terminal_kind.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/config/home.hpp"
@@ -106,12 +107,13 @@ int execute(const chat_command& x, console& io) {
 
   const auto view = view_of(options.common, options.show, io.out, io.err);
   const history_file history{*settings};
-  chat_prompt prompt{std::move(*keyboard), io.err, !view.status, view.color};
+  chat_prompt prompt{std::move(*keyboard), io.err, !can_erase(), view.color};
   history.load(prompt.editor());
   conversation talk{options, std::move(*settings), prompt, io};
   {
     interrupts signals;
     if (const auto status = talk.begin(signals)) return *status;
+    talk.show_recap();
     talk.finish_left(signals);
   }
   for (;;) {
@@ -121,6 +123,10 @@ int execute(const chat_command& x, console& io) {
       return complete_chat(before, io.err.columns(), talk.prompts_for(before));
     });
     if (!text || !talk.on(*text, signals)) break;
+    if (signals.asked_to_leave()) {
+      history.store(prompt.editor());
+      return interrupted_by_user;
+    }
     // Before the next turn's signals: a late Ctrl-C ends no conversation.
     prompt.hold();
     if (!io.out.good() || !io.err.good()) break;

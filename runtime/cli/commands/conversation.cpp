@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/commands/conversation.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "actors/core/context_window.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/cli.hpp"
 #include "runtime/cli/commands/chat_files.hpp"
+#include "runtime/cli/commands/requests.hpp"
 #include "runtime/cli/commands/room.hpp"
 #include "runtime/cli/commands/unfinished.hpp"
 #include "runtime/cli/commands/watch.hpp"
@@ -13,6 +16,7 @@
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/recap_text.hpp"
 #include "runtime/cli/view/run_output.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/service/match_id.hpp"
@@ -43,17 +47,9 @@ std::optional<int> conversation::begin(interrupts& signals) {
   if (room.status()) return room.status();
   if (!rt) return report(rt.error(), io_);
   rt_.emplace(std::move(*rt));
-  const auto agent = settings_.agents.find(options_.agent);
-  const auto model = options_.choices.model.value_or(
-      agent == settings_.agents.end() ? std::string{} : agent->second.model);
-  // "default (qwen3)"; of PROVIDER/MODEL the name says it.
-  const auto known = settings_.models.find(model);
-  const auto means =
-      known == settings_.models.end() || model.ends_with(known->second.model)
-          ? std::string{}
-          : " (" + known->second.model + ")";
   const auto whole = snapshot();
-  note("riffle " + std::string{version} + ", model " + model + means +
+  note("riffle " + std::string{version} + ", model " +
+       named_model(model_name()) +
        (whole ? ", session " + short_id(session_->value) + ", " +
                     counted(whole->runs.size(), "run") + " so far"
               : "") +
@@ -61,11 +57,42 @@ std::optional<int> conversation::begin(interrupts& signals) {
   return std::nullopt;
 }
 
+std::string conversation::model_name() const {
+  const auto agent = settings_.agents.find(options_.agent);
+  return options_.choices.model.value_or(
+      agent == settings_.agents.end() ? std::string{} : agent->second.model);
+}
+
+/// "default (qwen3)"; of PROVIDER/MODEL the name says it.
+std::string conversation::named_model(const std::string& name) const {
+  const auto known = settings_.models.find(name);
+  return known == settings_.models.end() || name.ends_with(known->second.model)
+             ? name
+             : name + " (" + known->second.model + ")";
+}
+
+/// What was said last, for who goes on.
+void conversation::show_recap() {
+  const auto whole = snapshot();
+  if (!whole || whole->runs.empty()) return;
+  const auto view = view_of(options_.common, options_.show, io_.out, io_.err);
+  io_.err.write(
+      recap_text(*whole, {std::max<std::size_t>(io_.err.columns(), 20),
+                          view.rendered, view.styled}));
+}
+
 void conversation::finish_left(interrupts& signals) {
   room_wait room{{}, signals, io_};
   prompt_.pause();
-  finish_first(*rt_, {options_.common, options_.show, settings_}, signals, room,
-               io_);
+  session_id finished;
+  finish_first(*rt_,
+               {.common = options_.common,
+                .show = options_.show,
+                .settings = settings_,
+                .finished = &finished},
+               signals, room, io_);
+  // What a person has just seen is what he goes on with.
+  if (!session_ && !finished.value.empty()) session_ = std::move(finished);
 }
 
 std::optional<session_snapshot> conversation::snapshot() {
@@ -91,39 +118,64 @@ bool conversation::on(const std::string& text, interrupts& signals) {
     case chat_act::command: return command(line, signals);
     case chat_act::task: break;
   }
-  auto asked = request(std::move(line.rest));
-  const auto attached = attach_mentioned(asked);
-  if (!attached) {
-    complain(attached.error());
-    return true;
-  }
-  if (!attached->empty()) note("attached: " + *attached);
-  if (auto ok = check_attachments(asked, settings_); !ok) {
-    complain(ok.error());
-    return true;
-  }
-  if (!told_.empty())
-    asked.context += (asked.context.empty() ? "" : "\n\n") + told_;
-  run_task(std::move(asked), signals);
+  send(line.rest, signals);
   return true;
 }
 
-void conversation::run_task(run_request asked, interrupts& signals) {
+/// What did not become part of the session stands in the input line again.
+void conversation::send(const std::string& task, interrupts& signals) {
+  auto asked = request(task);
+  const auto attached = attach_mentioned(asked);
+  if (!attached) {
+    complain(attached.error());
+    return prompt_.give_back();
+  }
+  if (auto ok = check_attachments(asked, settings_); !ok) {
+    complain(ok.error());
+    return prompt_.give_back();
+  }
+  if (!attached->empty()) note("attached: " + *attached);
+  for (const auto& more : {summary_, told_})
+    if (!more.empty())
+      asked.context += (asked.context.empty() ? "" : "\n\n") + more;
+  if (!run_task(std::move(asked), signals)) prompt_.give_back();
+}
+
+/// Only what a person did by the way is given up for what he says.
+void conversation::not_begun(const error& why) {
+  if (why.code != errc::invalid_request) {
+    not_started(why, settings_, io_);
+    return;
+  }
+  io_.complain(why.message);
+  if (told_.empty()) return note("It was not sent.");
+  note(
+      "It was not sent. Enter sends it without what your commands wrote "
+      "(about " +
+      short_count(core::estimate_tokens(told_)) + " tokens).");
+  told_.clear();
+}
+
+bool conversation::run_task(run_request asked, interrupts& signals) {
   room_wait room{asked.timeout, signals, io_};
   const auto start = [&](auto stop) {
     asked.stop = std::move(stop);
     return rt_->start(asked);
   };
   auto started = start_with_room(room, signals, start);
-  if (room.status()) return;
+  if (room.status()) return false;
   if (!started && started.error().code == errc::session_busy) {
     finish_left(signals);
-    if (signals.asked_to_stop()) return;
+    if (signals.asked_to_stop()) return false;
     started = start_with_room(room, signals, start);
-    if (room.status()) return;
+    if (room.status()) return false;
   }
-  if (!started) return complain(started.error());
+  if (!started) {
+    not_begun(started.error());
+    return false;
+  }
   told_.clear();
+  summary_.clear();
   session_ = started->session();
   const bool asks = asked.approval == approve::ask;
   prompt_.go_on();
@@ -131,11 +183,15 @@ void conversation::run_task(run_request asked, interrupts& signals) {
          asks ? open_keyboard(false) : std::optional<unique_fd>{}, &prompt_},
         options_.common, options_.show, signals, room, io_);
   if (!title_.empty()) set_title(std::exchange(title_, {}));
-  if (!signals.asked_to_stop()) return;
-  const bool waited = prompt_.take_back();
-  note(std::string{"The run was stopped; what it did so far is kept. "} +
-       (waited ? "What you had typed waits for your Enter."
-               : "Say how to go on."));
+  if (!signals.asked_to_stop()) return true;
+  if (signals.asked_to_leave()) return true;
+  const auto waits = prompt_.hold_back();
+  note(std::string{"What it had finished is kept. "} +
+       (waits == 0   ? "Say how to go on."
+        : waits == 1 ? "What you had typed waits for your Enter."
+                     : "What you had typed, " + std::to_string(waits) +
+                           " inputs, waits for your Enter, one by one."));
+  return true;
 }
 
 void conversation::shell(const std::string& command) {

@@ -14,6 +14,7 @@
 #include "runtime/cli/terminal/chat_prompt.hpp"
 #include "runtime/cli/terminal/interrupts.hpp"
 #include "runtime/cli/view/chat_line.hpp"
+#include "runtime/cli/view/context_text.hpp"
 
 namespace riffle::cli {
 
@@ -29,6 +30,9 @@ class conversation {
   /// Offers to finish what a crash interrupted in this folder.
   void finish_left(interrupts& signals);
 
+  /// The end of what was said so far.
+  void show_recap();
+
   /// What was typed. False: the person leaves.
   bool on(const std::string& text, interrupts& signals);
 
@@ -41,7 +45,13 @@ class conversation {
 
  private:
   bool command(const chat_line& x, interrupts& signals);
-  void run_task(run_request request, interrupts& signals);
+  void send(const std::string& task, interrupts& signals);
+  /// False: nothing of it is part of the session.
+  bool run_task(run_request request, interrupts& signals);
+  void not_begun(const error& why);
+  [[nodiscard]] std::string model_name() const;
+  [[nodiscard]] std::string named_model(const std::string& name) const;
+  [[nodiscard]] context_use context_in_use();
   void shell(const std::string& command);
   void list_prompts();
   void run_prompt(const chat_line& x, interrupts& signals);
@@ -49,6 +59,8 @@ class conversation {
   void resume(const std::string& part);
   void set_title(const std::string& title);
   void choose_model(const std::string& name, interrupts& signals);
+  void list_models();
+  void list_agents();
   void choose_agent(const std::string& name);
   void plan();
   void context();
@@ -69,8 +81,9 @@ class conversation {
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
-  std::string told_;   ///< output of commands, for the next task
-  std::string title_;  ///< for a session that has not begun
+  std::string told_;     ///< output of commands, for the next task
+  std::string summary_;  ///< of what came before, for the next task
+  std::string title_;    ///< for a session that has not begun
 };
 
 }  // namespace riffle::cli

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/context_window.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/cli/commands/conversation.hpp"
@@ -15,6 +16,8 @@
 #include "runtime/cli/view/mcp_text.hpp"
 #include "runtime/cli/view/plan_text.hpp"
 #include "runtime/cli/view/session_text.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/service/agent_tools.hpp"
 #include "runtime/service/match_id.hpp"
 
 namespace riffle::cli {
@@ -23,6 +26,22 @@ namespace {
 
 constexpr std::size_t listed = 20;
 constexpr std::size_t looked_through = 500;
+
+/// What each request tells of them; those of servers are not counted, since
+/// they would have to be started.
+std::uint64_t tokens_of_tools(const std::string& agent,
+                              const config::config& settings) {
+  const auto all = make_registry(settings, {});
+  if (!all) return 0;
+  std::uint64_t out = 0;
+  for (const auto& name : service::tools_of_agent(settings, agent))
+    if (const auto* tool = (*all)->find(name)) {
+      const auto& about = (*tool)->spec();
+      out += core::estimate_tokens(about.name + about.description +
+                                   about.parameters);
+    }
+  return out;
+}
 
 }  // namespace
 
@@ -109,6 +128,7 @@ void conversation::fresh() {
   session_.reset();
   title_.clear();
   told_.clear();
+  summary_.clear();
   note("A new session.");
 }
 
@@ -122,9 +142,8 @@ void conversation::resume(const std::string& part) {
   if (!found) return complain(found.error());
   session_ = *found;
   title_.clear();
-  const auto whole = snapshot();
-  if (whole) io_.err.write(conversation_text(*whole));
   note("Session " + short_id(session_->value) + ".");
+  show_recap();
 }
 
 void conversation::set_title(const std::string& title) {
@@ -139,19 +158,13 @@ void conversation::set_title(const std::string& title) {
 
 /// One that the runtime does not know yet needs a runtime that does.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
-  if (name.empty()) {
-    const auto agent = settings_.agents.find(options_.agent);
-    return note("model " +
-                options_.choices.model.value_or(agent == settings_.agents.end()
-                                                    ? std::string{}
-                                                    : agent->second.model));
-  }
+  if (name.empty()) return list_models();
   const bool known = settings_.models.contains(name);
   auto wanted = settings_;
   if (const auto ok = cli::choose_model(name, wanted); !ok)
     return complain(ok.error());
   options_.choices.model = name;
-  if (known) return note("model " + name);
+  if (known) return note("model " + named_model(name));
   auto before = std::exchange(settings_, std::move(wanted));
   rt_.reset();
   if (!begin(signals)) return;
@@ -160,8 +173,24 @@ void conversation::choose_model(const std::string& name, interrupts& signals) {
   begin(signals);
 }
 
+void conversation::list_models() {
+  const auto now = model_name();
+  note("model " + named_model(now));
+  for (const auto& [name, model] : settings_.models)
+    if (name != now) note("  or " + named_model(name));
+  note("/model NAME takes another one; any PROVIDER/MODEL is a name");
+}
+
+void conversation::list_agents() {
+  note("agent " + options_.agent);
+  for (const auto& [name, agent] : settings_.agents)
+    if (name != options_.agent)
+      note("  or " + name + ", model " + named_model(agent.model));
+  if (settings_.agents.size() > 1) note("/agent NAME takes another one");
+}
+
 void conversation::choose_agent(const std::string& name) {
-  if (name.empty()) return note("agent " + options_.agent);
+  if (name.empty()) return list_agents();
   if (const auto ok = check_agent(name, settings_); !ok)
     return complain(ok.error());
   options_.agent = name;
@@ -184,18 +213,28 @@ void conversation::context() {
     note("and " + x.path.string() + ", " + size_text(x.size) +
          (x.cut ? ", of which it gets the beginning" : ""));
   for (const auto& x : told.left_out) note("but not " + x);
+  note(std::string{trimmed(context_text(context_in_use()))});
   const auto whole = snapshot();
   if (!whole) return note("Nothing yet: the session begins with your task.");
-  std::uint64_t bytes = 0;
-  for (const auto& x : whole->messages) bytes += x.text.size();
-  auto text = counted(whole->runs.size(), "run") + ", " +
-              counted(whole->messages.size(), "message") + ", " +
-              counted(whole->calls.size(), "tool call") + ", " +
-              counted(bytes, "byte") + " of text";
-  if (!told_.empty())
-    text += "; with your next words: output of commands, " +
-            counted(told_.size(), "byte");
-  note(text);
+  note(counted(whole->runs.size(), "run") + ", " +
+       counted(whole->messages.size(), "message") + ", " +
+       counted(whole->calls.size(), "tool call"));
+}
+
+context_use conversation::context_in_use() {
+  context_use out;
+  if (const auto model = settings_.models.find(model_name());
+      model != settings_.models.end())
+    out.window = model->second.context_window;
+  if (const auto agent = settings_.agents.find(options_.agent);
+      agent != settings_.agents.end())
+    out.instructions = core::estimate_tokens(agent->second.system_prompt);
+  out.instructions +=
+      core::estimate_tokens(surroundings_of(options_.agent, settings_).text);
+  out.tools = tokens_of_tools(options_.agent, settings_);
+  out.waits = core::estimate_tokens(told_) + core::estimate_tokens(summary_);
+  if (const auto whole = snapshot()) add_session(out, *whole);
+  return out;
 }
 
 void conversation::cost() {
@@ -217,13 +256,13 @@ void conversation::compact(interrupts& signals) {
       "nothing else: what was asked, what was decided and why, which files "
       "were changed and how, what is open. Call no tools.");
   asked.approval = approve::none;
-  run_task(std::move(asked), signals);
+  if (!run_task(std::move(asked), signals)) return;
   const auto whole = snapshot();
   const bool done = whole &&
                     whole->runs.back().state == storage::run_state::completed &&
                     !whole->messages.empty();
   if (!done) return note("There is no summary; the session stays as it is.");
-  told_ = "What came before, summed up:\n" + whole->messages.back().text;
+  summary_ = "What came before, summed up:\n" + whole->messages.back().text;
   session_.reset();
   note(
       "The next task begins a new session with this summary. The old one: "

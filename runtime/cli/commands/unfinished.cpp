@@ -19,6 +19,7 @@
 #include "runtime/cli/terminal/confirm.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/session_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
 #include "runtime/service/volley_record.hpp"
 
@@ -65,7 +66,8 @@ std::size_t tasks_of(runtime& rt, const std::string& volley) {
 int never_finish(runtime& rt, const storage::run_record& left, console& io) {
   const auto ended = end_run_here(rt, left.id, "it is not to be finished");
   if (!ended) return report(ended.error(), io);
-  io.complain("session " + left.session.value + " stays as it is; its run " +
+  io.complain("session " + short_id(left.session.value) +
+              " stays as it is; its run " +
               (*ended == storage::run_state::active
                    ? "was asked to end and has not yet"
                    : "is " + std::string{to_string(*ended)}));
@@ -124,6 +126,8 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
       [&] { return signals.asked_to_stop(); }, io);
   if (given == 2) return never_finish(rt, *left, io);
   if (given != 0) return completed;
+  const bool is_plan = left->id.value.starts_with("plan_");
+  if (volley.empty() && !is_plan && x.finished) *x.finished = left->session;
   if (volley.empty())
     return finish_run({rt, *left, std::move(keyboard)}, x, signals, room, io);
   auto of = with_room(room, [&] {

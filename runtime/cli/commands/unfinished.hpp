@@ -32,6 +32,8 @@ struct next_work {
   const show_options& show;
   const config::config& settings;
   bool stdin_is_taken = false;  ///< nobody can type there
+  /// The session of a run that was finished, if that is wanted.
+  session_id* finished = nullptr;
 };
 
 /// Before `run` starts its tasks, and at the beginning of `chat`: a run that a

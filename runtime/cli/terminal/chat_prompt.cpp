@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <poll.h>
 #include <unistd.h>
 #include <utility>
@@ -94,7 +95,26 @@ void chat_prompt::end_line() {
   above_.clear();
 }
 
+/// As Ctrl-Z does elsewhere: the terminal is the shell's until it goes on.
+void chat_prompt::suspend() {
+  end_line();
+  mode_.set(typing_mode::lines);
+  screen_.write(paste_off);
+  ::kill(0, SIGTSTP);
+  begin_raw();
+}
+
+/// The next of what waits for an Enter, if nothing else stands there.
+void chat_prompt::offer_held() {
+  if (!held_ || !editor_.text().empty()) return;
+  held_ = !queue_.empty();
+  if (!held_) return;
+  editor_.give(queue_.front());
+  queue_.pop_front();
+}
+
 void chat_prompt::begin_raw() {
+  offer_held();
   mode_.set(typing_mode::raw);
   screen_.write(paste_on);
   above_.clear();
@@ -103,6 +123,10 @@ void chat_prompt::begin_raw() {
 
 chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
   const bool was_leaving = std::exchange(leaving_, false);
+  if (x.what == key_kind::suspend) {
+    suspend();
+    return said::nothing;
+  }
   switch (editor_.on(x)) {
     case editor_event::submitted: end_line(); return said::text;
     case editor_event::end_of_input: end_line(); return said::leave;
@@ -118,6 +142,7 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
         screen_.write(color_
                           ? "\x1b[2mCtrl-C again, or Ctrl-D, leaves.\x1b[0m\n"
                           : "Ctrl-C again, or Ctrl-D, leaves.\n");
+      offer_held();
       return said::nothing;
     case editor_event::complete: {
       if (!complete) return said::nothing;
@@ -130,17 +155,21 @@ chat_prompt::said chat_prompt::on(const key& x, const completer& complete) {
       if (!found.by.empty()) editor_.replace_before(found.replaces, found.by);
       return said::nothing;
     }
+    case editor_event::redraw:
+      screen_.write("\x1b[H\x1b[2J");
+      above_.clear();
+      return said::nothing;
     default: return said::nothing;
   }
 }
 
 std::optional<std::string> chat_prompt::next(const interrupts& signals,
                                              const completer& complete) {
-  if (!queue_.empty()) {
-    auto out = std::move(queue_.front());
+  if (!queue_.empty() && !held_) {
+    last_ = std::move(queue_.front());
     queue_.pop_front();
-    screen_.write(std::string{prompt} + out + "\n");
-    return out;
+    screen_.write(std::string{prompt} + editor_.shown(last_) + "\n");
+    return editor_.whole(last_);
   }
   if (leaves_later_) return std::nullopt;
   if (plain_) return next_plain(signals);
@@ -152,7 +181,10 @@ std::optional<std::string> chat_prompt::next(const interrupts& signals,
       pressed_.pop_front();
       const auto what = on(x, complete);
       if (what == said::leave) return std::nullopt;
-      if (what == said::text) return editor_.take();
+      if (what == said::text) {
+        last_ = editor_.take_marked();
+        return editor_.whole(last_);
+      }
       if (pressed_.empty()) show();
     }
     if (width_.asks_for_drawing(screen_.columns(), shown_columns_,
@@ -186,15 +218,15 @@ std::optional<std::string> chat_prompt::next_plain(const interrupts& signals) {
   return std::nullopt;
 }
 
-bool chat_prompt::take_back() {
-  if (queue_.empty()) return false;
-  std::string all;
-  for (const auto& text : std::exchange(queue_, {})) all += text + "\n";
-  all += editor_.text();
-  if (all.ends_with('\n')) all.pop_back();
-  editor_.clear();
-  editor_.insert(all);
-  return true;
+std::size_t chat_prompt::hold_back() {
+  if (queue_.empty()) return 0;
+  if (!editor_.text().empty()) queue_.push_back(editor_.take_marked());
+  held_ = true;
+  return queue_.size();
+}
+
+void chat_prompt::give_back() {
+  if (!plain_) editor_.give(std::exchange(last_, {}));
 }
 
 void chat_prompt::hold() {
@@ -224,7 +256,7 @@ void chat_prompt::take(std::vector<key> keys) {
       screen_.write("\a");
       continue;
     }
-    auto text = editor_.take();
+    auto text = editor_.take_marked();
     const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
     if (!blank) queue_.push_back(std::move(text));
   }
@@ -235,7 +267,7 @@ std::string chat_prompt::draft() const {
   std::string out;
   if (!queue_.empty()) out = "(" + std::to_string(queue_.size()) + " queued) ";
   if (out.empty() && editor_.text().empty()) return {};
-  const auto& text = editor_.text();
+  const auto text = editor_.shown(editor_.text());
   const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
   return out + std::string{prompt} + safe_line(line, most);
 }

@@ -56,9 +56,12 @@ class chat_prompt {
   [[nodiscard]] std::optional<time_point> last_key() const { return last_key_; }
   /// Somebody else reads the keyboard, in lines.
   void pause() { mode_.set(typing_mode::lines); }
-  /// The run was stopped: what waits was written for another state of things,
-  /// and stands in the input line again. False: nothing waited.
-  bool take_back();
+  /// The run was stopped: what waits was written for another state of things.
+  /// Each stands in the input line again, one after the other, and is sent by
+  /// an Enter, or dropped by a Ctrl-C. Returns how many there are.
+  std::size_t hold_back();
+  /// What `next` gave last stands in the input line again.
+  void give_back();
   /// Behind a turn: keys are kept for `next`, and Ctrl-C is one of them.
   void hold();
   /// Keys are taken by `look`, Ctrl-C is a signal.
@@ -78,6 +81,8 @@ class chat_prompt {
   void erase();
   void show();
   void begin_raw();
+  void offer_held();
+  void suspend();
   void end_line();
   bool read_some(std::string& out, int wait_ms);
 
@@ -87,11 +92,13 @@ class chat_prompt {
   bool color_;
   terminal_mode mode_;
   key_reader keys_;
-  line_editor editor_;
+  line_editor editor_ = line_editor::with_pieces();
   std::deque<key> pressed_;  ///< not looked at yet
   std::optional<time_point> last_key_;
-  std::deque<std::string> queue_;
-  std::string line_;  ///< of a plain terminal, not ended
+  std::deque<std::string> queue_;  ///< with marks, see `line_editor`
+  bool held_ = false;              ///< none of it is sent by itself
+  std::string last_;               ///< what `next` gave; the same
+  std::string line_;               ///< of a plain terminal, not ended
   /// The rows that are shown, down to what is under the cursor.
   std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;

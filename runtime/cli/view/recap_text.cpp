@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/cli/view/recap_text.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/text.hpp"
+#include "runtime/cli/markdown/markdown.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
+#include "runtime/cli/terminal/text_width.hpp"
+#include "runtime/cli/view/diff_lines.hpp"
+
+namespace riffle::cli {
+
+namespace {
+
+constexpr std::size_t shown_tasks = 2;
+constexpr std::size_t question_rows = 3;
+constexpr std::size_t answer_rows = 12;
+
+std::string faint(const std::string& line, const recap_options& how) {
+  return how.styled ? "\x1b[2m" + line + "\x1b[0m\n" : line + "\n";
+}
+
+std::vector<std::string> rows_of_text(const std::string& text) {
+  std::vector<std::string> out;
+  for_each_line(text, [&](std::string_view line) { out.emplace_back(line); });
+  return out;
+}
+
+std::string question_text(const std::string& task, const recap_options& how) {
+  const auto rows = rows_of_text(safe_text(task));
+  const auto room = std::max<std::size_t>(how.columns, 10) - 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(rows.size(), question_rows); ++i)
+    out += (i == 0 ? "> " : "  ") + fit(rows[i], room) + "\n";
+  if (rows.size() > question_rows)
+    out +=
+        faint("  … " + counted(rows.size() - question_rows, "more line"), how);
+  return out;
+}
+
+std::string answer_text(const std::string& text, const recap_options& how) {
+  auto shown = safe_text(text);
+  if (how.rendered) {
+    markdown out{how.styled};
+    const auto begin = out.on(shown, how.columns);
+    shown = begin + out.finish(how.columns);
+  }
+  const auto rows = rows_of_text(shown);
+  const auto from = rows.size() - std::min(rows.size(), answer_rows);
+  std::string out;
+  if (from > 0) out += faint("… " + counted(from, "line") + " before", how);
+  for (auto i = from; i < rows.size(); ++i) out += rows[i] + "\n";
+  return out;
+}
+
+/// Why it has no answer, in a word; empty: it has.
+std::string end_text(storage::run_state x) {
+  switch (x) {
+    case storage::run_state::failed: return "It failed.";
+    case storage::run_state::cancelled: return "It was stopped.";
+    case storage::run_state::active: return "It was not finished.";
+    default: return {};
+  }
+}
+
+std::string task_text(const storage::session_snapshot& x,
+                      const storage::run_record& run,
+                      const recap_options& how) {
+  auto out = question_text(run.task, how);
+  std::string answer;
+  for (const auto& m : x.messages)
+    if (m.run == run.id && m.role == storage::message_role::assistant &&
+        !m.text.empty())
+      answer = m.text;
+  if (run.tool_calls > 0)
+    out += faint("  " + counted(run.tool_calls, "tool call"), how);
+  out += answer_text(answer, how);
+  if (const auto end = end_text(run.state); !end.empty())
+    out += faint(end, how);
+  return out;
+}
+
+}  // namespace
+
+std::string title_of(const storage::session_snapshot& x) {
+  constexpr std::size_t longest = 60;
+  const auto given = x.state.find("session_title");
+  if (given != x.state.end()) {
+    const auto text = nlohmann::json::parse(given->second, nullptr, false);
+    return safe_line(text.is_string() ? text.get<std::string>() : given->second,
+                     longest);
+  }
+  return x.runs.empty() ? std::string{}
+                        : safe_line(x.runs.front().task, longest);
+}
+
+std::string recap_text(const storage::session_snapshot& x,
+                       const recap_options& how) {
+  const auto n = x.runs.size();
+  const auto from = n - std::min(n, shown_tasks);
+  auto out = faint("\"" + title_of(x) + "\"", how);
+  if (from > 0) out += faint("… " + counted(from, "earlier task"), how);
+  for (auto i = from; i < n; ++i)
+    out += (i == from ? "" : "\n") + task_text(x, x.runs[i], how);
+  return out;
+}
+
+}  // namespace riffle::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Conversations and questions that are stopped, ended, or silent.
+#include <csignal>
+#include <filesystem>
+
+#include "tests/cli/terminal_program.hpp"
+#include "tests/config/temp_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
+
+using riffle::testing::temp_folder;
+using riffle::testing::terminal_program;
+
+namespace {
+
+constexpr auto question = "[?] > ";
+
+struct odd_place {
+  explicit odd_place(const std::string& call) {
+    folder.write("s.toml", "[[steps]]\n[[steps.calls]]\n" + call +
+                               "[[steps]]\ntext = \"It is done.\"\n");
+    folder.write("riffle.toml",
+                 "[runtime]\ndata_dir = \"data\"\n"
+                 "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
+                 "script = \"s.toml\"\n");
+  }
+  [[nodiscard]] bool is_made() const {
+    return std::filesystem::exists(folder.path() / "made");
+  }
+  temp_folder folder;
+};
+
+constexpr auto writes_it =
+    "tool = \"write\"\narguments = { path = \"made\", content = \"x\" }\n";
+
+}  // namespace
+
+TEST_CASE("a question of a quiet conversation is answered by a key") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{writes_it};
+  terminal_program riffle{at.folder.path(), {"chat", "-q", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK(at.is_made());
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("behind Ctrl-Z and fg a question stands there, and takes keys") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const bool chats = GENERATE(true, false);
+  CAPTURE(chats);
+  const odd_place at{writes_it};
+  terminal_program riffle{
+      at.folder.path(),
+      chats ? std::vector<std::string>{"chat", "--no-color"}
+            : std::vector<std::string>{"run", "--no-color", "go"},
+      80};
+  if (chats) {
+    REQUIRE(riffle.read_next("\x1b[?2004h"));
+    riffle.type("go\r");
+  }
+  REQUIRE(riffle.read_next(question));
+  riffle.stop_and_go_on();
+  REQUIRE(riffle.read_next("[APPROVAL] write"));
+  REQUIRE(riffle.read_next(question));
+  riffle.answer("y");
+  REQUIRE(riffle.read_next("It is done."));
+  CHECK(at.is_made());
+  if (chats) riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
+TEST_CASE("a signal that ends programs ends a conversation with its run") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const odd_place at{
+      "tool = \"bash\"\narguments = { command = \"touch made; sleep 60\" }\n"};
+  terminal_program riffle{
+      at.folder.path(), {"chat", "--no-color", "--approve", "all"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("go\r");
+  REQUIRE(riffle.read_next("Running: touch made"));
+  riffle.signal(SIGTERM);
+  CHECK(riffle.finish() == 130);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What stands there of a conversation that somebody goes on with, and of what
+// fills the model's window.
+#include "runtime/cli/view/recap_text.hpp"
+
+#include "runtime/cli/view/context_text.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace riffle;
+using namespace riffle::cli;
+
+namespace {
+
+void add(storage::session_snapshot& to, const std::string& task,
+         const std::string& answer, storage::run_state state,
+         std::uint32_t calls = 0) {
+  storage::run_record run;
+  run.id = {"run_" + std::to_string(to.runs.size())};
+  run.task = task;
+  run.state = state;
+  run.tool_calls = calls;
+  to.runs.push_back(run);
+  storage::message_record said;
+  said.run = run.id;
+  said.text = task + "\n\nContext:\nall of a file";
+  to.messages.push_back(said);
+  said.role = storage::message_role::assistant;
+  said.text = answer;
+  if (!answer.empty()) to.messages.push_back(said);
+}
+
+}  // namespace
+
+TEST_CASE("the last two tasks stand there, and how each ended") {
+  using storage::run_state;
+  storage::session_snapshot x;
+  add(x, "first", "The first answer.", run_state::completed);
+  add(x, "second", "", run_state::cancelled, 1);
+  add(x, "third\nwith more\nand more\nand more\nand more",
+      "# Title\n\nIt is **so**.", run_state::completed, 2);
+  CHECK(recap_text(x, {60, true, false}) ==
+        "\"first\"\n"
+        "… 1 earlier task\n"
+        "> second\n"
+        "  1 tool call\n"
+        "It was stopped.\n"
+        "\n"
+        "> third\n"
+        "  with more\n"
+        "  and more\n"
+        "  … 2 more lines\n"
+        "  2 tool calls\n"
+        "# Title\n\nIt is **so**.\n");
+  x.state["session_title"] = "\"My day\"";
+  CHECK(recap_text(x, {60, false, false}).starts_with("\"My day\"\n"));
+}
+
+TEST_CASE("of a long answer the end stands there") {
+  storage::session_snapshot x;
+  std::string answer;
+  for (int i = 1; i <= 30; ++i) answer += "line " + std::to_string(i) + "\n";
+  add(x, "go", answer, storage::run_state::completed);
+  const auto text = recap_text(x, {60, true, false});
+  CHECK(text.starts_with("\"go\"\n> go\n… 18 lines before\nline 19\n"));
+  CHECK(text.ends_with("line 30\n"));
+}
+
+TEST_CASE("the window is told in tokens, and what fills it") {
+  storage::session_snapshot x;
+  add(x, std::string(4000, 'a'), std::string(400, 'b'),
+      storage::run_state::completed);
+  storage::call_record call;
+  call.told = std::string(40'000, 'c');
+  x.calls.push_back(call);
+  context_use use;
+  use.window = 128'000;
+  use.instructions = 500;
+  use.tools = 7'300;
+  add_session(use, x);
+  CHECK(context_text(use) ==
+        "The window holds about 19k of 128k tokens (14%)\n"
+        "     500  instructions\n"
+        "    7.3k  descriptions of tools\n"
+        "    1.0k  what you said, with files\n"
+        "     100  what the model said\n"
+        "     10k  what tools gave back\n");
+  use.window = 16'000;
+  CHECK(context_text(use).find("left out, the oldest first") !=
+        std::string::npos);
+  use.window = 0;
+  CHECK(context_text(use).starts_with(
+      "The window holds about 19k tokens; how many the model takes is not "
+      "known\n"));
+}
