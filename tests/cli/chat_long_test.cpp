@@ -101,6 +101,38 @@ TEST_CASE("a session that is too long for its model goes on") {
   CHECK(riffle.finish() == 0);
 }
 
+TEST_CASE("what only looks is answered while a run works") {
+  if (!riffle::testing::has_terminals())
+    return riffle::testing::skip(riffle::testing::no_terminals);
+  const temp_folder folder;
+  write_script(folder, R"toml(
+[[steps]]
+[[steps.calls]]
+tool = "bash"
+arguments = { command = "touch a; while [ -e a ]; do sleep 0.05; done" }
+[[steps]]
+text = "You said: {{task}}"
+)toml");
+  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  REQUIRE(riffle.read_next("\x1b[?2004h"));
+  riffle.type("one\r");
+  REQUIRE(riffle.read_next("Running: touch a"));
+  riffle.type("/context\r");
+  REQUIRE(riffle.read_next("> /context"));
+  REQUIRE(riffle.read_next("The window holds about "));
+  REQUIRE(riffle.read_next("Running: touch a"));
+  // Of a long line the end is seen, where it is written on.
+  riffle.type(std::string(100, 'x') + " the end");
+  REQUIRE(riffle.read_next("x the end"));
+  riffle.type("\x15/cost\r");
+  REQUIRE(riffle.read_next(" tokens in, "));
+  std::filesystem::remove(folder.path() / "a");
+  REQUIRE(riffle.read_next("You said: one"));
+  REQUIRE(riffle.read_next("> "));
+  riffle.type("\x04");
+  CHECK(riffle.finish() == 0);
+}
+
 TEST_CASE(
     "a run that is finished first is what the conversation goes on with") {
   if (!riffle::testing::has_terminals())

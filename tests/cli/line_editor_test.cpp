@@ -104,6 +104,40 @@ TEST_CASE("a long paste is one piece") {
   }
 }
 
+TEST_CASE("what was typed before is searched") {
+  line_editor x;
+  for (const auto* text : {"make test", "git status", "make all"})
+    x.remember(text);
+  type(x, "draft");
+  press(x, key_kind::search);
+  CHECK(x.draw("> ", 80, 24).rows ==
+        std::vector<std::string>{"search : draft"});
+  type(x, "ma");
+  CHECK(x.draw("> ", 80, 24).rows ==
+        std::vector<std::string>{"search ma: make all"});
+  SECTION("further back") {
+    press(x, key_kind::search);
+    CHECK(x.text() == "make test");
+    press(x, key_kind::search);  // there is none
+    CHECK(x.text() == "make test");
+    CHECK(x.on({key_kind::enter, {}}) == editor_event::submitted);
+    CHECK(x.take() == "make test");
+  }
+  SECTION("in other words") {
+    press(x, key_kind::backspace, 2);
+    type(x, "git");
+    CHECK(x.text() == "git status");
+    press(x, key_kind::end);
+    type(x, "!");
+    CHECK(x.draw("> ", 80, 24).rows ==
+          std::vector<std::string>{"> git status!"});
+  }
+  SECTION("not at all") {
+    CHECK(x.on({key_kind::interrupt, {}}) == editor_event::none);
+    CHECK(x.text() == "draft");
+  }
+}
+
 TEST_CASE("a long line is told by its size, and nobody can type a piece") {
   auto x = line_editor::with_pieces();
   type(x, std::string(4200, 'x'));

@@ -35,7 +35,18 @@ conversation::conversation(run_command options, config::config settings,
 
 void conversation::note(std::string_view text) {
   const std::string safe = safe_text(text);
-  io_.say(color_ ? "\x1b[2m" + safe + "\x1b[0m\n" : safe + "\n");
+  const auto line = color_ ? "\x1b[2m" + safe + "\x1b[0m\n" : safe + "\n";
+  if (shown_ != nullptr)
+    *shown_ += line;
+  else
+    io_.say(line);
+}
+
+void conversation::write(const std::string& lines) {
+  if (shown_ != nullptr)
+    *shown_ += lines;
+  else
+    io_.err.write(lines);
 }
 
 void conversation::complain(const error& x) { report(x, io_); }
@@ -179,6 +190,7 @@ bool conversation::run_task(run_request asked, interrupts& signals) {
   session_ = started->session();
   const bool asks = asked.approval == approve::ask;
   prompt_.go_on();
+  prompt_.answer_with([this](const std::string& x) { return answer(x); });
   watch({*rt_, *started,
          asks ? open_keyboard(false) : std::optional<unique_fd>{}, &prompt_},
         options_.common, options_.show, signals, room, io_);

@@ -45,6 +45,13 @@ class conversation {
 
  private:
   bool command(const chat_line& x, interrupts& signals);
+  /// What only looks, at the conversation as it is now; false: it is no such.
+  bool show(const chat_line& x);
+  void show_sessions();
+  /// The same while a run works: what it shows.
+  std::optional<std::string> answer(const std::string& text);
+  /// Whole lines.
+  void write(const std::string& lines);
   void send(const std::string& task, interrupts& signals);
   /// False: nothing of it is part of the session.
   bool run_task(run_request request, interrupts& signals);
@@ -81,9 +88,10 @@ class conversation {
   std::optional<runtime> rt_;
   std::optional<session_id> session_;
   std::optional<std::vector<std::string>> prompts_;  ///< once asked for
-  std::string told_;     ///< output of commands, for the next task
-  std::string summary_;  ///< of what came before, for the next task
-  std::string title_;    ///< for a session that has not begun
+  std::string told_;              ///< output of commands, for the next task
+  std::string* shown_ = nullptr;  ///< else what is written goes out at once
+  std::string summary_;           ///< of what came before, for the next task
+  std::string title_;             ///< for a session that has not begun
 };
 
 }  // namespace riffle::cli

@@ -45,21 +45,52 @@ std::uint64_t tokens_of_tools(const std::string& agent,
 
 }  // namespace
 
+void conversation::show_sessions() {
+  const auto all = rt_->sessions(listed);
+  if (!all) return complain(all.error());
+  std::error_code gone;
+  const auto here = std::filesystem::current_path(gone).string();
+  for (const auto& x : *all)
+    write(summary_text(x, system_wall_time(), io_.err.columns(), here));
+}
+
+bool conversation::show(const chat_line& x) {
+  const auto& word = x.word;
+  if (word == "help")
+    write(chat_help());
+  else if (word == "sessions")
+    show_sessions();
+  else if (word == "model" && x.rest.empty())
+    list_models();
+  else if (word == "agent" && x.rest.empty())
+    list_agents();
+  else if (word == "plan")
+    plan();
+  else if (word == "context")
+    context();
+  else if (word == "cost")
+    cost();
+  else
+    return false;
+  return true;
+}
+
+std::optional<std::string> conversation::answer(const std::string& text) {
+  const auto line = parse_chat_line(text);
+  if (line.what != chat_act::command) return std::nullopt;
+  std::string out = "> " + safe_line(text, 100) + "\n";
+  shown_ = &out;
+  const bool known = show(line);
+  shown_ = nullptr;
+  return known ? std::optional{std::move(out)} : std::nullopt;
+}
+
 bool conversation::command(const chat_line& x, interrupts& signals) {
   const auto& word = x.word;
   if (word == "quit") return false;
-  if (word == "help") {
-    io_.err.write(chat_help());
-  } else if (word == "new") {
+  if (show(x)) return true;
+  if (word == "new") {
     fresh();
-  } else if (word == "sessions") {
-    const auto all = rt_->sessions(listed);
-    if (!all) complain(all.error());
-    std::error_code gone;
-    const auto here = std::filesystem::current_path(gone).string();
-    for (std::size_t i = 0; all && i < all->size(); ++i)
-      io_.err.write(
-          summary_text((*all)[i], system_wall_time(), io_.err.columns(), here));
   } else if (word == "resume") {
     resume(x.rest);
   } else if (word == "title") {
@@ -73,12 +104,6 @@ bool conversation::command(const chat_line& x, interrupts& signals) {
         tools_command{
             options_.common, tools_command::what::list, {}, {}, options_.agent},
         io_);
-  } else if (word == "plan") {
-    plan();
-  } else if (word == "context") {
-    context();
-  } else if (word == "cost") {
-    cost();
   } else if (word == "compact") {
     compact(signals);
   } else if (word == "save") {
@@ -158,7 +183,6 @@ void conversation::set_title(const std::string& title) {
 
 /// One that the runtime does not know yet needs a runtime that does.
 void conversation::choose_model(const std::string& name, interrupts& signals) {
-  if (name.empty()) return list_models();
   const bool known = settings_.models.contains(name);
   auto wanted = settings_;
   if (const auto ok = cli::choose_model(name, wanted); !ok)
@@ -190,7 +214,6 @@ void conversation::list_agents() {
 }
 
 void conversation::choose_agent(const std::string& name) {
-  if (name.empty()) return list_agents();
   if (const auto ok = check_agent(name, settings_); !ok)
     return complain(ok.error());
   options_.agent = name;
@@ -202,8 +225,8 @@ void conversation::plan() {
   if (!whole || whole->runs.empty() || whole->runs.back().plan.empty())
     return note("There is no plan in this session.");
   const auto lines = plan_text(whole->runs.back().plan);
-  io_.err.write(lines.summary + "\n");
-  for (const auto& x : lines.steps) io_.err.write("  " + x + "\n");
+  write(lines.summary + "\n");
+  for (const auto& x : lines.steps) write("  " + x + "\n");
 }
 
 void conversation::context() {

@@ -22,6 +22,19 @@ constexpr std::string_view paste_on = "\x1b[?2004h";
 constexpr std::string_view paste_off = "\x1b[?2004l";
 constexpr int look_ms = 100;
 
+/// Of a line that is too long its end: there it is written on.
+std::string end_of(std::string_view line, std::size_t columns) {
+  constexpr std::size_t most = 2000;
+  if (line.size() > most) line.remove_prefix(line.size() - most);
+  while (!line.empty() && (line.front() & 0xC0) == 0x80) line.remove_prefix(1);
+  const auto safe = safe_line(line, most);
+  std::string_view rest = safe;
+  if (columns_of(rest) <= columns) return safe;
+  while (!rest.empty() && columns_of(rest) >= columns)
+    rest.remove_prefix(first_shown(rest).size);
+  return "…" + std::string{rest};
+}
+
 }  // namespace
 
 chat_prompt::chat_prompt(unique_fd keyboard, fd_writer& screen, bool plain,
@@ -240,10 +253,20 @@ void chat_prompt::go_on() {
 void chat_prompt::look() {
   if (plain_ || closed_ || mode_.now() != typing_mode::keys) return;
   std::string bytes;
-  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{});
+  take(read_some(bytes, 0) ? keys_.feed(bytes) : std::vector<key>{}, true);
 }
 
-void chat_prompt::take(std::vector<key> keys) {
+void chat_prompt::take(std::vector<key> keys) { take(std::move(keys), false); }
+
+bool chat_prompt::answer(const std::string& text) {
+  if (!answerer_) return false;
+  const auto found = answerer_(text);
+  if (found) answers_ += *found;
+  return found.has_value();
+}
+
+/// `answers`: what can be answered at once may be shown.
+void chat_prompt::take(std::vector<key> keys, bool answers) {
   for (auto& x : keys) pressed_.push_back(std::move(x));
   while (!pressed_.empty()) {
     const auto x = std::move(pressed_.front());
@@ -257,19 +280,21 @@ void chat_prompt::take(std::vector<key> keys) {
       continue;
     }
     auto text = editor_.take_marked();
+    if (answers && queue_.empty() && answer(editor_.whole(text))) continue;
     const bool blank = text.find_first_not_of(" \t\n") == std::string::npos;
     if (!blank) queue_.push_back(std::move(text));
   }
 }
 
 std::string chat_prompt::draft() const {
-  constexpr std::size_t most = 1000;
   std::string out;
   if (!queue_.empty()) out = "(" + std::to_string(queue_.size()) + " queued) ";
   if (out.empty() && editor_.text().empty()) return {};
   const auto text = editor_.shown(editor_.text());
   const auto line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
-  return out + std::string{prompt} + safe_line(line, most);
+  const auto used = columns_of(out) + columns_of(prompt) + 2;
+  const auto columns = std::max<std::size_t>(screen_.columns(), used + 8);
+  return out + std::string{prompt} + end_of(line, columns - used);
 }
 
 }  // namespace riffle::cli

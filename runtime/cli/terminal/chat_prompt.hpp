@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/time.hpp"
@@ -50,6 +51,13 @@ class chat_prompt {
 
   /// Takes what was typed meanwhile; never blocks.
   void look();
+  /// What of the lines that are typed while a run works is answered at once,
+  /// instead of waiting: whole lines for the person, or nothing.
+  using answerer =
+      std::function<std::optional<std::string>(const std::string&)>;
+  void answer_with(answerer f) { answerer_ = std::move(f); }
+  /// What was answered since the last call.
+  std::string take_answers() { return std::exchange(answers_, {}); }
   /// Takes keys that somebody else has read.
   void take(std::vector<key> keys);
   /// When the last key was taken while a run works.
@@ -82,6 +90,8 @@ class chat_prompt {
   void show();
   void begin_raw();
   void offer_held();
+  void take(std::vector<key> keys, bool answers);
+  bool answer(const std::string& text);
   void suspend();
   void end_line();
   bool read_some(std::string& out, int wait_ms);
@@ -96,9 +106,11 @@ class chat_prompt {
   std::deque<key> pressed_;  ///< not looked at yet
   std::optional<time_point> last_key_;
   std::deque<std::string> queue_;  ///< with marks, see `line_editor`
-  bool held_ = false;              ///< none of it is sent by itself
-  std::string last_;               ///< what `next` gave; the same
-  std::string line_;               ///< of a plain terminal, not ended
+  answerer answerer_;
+  std::string answers_;
+  bool held_ = false;  ///< none of it is sent by itself
+  std::string last_;   ///< what `next` gave; the same
+  std::string line_;   ///< of a plain terminal, not ended
   /// The rows that are shown, down to what is under the cursor.
   std::vector<std::string> above_;
   std::size_t shown_columns_ = 0;

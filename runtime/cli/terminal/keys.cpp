@@ -34,6 +34,7 @@ std::optional<key_kind> of_control(char c) {
     case 0x0C: return key_kind::redraw;
     case 0x0E: return key_kind::down;
     case 0x10: return key_kind::up;
+    case 0x12: return key_kind::search;
     case 0x15: return key_kind::kill_start;
     case 0x17: return key_kind::kill_word;
     case 0x1A: return key_kind::suspend;

@@ -33,6 +33,7 @@ enum class key_kind : std::uint8_t {
   end_of_input,
   redraw,
   suspend,  ///< Ctrl-Z, where it is a key
+  search,   ///< Ctrl-R: in what was typed before
 };
 
 struct key {

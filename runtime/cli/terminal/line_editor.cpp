@@ -217,7 +217,38 @@ bool line_editor::change(key_kind x) {
   }
 }
 
+/// The newest entry before that one which has the text.
+void line_editor::find_before(std::size_t entry) {
+  while (entry-- > 0)
+    if (pieces_.shown(history_[entry]).find(*search_) != std::string::npos)
+      return recall(entry);
+}
+
+/// Any key that is no part of the search is one of the text that was found.
+editor_event line_editor::on_search(const key& x) {
+  if (x.what == key_kind::search) {
+    find_before(entry_);
+  } else if (x.what == key_kind::text) {
+    *search_ += safe_line(x.text, 200);
+    find_before(std::min(entry_ + 1, history_.size()));
+  } else if (x.what == key_kind::backspace) {
+    if (!search_->empty()) search_->pop_back();
+    while (!search_->empty() && (search_->back() & 0xC0) == 0x80)
+      search_->pop_back();
+    find_before(history_.size());
+  } else {
+    search_.reset();
+    if (x.what == key_kind::interrupt) {
+      recall(history_.size());
+      return editor_event::none;
+    }
+    return on(x);
+  }
+  return editor_event::none;
+}
+
 editor_event line_editor::on(const key& x) {
+  if (search_) return on_search(x);
   if (move(x.what) || change(x.what)) return editor_event::none;
   switch (x.what) {
     case key_kind::text: type(x.text); return editor_event::none;
@@ -225,6 +256,7 @@ editor_event line_editor::on(const key& x) {
     case key_kind::tab: return editor_event::complete;
     case key_kind::interrupt: return editor_event::interrupted;
     case key_kind::redraw: return editor_event::redraw;
+    case key_kind::search: search_.emplace(); return editor_event::none;
     case key_kind::end_of_input:
       if (text_.empty()) return editor_event::end_of_input;
       change(key_kind::erase);
@@ -246,8 +278,9 @@ editor_picture line_editor::draw(std::string_view prompt, std::size_t columns,
   constexpr std::size_t narrowest = 8;
   const auto width = std::max(columns, narrowest);
   editor_picture out;
-  std::string row{prompt};
-  const auto indent = columns_of(prompt);
+  std::string row = search_ ? "search " + *search_ + ": " : std::string{prompt};
+  const auto indent = std::min(columns_of(row), width / 2);
+  row = fit(row, indent);
   auto used = indent;
   const auto next = [&](bool wrapped) {
     out.rows.push_back(

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,8 @@ class line_editor {
   void recall(std::size_t entry);
   bool move(key_kind x);
   bool change(key_kind x);
+  editor_event on_search(const key& x);
+  void find_before(std::size_t entry);
 
   bool has_pieces_ = false;
   pasted_texts pieces_;
@@ -105,6 +108,8 @@ class line_editor {
   std::deque<std::string> history_;
   std::size_t entry_ = 0;  ///< shown; the size of the history: none
   std::string draft_;      ///< what stood there before the history
+  /// What is looked for in the history, while it is.
+  std::optional<std::string> search_;
 };
 
 }  // namespace riffle::cli
