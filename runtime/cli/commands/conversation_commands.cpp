@@ -167,6 +167,8 @@ void conversation::resume(const std::string& part) {
   if (!found) return complain(found.error());
   session_ = *found;
   title_.clear();
+  told_.clear();
+  summary_.clear();
   note("Session " + short_id(session_->value) + ".");
   show_recap();
 }
