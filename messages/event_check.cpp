@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "messages/event_check.hpp"
 
+#include <array>
 #include <istream>
 #include <utility>
 
 #include "messages/event_line.hpp"
 
 namespace riffle {
+
+namespace {
+
+/// No event is that long: what follows is not read.
+constexpr std::size_t longest_line = std::size_t{64} << 20;
+
+/// As std::getline, but a line that is too long ends where it becomes so.
+bool next_line(std::istream& log, std::string& line) {
+  std::array<char, 16384> piece;
+  line.clear();
+  while (line.size() <= longest_line) {
+    log.getline(piece.data(), piece.size());
+    const auto count = static_cast<std::size_t>(log.gcount());
+    if (log.bad()) return false;
+    const bool is_full = log.fail() && !log.eof();
+    const bool has_end = !log.fail() && !log.eof();
+    line.append(piece.data(), has_end ? count - 1 : count);
+    if (has_end) return true;
+    if (!is_full) return !line.empty();  // the end of the file
+    log.clear(log.rdstate() & ~std::ios::failbit);
+  }
+  return true;
+}
+
+}  // namespace
 
 std::string render(const violation& x) {
   std::string result = "line " + std::to_string(x.line);
@@ -17,7 +43,13 @@ std::string render(const violation& x) {
 event_checker::event_checker(event_check_options options) : options_{options} {}
 
 std::optional<violation> event_checker::on_line(std::string_view line) {
-  if (const auto x = parse_line(line)) {
+  const auto x =
+      line.size() <= longest_line
+          ? parse_line(line)
+          : expected<event>{unexpected{error{
+                errc::invalid_request, "event",
+                "the line is longer than 64 MiB; what follows is not read"}}};
+  if (x) {
     return on_event(*x);
   } else {
     ++line_;
@@ -103,7 +135,10 @@ check_report check_events(std::istream& log, event_check_options options) {
       report.violations.push_back(std::move(*x));
   };
   event_checker checker{options};
-  for (std::string line; std::getline(log, line);) keep(checker.on_line(line));
+  for (std::string line; next_line(log, line);) {
+    keep(checker.on_line(line));
+    if (line.size() > longest_line) break;
+  }
   for (auto& x : checker.finish()) keep(std::move(x));
   report.runs = checker.runs();
   report.events = checker.events();

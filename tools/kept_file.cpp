@@ -5,11 +5,26 @@
 #include <cctype>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
 namespace riffle::tools {
+
+namespace {
+
+/// Whether there is room for more, beside what is left for the journal, which
+/// is on the same disk: a run whose events cannot be stored stands still, and
+/// its calls are cut. Where it is not known, the writing tells it.
+bool has_room(int fd, std::uint64_t bytes) {
+  constexpr std::uint64_t left_free = std::uint64_t{16} << 20;
+  struct statvfs disk{};
+  if (::fstatvfs(fd, &disk) != 0) return true;
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize >= left_free + bytes;
+}
+
+}  // namespace
 
 std::optional<std::filesystem::path> kept_file(
     const std::filesystem::path& folder, const call_id& call) {
@@ -47,6 +62,7 @@ void kept_file_writer::write(std::string_view bytes) {
   if (file_.empty() || error_ != 0) return;
   if (fd_ < 0) open();
   if (fd_ >= 0 && bytes.size() > left_) return fail(EFBIG);
+  if (fd_ >= 0 && !has_room(fd_, bytes.size())) return fail(ENOSPC);
   left_ -= bytes.size();
   while (fd_ >= 0 && !bytes.empty()) {
     const auto n = ::write(fd_, bytes.data(), bytes.size());
@@ -61,6 +77,9 @@ bool kept_file_writer::good() const noexcept { return fd_ >= 0; }
 
 std::string kept_file_writer::problem() const {
   if (error_ == EFBIG) return "there is more than is kept of one call (1 GiB)";
+  if (error_ == ENOSPC)
+    return "there is no room for it: 16 MiB of the disk are left free for what "
+           "runs store";
   return error_ == 0 ? "" : std::generic_category().message(error_);
 }
 

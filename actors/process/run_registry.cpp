@@ -31,6 +31,7 @@ caf::result<run_opened> run_registry_state::ask(core::asked_run what,
     return run_opened{spec->run, spec->session, std::move(*why)};
   auto promise = self->make_response_promise<run_opened>();
   askers.insert_or_assign(spec->run, asker{spec, who, promise});
+  if (const auto i = runs.find(spec->run); i != runs.end()) i->second.limit = 0;
   apply(table.on_asked(std::move(what)));
   return promise;
 }
@@ -77,6 +78,17 @@ void run_registry_state::on_cancel(cancel_run& x) {
 void run_registry_state::on_cancel(cancel_call& x) {
   const auto i = runs.find(x.run);
   if (i != runs.end()) self->send(i->second.peers.dispatcher, std::move(x));
+}
+
+/// Of a time limit that counts no more, since the run was resumed, there is
+/// nothing to say: no question has its ticket.
+void run_registry_state::on_deadline(const run_deadline& x) {
+  const auto i = runs.find(x.run);
+  if (i == runs.end() || i->second.limit == 0 || i->second.limit != x.ticket)
+    return apply(table.on_deadline(x.run, x.ticket));
+  apply(table.on_cancel(x.run, {{errc::timeout, "run",
+                                 "the run did not end within its time limit"},
+                                false}));
 }
 
 /// Work ended that outlived its actors, or that they gave up.
@@ -144,9 +156,7 @@ run_registry_actor::behavior_type run_registry(
         st.apply(st.table.on_broken(x.run, std::move(x.why)));
       },
       [&st](const work_returned& x) { st.on_work_returned(x); },
-      [&st](const run_deadline& x) {
-        st.apply(st.table.on_deadline(x.run, x.ticket));
-      },
+      [&st](const run_deadline& x) { st.on_deadline(x); },
       [&st](probe_journal&) { st.apply(st.table.on_probe()); },
       [&st](const revive_pool& x) {
         measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <set>
 
 #include "actors/core/run_table.hpp"
@@ -33,7 +34,8 @@ struct run_registry_state {
     run_peers peers;
     std::set<caf::actor_addr> alive;  ///< its actors
     std::vector<subscriber_ptr> readers;
-    std::string failure;  ///< of the actor that failed first
+    std::string failure;         ///< of the actor that failed first
+    core::run_ticket limit = 0;  ///< of the message at its time limit
   };
 
   // What comes in.
@@ -44,6 +46,7 @@ struct run_registry_state {
   void on_cancel(cancel_call& x);
   void on_withdrawn(const withdraw_run& x);
   void on_work_returned(const work_returned& x);
+  void on_deadline(const run_deadline& x);
   void on_down(const caf::down_msg& x);
   void on_exit(caf::exit_msg& x);
   caf::result<all_ended> on_shut_down();
@@ -84,6 +87,9 @@ struct run_registry_state {
   core::run_table table;
   std::deque<core::run_effect> todo;
   bool applying = false;
+  /// Tickets of time limits; the table counts its own from below.
+  core::run_ticket last_limit =
+      std::numeric_limits<core::run_ticket>::max() / 2;
   std::map<run_id, asker> askers;
   std::map<run_id, entry> runs;
   std::map<run_id, core::run_ticket> clearing;  ///< whose work shall end

@@ -140,12 +140,11 @@ void run_registry_state::watch_actors(entry& run) {
 }
 
 void run_registry_state::keep_deadline(const core::begin_run& x) {
+  auto& limit = runs.at(x.run).limit;
+  limit = 0;
   if (!x.deadline) return;
-  self->scheduled_send(self, *x.deadline,
-                       cancel_run{x.run,
-                                  {errc::timeout, "run",
-                                   "the run did not end within its time limit"},
-                                  false});
+  limit = ++last_limit;
+  self->scheduled_send(self, *x.deadline, run_deadline{x.run, limit});
 }
 
 void run_registry_state::act(core::tell_end& x) {

@@ -339,6 +339,7 @@ void dispatcher_state::on(work_progressed& x) {
 }
 
 void dispatcher_state::on(tick&) {
+  if (next_tick && now() < *next_tick) return;  // an earlier one took its place
   next_tick.reset();
   apply(queue.tick(now()));
 }

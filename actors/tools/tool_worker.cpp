@@ -25,6 +25,13 @@ outcome outcome_of(errc code) {
   }
 }
 
+/// Who stopped it says why: a limit, a person. The tool knows only that.
+void drop_last_word(std::string& output, const error& why) {
+  if (why.code != errc::cancelled || !output.ends_with(why.message)) return;
+  const auto begin = output.size() - why.message.size();
+  if (begin == 0 || output[begin - 1] == '\n') output.resize(begin);
+}
+
 call_result to_result(tools::tool_output x) {
   call_result result;
   result.output = std::move(x.text);
@@ -32,6 +39,7 @@ call_result to_result(tools::tool_output x) {
   result.files = std::move(x.files);
   if (x.err) {
     result.how = outcome_of(x.err->code);
+    drop_last_word(result.output, *x.err);
     result.err = std::move(x.err);
   }
   return result;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -32,8 +33,8 @@ std::atomic<log_format> form{log_format::text};
 
 // Not in spdlog's registry: that one is shared with whoever links the library.
 spdlog::logger& sink() {
-  static const auto logger = [] {
-    auto result = std::make_unique<spdlog::logger>(
+  static auto* const logger = [] {  // threads may outlive statics
+    auto* result = new spdlog::logger(
         "riffle", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     result->set_level(spdlog::level::trace);
     result->set_pattern("%v");
@@ -64,8 +65,8 @@ struct other_place {
 };
 
 other_place& elsewhere() {
-  static other_place place;
-  return place;
+  static auto* const place = new other_place;  // threads may outlive statics
+  return *place;
 }
 
 /// Whether this thread is in the sink of somebody else.
@@ -91,7 +92,12 @@ void write_line(log_level level, std::string_view op, std::string_view message,
                 std::span<const log_field> fields = {}) {
   if (!log_enabled(level)) return;
   const auto shown = redact(std::string{message});
-  const log_line line{system_wall_time(), level, op, shown, fields};
+  std::vector<std::string> values;
+  values.reserve(fields.size());
+  std::vector<log_field> safe;
+  for (const auto& x : fields)
+    safe.push_back({x.key, values.emplace_back(redact(std::string{x.value}))});
+  const log_line line{system_wall_time(), level, op, shown, safe};
   if (tell_elsewhere(line)) return;
   sink().log(spdlog::level::info, spdlog::string_view_t{render(line)});
 }

@@ -162,11 +162,14 @@ std::string hide_forms(std::string text,
   for (const auto& form : forms) find_all(text, form, spans);
   text = without(std::move(text), std::move(spans));
   std::size_t longest = 0;
-  for (const auto& form : forms) {
-    for (auto size = std::min(form.size() - 1, text.size());
-         size >= shortest_piece && size > longest; --size)
-      if (text.ends_with(std::string_view{form}.substr(0, size)))
-        longest = size;
+  for (const std::string_view form : forms) {
+    auto at = text.size() - std::min(text.size(), form.size() - 1);
+    for (at = text.find(form.front(), at); at != text.npos;
+         at = text.find(form.front(), at + 1)) {
+      const auto end = std::string_view{text}.substr(at);
+      if (end.size() < shortest_piece || end.size() <= longest) break;
+      if (form.starts_with(end)) longest = end.size();
+    }
   }
   if (longest > 0) text.replace(text.size() - longest, longest, mark);
   return text;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/expired_secrets.hpp"
 #include "runtime/base/secret_forms.hpp"
 #include "runtime/base/text.hpp"
 
@@ -47,9 +48,7 @@ void remember(std::string_view value, bool key) {
   const std::lock_guard lock{x.mutex};
   if (key && value.size() >= surely_a_key) x.keys.emplace(value);
   if (!x.all.emplace(value).second) return;
-  x.forms.clear();
-  for (const auto& secret : x.all)
-    for (auto& form : secret_forms(secret)) x.forms.push_back(std::move(form));
+  for (auto& form : secret_forms(value)) x.forms.push_back(std::move(form));
 }
 
 /// The bytes that /proc/PID/environ shows; empty if they are not known.
@@ -139,6 +138,18 @@ void refuse_tracing() noexcept {
 }
 
 void add_secret(std::string_view value) { remember(value, false); }
+
+void forget_secret(std::string_view value) {
+  auto& x = known();
+  const std::lock_guard lock{x.mutex};
+  if (x.keys.contains(value)) return;
+  const auto found = x.all.find(value);
+  if (found == x.all.end()) return;
+  x.all.erase(found);
+  x.forms.clear();
+  for (const auto& secret : x.all)
+    for (auto& form : secret_forms(secret)) x.forms.push_back(std::move(form));
+}
 
 void add_secrets_of_url(std::string_view url) {
   const auto begin = url.find("://");

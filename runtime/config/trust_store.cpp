@@ -105,6 +105,15 @@ expected<unique_fd> lock_store(const fs::path& folder) {
   return problem(folder, "another process holds for too long");
 }
 
+/// A name may hold what is no UTF-8; JSON cannot.
+std::string dumped(const json& x) {
+  return x.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool is_of(const trusted_file& x, const fs::path& file) {
+  return dumped(x.file.string()) == dumped(file.string());
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto n = ::write(fd, bytes.data(), bytes.size());
@@ -133,7 +142,7 @@ expected<std::optional<trusted_file>> trust_store::find(
   const auto store = open_store(folder_);
   if (!store) return unexpected{store.error()};
   auto found = read_entry(entry_of(file));
-  if (found && found->file != file) found.reset();
+  if (found && !is_of(*found, file)) found.reset();
   return found;
 }
 
@@ -150,8 +159,7 @@ expected<void> trust_store::trust(const fs::path& file, const std::string& text,
   const unique_fd fd{
       ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (!fd) return problem(folder_, errno);
-  const auto bytes =
-      entry.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const auto bytes = dumped(entry) + "\n";
   if (write_all(fd.get(), bytes) &&
       ::rename(name.c_str(), entry_of(file).c_str()) == 0)
     return {};

@@ -276,6 +276,9 @@ error curl_error(CURLcode code, int status, std::string_view detail) {
     return {errc::model_error, op, "the server does not answer in HTTP", false,
             clean(words)};
   }
+  // Its name for headers, and for encodings in each other, that are too long.
+  if (code == CURLE_OUT_OF_MEMORY && status != 0)
+    words = "its headers or its encodings are longer than is read";
   if (status != 0) {
     return {errc::stream_interrupted,
             op,

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "runtime/config/home.hpp"
+#include "runtime/storage/private_files.hpp"
 #include "runtime/storage/read_only_journal.hpp"
 
 namespace riffle::service {
@@ -22,7 +23,16 @@ expected<std::shared_ptr<storage::journal>> open_journal(
   }
   if (use == journal_use::reads && !storage::is_writable(*folder))
     return storage::open_read_only_journal(*folder);
-  return storage::open_sqlite_journal(*folder, storage::durability::process);
+  auto opened =
+      storage::open_sqlite_journal(*folder, storage::durability::process);
+  if (opened || !opened.error().retryable) return opened;
+  // A full disk: what is there can be looked at, and deleted.
+  if (use == journal_use::reads) {
+    if (auto looked = storage::open_read_only_journal(*folder)) return looked;
+  } else if (storage::free_reserve(*folder)) {
+    return storage::open_sqlite_journal(*folder, storage::durability::process);
+  }
+  return opened;
 }
 
 }  // namespace riffle::service

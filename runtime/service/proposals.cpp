@@ -197,6 +197,11 @@ expected<void> decisions::check_approval(
   if (x.always == always_scope::pattern && what.pattern.empty())
     return unexpected{refused(
         what.id, "has no pattern for further calls: approve this call alone")};
+  if (x.always == always_scope::pattern && !x.arguments.empty())
+    return unexpected{refused(
+        what.id,
+        "has a pattern for the call as it was asked, not for other arguments: "
+        "say \"call\"")};
   return is_waited_for(what)
              ? expected<void>{}
              : check_folder(what.folder, "proposal " + what.id.value);

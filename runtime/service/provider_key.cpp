@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/expired_secrets.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
@@ -64,6 +67,36 @@ std::string first_line(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return {};
+}
+
+/// Keys that programs printed, and how many have each: two models may run the
+/// same one.
+struct held_keys {
+  std::mutex mutex;
+  std::map<std::string, std::size_t> counts;
+};
+
+held_keys& all_held() {
+  static auto* const x = new held_keys;  // threads may outlive statics
+  return *x;
+}
+
+void hold(const std::string& key) {
+  auto& x = all_held();
+  const std::lock_guard lock{x.mutex};
+  ++x.counts[key];
+  add_secret(key);
+}
+
+/// No request has it any more: a server that renews its keys for months must
+/// not look for each of them in every text.
+void let_go(const std::string& key) {
+  auto& x = all_held();
+  const std::lock_guard lock{x.mutex};
+  const auto found = x.counts.find(key);
+  if (found == x.counts.end() || --found->second > 0) return;
+  x.counts.erase(found);
+  forget_secret(key);
 }
 
 error stopped(const std::string& name) {
@@ -225,9 +258,13 @@ expected<std::string> command_key::run(const std::stop_token& stop) {
     failed_ = key.error();
     return key;
   }
-  std::erase(old_, *key);
+  const bool known = key_ == *key || std::erase(old_, *key) > 0;
+  if (!known) hold(*key);
   if (!key_.empty() && key_ != *key) old_.push_back(key_);
-  if (old_.size() > most_old) old_.pop_front();
+  if (old_.size() > most_old) {
+    let_go(old_.front());
+    old_.pop_front();
+  }
   key_ = *key;
   return key;
 }

@@ -145,15 +145,23 @@ expected<void> sessions::check_free(const session_snapshot& x) const {
 }
 
 /// The files go last: without its session nothing names them, while a session
-/// without its files could not be read.
+/// without its files could not be read. Only where its rows cannot go for want
+/// of room, they make it.
 expected<void> sessions::remove_one(const session_snapshot& x) const {
-  if (auto ok = journal_->delete_session(x.session); !ok) return ok;
-  std::error_code ignored;
-  for (const auto& call : x.calls)
-    if (const auto file = tools::kept_file(outputs_, call.call.id);
-        file && !outputs_.empty())
-      std::filesystem::remove(*file, ignored);
-  return {};
+  const auto remove_files = [&] {
+    std::error_code ignored;
+    bool any = false;
+    for (const auto& call : x.calls)
+      if (const auto file = tools::kept_file(outputs_, call.call.id);
+          file && !outputs_.empty())
+        any = std::filesystem::remove(*file, ignored) || any;
+    return any;
+  };
+  auto done = journal_->delete_session(x.session);
+  if (!done && done.error().retryable && remove_files())
+    done = journal_->delete_session(x.session);
+  if (done) remove_files();
+  return done;
 }
 
 }  // namespace riffle::service

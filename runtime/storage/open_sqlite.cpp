@@ -89,6 +89,7 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
     auto made = std::make_unique<sqlite_journal>(
         folder, std::move(options), std::move(*owner), std::move(connection));
     if (loss) made->note(*loss);
+    keep_reserve(folder);
     return made;
   } catch (const std::exception& problem) {
     return unexpected{describe_problem("open_journal", file, problem)};

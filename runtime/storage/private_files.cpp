@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/private_files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t of_others = S_IRWXG | S_IRWXO;
+constexpr const char* reserve_name = "reserve";
 
 /// Nothing if it is not there, or no file or folder.
 mode_t mode_of(const fs::path& x) {
@@ -65,6 +67,27 @@ void make_files_private(const fs::path& data_dir) {
                           data_dir.string() + " (mode " + octal(about.st_mode) +
                           "): chmod 700 '" + data_dir.string() +
                           "' keeps them out");
+}
+
+void keep_reserve(const fs::path& data_dir) {
+  constexpr std::uintmax_t most = std::uintmax_t{8} << 20;
+  constexpr std::uintmax_t plenty = std::uintmax_t{4} << 20;
+  const auto file = data_dir / reserve_name;
+  std::error_code unknown;
+  if (fs::exists(file, unknown) || unknown) return;
+  const auto disk = fs::space(data_dir, unknown);
+  if (unknown || disk.available < plenty) return;
+  const int fd =
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  const auto size = static_cast<off_t>(std::min(most, disk.available / 4));
+  const bool kept = ::posix_fallocate(fd, 0, size) == 0;
+  ::close(fd);
+  if (!kept) ::unlink(file.c_str());
+}
+
+bool free_reserve(const fs::path& data_dir) {
+  return ::unlink((data_dir / reserve_name).c_str()) == 0;
 }
 
 void create_private_file(const fs::path& file) {

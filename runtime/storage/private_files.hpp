@@ -16,4 +16,11 @@ void make_files_private(const std::filesystem::path& data_dir);
 /// its other files the mode of this one.
 void create_private_file(const std::filesystem::path& file);
 
+/// Sets up to 8 MiB of the disk aside in `data_dir/reserve`, where there is
+/// plenty: a deletion, which makes room, needs as much as it overwrites.
+void keep_reserve(const std::filesystem::path& data_dir);
+
+/// Gives it back to the disk; false: there was none.
+bool free_reserve(const std::filesystem::path& data_dir);
+
 }  // namespace riffle::storage

@@ -56,7 +56,9 @@ std::optional<grant_record> grant_of(const proposal_record& what,
       what.id,  what.session, what.folder, what.tool, what.definition,
       x.always, {},           x.by,        x.at};
   if (x.kept) out.session = {};
-  if (x.always == always_scope::pattern) out.what = what.pattern;
+  // It is the pattern of the call as it was asked, not of another one.
+  if (x.always == always_scope::pattern && x.arguments.empty())
+    out.what = what.pattern;
   if (x.always == always_scope::call)
     out.what = x.arguments.empty() ? what.arguments : x.arguments;
   const bool named = x.always == always_scope::tool || !out.what.empty();

@@ -20,12 +20,15 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_readers = 4;
 constexpr std::chrono::milliseconds timeout{10'000};
+constexpr std::uintmax_t least_index = 32u << 10;
 
 /// SQLite needs the index of the write-ahead log to read it. Where there is
 /// none and no log either, nobody writes: then the main file is all.
 sqlite::access access_of(const fs::path& file) {
   std::error_code none;
-  const bool has_index = fs::exists(file.string() + "-shm", none);
+  const auto index = fs::file_size(file.string() + "-shm", none);
+  // A smaller one was begun on a disk that was full.
+  const bool has_index = !none && index >= least_index;
   const auto log = fs::file_size(file.string() + "-wal", none);
   const bool has_log = !none && log > 0;
   return has_index || has_log ? sqlite::access::read : sqlite::access::frozen;

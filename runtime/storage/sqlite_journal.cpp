@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/storage/private_files.hpp"
 #include "runtime/storage/sqlite_guarded.hpp"
 #include "runtime/storage/storage_error.hpp"
 #include "runtime/storage/wal_check.hpp"
@@ -356,8 +357,15 @@ expected<std::map<std::string, std::string>> sqlite_journal::load_state(
 }
 
 expected<void> sqlite_journal::delete_session(const session_id& id) {
-  return write<void>("delete_session",
-                     [&] { return delete_in_transaction(id); });
+  const auto remove = [&] {
+    return write<void>("delete_session",
+                       [&] { return delete_in_transaction(id); });
+  };
+  auto done = remove();
+  // The way to make room on a full disk needs some.
+  if (!done && done.error().retryable && free_reserve(data_dir_))
+    done = remove();
+  return done;
 }
 
 expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {

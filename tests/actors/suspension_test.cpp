@@ -208,3 +208,34 @@ TEST_CASE("an expiry that cannot be stored is stored later") {
   CHECK(s.state() == storage::run_state::completed);
   check_log(s.stored());
 }
+
+TEST_CASE("a time limit does not outlive the run that was given another one") {
+  scene s;
+  const auto held = model_says("Hm. ") + scripted_model::hold;
+  s.x.provider->answers.insert(s.x.provider->answers.begin() + 1, 6, held);
+  auto spec = s.x.make_spec();
+  spec->time_limit = 60s;
+  s.journal->fail_at(3);
+  s.x.start(spec);
+  s.x.run_out(5s);
+  REQUIRE(s.x.reader->failure);
+  // It goes on, with its deadline, and soon stands still again.
+  s.journal->fail_at(s.journal->appended() + 2);
+  s.let_pass(20s);
+  CHECK(s.state() == storage::run_state::active);
+  auto longer = s.x.make_spec();
+  longer->time_limit = 1h;
+  s.journal->fail_writes(false);
+  s.x.reader = std::make_shared<recording_subscriber>();
+  s.x.resume(longer);
+  s.x.settle();
+  REQUIRE(s.x.opened);
+  REQUIRE_FALSE(s.x.opened->failure);
+  s.let_pass(90s);
+  CHECK(s.state() == storage::run_state::active);
+  CHECK(s.stored().find("time limit") == std::string::npos);
+  s.x.cancel("enough");
+  s.let_pass(10s);
+  CHECK(s.state() == storage::run_state::cancelled);
+  check_log(s.stored());
+}

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/secrets.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace riffle;
@@ -141,6 +142,19 @@ TEST_CASE("lines can be given to somebody else, and then to nobody else") {
   CHECK(seen == std::vector<std::string>{"a|heard|info", "a|heard too|error"});
   CHECK(stderr_of([] { log_warn("a", "back"); }).find("back") !=
         std::string::npos);
+}
+
+TEST_CASE("no field of a line shows a key") {
+  default_log guard;
+  init_log("info", "json");
+  add_secret("sk-canary-of-fields");
+  const auto text = stderr_of([] {
+    log_about(log_level::info, "a", "begins",
+              {{"run_id", "run_1"}, {"tool", "sk-canary-of-fields"}});
+  });
+  CHECK(text.find("canary") == std::string::npos);
+  CHECK(nlohmann::json::parse(text).at("tool") == "***");
+  CHECK(nlohmann::json::parse(text).at("run_id") == "run_1");
 }
 
 TEST_CASE("a line that a sink causes goes to standard error") {

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/expired_secrets.hpp"
 #include "runtime/base/secret_forms.hpp"
 #include "tests/support/catch.hpp"
 
@@ -68,6 +69,34 @@ TEST_CASE("a secret that was cut off at the end of a text is hidden, too") {
     CHECK(hidden("bad key " + key.substr(0, length), key) == "bad key ***");
   CHECK(hidden("sk-", key) == "sk-");
   CHECK(hidden("", key).empty());
+}
+
+TEST_CASE("a begin at the end is hidden wherever its first letter stands") {
+  const std::string key = "aaaa-aaaa-aaaab-0123456789";
+  CHECK(hidden("text aaaa-aaaa-aaaa", key) == "text ***");
+  CHECK(hidden("text aaaa aaaa-aaa", key) == "text aaaa ***");
+  CHECK(hidden("text aaaa-aa", key) == "text aaaa-aa");
+}
+
+TEST_CASE("a secret that is forgotten costs nothing more, others stay") {
+  const std::string kept = "sk-kept-one-0123456789";
+  add_secret(kept);
+  const auto name = [](int i) {
+    return "sk-renewed-" + std::to_string(100'000 + i) + "-key";
+  };
+  for (int i = 0; i < 1000; ++i) {
+    add_secret(name(i));
+    REQUIRE(redact(name(i)) == "***");
+    forget_secret(name(i));
+    REQUIRE(redact(name(i)) == name(i));
+  }
+  CHECK(redact("a " + kept) == "a ***");
+  forget_secret("sk-never-known");
+  ::setenv("RIFFLE_TEST_KEPT_KEY", "sk-of-a-variable", 1);
+  REQUIRE(read_key("RIFFLE_TEST_KEPT_KEY"));
+  forget_secret("sk-of-a-variable");
+  CHECK(redact(std::string{"sk-of-a-variable"}) == "***");
+  ::unsetenv("RIFFLE_TEST_KEPT_KEY");
 }
 
 TEST_CASE("what is too short is no secret") {

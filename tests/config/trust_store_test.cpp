@@ -60,6 +60,19 @@ TEST_CASE("what was trusted is found again, by its place") {
   CHECK(store.find("/y/riffle.toml")->has_value());
 }
 
+TEST_CASE("a folder whose name is no UTF-8 is trusted like others") {
+  const temp_folder x;
+  const trust_store store{x.path() / "trust"};
+  const fs::path file{"/x/nf\xff/riffle.toml"};
+  REQUIRE(store.trust(file, "text", {}));
+  const auto found = store.find(file);
+  REQUIRE((found && *found));
+  CHECK((*found)->text == "text");
+  CHECK_FALSE(store.find("/x/nf\xfe/riffle.toml")->has_value());
+  CHECK(store.revoke(file) == true);
+  CHECK_FALSE(store.find(file)->has_value());
+}
+
 TEST_CASE("what is trusted is the person's alone") {
   const temp_folder x;
   const auto folder = x.path() / "trust";

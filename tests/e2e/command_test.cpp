@@ -118,11 +118,12 @@ TEST_CASE("a command over its time limit ends with its descendants") {
                    std::string{table} + "timeout = \"1s\"\n");
   folder.write("work.sh",
                "(setsid bash -c 'echo >> begun; sleep 100' &)\n"
-               "echo >> begun\nsleep 100");
+               "echo >> begun\necho half\nsleep 100");
   const auto end = rt::riffle(folder, {"run", "--output", "jsonl", "go"});
   const auto events = rt::checked_events(end.out);
-  CHECK(rt::of_type(events, "tool_result").at(0)["data"]["outcome"] ==
-        "timed_out");
+  const auto result = rt::of_type(events, "tool_result").at(0)["data"];
+  CHECK(result["outcome"] == "timed_out");
+  CHECK(result["output"] == "half\n");  // the error names the limit
   CHECK(folder.lines("begun").size() == 2);
   CHECK(rt::processes_in(folder.path()).empty());
 }

@@ -144,3 +144,26 @@ TEST_CASE("who sees its own sessions alone grants and revokes in them alone") {
   CHECK(ann.send("DELETE", "/v1/grants/" + id, {}, {}).status == 200);
   CHECK(asks(ann, folder, "a"));
 }
+
+TEST_CASE("an approval with other arguments covers no pattern over HTTP") {
+  const work_folder folder;
+  write_server(folder, script);
+  served server{folder};
+  const auto who = server.user();
+  const auto run = begin(who, "s");
+  const auto id = question_of(who);
+  const json edited = {{"path", "notes/b.txt"}, {"content", "else"}};
+  const auto refused = who.post(
+      "/v1/proposals/" + id,
+      {{"decision", "approve"}, {"arguments", edited}, {"always", "pattern"}});
+  INFO(refused.body);
+  CHECK(refused.status >= 400);
+  CHECK(refused.body.find("other arguments") != std::string::npos);
+  CHECK(grants(who).empty());
+  CHECK(question_of(who) == id);  // still open
+  CHECK(who.post("/v1/proposals/" + id,
+                 {{"decision", "approve"}, {"arguments", edited}})
+            .status == 200);
+  await_end(who, run);
+  CHECK(grants(who).empty());
+}

@@ -301,3 +301,34 @@ TEST_CASE("a report keeps some violations and counts all") {
   CHECK(report.broken == 300);
   CHECK(report.violations.size() == check_report::max_violations);
 }
+
+TEST_CASE("a log that has no line ends is not read for ever") {
+  struct endless final : std::streambuf {
+    int_type underflow() override {
+      setg(bytes.data(), bytes.data(), bytes.data() + bytes.size());
+      return traits_type::to_int_type(bytes.front());
+    }
+    std::string bytes = std::string(1u << 20, 'x');
+  } bytes;
+  std::istream in{&bytes};
+  const auto report = check_events(in);
+  REQUIRE(report.broken == 2);
+  CHECK(report.violations.front().text.find("longer than 64 MiB") !=
+        std::string::npos);
+}
+
+TEST_CASE("long lines, and a last one without an end, are read whole") {
+  auto text = to_text(full_log());
+  text.pop_back();
+  std::istringstream in{text};
+  CHECK(check_events(in).ok());
+  for (const std::size_t size : {16382, 16383, 16384, 16385, 40000}) {
+    CAPTURE(size);
+    std::istringstream log{"{" + std::string(size - 2, ' ') + "}\n\n" + text};
+    const auto report = check_events(log);
+    REQUIRE(report.violations.size() >= 2);
+    CHECK(report.violations[0].line == 1);
+    CHECK(report.violations[1].line == 2);
+    CHECK(report.events == 25);
+  }
+}

@@ -172,6 +172,9 @@ TEST_CASE("the end of a connection is told by what was reached") {
   auto inside = curl_error(CURLE_PARTIAL_FILE, 200, "");
   CHECK(inside.code == errc::stream_interrupted);
   CHECK(inside.retryable);
+  CHECK(curl_error(CURLE_OUT_OF_MEMORY, 200, "").message ==
+        "the answer was cut: its headers or its encodings are longer than is "
+        "read");
   auto certificate = curl_error(CURLE_PEER_FAILED_VERIFICATION, 0, "");
   CHECK(certificate.code == errc::model_unreachable);
   CHECK_FALSE(certificate.retryable);

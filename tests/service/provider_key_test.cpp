@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/secrets.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/eventually.hpp"
@@ -108,4 +109,26 @@ TEST_CASE("a key program that its caller stopped is run by the next one") {
     CHECK(key.error().code == errc::invalid_config);
   }
   CHECK(x.runs() == 2);
+}
+
+TEST_CASE("only the last of many renewed keys are secrets") {
+  const temp_folder folder;
+  const auto file =
+      folder.write("print-key",
+                   "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\n"
+                   "echo renewed-key-number-$(wc -l < runs | tr -d ' ')-\n");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  command_key one{{file.string()}};
+  const auto key = [](int n) {
+    return "renewed-key-number-" + std::to_string(n) + "-";
+  };
+  REQUIRE(one.get({}) == key(1));
+  for (int i = 1; i < 30; ++i) {
+    model::transport_request request;
+    request.headers = {"Authorization: Bearer " + key(i)};
+    REQUIRE(one.renew(request, {}));
+    REQUIRE(request.headers.front().ends_with(key(i + 1)));
+  }
+  for (const int old : {30, 29, 14}) CHECK(redact(key(old)) == "***");
+  for (const int old : {1, 2, 13}) CHECK(redact(key(old)) == key(old));
 }

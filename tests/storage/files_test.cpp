@@ -31,6 +31,7 @@ std::string raw(const std::filesystem::path& folder) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator{folder}) {
     if (!entry.is_regular_file()) continue;
+    if (entry.path().filename() == "reserve") continue;  // nothing is in it
     std::ifstream in{entry.path(), std::ios::binary};
     all.append(std::istreambuf_iterator<char>{in}, {});
   }

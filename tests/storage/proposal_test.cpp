@@ -61,6 +61,13 @@ void finish(auto& k, run_record run) {
   put(k, run, {run});
 }
 
+/// Always for its pattern, which only the call as it was asked has.
+decision_record as_asked(const std::string& id) {
+  auto x = make_decision(id);
+  x.arguments = {};
+  return x;
+}
+
 std::optional<proposal_state> find(journal& j, const std::string& id) {
   proposal_filter filter;
   filter.id = proposal_id{id};
@@ -270,7 +277,7 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
   put(k, run,
       {make_proposal(run, "prop_1"), make_proposal(run, "prop_2"), plain});
   CHECK(k.j->grants({})->empty());
-  REQUIRE(k.j->decide(make_decision("prop_1"), {}));
+  REQUIRE(k.j->decide(as_asked("prop_1"), {}));
   auto call = make_decision("prop_2");
   call.always = always_scope::call;
   REQUIRE(k.j->decide(call, {}));
@@ -302,7 +309,7 @@ TEMPLATE_TEST_CASE("what is kept for a folder outlives its session", "",
   TestType k;
   const auto run = opened(k);
   put(k, run, {make_proposal(run, "prop_1")});
-  auto kept = make_decision("prop_1");
+  auto kept = as_asked("prop_1");
   kept.kept = true;
   REQUIRE(k.j->decide(kept, {}));
   const grant_record one{{"prop_1"}, {},     "/home/me/project",
@@ -321,6 +328,20 @@ TEST_CASE("a denial gives nothing, whatever it says") {
   const auto run = make_run("ses_1", "run_1");
   CHECK_FALSE(grant_of(make_proposal(run, "prop_1"),
                        make_decision("prop_1", proposal_outcome::denied)));
+}
+
+TEST_CASE("a call that was edited gives no pattern, which was another's") {
+  const auto run = make_run("ses_1", "run_1");
+  const auto what = make_proposal(run, "prop_1");
+  auto x = as_asked("prop_1");
+  REQUIRE(x.always == always_scope::pattern);
+  REQUIRE(grant_of(what, x));
+  CHECK(grant_of(what, x)->what == "make *");
+  x.arguments = R"({"command":"true"})";
+  CHECK_FALSE(grant_of(what, x));
+  x.always = always_scope::call;
+  REQUIRE(grant_of(what, x));
+  CHECK(grant_of(what, x)->what == x.arguments);
 }
 
 TEST_CASE("what is always approved covers calls that wait") {

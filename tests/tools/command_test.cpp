@@ -10,6 +10,7 @@
 #include "tests/support/repetitions.hpp"
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
+#include "tools/builtin/shell/bash.hpp"
 #include "tools/command/command_tool.hpp"
 #include "tools/process/process_tree.hpp"
 
@@ -87,6 +88,31 @@ TEST_CASE("an envelope has output, metadata or an error") {
   CHECK(both.text == "a\nb");
 }
 
+TEST_CASE("an error that is too long to be read is a failure all the same") {
+  fixture x;
+  const auto cap = GENERATE(std::size_t{64} << 10, std::size_t{8} << 20);
+  x.context.output_cap = cap;  // shorter, and longer than what is written
+  const auto filler = "head -c 2000000 /dev/zero | tr '\\0' x;";
+  for (const auto& [begin, end] :
+       {std::pair{R"({"error": "no \"such\" tick)", R"("})"},
+        std::pair{R"( {"error": "no \"such\" ticket", "output": ")", R"("})"},
+        std::pair{R"({"error":"no \"such\" ticket","metadata":{"a":")",
+                  R"("}})"}}) {
+    CAPTURE(begin, cap);
+    const auto bad = x.call("cat <<'X' | tr -d '\\n'\n" + std::string{begin} +
+                            "\nX\n" + filler + "echo '" + end + "'\n");
+    REQUIRE(bad.err);
+    CHECK(bad.err->code == errc::tool_execution_error);
+    CHECK(bad.err->message.starts_with("no \"such\" tick"));
+    CHECK(bad.err->message.size() < 3000);
+  }
+  for (const std::string begin :
+       {R"({"error": "none", "id": ")", R"({"id": ")", R"(["error": ")"}) {
+    CAPTURE(begin, cap);
+    CHECK_FALSE(x.call("cat <<'X'\n" + begin + "\nX\n" + filler).err);
+  }
+}
+
 TEST_CASE("other JSON is text") {
   fixture x;
   for (const std::string text :
@@ -121,7 +147,34 @@ TEST_CASE("JSON lines on stderr are progress, others are the log") {
   CHECK(all[3].message == "no number");
   CHECK(all[4].stream == "stderr");
   CHECK(all[5].stream == "stderr");
-  CHECK(all[6].message == "no end\n");
+  CHECK(all[6].message.starts_with("no end"));  // on a slow machine a piece
+}
+
+TEST_CASE("who writes without ever ending a line gives signs of life") {
+  fixture x;
+  const auto recorder = x.context.progress;
+  x.context.progress = [&](tool_progress_report report) {
+    x.folder.write("go_on", "");
+    recorder(std::move(report));
+  };
+  SECTION("a command, to standard error") {
+    const auto result = x.call(
+        "until [ -e go_on ]; do printf . >&2; sleep 0.02; done; echo >&2");
+    CHECK_FALSE(result.err);
+    CHECK(x.joined("stderr").starts_with('.'));
+  }
+  SECTION("a bar") {
+    CHECK_FALSE(x.call("until [ -e go_on ]; do printf '\\r10 %%' >&2;"
+                       "sleep 0.02; done")
+                    .err);
+  }
+  SECTION("a command line, to standard output") {
+    const auto result = make_bash({})->run(
+        {{"command", "until [ -e go_on ]; do printf .; sleep 0.02; done"}},
+        x.context);
+    CHECK_FALSE(result.err);
+    CHECK(x.joined("stdout").starts_with('.'));
+  }
 }
 
 TEST_CASE("progress comes while the command runs") {
@@ -268,8 +321,8 @@ TEST_CASE("a million reports and one endless line cost bounded memory") {
   CHECK_FALSE(x.call("yes '{\"progress\": 1}' | head -n 1000000 >&2;"
                      "head -c 100000000 /dev/zero | tr '\\0' x >&2")
                   .err);
-  CHECK(count == 1'000'001);
-  CHECK(longest == 4097);
+  CHECK(count >= 1'000'001);  // more pieces of the line where it takes long
+  CHECK(longest <= 4097);
 #if !defined(__SANITIZE_ADDRESS__)  // keeps hundreds of MiB of what was freed
   CHECK(peak_memory() - before < (24u << 20) * time_scale);
 #endif

@@ -163,6 +163,16 @@ TEST_CASE("the lock is held while a tool runs, hidden from it, and then gone") {
   CHECK_FALSE(std::filesystem::exists(x.context.guard_lock));
 }
 
+TEST_CASE("a command that cannot start leaves no lock") {
+  tool_fixture x;
+  x.context.guard_lock = x.folder.path() / "lock";
+  const auto result = make_bash({})->run(
+      {{"command", "true " + std::string(200'000, 'x')}}, x.context);
+  REQUIRE(result.err);
+  CHECK(result.err->code == errc::invalid_arguments);
+  CHECK_FALSE(std::filesystem::exists(x.context.guard_lock));
+}
+
 TEST_CASE("waiting for a guard is bounded, and free of what never was") {
   const temp_folder folder;
   const auto file = folder.path() / "lock";

@@ -22,7 +22,12 @@ struct command_result {
 ///     {"output": "…", "metadata": {…}}      {"error": "no such ticket"}
 ///
 /// An `output` that is no text is given as JSON. An envelope with a wrong type
-/// inside is no envelope. Longer texts than 1 MiB are never one.
+/// inside is no envelope. Of a text of more than 1 MiB only a failure counts
+/// that it begins with; the text stays as it is.
 command_result read_result(std::string text);
+
+/// The error of an envelope of which only the begin is there, or the begin of
+/// that error: what failed does not pass for a success because it is long.
+std::optional<std::string> failure_in_begin(std::string_view text);
 
 }  // namespace riffle::tools

@@ -98,6 +98,8 @@ class command_output final : public process_listener {
     }
   }
 
+  void on_quiet() override { lines.flush(); }
+
   void finish() {
     text_.clear();
     out_.finish(text_);
@@ -187,9 +189,14 @@ class command_tool final : public tool {
 
   [[nodiscard]] tool_output result_of(const process_end& end,
                                       const command_output& output) const {
-    auto result = output.kept.truncated()
-                      ? command_result{output.kept.text(), {}}
-                      : read_result(output.kept.text());
+    auto text = output.kept.text();
+    command_result result;
+    if (output.kept.truncated()) {
+      result.failure = failure_in_begin(text);
+      result.text = std::move(text);
+    } else {
+      result = read_result(std::move(text));
+    }
     add_metadata(end, output.kept, result.metadata);
     auto metadata =
         result.metadata.dump(-1, ' ', false, json::error_handler_t::replace);

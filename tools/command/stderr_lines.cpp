@@ -43,10 +43,23 @@ void stderr_lines::append(std::string_view text) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto room = longest_line - std::min(line_.size(), longest_line);
     line_.append(cut_utf8(text.substr(0, end), room));
+    unsaid_.append(text.substr(0, end));
+    if (unsaid_.size() > 2 * longest_line)
+      unsaid_ = tail_utf8(unsaid_, longest_line);
     if (end == text.size()) return;
     end_line();
     text.remove_prefix(end + 1);
   }
+}
+
+void stderr_lines::flush() {
+  const bool may_be_report =
+      line_.starts_with('{') && line_.size() < longest_line;
+  if (!report_ || unsaid_.empty() || may_be_report) return;
+  in_pieces_ = true;
+  report_({.message =
+               std::string{tail_utf8(std::exchange(unsaid_, {}), longest_line)},
+           .stream = "stderr"});
 }
 
 void stderr_lines::finish() {
@@ -54,13 +67,16 @@ void stderr_lines::finish() {
 }
 
 void stderr_lines::end_line() {
+  const auto rest = std::exchange(unsaid_, {});
+  const bool in_pieces = std::exchange(in_pieces_, false);
   auto report = read_report(line_);
   if (!report) {
     line_ += '\n';
     log_ += line_;
     if (log_.size() > 2 * kept_log) log_ = tail_utf8(log_, kept_log);
     report = tool_progress_report{};
-    report->message = line_;
+    report->message =
+        in_pieces ? std::string{tail_utf8(rest, longest_line)} + '\n' : line_;
     report->stream = "stderr";
   }
   line_.clear();

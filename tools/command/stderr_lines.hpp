@@ -16,8 +16,9 @@ namespace riffle::tools {
 ///     {"progress": 0.5, "total": 1, "message": "half of it"}
 ///
 /// (each key may be left out, but not all three) is a report; other lines are
-/// its log, reported as lines of the stream "stderr". Bounded: of a longer
-/// line the first 4 KiB count, of the whole log the last 2 KiB are kept.
+/// its log, reported as lines of the stream "stderr", or as pieces of a line
+/// whose end is long in coming. Bounded: of a longer line the first 4 KiB
+/// count, of the whole log the last 2 KiB are kept.
 class stderr_lines {
  public:
   using sink = std::function<void(tool_progress_report)>;
@@ -29,7 +30,9 @@ class stderr_lines {
   explicit stderr_lines(const sink& report) : report_{report} {}
 
   void append(std::string_view text);  ///< UTF-8
-  void finish();                       ///< a line without an end
+  /// Reports what waits for the end of its line, unless it may be a report.
+  void flush();
+  void finish();  ///< a line without an end
 
   /// The end of the log, without blanks around it.
   [[nodiscard]] std::string log() const;
@@ -39,6 +42,8 @@ class stderr_lines {
 
   const sink& report_;
   std::string line_;
+  std::string unsaid_;      ///< what of the line was not reported: its end
+  bool in_pieces_ = false;  ///< a piece of the line was reported
   std::string log_;
 };
 

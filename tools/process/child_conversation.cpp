@@ -75,6 +75,8 @@ child_call child_conversation::run(const json& arguments,
   send_some();
   while (!child_.ended_ && (!done_ || end_asked_ || stop_asked_)) {
     const auto now = clock::now();
+    // Where no descriptor was left for it, nothing wakes us.
+    if (!wake_ && !stop_asked_ && context.stop.stop_requested()) on_stop();
     if (end_at_ && !end_asked_ && (done_ || now >= *end_at_)) {
       if (closed_ && lost_.empty()) lost_ = "it closed its channel";
       ask_end();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runtime/base/descriptor_limit.hpp"
+#include "runtime/base/log.hpp"
 #include "tools/process/orphans.hpp"
 #include "tools/process/process_tree.hpp"
 
@@ -136,13 +137,22 @@ expected<void> check(const process_request& request) {
   return {};
 }
 
-unexpected spawn_failure(int number) {
+unexpected spawn_failure(int number, const process_request& request) {
   if (number == E2BIG)
     return failure(errc::invalid_arguments,
                    "the command is too long for the system (128 KB); write a "
                    "script file and run that");
   errno = number;
-  return no_resource("guard");
+  auto result = no_resource("guard");
+  if (number == ENOENT && request.guard_program.starts_with("/proc/"))
+    result.value().message +=
+        ": " + request.guard_program + " is not there; is /proc mounted?";
+  return result;
+}
+
+/// Nothing began, and it is locked by us: nobody else may look at it.
+void give_up_lock(const process_request& request) {
+  if (!request.lock.empty()) ::unlink(request.lock.c_str());
 }
 
 }  // namespace
@@ -170,7 +180,11 @@ expected<guarded_process> guarded_process::start(
     auto locked = lock_for_guard(request.lock);
     if (!locked) return unexpected{std::move(locked).error()};
     lock = std::move(*locked);
-    if (!lift(lock)) return no_resource("file descriptors");
+    if (!lift(lock)) {
+      auto why = no_resource("file descriptors");
+      give_up_lock(request);
+      return why;
+    }
     plan.give(lock.get(), guard_lock);
   }
   auto command = guard_command(request);
@@ -182,7 +196,8 @@ expected<guarded_process> guarded_process::start(
       &plan.attributes, pointers(command).data(), pointers(environment).data());
   if (number != 0) {
     result.pid_ = -1;
-    return spawn_failure(number);
+    give_up_lock(request);
+    return spawn_failure(number, request);
   }
   restore_descriptor_limit(result.pid_);
   live_guards::add(result.pid_);
@@ -263,7 +278,12 @@ std::optional<guard_report> guarded_process::finish() {
   live_guards::remove(pid_);
   pid_ = -1;
   const bool told = count == sizeof(report);
-  if (!told) end_orphans(started_);
+  if (!told && !end_orphans(started_)) {
+    log_warn("process",
+             "what a killed guard left does not end; its lock is kept until "
+             "this process ends");
+    static_cast<void>(lock_.release());
+  }
   lock_.reset();
   if (!told) return std::nullopt;
   return report;

@@ -24,6 +24,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t read_size = 64u << 10;
 constexpr milliseconds quiet_time{100};
+constexpr milliseconds long_line{500};
 constexpr std::chrono::seconds stuck_after{30};
 /// What a pipe can hold at most without privileges (pipe-max-size).
 constexpr std::size_t most_left_over = 1u << 20;
@@ -52,10 +53,14 @@ class pump {
         listener_{listener},
         process_{process},
         buffer_(read_size),
+        token_{stop},
         stop_{std::move(stop), [this] { ::eventfd_write(wake_.get(), 1); }} {}
 
   expected<process_end> run() {
     for (;;) {
+      // Where no descriptor was left for it, nothing wakes us.
+      if (!asked_ && !wake_ && token_.stop_requested())
+        ask_end(process_end::why::cancelled);
       if (!asked_ && request_.deadline &&
           steady_clock::now() >= *request_.deadline)
         ask_end(process_end::why::timed_out);
@@ -88,6 +93,7 @@ class pump {
     if (ready <= 0) return false;
     if (fds[1].revents != 0) read_some(process_.out, output_stream::out);
     if (fds[2].revents != 0) read_some(process_.err, output_stream::err);
+    tell_long_lines();
     if (fds[3].revents != 0) ask_end(process_end::why::cancelled);
     return fds[0].revents != 0;
   }
@@ -115,8 +121,24 @@ class pump {
       return 0;
     }
     const auto size = static_cast<std::size_t>(count);
-    listener_.on_output(stream, {buffer_.data(), size});
+    const std::string_view bytes{buffer_.data(), size};
+    auto& begun = stream == output_stream::out ? out_line_ : err_line_;
+    if (bytes.back() == '\n')
+      begun.reset();
+    else if (!begun || bytes.find('\n') != bytes.npos)
+      begun = steady_clock::now();
+    listener_.on_output(stream, bytes);
     return size;
+  }
+
+  /// Who writes dots, or draws a bar, never pauses, and is not silent.
+  void tell_long_lines() {
+    const auto late = steady_clock::now() - long_line;
+    if ((!out_line_ || *out_line_ > late) && (!err_line_ || *err_line_ > late))
+      return;
+    listener_.on_quiet();
+    for (auto* begun : {&out_line_, &err_line_})
+      if (*begun) *begun = steady_clock::now();
   }
 
   void drain(unique_fd& from, output_stream stream) {
@@ -153,8 +175,12 @@ class pump {
   process_listener& listener_;
   guarded_process& process_;
   std::vector<char> buffer_;
+  /// When the line began that has no end yet, or was told of last.
+  std::optional<time_point> out_line_;
+  std::optional<time_point> err_line_;
   std::optional<process_end::why> asked_;
   time_point stuck_at_;
+  const std::stop_token token_;
   unique_fd wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::stop_callback<std::function<void()>> stop_;  // after what it uses
 };
