@@ -278,9 +278,9 @@ unless [mcp.NAME] trust = "annotations" or its own table says otherwise. What
 before you have looked again. A server over HTTP that wants you to log in says
 so; 'login' opens the page where you agree in your browser ($BROWSER; else it
 prints the address) and keeps the token in the data folder, for you alone, where
-it is made new as long as that works. 'serve' is the other side: a client starts it and
-gives tasks to Riffle (run_task). Exit status: 0 done, 1 the server or the call
-failed, 2 usage or configuration.)";
+it is made new as long as that works. 'serve' is the other side: a client starts
+it and gives tasks to Riffle (run_task). Exit status: 0 done, 1 the server or
+the call failed, 2 usage or configuration.)";
 
 inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml
