@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <random>
+#include <sys/random.h>
 
 #include <curl/curl.h>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/base/encoding.hpp"
 #include "runtime/base/media.hpp"
 
 namespace riffle::testing {
@@ -138,9 +139,10 @@ std::vector<std::string> oauth_world::secrets() const {
 }
 
 std::string oauth_world::fresh(const std::string& what) {
-  auto out = "canary-" + what + "-" + std::to_string(++count_) + "-" +
-             std::to_string(std::random_device{}()) + "-" +
-             std::to_string(std::random_device{}());
+  std::string bytes(12, '\0');
+  static_cast<void>(::getrandom(bytes.data(), bytes.size(), 0));
+  auto out =
+      "canary-" + what + "-" + std::to_string(++count_) + "-" + hex_text(bytes);
   secrets_.push_back(out);
   return out;
 }
