@@ -264,6 +264,8 @@ inline constexpr auto mcp = R"(Examples:
   riffle mcp approve files
   riffle mcp import .mcp.json
   riffle mcp read file:///a.txt --server files
+  riffle mcp login docs
+  riffle mcp logout docs
   riffle mcp remove files
   riffle mcp serve --config riffle.toml
 
@@ -273,9 +275,12 @@ is in use (else your own one); an agent that is not named there names
 "mcp:NAME", or single tools, in its list of tools. Each tool counts as one that changes things
 unless [mcp.NAME] trust = "annotations" or its own table says otherwise. What
 'approve' has shown is remembered: a tool that is another one later is not used
-before you have looked again. 'serve' is the other side: a client starts it and
-gives tasks to Riffle (run_task). Exit status: 0 done, 1 the server or the call
-failed, 2 usage or configuration.)";
+before you have looked again. A server over HTTP that wants you to log in says
+so; 'login' opens the page where you agree in your browser ($BROWSER; else it
+prints the address) and keeps the token in the data folder, for you alone, where
+it is made new as long as that works. 'serve' is the other side: a client starts
+it and gives tasks to Riffle (run_task). Exit status: 0 done, 1 the server or
+the call failed, 2 usage or configuration.)";
 
 inline constexpr auto config = R"(Examples:
   riffle config check --config riffle.toml

@@ -167,6 +167,8 @@ struct mcp_command {
     import,
     read,
     serve,
+    login,
+    logout,
   };
   common_options common;
   what action = what::list;
@@ -182,6 +184,12 @@ struct mcp_command {
   std::string file;                  ///< of import
   std::string uri;                   ///< of read; "": all
   approve approval = approve::none;  ///< of serve
+  std::string client_id;             ///< of login: "": it is registered
+  std::string client_secret_env;     ///< of login
+  std::string scope;                 ///< of login: "": what the server wants
+  std::uint16_t port = 0;            ///< of login: 0: any
+  bool no_browser = false;           ///< of login
+  duration limit = std::chrono::minutes{5};  ///< of login
 };
 
 struct models_command {

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
 // riffle mcp
+#include "messages/duration_text.hpp"
 #include "runtime/cli/help.hpp"
 #include "runtime/cli/parser.hpp"
 
 namespace riffle::cli {
+
+namespace {
+
+std::string check_wait(const std::string& text) {
+  const auto x = parse_duration(text);
+  if (x && *x > duration{}) return {};
+  return "\"" + text + "\" is not a duration such as 90s or 5m";
+}
+
+}  // namespace
 
 void parser::add_mcp() {
   auto* x = app.add_subcommand(
@@ -52,6 +63,41 @@ void parser::add_mcp() {
       ->type_name("ask|all|none")
       ->check(CLI::IsMember({"ask", "all", "none"}));
   add_mcp_read(*add("read", "Print a resource of a server", what::read));
+  add_mcp_login(*add("login", "Log in at a server over HTTP", what::login));
+  name(add("logout", "Forget the login at a server", what::logout),
+       "The server")
+      ->required();
+}
+
+void parser::add_mcp_login(CLI::App& sub) {
+  sub.add_option("NAME", mcp.name, "The server")
+      ->required()
+      ->check(not_empty());
+  sub.add_option("--scope", mcp.scope,
+                 "What the token is to allow, names between blanks (default: "
+                 "what the server asks for)");
+  sub.add_option("--client-id", mcp.client_id,
+                 "A program that the authorization server knows (default: "
+                 "Riffle is registered there)")
+      ->type_name("ID");
+  sub.add_option("--client-secret-env", mcp.client_secret_env,
+                 "The variable that holds its secret, if it has one")
+      ->type_name("NAME")
+      ->needs("--client-id");
+  sub.add_option("--port", mcp.port,
+                 "Where the browser brings the answer, on 127.0.0.1 (default: "
+                 "a free port)")
+      ->type_name("N");
+  sub.add_flag("--no-browser", mcp.no_browser,
+               "Print the page's address, and open nothing");
+  sub.add_option_function<std::string>(
+         "--timeout",
+         [this](const std::string& text) {
+           mcp.limit = parse_duration(text).value_or(mcp.limit);
+         },
+         "Longest wait for your answer (default: 5m)")
+      ->type_name("DURATION")
+      ->check(CLI::Validator{check_wait, ""});
 }
 
 void parser::add_mcp_read(CLI::App& sub) {

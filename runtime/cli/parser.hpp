@@ -106,6 +106,7 @@ struct parser {
   void add_mcp_add(CLI::App& sub);
   void add_mcp_read(CLI::App& sub);
   void add_mcp_call(CLI::App& sub);
+  void add_mcp_login(CLI::App& sub);
   void add_insecure(CLI::App& x);
   common_options finish_common() const;
   resume_options finish_choices() const;

@@ -2,6 +2,7 @@
 // All routes. What clients are told of them is openapi.json; a test compares.
 #include <array>
 
+#include "runtime/http/mcp_routes.hpp"
 #include "runtime/http/other_routes.hpp"
 #include "runtime/http/run_routes.hpp"
 
@@ -47,6 +48,7 @@ std::span<const route> routes() noexcept {
       route{"GET", "/v1/agents", role::read, list_agents},
       route{"POST", "/v1/login", open, log_in, true},
       route{"POST", "/v1/logout", open, log_out, true},
+      route{"POST", "/mcp", role::run, serve_mcp, true, true},
       route{"GET", "/healthz", open, health},
       route{"GET", "/readyz", open, ready},
       route{"GET", "/metrics", role::read, metrics},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Servers that nobody here wrote, from npm, as tools of the installed program.
 // Skipped where npm or its registry is missing.
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "tests/support/canary.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/repetitions.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace std::chrono_literals;
@@ -170,36 +172,108 @@ TEST_CASE("server-memory keeps what it is told") {
   CHECK(found.out.find("shuffles") != std::string::npos);
 }
 
+namespace {
+
+/// The suite's servers listen everywhere, so they get a network of their own.
+bool has_own_network() {
+  return std::system("unshare -rn true 2>/dev/null") == 0;
+}
+
+constexpr auto no_network = "this system allows no network of its own";
+
+void check_scenario(const fs::path& packages, const std::string& scenario) {
+  CAPTURE(scenario);
+  const auto suite =
+      packages / "@modelcontextprotocol" / "conformance" / "dist" / "index.js";
+  const auto client = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" /
+                      "mcp" / "conformance_client.mjs";
+  const rt::work_folder folder;
+  const auto node = node_in(packages);
+  const auto script = "ip link set lo up; exec '" + node + "' '" +
+                      suite.string() + "' client --command \"'" + node + "' '" +
+                      client.string() + "'\" --scenario " + scenario +
+                      " -o results";
+  rt::program run{
+      "/usr/bin/unshare",
+      folder,
+      {"-rn", "bash", "-c", script},
+      {{"RIFFLE", rt::installed_riffle().string()}, {"RIFFLE_CONFIG", ""}}};
+  const auto end = run.wait();
+  CAPTURE(end.out, end.err);
+  CHECK(end.status == 0);
+}
+
+}  // namespace
+
 TEST_CASE("the conformance suite passes what it asks of clients") {
   const auto npm = packages();
   if (!npm) return rt::skip(missing);
-  // Its servers listen everywhere, so they get a network of their own.
-  if (std::system("unshare -rn true 2>/dev/null") != 0)
-    return rt::skip("this system allows no network of its own");
-  const auto suite =
-      *npm / "@modelcontextprotocol" / "conformance" / "dist" / "index.js";
-  const auto client = fs::path{RIFFLE_SOURCE_DIR} / "tests" / "e2e" / "npm" /
-                      "mcp" / "conformance_client.mjs";
+  if (!has_own_network()) return rt::skip(no_network);
   for (const auto* scenario :
        {"initialize", "tools_call", "elicitation-sep1034-client-defaults",
         "sse-retry", "request-metadata", "sep-2322-client-request-state",
         "http-standard-headers", "http-custom-headers",
         "http-invalid-tool-headers", "json-schema-ref-no-deref",
-        "json-schema-2020-12-preservation"}) {
-    CAPTURE(scenario);
-    const rt::work_folder folder;
-    const auto node = node_in(*npm);
-    const auto script = "ip link set lo up; exec '" + node + "' '" +
-                        suite.string() + "' client --command \"'" + node +
-                        "' '" + client.string() + "'\" --scenario " + scenario +
-                        " -o results";
-    rt::program run{
-        "/usr/bin/unshare",
-        folder,
-        {"-rn", "bash", "-c", script},
-        {{"RIFFLE", rt::installed_riffle().string()}, {"RIFFLE_CONFIG", ""}}};
-    const auto end = run.wait();
-    CAPTURE(end.out, end.err);
-    CHECK(end.status == 0);
-  }
+        "json-schema-2020-12-preservation"})
+    check_scenario(*npm, scenario);
+}
+
+TEST_CASE("the conformance suite passes what it asks of /mcp") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  if (!has_own_network()) return rt::skip(no_network);
+  const auto suite =
+      *npm / "@modelcontextprotocol" / "conformance" / "dist" / "index.js";
+  const rt::work_folder folder;
+  folder.write("script.toml", "[[steps]]\ntext = \"Done.\"\n");
+  folder.write("riffle.toml",
+               "[runtime]\ndata_dir = \"data\"\n[models.default]\ndialect = "
+               "\"scripted\"\nscript = \"script.toml\"\n");
+  std::string asks;
+  const auto add = [&](const std::string& scenario, const std::string& more) {
+    asks += "'" + node_in(*npm) + "' '" + suite.string() +
+            "' server --url http://127.0.0.1:7433/mcp --scenario " + scenario +
+            more + " || { echo RED " + scenario + more + "; bad=1; }\n";
+  };
+  for (const auto* scenario :
+       {"server-initialize", "server-session-lifecycle", "ping", "tools-list",
+        "server-sse-multiple-streams", "resources-list",
+        "dns-rebinding-protection"})
+    add(scenario, "");
+  for (const auto* scenario :
+       {"tools-list", "resources-list", "http-header-validation"})
+    add(scenario, " --spec-version 2026-07-28 --force");
+  const auto script = "ip link set lo up; '" + rt::installed_riffle().string() +
+                      "' serve --no-token --config riffle.toml & p=$!\n"
+                      "until (exec 3<>/dev/tcp/127.0.0.1/7433) 2>/dev/null; "
+                      "do kill -0 $p || exit 9; sleep 0.1; done\nbad=0\n" +
+                      asks + "kill $p; wait $p; exit $bad\n";
+  rt::program run{"/usr/bin/unshare", folder, {"-rn", "bash", "-c", script}};
+  const auto end = run.wait();
+  CAPTURE(end.out, end.err);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("the conformance suite passes what it asks of logins") {
+  const auto npm = packages();
+  if (!npm) return rt::skip(missing);
+  if (!has_own_network()) return rt::skip(no_network);
+  constexpr std::array all{
+      "scope-step-up", "authorization-server-migration",
+      "token-endpoint-auth-basic", "iss-wrong-issuer", "resource-mismatch",
+      // Longer looks take the rest, too.
+      "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3",
+      "basic-cimd", "scope-from-www-authenticate",
+      "scope-from-scopes-supported", "scope-omitted-when-undefined",
+      "scope-retry-limit", "token-endpoint-auth-post",
+      "token-endpoint-auth-none", "pre-registration",
+      "2025-03-26-oauth-metadata-backcompat",
+      "2025-03-26-oauth-endpoint-fallback", "offline-access-scope",
+      "offline-access-not-supported", "iss-supported", "iss-not-advertised",
+      "iss-supported-missing", "iss-unexpected", "iss-normalized",
+      "metadata-issuer-mismatch"};
+  constexpr int rest = static_cast<int>(all.size());
+  const int count = rt::repetitions(5, rest, rest);
+  for (int i = 0; i < count; ++i)
+    check_scenario(*npm, std::string{"auth/"} + all.at(i));
 }

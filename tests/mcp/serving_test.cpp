@@ -177,3 +177,36 @@ TEST_CASE("what is no request is refused in form") {
             .at("error")
             .at("code") == -32602);
 }
+
+TEST_CASE("the newer era: what may be kept how long, and what is gone") {
+  world w;
+  const auto result_of = [&](const char* method) {
+    return w.answer(ask(1, method, modern({{"uri", "x:1"}}))).at("result");
+  };
+  for (const auto* method : {"tools/list", "server/discover"}) {
+    CHECK(result_of(method).at("ttlMs") == 3'600'000);
+    CHECK(result_of(method).at("cacheScope") == "public");
+  }
+  for (const auto* method :
+       {"resources/list", "resources/templates/list", "resources/read"}) {
+    CHECK(result_of(method).at("ttlMs") == 0);
+    CHECK(result_of(method).at("cacheScope") == "private");
+  }
+  for (const auto* method : {"ping", "initialize"})
+    CHECK(w.answer(ask(1, method, modern())).at("error").at("code") == -32601);
+  auto unable = modern();
+  unable["_meta"].erase("io.modelcontextprotocol/clientCapabilities");
+  CHECK(w.answer(ask(1, "tools/list", unable)).at("error").at("code") ==
+        -32602);
+  CHECK_FALSE(w.answer(ask(1, "ping")).at("result").contains("ttlMs"));
+}
+
+TEST_CASE("where each message may be of another client, none must begin") {
+  serving_options how;
+  how.has_begun = true;
+  serving_core core{std::move(how)};
+  serving_effects out;
+  core.on_text(ask(1, "tools/list", json::object()).dump(), out);
+  REQUIRE(out.size() == 1);
+  CHECK(json::parse(std::get<send_text>(out[0]).text).contains("result"));
+}

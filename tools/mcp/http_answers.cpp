@@ -29,6 +29,7 @@ std::optional<rpc_error> error_in(const std::string& body) {
 
 std::string status_text(const exchange_end& x) {
   std::string out = "it answers with HTTP " + std::to_string(x.status);
+  if (!x.advice.empty()) return out + ": " + x.advice;
   if (x.status == unauthorized || x.status == forbidden)
     out += ": it wants a token; name the variable that holds it in token_env";
   if (!x.body.empty()) out += ": " + with_dots(trimmed(x.body), 200);

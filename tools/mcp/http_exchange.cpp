@@ -137,8 +137,10 @@ class transfer {
       stream_ = lower(value).starts_with("text/event-stream");
     else if (name == "mcp-session-id")
       end_.session = value;
-    else if (name == "www-authenticate")
-      end_.authenticate = value;
+    else if (name == "www-authenticate" &&
+             end_.authenticate.size() < longest_refusal)
+      end_.authenticate.append(end_.authenticate.empty() ? "" : ", ")
+          .append(value);
   }
 
   static std::size_t on_body(char* data, std::size_t, std::size_t size,

@@ -42,7 +42,8 @@ struct exchange_end {
   std::string body{};     ///< of an answer that is no 2xx, cut
   std::string last_event_id{};
   std::optional<std::uint64_t> retry_ms{};
-  std::string authenticate{};  ///< `WWW-Authenticate`
+  std::string authenticate{};  ///< `WWW-Authenticate`, all of them
+  std::string advice{};        ///< what a person does about a 401 or 403
 };
 
 exchange_end exchange(const exchange_request& x);

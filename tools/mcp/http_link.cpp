@@ -15,7 +15,6 @@
 #include "runtime/base/text.hpp"
 #include "tools/mcp/call.hpp"
 #include "tools/mcp/http_answers.hpp"
-#include "tools/mcp/http_exchange.hpp"
 
 namespace riffle::mcp {
 
@@ -94,7 +93,7 @@ class http_link final : public link {
     x.headers = headers_of("", {});
     x.headers.push_back("Mcp-Session-Id: " + session);
     x.until = steady_clock::now() + notify_limit / 5;
-    static_cast<void>(exchange(x));
+    static_cast<void>(exchange_as(options_.who.get(), x));
   }
 
  private:
@@ -156,7 +155,7 @@ class http_link final : public link {
     auto one = exchange_of(x, id);
     one.headers = headers_of(x.method, x);
     one.body = std::move(text);
-    auto end = exchange(one);
+    auto end = exchange_as(options_.who.get(), one);
     send_replies();
     if (x.method == "initialize" && !end.session.empty()) {
       const std::lock_guard lock{mutex_};
@@ -168,7 +167,7 @@ class http_link final : public link {
       more.method = "GET";
       more.headers = headers_of("", x);
       more.headers.push_back("Last-Event-ID: " + end.last_event_id);
-      auto next = exchange(more);
+      auto next = exchange_as(options_.who.get(), more);
       send_replies();
       if (next.last_event_id.empty()) next.last_event_id = end.last_event_id;
       if (!next.retry_ms) next.retry_ms = end.retry_ms;
@@ -225,6 +224,8 @@ class http_link final : public link {
       give_up("it has ended the session");
       return lost{"it has ended the session"};
     }
+    if (!end.advice.empty())
+      return rpc_error{code::not_let_in, status_text(end), {}};
     if (auto error = error_in(end.body)) return *std::move(error);
     if (end.status >= server_fault) return lost{status_text(end)};
     if (end.status >= bad_request || end.status / 100 == 3)
@@ -311,7 +312,7 @@ class http_link final : public link {
     x.body = std::move(text);
     x.connect_timeout = options_.connect_timeout;
     x.until = steady_clock::now() + notify_limit;
-    static_cast<void>(exchange(x));
+    static_cast<void>(exchange_as(options_.who.get(), x));
   }
 
   /// The server's own stream, if it offers one: one that refuses the request
@@ -370,7 +371,7 @@ class http_link final : public link {
       return true;
     };
     x.on_answer = [there] { there->tell(); };
-    return exchange(x);
+    return exchange_as(options_.who.get(), x);
   }
 
   const http_link_options options_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/mcp/link.hpp"
+#include "tools/mcp/token_holder.hpp"
 
 namespace riffle::mcp {
 
@@ -12,6 +14,8 @@ struct http_link_options {
   std::string name{};                  ///< of the server, for the log
   std::string url{};                   ///< http:// or https://
   std::vector<std::string> headers{};  ///< "Name: value", of each request
+  /// The token of a login, if there is one; null: there never is.
+  std::shared_ptr<token_holder> who{};
   identity me{};
   duration connect_timeout = std::chrono::seconds{10};
   /// Between two tries to go on with a stream that broke, if the server does

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/memory.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "messages/json_strict.hpp"
 #include "runtime/base/read_within.hpp"
-#include "runtime/base/unique_fd.hpp"
+#include "tools/mcp/private_file.hpp"
 
 namespace riffle::mcp {
 
@@ -19,23 +13,6 @@ std::string text_at(const json& x, const char* key) {
   const auto found = x.find(key);
   if (found == x.end() || !found->is_string()) return {};
   return found->get<std::string>();
-}
-
-unexpected failure(const std::filesystem::path& file) {
-  return unexpected{error{.code = errc::storage_unavailable,
-                          .op = "mcp",
-                          .message = "cannot write " + file.string(),
-                          .cause = std::strerror(errno)}};
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace
@@ -62,13 +39,7 @@ remembered recall(const std::filesystem::path& folder,
 
 expected<void> remember(const std::filesystem::path& folder,
                         const std::string& server, const remembered& x) {
-  std::error_code ignored;
-  // The folder of all data, if it is the first in it, is nobody else's either.
-  std::filesystem::create_directories(folder.parent_path().parent_path(),
-                                      ignored);
-  ::mkdir(folder.parent_path().c_str(), S_IRWXU);
-  ::mkdir(folder.c_str(), S_IRWXU);
-  ::chmod(folder.c_str(), S_IRWXU);
+  make_private_folder(folder);
   json out = {{"identity", x.identity}, {"approved", x.approved}};
   if (x.speaks) out["era"] = to_string(*x.speaks);
   out["tools"] = json::object();
@@ -76,16 +47,7 @@ expected<void> remember(const std::filesystem::path& folder,
     out["tools"][name] = {{"digest", tool.digest},
                           {"description", tool.description},
                           {"input_schema", tool.input_schema}};
-  const auto file = folder / (server + ".json");
-  const auto fresh = folder / (server + "." + std::to_string(::getpid()));
-  {
-    const unique_fd fd{::open(fresh.c_str(),
-                              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                              S_IRUSR | S_IWUSR)};
-    if (!fd || !write_all(fd.get(), out.dump(1) + "\n")) return failure(fresh);
-  }
-  if (::rename(fresh.c_str(), file.c_str()) != 0) return failure(file);
-  return {};
+  return write_private_file(folder / (server + ".json"), out.dump(1) + "\n");
 }
 
 approved_tool approval_of(const tool_def& x) {

@@ -156,6 +156,9 @@ std::optional<expected<introduction>> judge_discovery(const answer& x) {
     return read_discovery(*result);
   }
   const auto& error = std::get<rpc_error>(x);
+  // Of another era or not: no other word helps, and its answer to that would
+  // hide what does.
+  if (error.number == code::not_let_in) return failure(error.message);
   if (error.number != code::unsupported_version) return {};
   const auto data = error.data.is_object() ? error.data : json::object();
   const auto offered = data.find("supported");

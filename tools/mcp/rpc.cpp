@@ -53,6 +53,7 @@ std::string to_text(const json& x) {
 }
 
 std::string render(const rpc_error& x) {
+  if (x.number == code::not_let_in) return x.message;
   return std::to_string(x.number) + ": " + x.message;
 }
 

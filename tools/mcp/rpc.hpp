@@ -33,6 +33,8 @@ inline constexpr int internal = -32603;
 inline constexpr int header_mismatch = -32020;
 inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_version = -32022;
+/// None of the protocol's: HTTP's, of a request that was not let in.
+inline constexpr int not_let_in = 401;
 }  // namespace code
 
 /// An error of the protocol: the request was not carried out.

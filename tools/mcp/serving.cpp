@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto version_key = "io.modelcontextprotocol/protocolVersion";
 constexpr auto info_key = "io.modelcontextprotocol/serverInfo";
+constexpr auto able_key = "io.modelcontextprotocol/clientCapabilities";
 
 const json& object_at(const json& x, const char* key) {
   static const json none = json::object();
@@ -41,6 +42,28 @@ send_text refusal(const json& id, const rpc_error& x) {
 json complete(json result, bool modern) {
   if (modern) result["resultType"] = "complete";
   return result;
+}
+
+/// How long what is read may be kept: tools stay as they are while this
+/// program does, everything else may be another one at once.
+json with_life(json result, const std::string& method) {
+  constexpr std::int64_t hour_ms = 3'600'000;
+  const bool fixed = method == "tools/list" || method == "server/discover";
+  if (!fixed && !method.starts_with("resources/")) return result;
+  result["ttlMs"] = fixed ? hour_ms : 0;
+  result["cacheScope"] = fixed ? "public" : "private";
+  return result;
+}
+
+std::variant<json, rpc_error> no_method(const std::string& method) {
+  return rpc_error{code::method_not_found,
+                   "there is no method " + with_dots(method, 100),
+                   {}};
+}
+
+/// What the newer era has no more.
+bool is_gone(const std::string& method) {
+  return method == "ping" || method == "initialize";
 }
 
 }  // namespace
@@ -74,14 +97,20 @@ void serving_core::on_request(const json& x, serving_effects& out) {
   const auto method = text_at(x, "method");
   const auto& params = object_at(x, "params");
   const auto& id = x.at("id");
-  const auto version = text_at(object_at(params, "_meta"), version_key);
+  const auto& meta = object_at(params, "_meta");
+  const auto version = text_at(meta, version_key);
   const bool modern = !version.empty();
   if (modern && version != modern_version)
     return void(out.emplace_back(refusal(
         id, {code::unsupported_version,
              "this server does not speak " + with_dots(version, 40),
              {{"supported", {modern_version}}, {"requested", version}}})));
-  const bool first = method == "initialize" || method == "ping";
+  const auto able = meta.find(able_key);
+  if (modern && (able == meta.end() || !able->is_object()))
+    return void(out.emplace_back(refusal(
+        id,
+        {code::invalid_params, std::string{"_meta has no "} + able_key, {}})));
+  const bool first = is_gone(method);
   if (!modern && !began_ && !first)
     return void(out.emplace_back(refusal(
         id, {code::invalid_params,
@@ -89,11 +118,14 @@ void serving_core::on_request(const json& x, serving_effects& out) {
              "_meta",
              {}})));
   if (method == "tools/call") return begin(x, modern, out);
-  auto said = answer_to(method, params);
+  auto said = modern && first ? no_method(method) : answer_to(method, params);
   if (auto* error = std::get_if<rpc_error>(&said))
     out.emplace_back(refusal(id, *error));
+  else if (modern)
+    out.emplace_back(
+        reply(id, complete(with_life(std::get<json>(said), method), true)));
   else
-    out.emplace_back(reply(id, complete(std::get<json>(said), modern)));
+    out.emplace_back(reply(id, std::get<json>(said)));
 }
 
 std::variant<json, rpc_error> serving_core::answer_to(const std::string& method,
@@ -107,9 +139,7 @@ std::variant<json, rpc_error> serving_core::answer_to(const std::string& method,
   if (method == "resources/templates/list" && options_.list)
     return json{{"resourceTemplates", json::array()}};
   if (method == "resources/read" && options_.read) return read(params);
-  return rpc_error{code::method_not_found,
-                   "there is no method " + with_dots(method, 100),
-                   {}};
+  return no_method(method);
 }
 
 std::variant<json, rpc_error> serving_core::read(const json& params) const {

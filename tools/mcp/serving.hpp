@@ -26,6 +26,8 @@ struct serving_options {
   /// The text of one; nothing: there is none.
   std::function<std::optional<std::string>(const std::string& uri)> read{};
   std::size_t most_calls = 64;  ///< at once
+  /// Each message may be of another client, who began elsewhere (HTTP).
+  bool has_begun = false;
 };
 
 struct begin_call {
@@ -43,7 +45,7 @@ using serving_effects = std::vector<serving_effect>;
 class serving_core {
  public:
   explicit serving_core(serving_options options)
-      : options_{std::move(options)} {}
+      : options_{std::move(options)}, began_{options_.has_begun} {}
 
   void on_text(std::string_view text, serving_effects& out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// riffle mcp list|tools|call|approve|read; the others: mcp_edit.cpp
+// riffle mcp list|tools|call|approve|read; the others: mcp_*.cpp
 #include <set>
 #include <utility>
 
@@ -264,6 +264,8 @@ int execute(const mcp_command& x, console& io) {
     case what::add: return mcp_add(x, io);
     case what::remove: return mcp_remove(x, io);
     case what::import: return mcp_import(x, io);
+    case what::login: return mcp_login(x, io);
+    case what::logout: return mcp_logout(x, io);
     case what::list: return list(x, io);
     case what::tools: return tools_of(x, io);
     case what::call: return call(x, io);

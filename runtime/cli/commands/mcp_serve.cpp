@@ -16,6 +16,7 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/service/views.hpp"
 #include "tools/mcp/line_reader.hpp"
+#include "tools/mcp/run_task.hpp"
 #include "tools/mcp/serving.hpp"
 
 namespace riffle::cli {
@@ -26,59 +27,18 @@ constexpr std::size_t listed_sessions = 50;
 constexpr std::string_view session_prefix = "riffle://sessions/";
 constexpr std::string_view output_prefix = "riffle://outputs/";
 
-mcp::json run_task_tool() {
-  return mcp::json::parse(R"({
-    "name": "run_task",
-    "title": "Run a task",
-    "description": "Gives a task to an agent of Riffle, which works on it with its own tools until there is an answer. Name a session to go on with a conversation.",
-    "inputSchema": {
-      "type": "object",
-      "properties": {
-        "task": {"type": "string", "description": "What is to be done"},
-        "session_id": {"type": "string", "description": "A session to go on with"},
-        "agent": {"type": "string", "description": "Who works on it"},
-        "context": {"type": "string", "description": "What else is to be known"},
-        "max_steps": {"type": "integer", "minimum": 1}
-      },
-      "required": ["task"]
-    },
-    "outputSchema": {
-      "type": "object",
-      "properties": {
-        "status": {"type": "string", "enum": ["completed", "failed", "cancelled"]},
-        "answer": {"type": "string"},
-        "run_id": {"type": "string"},
-        "session_id": {"type": "string"},
-        "steps": {"type": "integer"},
-        "tool_calls": {"type": "integer"}
-      },
-      "required": ["status", "answer"]
-    },
-    "annotations": {"readOnlyHint": false, "openWorldHint": true}
-  })");
-}
-
-mcp::json failure_result(const std::string& why) {
-  return {{"content", {{{"type", "text"}, {"text", why}}}},
-          {"structuredContent", {{"status", "failed"}, {"answer", why}}},
-          {"isError", true}};
-}
-
 mcp::json result_of(const run_outcome& x) {
   const bool good = x.status == events::run_status::completed;
-  const auto text = good || !x.failure ? x.answer : x.failure->message;
-  const char* status = good                                        ? "completed"
-                       : x.status == events::run_status::cancelled ? "cancelled"
-                                                                   : "failed";
-  return {{"content", {{{"type", "text"}, {"text", text}}}},
-          {"structuredContent",
-           {{"status", status},
-            {"answer", text},
-            {"run_id", x.run.value},
-            {"session_id", x.session.value},
-            {"steps", x.steps},
-            {"tool_calls", x.tool_calls}}},
-          {"isError", !good}};
+  mcp::task_end end;
+  end.status = good                                        ? "completed"
+               : x.status == events::run_status::cancelled ? "cancelled"
+                                                           : "failed";
+  end.answer = good || !x.failure ? x.answer : x.failure->message;
+  end.run = x.run.value;
+  end.session = x.session.value;
+  end.steps = x.steps;
+  end.tool_calls = x.tool_calls;
+  return mcp::task_result(end);
 }
 
 class mcp_service {
@@ -109,7 +69,7 @@ class mcp_service {
   mcp::serving_options options() {
     mcp::serving_options out;
     out.version = RIFFLE_VERSION;
-    out.tools.push_back(run_task_tool());
+    out.tools.push_back(mcp::run_task_tool());
     out.list = [this] { return list(); };
     out.read = [this](const std::string& uri) { return read(uri); };
     return out;
@@ -155,7 +115,7 @@ class mcp_service {
                                                          : std::string{};
     };
     request.task = text("task");
-    if (request.task.empty()) return failure_result("there is no task");
+    if (request.task.empty()) return mcp::task_refusal("there is no task");
     if (auto id = text("session_id"); !id.empty())
       request.session = session_id{std::move(id)};
     if (auto agent = text("agent"); !agent.empty())
@@ -172,26 +132,12 @@ class mcp_service {
           batch.for_each([&](const event_view& x) { tell(key, count, x); });
         });
     return outcome ? result_of(*outcome)
-                   : failure_result(outcome.error().message);
+                   : mcp::task_refusal(outcome.error().message);
   }
 
   /// Steps, calls and their progress are what a client is told.
   void tell(std::uint64_t key, double& count, const event_view& x) {
-    const auto type = x.type();
-    std::string message;
-    if (type == "step_start" || type == "tool_call" ||
-        type == "tool_progress" || type == "tool_result") {
-      const auto line = mcp::json::parse(x.line(), nullptr, false);
-      const auto data = line.value("data", mcp::json::object());
-      if (type == "step_start")
-        message = "step " + data.value("step", mcp::json(0)).dump();
-      else if (type == "tool_call")
-        message = data.value("title", "");
-      else if (type == "tool_progress")
-        message = data.value("tool", "") + ": " + data.value("message", "");
-      else
-        message = data.value("tool", "") + ": " + data.value("outcome", "");
-    }
+    const auto message = mcp::task_news(x.type(), x.line());
     if (message.empty()) return;
     with_core(
         [&](auto& out) { core_.on_progress(key, ++count, message, out); });

@@ -74,6 +74,7 @@ class hop {
 
  private:
   void set_options(duration rest);
+  void set_content();
   std::optional<CURLcode> perform();
   expected<web_answer> result(std::optional<CURLcode> code);
   unexpected explain(CURLcode code) const;
@@ -91,6 +92,7 @@ class hop {
   const address_policy& policy_;
   const web_url url_;
   std::unique_ptr<curl_slist, list_deleter> resolve_;
+  std::unique_ptr<curl_slist, list_deleter> headers_;
   std::unique_ptr<CURLM, multi_deleter> multi_{curl_multi_init()};
   std::unique_ptr<CURL, easy_deleter> easy_{curl_easy_init()};
   web_answer answer_;
@@ -132,6 +134,19 @@ void hop::set_options(duration rest) {
   for (const auto& name : request_.resolve)
     resolve_.reset(curl_slist_append(resolve_.release(), name.c_str()));
   curl_easy_setopt(x, CURLOPT_RESOLVE, resolve_.get());
+  set_content();
+}
+
+void hop::set_content() {
+  auto* x = easy_.get();
+  for (const auto& line : request_.headers)
+    headers_.reset(curl_slist_append(headers_.release(), line.c_str()));
+  if (headers_) curl_easy_setopt(x, CURLOPT_HTTPHEADER, headers_.get());
+  if (!request_.body) return;
+  curl_easy_setopt(x, CURLOPT_POST, 1L);
+  curl_easy_setopt(x, CURLOPT_POSTFIELDSIZE_LARGE,
+                   static_cast<curl_off_t>(request_.body->size()));
+  curl_easy_setopt(x, CURLOPT_POSTFIELDS, request_.body->c_str());
 }
 
 curl_socket_t hop::open_socket(void* x, curlsocktype, curl_sockaddr* to) {

@@ -37,6 +37,9 @@ struct web_request {
   std::function<std::optional<std::string>(const std::string&)> refusal;
   /// For tests: names that are not looked up, "name:port:address,address".
   std::vector<std::string> resolve;
+  /// Something to send: then it is a POST.
+  std::optional<std::string> body{};
+  std::vector<std::string> headers{};  ///< "Name: value", beside curl's own
 };
 
 struct web_answer {
@@ -49,10 +52,11 @@ struct web_answer {
   unsigned redirects = 0;
 };
 
-/// GET, following redirects by hand: the policy checks each URL, and each
-/// address at the moment in which it is connected, whatever a name meant
-/// before. Sends no cookies and no credentials, keeps no connection, asks no
-/// proxy. Errors: `invalid_arguments` (refused by the policy),
+/// GET (or POST), following redirects by hand: the policy checks each URL, and
+/// each address at the moment in which it is connected, whatever a name meant
+/// before. Sends no cookies and no credentials of its own, keeps no connection,
+/// asks no proxy. A body and headers go along with redirects: who sends secrets
+/// allows none. Errors: `invalid_arguments` (refused by the policy),
 /// `tool_execution_error`, `timeout`, `cancelled`; an answer of any status is
 /// none.
 expected<web_answer> web_get(const web_request& request,

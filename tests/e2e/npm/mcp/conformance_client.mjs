@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the conformance suite runs: does with `riffle mcp` what its scenario
 // wants. The server's URL is the last argument, $RIFFLE the program.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,13 +15,52 @@ const settings = [
   "tools.timeout=20s",
 ].flatMap((x) => ["--set", x]);
 
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+
 function riffle(...words) {
   const end = spawnSync(process.env.RIFFLE, ["mcp", ...words, ...settings], {
     cwd: folder,
     encoding: "utf8",
   });
   process.stderr.write(end.stderr);
+  said = end.stderr + end.stdout;
   return end.stdout;
+}
+let said = "";
+
+/// A person's login: agrees at the page that is shown.
+async function login(...more) {
+  const words = ["mcp", "login", "t", "--no-browser", "--timeout", "10s"];
+  if (context.client_id) words.push("--client-id", context.client_id);
+  if (context.client_secret) words.push("--client-secret-env", "SECRET");
+  if (scenario === "auth/basic-cimd")
+    words.push("--client-id",
+               "https://conformance-test.local/client-metadata.json");
+  const run = spawn(process.env.RIFFLE, [...words, ...more, ...settings], {
+    cwd: folder,
+    env: { ...process.env, SECRET: context.client_secret ?? "" },
+  });
+  let err = "";
+  let asked = false;
+  run.stderr.on("data", (x) => {
+    process.stderr.write(x);
+    err += x;
+    const page = /^https?:\S+$/m.exec(err);
+    if (asked || !page || !err.includes("Waiting")) return;
+    asked = true;
+    fetch(page[0]).catch(() => {});
+  });
+  return new Promise((done) => run.on("close", (code) => done(code === 0)));
+}
+
+/// As a person does it who reads what the program says; not for ever.
+async function riffleOnceIn(...words) {
+  for (let i = 0; ; ++i) {
+    const out = riffle(...words);
+    const hint = /riffle mcp login t(?: --scope \\?"([^"\\]*)\\?")?/.exec(said);
+    if (!hint || i === 2) return out;
+    if (!(await login(...(hint[1] ? ["--scope", hint[1]] : [])))) return out;
+  }
 }
 
 /// Some value for each argument; `text` for those that are texts.
@@ -39,7 +78,7 @@ function valuesFor(schema, text, all = true) {
   return out;
 }
 
-const tools = riffle("tools", "t", "--output", "jsonl")
+const tools = (await riffleOnceIn("tools", "t", "--output", "jsonl"))
   .split("\n")
   .filter(Boolean)
   .map((x) => JSON.parse(x));
@@ -54,7 +93,8 @@ for (const tool of scenario === "initialize" ? [] : tools) {
     ? ["plain", " blank ", "Größe", "line\nend", "=?base64?eA==?="]
     : ["x"];
   for (const text of texts)
-    riffle("call", "t", name, JSON.stringify(valuesFor(tool.parameters, text)));
+    await riffleOnceIn("call", "t", name,
+                       JSON.stringify(valuesFor(tool.parameters, text)));
   if (texts.length > 1)
     riffle("call", "t", name,
            JSON.stringify(valuesFor(tool.parameters, "x", false)));

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/http/mcp_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/http/sse.hpp"
+#include "runtime/service/run_end.hpp"
+#include "tools/mcp/run_task.hpp"
+
+namespace riffle::http {
+
+namespace {
+
+mcp::json result_of(const service::run_end& x, const mcp_call& of) {
+  const auto status = x.finished.status;
+  const bool good = status == events::run_status::completed;
+  mcp::task_end end;
+  end.status = good                                      ? "completed"
+               : status == events::run_status::cancelled ? "cancelled"
+                                                         : "failed";
+  end.answer = good || !x.finished.err ? x.answer : x.finished.err->message;
+  end.run = of.run.value;
+  end.session = of.session.value;
+  end.steps = x.finished.steps;
+  end.tool_calls = x.finished.tool_calls;
+  return mcp::task_result(end);
+}
+
+}  // namespace
+
+mcp_source::~mcp_source() {
+  if (!done_ && what_.on_gone) what_.on_gone();
+}
+
+void mcp_source::begin(std::function<void()> wake) {
+  lines_->begin(std::move(wake));
+}
+
+std::string_view mcp_source::heartbeat() const {
+  return what_.streams ? sse_heartbeat : std::string_view{};
+}
+
+std::shared_ptr<const std::string> mcp_source::next() {
+  std::string out;
+  while (!done_ && out.empty()) {
+    const auto piece = lines_->next();
+    if (piece)
+      take(*piece, out);
+    else if (lines_->ended())
+      finish(mcp::task_refusal("what came of the run " + what_.run.value +
+                               " cannot be read"),
+             out);
+    else
+      break;
+  }
+  if (out.empty()) return nullptr;
+  return std::make_shared<const std::string>(std::move(out));
+}
+
+void mcp_source::take(std::string_view lines, std::string& out) {
+  const auto all = lines;
+  bool last = false;
+  while (!lines.empty()) {
+    const auto line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    const auto type = event_type_of(line);
+    last = type == "run_finished";
+    const auto message = mcp::task_news(type, line);
+    if (message.empty() || !what_.streams) continue;
+    mcp::serving_effects told;
+    what_.core.on_progress(what_.key, ++count_, message, told);
+    write(told, out);
+  }
+  if (!last) {
+    before_ = all;
+    return;
+  }
+  const auto end = service::read_end(before_.append(all));
+  finish(end ? result_of(*end, what_) : mcp::task_refusal(end.error().message),
+         out);
+}
+
+void mcp_source::finish(mcp::json result, std::string& out) {
+  done_ = true;
+  mcp::serving_effects told;
+  what_.core.on_done(what_.key, std::move(result), told);
+  write(told, out);
+}
+
+void mcp_source::write(const mcp::serving_effects& all,
+                       std::string& out) const {
+  for (const auto& x : all)
+    if (const auto* text = std::get_if<mcp::send_text>(&x))
+      out += what_.streams ? "data: " + text->text + "\n\n" : text->text;
+}
+
+}  // namespace riffle::http

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The answer to `tools/call` of the Model Context Protocol: what comes of a
+// run, as progress and a result.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/http/message.hpp"
+#include "runtime/storage/records.hpp"
+#include "tools/mcp/serving.hpp"
+
+namespace riffle::http {
+
+struct mcp_call {
+  /// It has begun the call, as its only one.
+  mcp::serving_core core;
+  std::uint64_t key = 0;
+  bool streams = true;  ///< false: one JSON text at the end
+  run_id run{};
+  session_id session{};
+  /// The client went away before the end.
+  std::function<void()> on_gone{};
+};
+
+/// Reads the run's lines from `lines`, which follows it to its end.
+class mcp_source final : public body_source {
+ public:
+  mcp_source(std::shared_ptr<body_source> lines, mcp_call what)
+      : lines_{std::move(lines)}, what_{std::move(what)} {}
+  ~mcp_source() override;
+  mcp_source(const mcp_source&) = delete;
+  mcp_source& operator=(const mcp_source&) = delete;
+
+  void begin(std::function<void()> wake) override;
+  std::shared_ptr<const std::string> next() override;
+  [[nodiscard]] bool ended() const override { return done_; }
+  [[nodiscard]] std::string_view heartbeat() const override;
+
+ private:
+  void take(std::string_view lines, std::string& out);
+  void finish(mcp::json result, std::string& out);
+  void write(const mcp::serving_effects& all, std::string& out) const;
+
+  const std::shared_ptr<body_source> lines_;
+  mcp_call what_;
+  std::string before_;  ///< the last lines: the answer may end there
+  double count_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace riffle::http

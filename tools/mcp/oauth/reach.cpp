@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "tools/mcp/oauth/reach.hpp"
+
+#include <algorithm>
+
+#include "messages/json_strict.hpp"
+#include "runtime/base/encoding.hpp"
+#include "tools/builtin/web/url.hpp"
+#include "tools/builtin/web/web_get.hpp"
+
+namespace riffle::mcp::oauth {
+
+namespace {
+
+constexpr std::size_t largest_answer = 256u << 10;
+constexpr unsigned most_redirects = 3;
+
+std::vector<endpoint> open_to(std::string_view server,
+                              std::vector<endpoint> allowed) {
+  if (is_loopback(server))
+    for (const auto* x : {"127.0.0.0/8", "::1", "localhost"})
+      if (auto one = parse_endpoint(x)) allowed.push_back(*std::move(one));
+  const auto url = tools::parse_url(server);
+  if (!url) return allowed;
+  endpoint own{.host = url->host, .network = {}, .port = url->port};
+  if (const auto address = parse_ip(url->host)) {
+    own.host.clear();
+    own.network = ip_network{*address, 128};
+  }
+  allowed.push_back(std::move(own));
+  return allowed;
+}
+
+}  // namespace
+
+bool is_loopback(std::string_view url) {
+  const auto parsed = tools::parse_url(url);
+  if (!parsed) return false;
+  if (const auto address = parse_ip(parsed->host))
+    return tools::special_range(*address) == "loopback";
+  return parsed->host == "localhost";
+}
+
+std::string form_of(const fields& all) {
+  std::string out;
+  for (const auto& [name, value] : all)
+    out.append(out.empty() ? "" : "&")
+        .append(percent_encoded(name))
+        .append("=")
+        .append(percent_encoded(value));
+  return out;
+}
+
+reach::reach(std::string_view server, std::vector<endpoint> allowed,
+             duration limit)
+    : policy_{open_to(server, std::move(allowed))},
+      loopback_{is_loopback(server)},
+      limit_{limit} {}
+
+std::optional<std::string> reach::refusal(std::string_view url) const {
+  const auto checked = policy_.check(url);
+  if (!checked) return checked.error().message;
+  if (checked->text.starts_with("https://")) return std::nullopt;
+  if (loopback_ && is_loopback(checked->text)) return std::nullopt;
+  return "it is not https";
+}
+
+expected<reach_answer> reach::get(const std::string& url,
+                                  const std::stop_token& stop) const {
+  return ask(url, std::nullopt, {"Accept: application/json"}, stop);
+}
+
+expected<reach_answer> reach::post(const std::string& url, std::string body,
+                                   std::vector<std::string> headers,
+                                   const std::stop_token& stop) const {
+  headers.emplace_back("Accept: application/json");
+  return ask(url, std::move(body), std::move(headers), stop);
+}
+
+expected<reach_answer> reach::ask(const std::string& url,
+                                  std::optional<std::string> body,
+                                  std::vector<std::string> headers,
+                                  const std::stop_token& stop) const {
+  if (auto why = refusal(url))
+    return unexpected{error{.code = errc::invalid_request,
+                            .op = "mcp.login",
+                            .message = url + " is not asked: " + *why}};
+  tools::web_request x;
+  x.url = url;
+  x.limits.bytes = largest_answer;
+  x.limits.redirects = body ? 0 : most_redirects;
+  x.limits.total = limit_;
+  x.stop = stop;
+  x.body = std::move(body);
+  x.headers = std::move(headers);
+  x.refusal = [this](const std::string& next) { return refusal(next); };
+  auto answer = tools::web_get(x, policy_);
+  if (!answer) return unexpected{std::move(answer.error())};
+  reach_answer out{answer->status, nullptr};
+  if (!answer->cut)
+    if (auto read = parse_strict(answer->body)) out.body = *std::move(read);
+  return out;
+}
+
+}  // namespace riffle::mcp::oauth

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What lets requests in at a server: the token of a person's login, made new
+// before it ends and when the server refuses it.
+
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/mcp/http_exchange.hpp"
+#include "tools/mcp/oauth/login.hpp"
+#include "tools/mcp/oauth/reach.hpp"
+
+namespace riffle::mcp {
+
+struct token_holder_options {
+  std::string name{};               ///< of the server, for texts
+  std::string server{};             ///< URL
+  std::filesystem::path file{};     ///< of the login; need not be there
+  std::vector<endpoint> allowed{};  ///< see `oauth::reach`
+  /// Its headers hold a token already, of the configuration: in this variable,
+  /// or in a header. Then no login counts.
+  std::string given{};
+};
+
+/// Thread-safe; any number of requests use it at once.
+class token_holder {
+ public:
+  explicit token_holder(token_holder_options options);
+  ~token_holder();
+  token_holder(const token_holder&) = delete;
+  token_holder& operator=(const token_holder&) = delete;
+
+  /// The request, with the token if there is one. One that is refused is sent
+  /// once more with a new token, if one can be had; never more often. What a
+  /// person can do about a refusal stands in `advice`.
+  exchange_end exchange(exchange_request x);
+
+ private:
+  struct bearer {
+    std::string token;
+    bool soon = false;  ///< it ends soon, and can be made new
+  };
+
+  std::optional<bearer> current();
+  void look_at_file();
+  std::optional<std::string> renewed(const std::string& used,
+                                     const exchange_request& x);
+  void renew(const std::string& used);
+  expected<oauth::login> refreshed(const std::string& used) const;
+  void accepted(const std::string& token);
+  std::string advice(const exchange_end& end) const;
+
+  const token_holder_options options_;
+  const oauth::reach to_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<oauth::login> login_;
+  std::string seen_;     ///< of the file, as it was read
+  std::string useless_;  ///< a new token that nobody has taken yet
+  std::string problem_;  ///< why there is no new one
+  time_point next_try_{};
+  bool renewing_ = false;
+  std::jthread worker_;
+};
+
+/// `who` may be null.
+exchange_end exchange_as(token_holder* who, const exchange_request& x);
+
+}  // namespace riffle::mcp
