@@ -52,8 +52,10 @@ storage::proposal_record proposal_tracker_state::make_record(
   x.pattern = seen.pattern;
   x.digest = proposal_digest(x.tool, x.arguments, x.definition, x.basis);
   x.summary = call.title;
-  x.reason = call.eff == effect::mutating
-                 ? "`" + call.tool + "` changes something"
+  const bool no_rules = spec->tool_settings.of(call.tool).rules.empty();
+  x.reason =
+      call.eff == effect::mutating ? "`" + call.tool + "` changes something"
+      : no_rules ? "you are asked before each call of `" + call.tool + "`"
                  : "a rule asks before this call of `" + call.tool + "`";
   x.made = spec->wall();
   if (spec->expire_after > duration{})

@@ -156,8 +156,8 @@ decision holds, for what was shown: if the tool or the file has changed since,
 nothing is executed and a new proposal takes its place. 'always' lists what was
 approved for further calls too, and takes it back; rules of the configuration
 that ask or deny stand above it. Exit status: 0 decided as asked, 1 somebody
-decided before, or what was shown has changed, 2 no such proposal, its folder
-is gone, or the arguments are not those of its tool.)";
+decided before, what was shown has changed, or nothing was executed, 2 no such
+proposal, its folder is gone, or the arguments are not those of its tool.)";
 
 inline constexpr auto tools = R"(Examples:
   riffle tools list
@@ -292,9 +292,9 @@ inline constexpr auto config = R"(Examples:
   riffle config trust --revoke ../clone/riffle.toml
 
 A riffle.toml that was found in the working folder may come from a stranger.
-Limits that it lowers count; all else only after you looked at it and trusted
-it, as it is: a change is asked about again, with what changed. Without a
-terminal that is exit status 2. A file that you name (--config, $RIFFLE_CONFIG)
+Where you have no file of your own, limits that it lowers count; all else only
+after you looked at it and trusted it, as it is: a change is asked about again,
+with what changed. Without a terminal that is exit status 2. A file that you name (--config, $RIFFLE_CONFIG)
 and your own one are trusted, and so is what 'config init' wrote. 'check' and
 'show' start nothing and need no trust; commands that only look leave an
 untrusted file out. What you trust is kept in $XDG_STATE_HOME/riffle/trust.)";

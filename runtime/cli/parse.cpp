@@ -260,6 +260,21 @@ void guard_lists(const CLI::App& app, std::vector<std::string>& arguments) {
   });
 }
 
+/// Help was asked for about a command that there is not.
+bool names_no_command(const CLI::App& app,
+                      const std::vector<std::string>& arguments) {
+  const auto& at = reached(app);
+  if (at.get_require_subcommand_min() == 0) return false;
+  const auto* above = at.get_parent();
+  bool reached_it = above == nullptr;
+  for (const auto& x : arguments) {
+    if (x.starts_with('-')) continue;
+    if (reached_it) return true;
+    reached_it = x == at.get_name();
+  }
+  return false;
+}
+
 leave_command explain(const parser& p, const CLI::ParseError& e,
                       const std::vector<std::string>& arguments) {
   leave_command out;
@@ -296,7 +311,8 @@ command parse(std::vector<std::string> arguments) {
   try {
     p.app.parse(std::move(reversed));
     return p.result;
-  } catch (const CLI::CallForHelp&) {
+  } catch (const CLI::CallForHelp& e) {
+    if (names_no_command(p.app, arguments)) return explain(p, e, arguments);
     return leave_command{0, wrapped(p.app.help()), ""};
   } catch (const CLI::CallForVersion& e) {
     return leave_command{0, std::string{e.what()} + "\n", ""};

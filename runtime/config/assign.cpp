@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "messages/duration_text.hpp"
+#include "messages/utf8.hpp"
 #include "runtime/base/endpoint.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/providers.hpp"
+#include "runtime/config/reader.hpp"
 
 namespace riffle::config {
 
@@ -274,7 +276,8 @@ std::string store_rule(approval_rule& target, const value& x, const rule& r) {
   for (const auto& item : x.items) {
     const bool known = item.key == "match" || item.key == "approval";
     if (!known)
-      return item.key + ": unknown key; allowed here: match, approval";
+      return key_text(item.key) +
+             ": unknown key; allowed here: match, approval";
     const bool is_match = item.key == "match";
     const auto problem = store(is_match ? &target.match : &target.approval,
                                item, is_match ? pattern : r);
@@ -320,22 +323,48 @@ std::string assign(const slot& target, const value& x, const rule& allowed,
   return {};
 }
 
-std::string in_quotes(std::string_view text) {
+namespace {
+
+/// What acts on a terminal, or turns the direction in which it is read.
+bool acts(char32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
+         code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+void append_escaped(std::string& out, char32_t code) {
   constexpr auto hex = "0123456789ABCDEF";
+  if (code == '\n') {
+    out += "\\n";
+    return;
+  }
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += hex[code >> shift & 15];
+}
+
+}  // namespace
+
+std::string toml_escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto c = first_character(text);
+    if (c.valid && acts(c.code))
+      append_escaped(out, c.code);
+    else
+      out += text.substr(0, c.size);
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.append({'\\', c});
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out.append("\\u00").append({hex[byte >> 4], hex[byte & 15]});
-    } else {
-      out += c;
-    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
-  return out += '"';
+  return toml_escaped(out) + '"';
 }
 
 std::string number_text(double x) {

@@ -14,6 +14,10 @@ namespace riffle::config {
 std::string assign(const slot& target, const value& x, const rule& allowed,
                    const std::filesystem::path& folder);
 
+/// Line ends, controls and what turns the direction of reading, as TOML
+/// escapes them.
+std::string toml_escaped(std::string_view text);
+
 /// A text as it stands in TOML, quoted and escaped.
 std::string in_quotes(std::string_view text);
 

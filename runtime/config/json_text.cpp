@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/config/reader.hpp"
 #include "tools/arguments.hpp"
 
 namespace riffle::config {
@@ -36,7 +37,7 @@ bool convert(const value& x, json& out, std::string& problem) {
   out = json::object();
   for (const auto& item : x.items)
     if (!convert(item, out[item.key], problem)) {
-      problem.insert(0, item.key + ": ");
+      problem.insert(0, key_text(item.key) + ": ");
       return false;
     }
   return true;
@@ -63,7 +64,7 @@ tl::expected<std::string, std::string> to_json(const value& x) {
 std::string not_a_text(const std::string& object) {
   const auto parsed = json::parse(object, nullptr, false);
   for (const auto& [name, x] : parsed.items())
-    if (!x.is_string()) return name;
+    if (!x.is_string()) return key_text(name);
   return {};
 }
 

@@ -36,6 +36,35 @@ void check_connection(const mcp_config& x, const reporter& report) {
   if (!x.cwd.empty()) report("cwd", "only a command runs in a folder");
 }
 
+/// "token" of "http://h/?token=s3cret"; empty: none is a secret.
+std::string secret_of_query(std::string_view url) {
+  const auto begin = url.find('?');
+  if (begin == url.npos) return {};
+  auto rest = url.substr(begin + 1);
+  rest = rest.substr(0, rest.find('#'));
+  while (!rest.empty()) {
+    const auto one = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    const auto name = one.substr(0, one.find('='));
+    if (names_secret(name) && name.size() + 1 < one.size())
+      return std::string{name};
+  }
+  return {};
+}
+
+void check_secrets(const mcp_config& x, const reporter& report) {
+  constexpr auto instead =
+      "name its variable in token_env, or in headers as \"${NAME}\"";
+  if (holds_user(x.url))
+    report("url",
+           std::string{"keys never stand in files, nor what stands before "
+                       "\"@\": "} +
+               instead);
+  if (const auto name = secret_of_query(x.url); !name.empty())
+    report("url", "keys never stand in files, and it has " + in_quotes(name) +
+                      ": " + instead);
+}
+
 void check_keys(const config& x, const mcp_config& server,
                 const reporter& report) {
   for (const auto& [model, m] : x.models)
@@ -62,6 +91,7 @@ void check_mcp(const config& x,
     if (name.size() > longest_server || name.find("__") != name.npos)
       mine("", "the name of a server has at most 32 letters and no \"__\"");
     check_connection(server, mine);
+    check_secrets(server, mine);
     check_keys(x, server, mine);
     for (const auto& agent : server.agents)
       if (!x.agents.contains(agent))

@@ -2,6 +2,8 @@
 #include "runtime/config/model_checks.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "runtime/config/assign.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/providers.hpp"
+#include "runtime/config/reader.hpp"
 
 namespace riffle::config {
 
@@ -54,6 +57,9 @@ bool frames_a_request(std::string_view header) {
 
 constexpr auto variable_form =
     "must name variables as in \"${NAME}\", closed by \"}\"";
+constexpr auto no_key_here =
+    "keys never stand in files: put it into an environment variable and write "
+    "\"${NAME}\"";
 
 class model_checker {
  public:
@@ -69,7 +75,7 @@ class model_checker {
                            " has for the model");
     check_name();
     check_key();
-    if (!variables_in(x_.base_url)) report_("base_url", variable_form);
+    check_address();
     check_headers();
     check_query();
     check_extra();
@@ -106,9 +112,19 @@ class model_checker {
       report_("api_key_command", "give either api_key_env or api_key_command");
   }
 
+  void check_address() {
+    const auto names = variables_in(x_.base_url);
+    if (!names)
+      report_("base_url", variable_form);
+    else if (holds_user(x_.base_url))
+      report_("base_url",
+              "keys never stand in files, nor what stands before \"@\": write "
+              "\"https://${NAME}@…\", or use headers");
+  }
+
   void check_headers() {
     for (const auto& [name, text] : texts_of(x_.headers.text)) {
-      const auto at = "headers." + name;
+      const auto at = "headers." + key_text(name);
       if (!is_header_name(name))
         report_(at, "is no name of an HTTP header");
       else if (frames_a_request(name))
@@ -118,16 +134,20 @@ class model_checker {
       else if (!variables_in(text))
         report_(at, variable_form);
       else if (holds_key(name) && variables_in(text)->empty())
-        report_(at,
-                "keys never stand in files: put it into an environment "
-                "variable and write \"${NAME}\"");
+        report_(at, no_key_here);
     }
   }
 
   void check_query() {
-    for (const auto& [name, text] : texts_of(x_.query.text))
+    for (const auto& [name, text] : texts_of(x_.query.text)) {
+      const auto at = "query." + key_text(name);
       if (name.empty() || has_control(name + text))
         report_("query", "must not hold empty names or control characters");
+      else if (!variables_in(text))
+        report_(at, variable_form);
+      else if (names_secret(name) && variables_in(text)->empty())
+        report_(at, no_key_here);
+    }
   }
 
   void check_extra() {
@@ -137,6 +157,12 @@ class model_checker {
       if (parsed.is_object() && parsed.contains(own))
         report_("extra." + std::string{own},
                 "is what Riffle itself writes; it cannot be replaced");
+    if (!parsed.is_object()) return;
+    for (const auto& [name, member] : parsed.items())
+      if (names_secret(name) && member.is_string())
+        report_("extra." + key_text(name),
+                "keys never stand in files: name its variable in api_key_env, "
+                "or in headers as \"${NAME}\"");
   }
 
   void check_organization() {
@@ -239,8 +265,33 @@ std::vector<std::string> variables_of(const std::string& first,
 
 }  // namespace
 
+bool names_secret(std::string_view name) {
+  auto plain = lower(name);
+  std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
+  if (plain == "key" || plain == "token" || plain == "authorization")
+    return true;
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{
+          "apikey", "accesskey", "secretkey", "privatekey", "accesstoken",
+          "authtoken", "apitoken", "bearertoken", "secret", "password"},
+      [&](std::string_view end) { return plain.ends_with(end); });
+}
+
+bool holds_user(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == url.npos) return false;
+  url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  const auto at = url.rfind('@');
+  if (at == url.npos) return false;
+  const auto names = variables_in(url.substr(0, at));
+  return !names || names->empty();
+}
+
 std::vector<std::string> key_variables(const model_config& x) {
-  return variables_of(x.api_key_env, x.headers);
+  auto out = variables_of(x.api_key_env, x.headers);
+  std::ranges::move(variables_of({}, x.query), std::back_inserter(out));
+  return out;
 }
 
 std::vector<std::string> key_variables(const mcp_config& x) {

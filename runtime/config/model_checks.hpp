@@ -4,7 +4,9 @@
 // What a model's table must hold that no single key can tell.
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/config/config.hpp"
@@ -31,7 +33,14 @@ std::vector<std::string> set_parameters(const parameters_config& x);
 /// Names in "${NAME}"; nothing if a "${" has no end or no name.
 std::optional<std::vector<std::string>> variables_in(std::string_view text);
 
-/// The variables whose values are keys: that of the key, and those of headers.
+/// Whether what a key of a query or a body names is a secret: "api_key".
+bool names_secret(std::string_view name);
+
+/// Whether a URL has something before its "@" that no variable gives.
+bool holds_user(std::string_view url);
+
+/// The variables whose values are keys: that of the key, those of headers and
+/// of the query.
 std::vector<std::string> key_variables(const model_config& x);
 std::vector<std::string> key_variables(const mcp_config& x);
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runtime/base/secrets.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 
@@ -28,7 +29,7 @@ std::string_view hint(std::string_view key) {
 
 std::string unknown_key(const std::string& prefix, const std::string& key,
                         const std::vector<std::string>& known) {
-  auto out = prefix + key + ": unknown key";
+  auto out = prefix + key_text(key) + ": unknown key";
   if (const auto text = hint(key); !text.empty()) {
     return out.append("; ").append(text);
   }
@@ -61,8 +62,14 @@ std::string key_text(std::string_view x) {
 }
 
 void mistake_list::add(const place& at, std::string message) {
-  all_.push_back(
-      {at.set ? "--set" : file_, at.line, at.column, std::move(message)});
+  add({at.set ? "--set" : file_, at.line, at.column, std::move(message)});
+}
+
+/// Whoever reads it must not be acted on by what the file holds, nor see what
+/// stands before the "@" of a URL.
+void mistake_list::add(mistake x) {
+  x.message = toml_escaped(redact(std::move(x.message)));
+  all_.push_back(std::move(x));
 }
 
 std::vector<mistake> mistake_list::take() {
@@ -137,7 +144,7 @@ void reader::rest(const std::vector<std::string>&, bool paths,
     here.names.push_back(x.key);
     if (!is_name(x.key, paths)) {
       mistakes_.add(x.key_at,
-                    here.prefix + x.key +
+                    here.prefix + key_text(x.key) +
                         (paths ? ": a name holds letters, digits, '_', '-', "
                                  "'/', '.', ':' and '@', at most 200"
                                : ": a name holds letters, digits, '_' and "
@@ -154,7 +161,8 @@ void reader::report_unknown(const level& here) {
     if (has(here.keys, x.key) || has(here.names, x.key)) continue;
     // Only tables that users name stand here.
     const auto problem = here.keys.empty()
-                             ? here.prefix + x.key + ": must be a table, not " +
+                             ? here.prefix + key_text(x.key) +
+                                   ": must be a table, not " +
                                    std::string{describe(x.type)}
                              : unknown_key(here.prefix, x.key, here.keys);
     mistakes_.add(x.key_at, problem);

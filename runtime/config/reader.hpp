@@ -21,7 +21,7 @@ class mistake_list {
   explicit mistake_list(std::string file) : file_{std::move(file)} {}
 
   void add(const place& at, std::string message);
-  void add(mistake x) { all_.push_back(std::move(x)); }
+  void add(mistake x);
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
   /// In the order of the file, `--set` last.
   [[nodiscard]] std::vector<mistake> take();

@@ -2,154 +2,25 @@
 #include "runtime/config/rule_warnings.hpp"
 
 #include <algorithm>
-#include <array>
-#include <system_error>
 #include <utility>
 
 #include "actors/core/control_tools.hpp"
+#include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
+#include "runtime/config/json_text.hpp"
+#include "runtime/config/model_checks.hpp"
+#include "runtime/config/reader.hpp"
+#include "runtime/config/rule_problems.hpp"
 
 namespace riffle::config {
 
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-constexpr std::array<std::string_view, 5> tools_of_places{
-    "read", "write", "edit", "glob", "grep"};
-
-bool holds_any(std::string_view text, std::string_view set) {
-  return text.find_first_of(set) != npos;
-}
-
-bool has_part(std::string_view path, std::string_view part) {
-  for (;;) {
-    const auto end = path.find('/');
-    if (path.substr(0, end) == part) return true;
-    if (end == npos) return false;
-    path.remove_prefix(end + 1);
-  }
-}
-
-std::string absolute_problem(std::string_view pattern,
-                             const std::string& workspace) {
-  std::error_code ignored;
-  auto prefix =
-      std::filesystem::absolute(workspace, ignored).lexically_normal().string();
-  while (prefix.ends_with('/')) prefix.pop_back();
-  prefix += '/';
-  const std::string said = "rules see paths relative to the workspace";
-  if (pattern.starts_with(prefix))
-    return said + "; write " + in_quotes(pattern.substr(prefix.size()));
-  return said + ", and no tool for files leaves it";
-}
-
-/// Rules see places: tools/builtin/files/place.hpp.
-std::string path_problem(std::string_view pattern,
-                         const std::string& workspace) {
-  if (pattern.starts_with('/')) return absolute_problem(pattern, workspace);
-  if (pattern.starts_with("~/"))
-    return "~ means nothing in paths; rules see them relative to the workspace";
-  if (has_part(pattern, ".") || has_part(pattern, ".."))
-    return "rules see paths without \".\" and \"..\"; leave them out";
-  if (pattern.starts_with('{') && pattern.find("\":") != npos)
-    return "rules of this tool see a path, not arguments as JSON";
-  if (pattern.ends_with('/'))
-    return "no path ends with \"/\"; for all that is in the folder write " +
-           in_quotes(std::string{pattern} + "*");
-  if (pattern.find("//") != npos) return "no path holds \"//\"";
-  return {};
-}
-
-/// What is quoted counts as one letter.
-std::string outside_quotes(std::string_view pattern) {
-  std::string out;
-  bool quoted = false;
-  for (const char c : pattern) {
-    if (c == '\'' && (quoted = !quoted))
-      out += 'q';  // stands for the quoted word
-    else if (c != '\'' && !quoted)
-      out += c;
-  }
-  return out;
-}
-
-/// See actors/core/plain_command.hpp.
-std::string command_problem(std::string_view pattern, bool allows) {
-  const auto bare = outside_quotes(pattern);
-  constexpr std::string_view borders = ";&|<>()`{}\n\r";
-  constexpr std::string_view never_plain = "$\\[]~!#\"";
-  const auto at = bare.find_first_of(borders);
-  const auto first = bare.substr(0, bare.find_first_of(" *?"));
-  if (allows && first.find('=') != npos)
-    return "an \"allow\" matches plain commands only, which have no assignment "
-           "in front";
-  if (allows && (at != npos || holds_any(bare, never_plain)))
-    return "an \"allow\" matches plain commands only, which hold no operators "
-           "and nothing that a shell replaces";
-  if (at != npos)
-    return "rules see the commands on both sides of " +
-           in_quotes(bare.substr(at, 1)) +
-           " one by one; write a pattern for each";
-  if (pattern.starts_with(' ') || pattern.ends_with(' ') ||
-      bare.find("  ") != npos)
-    return "rules see one blank between words, and none around them";
-  return {};
-}
-
-bool is_scheme(std::string_view pattern, std::size_t end) {
-  if (end == npos)
-    return pattern.starts_with("http") && holds_any(pattern, "*?");
-  const auto scheme = pattern.substr(0, end);
-  return holds_any(scheme, "*?") || scheme == "http" || scheme == "https";
-}
-
-/// See `url_spelling` (tools/builtin/web/url.hpp).
-std::string url_problem(std::string_view pattern) {
-  if (pattern.starts_with('*') || pattern.starts_with('?')) return {};
-  const auto end = pattern.find("://");
-  if (!is_scheme(pattern, end))
-    return "URLs begin with http:// or https://; write " +
-           in_quotes("https://" + std::string{pattern}) + ", or begin with *";
-  if (end == npos) return {};
-  const auto scheme = pattern.substr(0, end);
-  const auto rest = pattern.substr(end + 3);
-  const auto host = rest.substr(0, rest.find('/'));
-  if (host.size() == rest.size() && !holds_any(host, "*?"))
-    return "a URL has at least a \"/\" behind its host; write " +
-           in_quotes(std::string{pattern} + "/*");
-  if (host.find('@') != npos) return "no URL with a user name is fetched";
-  if (std::ranges::any_of(host, [](char c) { return c >= 'A' && c <= 'Z'; }))
-    return "rules see hosts in lower case";
-  if ((scheme == "https" && host.ends_with(":443")) ||
-      (scheme == "http" && host.ends_with(":80")))
-    return "rules see no port that is the scheme's own; leave it out";
-  if (rest.find('#') != npos)
-    return "rules see URLs without what stands behind \"#\"";
-  const auto path = rest.substr(host.size());
-  if (has_part(path, ".") || has_part(path, ".."))
-    return "rules see URLs without \".\" and \"..\"; leave them out";
-  return {};
-}
-
-std::string json_problem(std::string_view pattern) {
-  constexpr std::string_view first = "*?{";
-  constexpr std::string_view last = "*?}";
-  if (first.find(pattern.front()) != npos && last.find(pattern.back()) != npos)
-    return {};
-  return "rules of this tool see its arguments, a JSON object such as "
-         "{\"id\":\"7\"}; begin and end with * where you do not write all of "
-         "it";
-}
-
-std::string problem_of(const approval_rule& rule, const std::string& name,
-                       const tool_config& tool) {
-  if (!tool.type.empty()) return json_problem(rule.match);
-  if (std::ranges::find(tools_of_places, name) != tools_of_places.end())
-    return path_problem(rule.match, tool.workspace);
-  if (name == "bash")
-    return command_problem(rule.match, rule.approval == "allow");
-  if (name == "fetch") return url_problem(rule.match);
-  return {};
+/// "GITHUB_TOKEN": of a variable the last word tells.
+bool looks_secret(const std::string& variable) {
+  const auto name = lower(variable);
+  return names_secret(name) || name.ends_with("_token") ||
+         name.ends_with("_key") || name.ends_with("_pat");
 }
 
 class finder {
@@ -160,6 +31,7 @@ class finder {
     find_covered("tools.rules", x_.tools.defaults.rules);
     for (const auto& [name, tool] : x_.tools.by_name) look(name, tool);
     for (const auto& [name, agent] : x_.agents) look(name, agent);
+    for (const auto& [name, server] : x_.mcp) look(name, server);
     return std::move(out_);
   }
 
@@ -178,10 +50,11 @@ class finder {
     if (!own_rules) return;
     for (std::size_t i = 0; i < tool.rules.size(); ++i) {
       const auto& rule = tool.rules[i];
-      const auto problem = problem_of(rule, name, tool);
-      if (problem.empty()) continue;
-      add(table + ".rules", item(i) + ": " + in_quotes(rule.match) +
-                                " can never match: " + problem);
+      const auto told = item(i) + ": " + in_quotes(rule.match);
+      if (const auto why = never_matches(rule, name, tool); !why.empty())
+        add(table + ".rules", told + " can never match: " + why);
+      else if (const auto odd = odd_about(rule, name, tool); !odd.empty())
+        add(table + ".rules", told + " " + odd);
     }
     find_covered(table + ".rules", tool.rules);
   }
@@ -201,6 +74,16 @@ class finder {
             ", which is one of exempt_phases, and stay there unless `riffle "
             "run --phase` moves them; set phase = \"work\", or take " +
             in_quotes(agent.phase) + " out of exempt_phases");
+  }
+
+  /// A value may be what it is named after, or not: it is no mistake.
+  void look(const std::string& name, const mcp_config& server) {
+    for (const auto& [variable, text] : texts_of(server.variables.text))
+      if (looks_secret(variable) && !text.empty())
+        add("mcp." + name + ".variables",
+            key_text(variable) +
+                " looks like a key, and keys never stand in files: set it as "
+                "an environment variable, and name it in env");
   }
 
   void find_covered(const std::string& key,

@@ -152,7 +152,9 @@ std::string trust_problem(const trust_state& x) {
     out += "; it takes the place of " + x.displaces.string();
   return out +
          ". If you know who wrote it, look at it and trust it with 'riffle "
-         "config trust'; --config FILE takes another one";
+         "config trust'; --config " +
+         (x.displaces.empty() ? "FILE takes another one"
+                              : x.displaces.string() + " goes on with yours");
 }
 
 }  // namespace riffle::config

@@ -7,6 +7,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/config/mcp_checks.hpp"
 #include "runtime/config/model_checks.hpp"
+#include "runtime/config/providers.hpp"
 #include "runtime/node/control_entries.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/node/worker_tool.hpp"
@@ -68,6 +69,10 @@ expected<std::shared_ptr<tools::registry>> make_plain_registry(
       options.bash.hidden_env.push_back(variable);
       static_cast<void>(read_key(variable));  // no child gets it
     }
+  // A person has keys for more than this configuration names.
+  for (const auto& known : config::providers())
+    for (auto& variable : config::key_variables(known.settings))
+      options.bash.hidden_env.push_back(std::move(variable));
   if (const auto& door = config.server.token_env; !door.empty()) {
     options.bash.hidden_env.push_back(door);
     static_cast<void>(read_key(door));

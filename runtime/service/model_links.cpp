@@ -7,6 +7,7 @@
 #include "runtime/base/secrets.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/config/json_text.hpp"
+#include "runtime/config/model_checks.hpp"
 #include "runtime/model/http_transport.hpp"
 #include "runtime/model/rate_limited_transport.hpp"
 #include "runtime/model/scripted_transport.hpp"
@@ -83,10 +84,11 @@ expected<std::string> base_of(const std::string& name,
   const auto [address, variable] = address_of(model);
   if (address != model.base_url && !address.starts_with("http://") &&
       !address.starts_with("https://"))
-    return unexpected{error{
-        errc::invalid_config, "model " + name,
-        "the environment variable " + variable + " says that it is at \"" +
-            address + "\": an address begins with http:// or https://"}};
+    return unexpected{
+        error{errc::invalid_config, "model " + name,
+              redact("the environment variable " + variable +
+                     " says that it is at \"" + address +
+                     "\": an address begins with http:// or https://")}};
   auto base = expand(address, "base_url of the model " + name, false);
   if (!base) return base;
   constexpr std::string_view place = "{model}";
@@ -97,11 +99,16 @@ expected<std::string> base_of(const std::string& name,
   return base;
 }
 
-std::string query_of(const config::model_config& model) {
+expected<std::string> query_of(const std::string& model_name,
+                               const config::model_config& model, bool lent) {
   std::string out;
-  for (const auto& [name, text] : config::texts_of(model.query.text))
+  for (const auto& [name, text] : config::texts_of(model.query.text)) {
+    const auto value =
+        expand(text, name + " in the query of the model " + model_name, true);
+    if (!value && !lent) return value;
     out += (out.empty() ? "?" : "&") + percent_encoded(name) + "=" +
-           percent_encoded(text);
+           percent_encoded(value ? *value : std::string{});
+  }
   return out;
 }
 
@@ -135,7 +142,9 @@ expected<model_link> model_links::open(const std::string& name,
   const auto variable = address_of(model).variable;
   out.redirected = !variable.empty();
   out.advice = advice_for(name, model, out.base, variable);
-  out.query = query_of(model);
+  auto query = query_of(name, model, parts_.lent != nullptr);
+  if (!query) return unexpected{std::move(query.error())};
+  out.query = *std::move(query);
   auto headers = headers_of(name, model, parts_.lent != nullptr);
   if (!headers) return unexpected{std::move(headers.error())};
   out.headers = *std::move(headers);

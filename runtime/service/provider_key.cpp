@@ -163,7 +163,7 @@ expected<std::string> key_of_variable(const config::model_config& model,
   const bool own = known != nullptr && url == known->settings.base_url;
   return bad_config(
       "there is no API key for " +
-      (own ? known->name : (known ? known->name + " at " : "") + url) +
+      (own ? known->name : (known ? known->name + " at " : "") + redact(url)) +
       ": set the environment variable " + model.api_key_env +
       ", or api_key_env = \"\" in the model's configuration if the server "
       "needs none");

@@ -70,6 +70,14 @@ TEST_CASE("a rule can ask for the consent to look at something") {
           "a rule asks before this call of `look`");
     CHECK(x.look->acted.empty());
   }
+  SECTION("without a rule") {
+    x.settings.by_name["look"].rules.clear();
+    x.settings.by_name["look"].approval = "ask";
+    const auto asked = events_of(log_of(x, "look", 1), "approval_required");
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].at("data").at("reason") ==
+          "you are asked before each call of `look`");
+  }
   SECTION("it does not") {
     const auto log = log_of(x, "look", 2);
     CHECK(outcome_of(log) == "ok");

@@ -113,7 +113,10 @@ TEST_CASE("ten thousand lines are counted, and all of them shown on wish") {
   const auto x = a_command(lines);
   const auto some = pictured(x, 80);
   REQUIRE(some.size() == 1 + 16 + 1);
-  CHECK(some.back() == "  … 9984 more lines ([v]iew shows all)");
+  CHECK(some[8] == "│ echo 7");
+  CHECK(some[9] == "  … 9984 more lines ([v]iew shows all)");
+  CHECK(some[10] == "│ echo 9992");
+  CHECK(some.back() == "│ echo 9999");  // what it does may stand there
   const auto all =
       approval_picture(x, false, {.columns = 80, .rows = 24, .whole = true});
   REQUIRE(all.size() == 10'001);

@@ -145,6 +145,18 @@ TEST_CASE("config check tells of rules that can never match") {
   CHECK(nlohmann::json::parse(as_json.out.text())["warnings"].size() == 1);
 }
 
+TEST_CASE("config check shows the blanks that it complains of") {
+  const temp_folder folder;
+  config_command x;
+  x.common = with_config(folder.write(
+      "x.toml",
+      "[tools.bash]\nrules = [{ match = 'a  b', approval = \"deny\" }]\n"));
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  CHECK_THAT(c.err.text(),
+             Catch::Matchers::Contains("\"a  b\" can never match: rules see "));
+}
+
 TEST_CASE("config check and show of a good file") {
   const temp_folder folder;
   config_command x;

@@ -59,7 +59,7 @@ TEST_CASE("each setting says where it comes from") {
 
 TEST_CASE("passwords in addresses are not shown") {
   const auto x = config::load(
-      {{}, {"models.default.base_url=https://me:secret@host/v1?a@b"}, {}});
+      {{}, {"models.default.base_url=https://me:${SECRET}@host/v1?a@b"}, {}});
   REQUIRE(x);
   const auto all = sourced_settings(*x);
   CHECK(find(all, "models.default", "base_url").setting.value ==

@@ -12,7 +12,7 @@ TEST_CASE("verbose output says in one line which limits hold") {
   x.runtime.max_calls = 65;
   x.runtime.max_runs = 3;
   auto& agent = x.agents["small"];
-  agent.tools = {"bash", "read"};
+  agent.tools = {"bash", "read", "write", "manage_plan"};
   agent.max_steps = 7;
   agent.max_calls_in_flight = 5;
   auto& bash = x.tools.by_name["bash"];
@@ -27,7 +27,8 @@ TEST_CASE("verbose output says in one line which limits hold") {
   CHECK(limits_text(x, "small", {}) ==
         "[LIMITS] run: 7 steps, 5 calls at once, timeout none; process: 65 "
         "calls at once, runs: 3; bash: 2 at once, 90s, deny, rules: 1; "
-        "read: 4 at once, 30s, ask\n");
+        "read: 4 at once, 30s, runs; write: 4 at once, 30s, ask; "
+        "manage_plan: 4 at once, 30s, runs\n");
   resume_options chosen;
   chosen.max_steps = 2;
   chosen.timeout = 5s;

@@ -363,6 +363,9 @@ TEST_CASE("a word that is nearly right is answered by the right one") {
   CHECK(has(refused({"sesions"}),
             "there is no command \"sesions\"; did you mean sessions?"));
   CHECK(has(refused({"whatever"}), "there is no command \"whatever\"\n"));
+  CHECK(has(refused({"sesions", "--help"}), "did you mean sessions?"));
+  CHECK(has(refused({"sessions", "lst", "--help"}),
+            "there is no command \"lst\"; did you mean list?"));
   CHECK(has(refused({"sessions"}), "A subcommand is required"));
   CHECK(has(refused({"sessions", "lst"}), "did you mean list?"));
   CHECK_FALSE(has(refused({"run", "t", "--entirely-else"}), "did you mean"));

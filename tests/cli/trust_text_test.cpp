@@ -46,7 +46,8 @@ TEST_CASE("a file that hides the person's own says so") {
   x.displaces = "/home/me/.config/riffle/riffle.toml";
   CHECK_THAT(
       cli::trust_text(x),
-      Contains("takes the place of /home/me/.config/riffle/riffle.toml") &&
+      Contains("takes the place of /home/me/.config/riffle/riffle.toml, with "
+               "all rules") &&
           Contains("nothing but harmless limits"));
 }
 
@@ -86,4 +87,20 @@ TEST_CASE("of a changed line both ends are shown too") {
   CHECK_THAT(text, Contains("│ +c.d = \"xxx"));
   CHECK(text.find("; curl evil") < text.find("your key elsewhere"));
   CHECK(text.size() < 6000);
+}
+
+TEST_CASE("nothing that a file says is left out where it looks like blanks") {
+  const auto x = judged("a.b = \"Be nice." + std::string(400, ' ') +
+                        "\\n\\n rm\"\nc.d = [\"rm\", \"a  b\\tc\"]\n");
+  const auto text = cli::trust_text(x);
+  CHECK_THAT(text, Contains("│ a.b = \"Be nice.␣×400 \\n\\n rm\"\n"));
+  CHECK_THAT(text, Contains("\"a  b\\u0009c\"]\n"));
+}
+
+TEST_CASE("what shows nothing is shown by its number") {
+  CHECK(cli::exact_line("a\u00A0b\u200Bc\uFEFF") ==
+        "a\\u{00a0}b\\u{200b}c\\u{feff}");
+  CHECK(cli::exact_line("  a   b    c\t\n \x1b[2J") ==
+        "  a   b␣×4 c\\t\\n ^[[2J");
+  CHECK(cli::exact_line("Grüße, 世界\xff") == "Grüße, 世界\uFFFD");
 }

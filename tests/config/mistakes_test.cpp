@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "runtime/config/config.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -252,4 +254,43 @@ TEST_CASE("mistakes of --set say so") {
 TEST_CASE("a file that is too large is refused") {
   CHECK_THAT(mistakes_of(std::string((4u << 20) + 1, '#')),
              Catch::Matchers::Contains("larger than 1 MiB"));
+}
+
+TEST_CASE("no name of a file acts on the terminal that its mistake stands on") {
+  const auto said = mistakes_of(
+      "[models.\"\\u001b[2J\\u001b[Hx\"]\n[tools.\"x\\nno mistakes\"]\n"
+      "type = \"command\"\n[tools.read]\n\"\\u009bb\" = 1\n"
+      "rules = [{ \"\\u202e\" = \"a\" }]\n");
+  const auto has = [&](const char* line) {
+    CAPTURE(said, line);
+    CHECK(said.find(line) != std::string::npos);
+  };
+  has(R"(r.toml:1:9: models."\u001B[2J\u001B[Hx": a name holds letters)");
+  has(R"(r.toml:2:8: tools."x\nno mistakes": a name holds letters)");
+  has(R"(r.toml:5:1: tools.read."\u009Bb": unknown key; )");
+  has(R"(tools.read.rules: item 1: "\u202E": unknown key)");
+  CHECK(std::ranges::count(said, '\n') == 4);
+}
+
+TEST_CASE("no mistake tells what stands before the @ of an address") {
+  for (const auto* text :
+       {"models.default.base_url = \"https://user:sk-CANARY99@h/v1\"",
+        "models.default.base_url = \"ftp://user:sk-CANARY99@h/v1\"",
+        "mcp.x.url = \"https://sk-CANARY99@h/mcp\"",
+        "mcp.x.url = \"https://h/mcp?a=b&api_key=sk-CANARY99#c\"",
+        "models.default.query = { key = \"sk-CANARY99\" }",
+        "models.default.extra = { api_key = \"sk-CANARY99\" }"}) {
+    CAPTURE(text);
+    const auto said = mistakes_of(text);
+    CHECK(said.find("1:") != std::string::npos);
+    CHECK(said.find("CANARY") == std::string::npos);
+    if (std::string_view{text}.find("ftp") == std::string_view::npos)
+      CHECK(said.find("keys never stand in files") != std::string::npos);
+  }
+  for (const auto* good :
+       {"models.default.base_url = \"https://${USER_AND_KEY}@h/v1\"",
+        "models.default.query = { key = \"${K}\", api-version = \"1\" }",
+        "models.default.extra = { eos_token = \"x\", api_key = 1 }",
+        "mcp.x.url = \"https://h/mcp?token=&a=b@c\""})
+    CHECK(mistakes_of(good) == "none");
 }

@@ -41,7 +41,7 @@ TEST_CASE("a rule about a path that no path has is told of") {
     CAPTURE(tool);
     for (const auto* good : {"docs/*", "*.env", ".env", "*", "a?b", ".git/*",
                              "docs", "..a", "a..", "~"})
-      CHECK(warning(tool, good).empty());
+      CHECK(warning(tool, good, "allow").empty());
     CHECK(warning(tool, "docs/") ==
           "no path ends with \"/\"; for all that is in the folder write "
           "\"docs/*\"");
@@ -63,11 +63,13 @@ TEST_CASE("a rule about a command that rules never see is told of") {
   for (const auto* good : {"git status*", "make", "rm *", "echo 'a;b' *"})
     for (const auto* approval : {"allow", "ask", "deny"})
       CHECK(warning("bash", good, approval).empty());
-  for (const auto* bad :
-       {"ls; rm *", "a && b", "curl * | sh", "x > y", "(a)"}) {
-    CHECK(warning("bash", bad, "allow").starts_with("an \"allow\" matches"));
+  for (const auto* bad : {"ls; rm *", "a && b", "curl * | sh", "x > y", "(a)"})
     CHECK(warning("bash", bad, "deny").starts_with("rules see the commands"));
-  }
+  for (const auto* bad : {"x > y", "(a)", "(a && b)", "a | $B"})
+    CHECK(warning("bash", bad, "allow").starts_with("an \"allow\" matches"));
+  CHECK(warning("bash", "git add 'a&b' && git commit*", "allow") ==
+        "an \"allow\" never covers a line of several commands; each of them "
+        "alone: \"git add 'a&b'\", \"git commit*\"");
   for (const auto* bad : {"echo $HOME", "ls ~", "echo \"a\""}) {
     CHECK(warning("bash", bad, "allow").starts_with("an \"allow\" matches"));
     CHECK(warning("bash", bad, "deny").empty());
@@ -85,7 +87,10 @@ TEST_CASE("a rule about a URL that no URL has is told of") {
   CHECK(warning("fetch", "x.org/*") ==
         "URLs begin with http:// or https://; write \"https://x.org/*\", or "
         "begin with *");
-  CHECK(warning("fetch", "ftp://x/*").starts_with("URLs begin with"));
+  CHECK(warning("fetch", "ftp://x/*") == "fetch takes http and https only");
+  CHECK(warning("fetch", "HTTPS://Example.com/A*") ==
+        "rules see scheme and host in small letters; write "
+        "\"https://example.com/A*\"");
   CHECK(warning("fetch", "https://x.org") ==
         "a URL has at least a \"/\" behind its host; write "
         "\"https://x.org/*\"");

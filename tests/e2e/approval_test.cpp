@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decisions from another process, and kill -9 of the one that waits.
+#include <filesystem>
 #include <random>
 
 #include "tests/e2e/program.hpp"
@@ -269,4 +270,120 @@ TEST_CASE("a volley and a plan that wait say what can be typed") {
     }
     CHECK(waits.wait().status == 0);
   }
+}
+
+// -- what is told of a call that was approved later ---------------------------
+
+namespace {
+
+http_server::handler proposes_once(const std::string& tool,
+                                   const json& arguments) {
+  return [=](const http_request& request) {
+    const auto last = json::parse(request.body).at("messages").back();
+    return respond_sse(last.at("role") == "user" ? calls({{tool, arguments}})
+                                                 : answer("ok"));
+  };
+}
+
+/// A folder in which one call waits for a decision.
+struct proposed_call {
+  proposed_call(const std::string& tool, const json& arguments)
+      : server{proposes_once(tool, arguments)} {
+    folder.configure(server.url("/v1"), "[approvals]\nmode = \"propose\"\n");
+    folder.write("e.txt", "one\n");
+    REQUIRE(run({"run", "go", "--session", "s1"}).status == 0);
+    const auto all =
+        json::parse(run({"proposals", "list", "--output", "json"}).out);
+    REQUIRE(all.size() == 1);
+    id = all[0].at("proposal_id");
+  }
+
+  finished run(std::vector<std::string> arguments,
+               const std::map<std::string, std::string>& env = {}) const {
+    return riffle::testing::riffle(folder, std::move(arguments), env);
+  }
+  [[nodiscard]] std::string outcome() const {
+    const auto shown =
+        json::parse(run({"proposals", "show", id, "--output", "json"}).out);
+    return shown.value("outcome", "");
+  }
+
+  http_server server;
+  work_folder folder;
+  std::string id;
+};
+
+}  // namespace
+
+TEST_CASE("an edit whose file is gone is not said to be done") {
+  const proposed_call x{
+      "edit",
+      {{"path", "e.txt"}, {"old_string", "one"}, {"new_string", "two"}}};
+  CHECK(x.outcome().empty());
+  std::filesystem::remove(x.folder.path() / "e.txt");
+  const auto end = x.run({"proposals", "approve", x.id});
+  INFO(end.err);
+  CHECK(end.status == 1);
+  CHECK_THAT(end.err, Catch::Matchers::Contains("nothing was executed"));
+  CHECK_THAT(x.outcome(), Catch::Matchers::Contains(": "));
+  CHECK_THAT(x.run({"proposals", "show", x.id}).out,
+             Catch::Matchers::Contains("outcome:  "));
+}
+
+TEST_CASE("a proposal shows what came of it") {
+  const proposed_call x{"bash", {{"command", "echo one >> effects"}}};
+  CHECK_THAT(x.run({"proposals", "list"}).out,
+             Catch::Matchers::Contains(
+                 "  bash: echo one >> effects  ("));  // it does not run
+  CHECK(x.run({"proposals", "approve", x.id}).status == 0);
+  CHECK(x.outcome() == "ok");
+  CHECK_THAT(x.run({"proposals", "show", x.id}).out,
+             Catch::Matchers::Contains("outcome:  ok\n"));
+}
+
+TEST_CASE("what a rule denies by now is approved and not executed") {
+  const proposed_call x{"bash", {{"command", "echo one >> effects"}}};
+  x.folder.write("riffle.toml", x.folder.read("riffle.toml") +
+                                    "[tools.bash]\napproval = \"deny\"\n");
+  const auto end = x.run({"proposals", "approve", x.id});
+  INFO(end.err);
+  CHECK(end.status == 1);
+  CHECK_THAT(end.err, Catch::Matchers::Contains("nothing was executed"));
+  CHECK(x.folder.lines("effects").empty());
+  CHECK_THAT(x.outcome(), Catch::Matchers::StartsWith("denied: "));
+}
+
+TEST_CASE("a file that is not trusted is named where it lies") {
+  const proposed_call x{"bash", {{"command", "echo one >> effects"}}};
+  const work_folder other;
+  other.write("riffle.toml", x.folder.read("riffle.toml"));
+  const std::map<std::string, std::string> found{{"RIFFLE_CONFIG", ""}};
+  const auto trusted = riffle::testing::riffle(
+      other, {"config", "trust", "--yes", "riffle.toml"}, found);
+  REQUIRE(trusted.status == 0);
+  const auto end =
+      riffle::testing::riffle(other, {"proposals", "approve", x.id}, found);
+  const auto file =
+      (std::filesystem::canonical(x.folder.path()) / "riffle.toml").string();
+  INFO(end.err);
+  CHECK(end.status == 2);
+  CHECK_THAT(
+      end.err,
+      Catch::Matchers::Contains("riffle: " + file + " is not trusted") &&
+          Catch::Matchers::Contains("riffle config trust '" + file + "'") &&
+          !Catch::Matchers::Contains("of this folder"));
+  CHECK(x.folder.lines("effects").empty());
+}
+
+TEST_CASE("a part of an id is enough to take an approval back") {
+  const proposed_call x{"bash", {{"command", "echo one >> effects"}}};
+  REQUIRE(x.run({"proposals", "approve", x.id, "--always", "tool"}).status ==
+          0);
+  const auto part = x.id.substr(x.id.size() - 8);
+  CHECK(x.run({"proposals", "always", "--revoke", "zzzzzzzz"}).status == 2);
+  const auto end = x.run({"proposals", "always", "--revoke", part});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  CHECK_THAT(end.err, Catch::Matchers::Contains(x.id));
+  CHECK(x.run({"proposals", "always"}).out.empty());
 }

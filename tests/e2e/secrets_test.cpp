@@ -57,7 +57,8 @@ constexpr const char* quick =
 
 /// Runs the program, and then each command that shows what was kept.
 void check_nothing_shown(const work_folder& folder) {
-  const std::map<std::string, std::string> env{{"OPENAI_API_KEY", key}};
+  const std::map<std::string, std::string> env{
+      {"OPENAI_API_KEY", key}, {"USER_OF_URL", "me:" + password}};
   const auto end = riffle::testing::riffle(
       folder, {"run", "go", "--session", "s1", "-v", "--output", "jsonl"}, env);
   INFO(end.err);
@@ -127,8 +128,58 @@ TEST_CASE("no error of a provider shows the key, nor does what is kept") {
 
 TEST_CASE("a user in base_url is not shown when the server is not there") {
   const work_folder folder;
-  folder.configure("http://me:" + password + "@127.0.0.1:1/v1", quick);
+  folder.configure("http://${USER_OF_URL}@127.0.0.1:1/v1", quick);
   check_nothing_shown(folder);
+}
+
+TEST_CASE("a user in base_url is not shown when there is no key for it") {
+  const work_folder folder;
+  folder.configure("https://${USER_OF_URL}@nowhere.invalid/v1");
+  const auto end = riffle::testing::riffle(
+      folder, {"run", "go"},
+      {{"OPENAI_API_KEY", ""}, {"USER_OF_URL", "me:" + password}});
+  CHECK(end.status == 2);
+  CHECK(
+      end.err.find("there is no API key for https://***@nowhere.invalid/v1") !=
+      std::string::npos);
+  CHECK_FALSE(holds_key(end.err));
+}
+
+TEST_CASE("a key in the query comes from a variable, and is not shown") {
+  const work_folder folder;
+  http_server server{http_reply::text("sent " + key, 400)};
+  folder.configure(
+      server.url("/v1"),
+      "query = { key = \"${OPENAI_API_KEY}\" }\n" + std::string{quick});
+  check_nothing_shown(folder);
+  REQUIRE_FALSE(server.requests().empty());
+  CHECK(server.requests().front().target.find("?key=" + percent) !=
+        std::string::npos);
+}
+
+TEST_CASE("a command sees no key of any provider that Riffle knows") {
+  const work_folder folder;
+  http_server server{[](const http_request& request) {
+    if (!tool_messages(request).empty()) return respond_sse(answer("done"));
+    return respond_sse(calls({{"bash", {{"command", "env > seen"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  const auto end =
+      riffle::testing::riffle(folder, {"run", "go", "--approve", "all"},
+                              {{"GROQ_API_KEY", "gsk-one"},
+                               {"ANTHROPIC_API_KEY", "sk-two"},
+                               {"AZURE_OPENAI_API_KEY", "three"},
+                               {"RIFFLE_TOKEN", "four"},
+                               {"GITHUB_TOKEN", "five"}});
+  INFO(end.err);
+  CHECK(end.status == 0);
+  const auto seen = folder.read("seen");
+  for (const auto* hidden : {"GROQ_API_KEY", "ANTHROPIC_API_KEY",
+                             "AZURE_OPENAI_API_KEY", "RIFFLE_TOKEN"}) {
+    CAPTURE(hidden);
+    CHECK(seen.find(hidden) == std::string::npos);
+  }
+  CHECK(seen.find("GITHUB_TOKEN=five") != std::string::npos);  // the person's
 }
 
 TEST_CASE("no process of ours has the key in its environment") {

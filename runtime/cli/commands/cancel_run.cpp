@@ -38,8 +38,11 @@ expected<run_state> await_end(Find find, const run_id& id) {
 }
 
 /// Nobody works on it: a runtime of our own adopts and ends it.
-expected<run_state> end_here(const sessions_command& x, config::config settings,
-                             const run_id& id) {
+expected<run_state> end_here(const sessions_command& x,
+                             const config::config& given,
+                             const storage::run_record& run) {
+  const auto& id = run.id;
+  auto settings = without_keys(given, {run});
   choose_log_level(x.common.level, settings);
   auto rt = runtime::create(std::move(settings), {.owns_process = true});
   if (!rt) return unexpected{rt.error()};
@@ -67,6 +70,21 @@ int report_end(const sessions_command& x, const run_id& id, run_state state,
 
 }  // namespace
 
+config::config without_keys(config::config settings,
+                            const std::vector<storage::run_record>& runs) {
+  for (const auto& x : runs)
+    if (!x.model.empty()) settings.models.try_emplace(x.model);
+  for (auto& [name, model] : settings.models) {
+    if (model.dialect == "scripted") continue;
+    config::model_config none;
+    none.api_key_env.clear();
+    none.base_url = "http://127.0.0.1";
+    none.model = model.model;
+    model = std::move(none);
+  }
+  return settings;
+}
+
 expected<run_state> end_run_here(runtime& rt, const run_id& id,
                                  const std::string& reason) {
   const auto done = rt.cancel(id, reason);
@@ -90,7 +108,7 @@ int cancel_run_of(const sessions_command& x, const config::config& settings,
   if (!asked) return report(asked.error(), io);
   const auto state =
       *asked == storage::cancel_verdict::gone
-          ? end_here(x, settings, run->id)
+          ? end_here(x, settings, *run)
           : await_end([&](const run_id& one) { return all.find_run(one); },
                       run->id);
   if (!state) return report(state.error(), io);

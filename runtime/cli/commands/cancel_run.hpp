@@ -8,6 +8,10 @@
 
 namespace riffle::cli {
 
+/// Of whoever only ends these runs: no model is asked, so none needs a key.
+config::config without_keys(config::config settings,
+                            const std::vector<storage::run_record>& runs);
+
 /// riffle sessions cancel: ends the active run of a session. Its process is
 /// asked to; if that is gone, this one settles what it left open. Waits a few
 /// seconds for the end. Returns the exit status.

@@ -4,9 +4,9 @@
 
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/new_file.hpp"
-#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/config_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
+#include "runtime/cli/view/trust_text.hpp"
 #include "runtime/config/rule_warnings.hpp"
 #include "runtime/config/trust.hpp"
 
@@ -23,8 +23,7 @@ int check(const config_command& x, const config::config& settings,
   const auto warnings = config::rule_warnings(settings);
   if (x.common.output == output_kind::text) {
     for (const auto& text : warnings)
-      io.complain("warning: " + name_of(settings) + ": " +
-                  safe_line(text, 2000));
+      io.complain("warning: " + name_of(settings) + ": " + exact_line(text));
     io.out.write(name_of(settings) + ": no mistakes\n");
   } else {
     const nlohmann::ordered_json out = {{"file", name_of(settings)},

@@ -64,8 +64,9 @@ int revoke(const config_command& x, const config::trust_store& store,
   const auto file = config::trust_name(x.file);
   const auto was = store.revoke(file);
   if (!was) return report(was.error(), io);
-  return done(x, file, false,
-              *was ? "is not trusted any more" : "was not trusted", io);
+  const int status = done(
+      x, file, false, *was ? "is not trusted any more" : "was not trusted", io);
+  return *was ? status : usage;  // a name with a mistake took nothing away
 }
 
 /// A file with mistakes cannot be used, so it is not trusted either.

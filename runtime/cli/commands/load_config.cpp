@@ -8,6 +8,7 @@
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
 #include "runtime/cli/terminal/confirm.hpp"
+#include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/config/trust.hpp"
 
@@ -23,9 +24,16 @@ riffle::config::load_request request_of(const common_options& x) {
 }
 
 /// True: the person looked at it and trusts it from now on.
-bool is_trusted_now(const riffle::config::trust_state& x, bool stdin_is_taken,
-                    console& io) {
+bool is_trusted_now(const riffle::config::trust_state& x, config_use use,
+                    bool stdin_is_taken, console& io) {
   const auto keyboard = open_keyboard(stdin_is_taken);
+  if (!keyboard && use == config_use::acts_there) {
+    const auto file = safe_line(x.file.string(), 4096);
+    io.complain(file + " " + trust_problem(x) +
+                ". Nothing was started. It is: riffle config trust '" + file +
+                "'");
+    return false;
+  }
   if (!keyboard) {
     io.complain("riffle.toml of this folder " + trust_problem(x) +
                 ". Nothing was started");
@@ -105,7 +113,7 @@ std::optional<config::config> load_config(const common_options& options,
     return std::nullopt;
   }
   // Nothing of it is read out before that, not even a mistake.
-  if (!is_trusted_now(*judged, stdin_is_taken, io)) return std::nullopt;
+  if (!is_trusted_now(*judged, use, stdin_is_taken, io)) return std::nullopt;
   return settle(load(request, *from), options, use, io);
 }
 

@@ -212,7 +212,9 @@ int drain(const nodes_command& x, const std::vector<observed_node>& all,
 }  // namespace
 
 int execute(const nodes_command& x, console& io) {
-  auto settings = load_config(x.common, config_use::acts, false, io);
+  const bool drains = x.action == nodes_command::what::drain;
+  auto settings = load_config(
+      x.common, drains ? config_use::acts : config_use::looks, false, io);
   if (!settings) return usage;
   if (settings->cluster.join.empty())
     return refuse("which nodes? set cluster.join to their addresses", io);
@@ -220,7 +222,7 @@ int execute(const nodes_command& x, console& io) {
   how.program = version;
   how.limit = std::max<duration>(settings->cluster.join_timeout,
                                  settings->cluster.timeout);
-  if (x.action == nodes_command::what::drain) how.drain = x.name;
+  if (drains) how.drain = x.name;
   const auto all = observe(*settings, how);
   if (!all) return report(all.error(), io);
   if (how.drain) return drain(x, *all, io);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // riffle proposals list|show|approve|deny|edit|always
+#include <algorithm>
 #include <unistd.h>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/listing.hpp"
 #include "runtime/cli/view/proposal_text.hpp"
+#include "runtime/service/match_id.hpp"
 #include "runtime/service/open_journal.hpp"
 
 namespace riffle::cli {
@@ -50,27 +52,70 @@ int list(const proposals_command& x, const service::proposals& all,
       [now](const auto& one) { return service::to_json(one, now); }, io);
 }
 
-int show(const proposals_command& x, const proposal_view& about, console& io) {
+/// The call that an approval led to; nothing: none has settled.
+std::optional<storage::call_record> executed_call(const proposal_view& about,
+                                                  storage::journal& journal) {
+  const auto& x = about.it;
+  if (x.what.source != events::proposal_source::tool_call || !x.decided ||
+      x.decided->how != events::proposal_outcome::approved)
+    return std::nullopt;
+  const auto session = journal.load_session(x.what.session);
+  if (!session) return std::nullopt;
+  for (const auto& call : session->calls) {
+    const bool its =
+        x.what.waits ? call.call.id == x.what.call : call.run == x.executed_by;
+    if (its && call.stage == storage::call_stage::settled) return call;
+  }
+  return std::nullopt;
+}
+
+std::string outcome_text(const storage::call_record& x) {
+  return std::string{to_string(x.how)} + (x.err ? ": " + x.err->message : "");
+}
+
+int show(const proposals_command& x, const proposal_view& about,
+         storage::journal& journal, console& io) {
   const auto now = system_wall_time();
-  io.out.write(x.common.output == output_kind::text
-                   ? whole_text(about, now)
-                   : service::dump(service::to_json(about, now)) + "\n");
+  const auto call = executed_call(about, journal);
+  const auto came = call ? outcome_text(*call) : std::string{};
+  if (x.common.output == output_kind::text) {
+    io.out.write(
+        whole_text(about, now) +
+        (came.empty() ? "" : "outcome:  " + safe_line(came, 500) + "\n"));
+  } else {
+    auto all = service::to_json(about, now);
+    if (!came.empty()) all["outcome"] = came;
+    io.out.write(service::dump(all) + "\n");
+  }
   return io.out.good() ? completed : failed;
+}
+
+/// The one that was approved for further calls and whose id has this part.
+expected<proposal_id> find_grant(const std::string& part,
+                                 const service::proposals& all) {
+  const auto found = all.grants({});
+  if (!found) return unexpected{found.error()};
+  std::vector<proposal_id> ids;
+  for (const auto& x : *found) ids.push_back(x.proposal);
+  auto id = service::match_id(part, ids);
+  if (!id && id.error().code == errc::not_found)
+    return unexpected{
+        error{errc::not_found, "proposals",
+              "nothing was approved for further calls by \"" + part +
+                  "\"; 'riffle proposals always' lists what was"}};
+  return id;
 }
 
 /// What was approved once and for all: lists it, or takes one back.
 int always(const proposals_command& x, const service::proposals& all,
            console& io) {
   if (!x.id.empty()) {
-    const auto done = all.revoke(proposal_id{x.id});
+    const auto id = find_grant(x.id, all);
+    if (!id) return report(id.error(), io);
+    const auto done = all.revoke(*id);
     if (!done) return report(done.error(), io);
-    if (!*done)
-      return report({errc::not_found, "proposals",
-                     "nothing was approved for further calls by \"" + x.id +
-                         "\"; 'riffle proposals always' lists what was"},
-                    io);
     if (x.common.level != verbosity::quiet)
-      io.complain(x.id + " covers no further call");
+      io.complain(id->value + " covers no further call");
     return completed;
   }
   std::optional<session_id> of;
@@ -116,9 +161,9 @@ std::string verdict_text(const decided& x, const std::string& id) {
   const bool waited =
       x.verdict == decision_verdict::accepted && x.now && x.now->what.waits;
   if (waited)
-    out += "; its run goes on ('" + go_there(x.now->what.folder) +
-           "riffle sessions resume " + x.now->what.session.value +
-           "' if no process runs it)";
+    out += "; its run goes on. If no process runs it:\n  " +
+           go_there(x.now->what.folder) + "riffle sessions resume " +
+           x.now->what.session.value;
   if (x.queued)
     out +=
         "; its session is busy: when that run has ended, 'riffle proposals "
@@ -155,6 +200,21 @@ bool was_stale(const proposals_command& x, const run& by, runtime& rt,
   return false;
 }
 
+/// It was approved, but its tool never began.
+bool was_not_executed(const run& by, runtime& rt, console& io) {
+  const auto session = rt.session(by.session());
+  if (!session) return false;
+  const auto call =
+      std::ranges::find(session->calls, by.id(), &storage::call_record::run);
+  if (call == session->calls.end() ||
+      call->stage != storage::call_stage::settled || call->attempt > 0 ||
+      call->how == outcome::ok || call->how == outcome::cancelled)
+    return false;
+  io.complain("nothing was executed, and the proposal is used up: " +
+              outcome_text(*call));
+  return true;
+}
+
 /// What came of it; a run that it started is shown as 'riffle run' does. It
 /// runs `elsewhere`, unless that is empty.
 int tell(const proposals_command& x, const decided& done,
@@ -169,7 +229,9 @@ int tell(const proposals_command& x, const decided& done,
     room_wait room{{}, signals, io};
     const int status = watch({rt, *done.started, open_keyboard(false)},
                              x.common, {}, signals, room, io);
-    return was_stale(x, *done.started, rt, io) ? failed : status;
+    const bool lost = was_stale(x, *done.started, rt, io) ||
+                      was_not_executed(*done.started, rt, io);
+    return lost && status == completed ? failed : status;
   }
   if (!text) {
     json out = {{"proposal_id", x.id}, {"verdict", name_of(done.verdict)}};
@@ -207,7 +269,8 @@ int decide(const proposals_command& x, const proposal& about,
 }  // namespace
 
 int execute(const proposals_command& x, console& io) {
-  const bool looks = x.action == what::list || x.action == what::show;
+  const bool looks = x.action == what::list || x.action == what::show ||
+                     (x.action == what::always && x.id.empty());
   auto settings =
       load_config(x.common, looks ? config_use::looks : config_use::acts,
                   x.arguments == "-", io);
@@ -221,7 +284,7 @@ int execute(const proposals_command& x, console& io) {
   if (!id) return report(with_hint(id.error()), io);
   const auto found = all->show(*id);
   if (!found) return report(with_hint(found.error()), io);
-  if (x.action == what::show) return show(x, *found, io);
+  if (x.action == what::show) return show(x, *found, **journal, io);
   const auto* about = &found->it;
   auto there = x;
   there.id = id->value;
@@ -230,8 +293,8 @@ int execute(const proposals_command& x, console& io) {
   all.reset();
   journal->reset();
   if (*moved) {
-    settings =
-        load_config(there.common, config_use::acts, x.arguments == "-", io);
+    settings = load_config(there.common, config_use::acts_there,
+                           x.arguments == "-", io);
     if (!settings) return usage;
     if (const auto known = is_known_here(there, *about, *settings); !known)
       return report(known.error(), io);

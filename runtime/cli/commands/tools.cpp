@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/control_tools.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/terminal/read_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
@@ -24,7 +25,8 @@ std::string line_about(const tools::tool_spec& x, std::size_t columns) {
   constexpr std::size_t effect_width = 11;
   std::string out = x.name;
   out.resize(std::max(out.size() + 1, name_width), ' ');
-  std::string effect{to_string(x.eff)};
+  std::string effect{core::is_control_tool(x.name) ? "control"
+                                                   : to_string(x.eff)};
   effect.resize(std::max(effect.size() + 1, effect_width), ' ');
   out += effect;
   const auto room = columns > out.size() ? columns - out.size() : 1;

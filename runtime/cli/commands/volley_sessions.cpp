@@ -129,7 +129,7 @@ expected<void> end_here(const sessions_command& x, const volley_store& store,
   if (auto ok = service::ask_volley_end(*store.journal, x.id, x.reason); !ok)
     return ok;
   if (!volley.is_active()) return {};
-  auto settings = store.settings;
+  auto settings = without_keys(store.settings, volley.runs);
   choose_log_level(x.common.level, settings);
   auto rt = runtime::create(std::move(settings), {.owns_process = true});
   if (!rt) return unexpected{rt.error()};

@@ -103,11 +103,16 @@ std::string without_tabs(std::string_view line) {
   return out;
 }
 
+/// The last rows of a command that are shown, whatever is too long: what it
+/// does may stand there.
+constexpr std::size_t last_rows = 10;
+
 /// Takes lines, gives rows.
 class canvas {
  public:
-  canvas(const picture_options& options, bool is_diff)
-      : options_{options}, is_diff_{is_diff} {}
+  /// `is_command`: the end is shown, too.
+  canvas(const picture_options& options, bool is_diff, bool is_command)
+      : options_{options}, is_diff_{is_diff}, is_command_{is_command} {}
 
   void head(std::string_view text) {
     constexpr std::string_view mark = "[APPROVAL] ";
@@ -122,17 +127,18 @@ class canvas {
 
   void body(std::string_view text, bool painted) {
     for_each_line(text, [&](std::string_view line) {
-      if (full()) {
+      if (full() && !is_command_) {
         ++hidden_;
         return;
       }
+      begins_.push_back(rows_.size());
       const auto paint = options_.color && painted && is_diff_
                              ? paint_of(line)
                              : std::string_view{};
       const auto* const first = options_.ascii ? "| " : "│ ";
       const auto* const next = options_.ascii ? ": " : "┊ ";
       for (auto& row : wrapped(shown(line), width(), first, next)) {
-        if (full()) {
+        if (full() && !is_command_) {
           ++hidden_;
           return;
         }
@@ -143,21 +149,40 @@ class canvas {
   }
 
   std::vector<std::string> finish() {
-    if (hidden_ > 0)
-      rows_.push_back(shown("  … " + std::to_string(hidden_) +
-                            (hidden_ == 1 ? " more line" : " more lines") +
-                            " ([v]iew shows all)"));
+    const auto all = rows_.size() - head_;
+    if (is_command_ && !options_.whole && all > room())
+      leave_out_middle();
+    else if (hidden_ > 0)
+      rows_.push_back(hidden_text(hidden_));
     return std::move(rows_);
   }
 
  private:
+  void leave_out_middle() {
+    const auto end = std::min(last_rows, room() / 2);
+    const auto from = head_ + room() - end;
+    const auto to = rows_.size() - end;
+    const auto first = std::ranges::upper_bound(begins_, from) - 1;
+    const auto past = std::ranges::lower_bound(begins_, to);
+    rows_[from] = hidden_text(static_cast<std::size_t>(past - first));
+    const auto at = rows_.begin();
+    rows_.erase(at + static_cast<std::ptrdiff_t>(from) + 1,
+                at + static_cast<std::ptrdiff_t>(to));
+  }
+  [[nodiscard]] std::string hidden_text(std::size_t lines) const {
+    return shown("  … " + std::to_string(lines) +
+                 (lines == 1 ? " more line" : " more lines") +
+                 " ([v]iew shows all)");
+  }
+  [[nodiscard]] std::size_t room() const {
+    return std::max(options_.rows - std::min(options_.rows, other_rows),
+                    fewest_rows);
+  }
   [[nodiscard]] std::size_t width() const {
     return std::max<std::size_t>(options_.columns, 9) - 1;
   }
   [[nodiscard]] bool full() const {
-    const auto room = std::max(
-        options_.rows - std::min(options_.rows, other_rows), fewest_rows);
-    return !options_.whole && rows_.size() - head_ >= room;
+    return !options_.whole && rows_.size() - head_ >= room();
   }
   [[nodiscard]] std::string shown(std::string_view text) const {
     auto out = without_tabs(text);
@@ -166,6 +191,8 @@ class canvas {
 
   const picture_options& options_;
   bool is_diff_;
+  bool is_command_;
+  std::vector<std::size_t> begins_;  // the first row of each line
   std::vector<std::string> rows_;
   std::size_t head_ = 0;
   std::size_t hidden_ = 0;
@@ -230,7 +257,7 @@ std::vector<std::string> approval_picture(const events::approval_required& x,
                                           const picture_options& options) {
   const auto preview = safe_text(x.preview);
   const auto body = without_names(preview);
-  canvas out{options, body.is_diff};
+  canvas out{options, body.is_diff, x.tool == "bash"};
   out.head(sentence(x, body.of_new_file) +
            (edited ? " (as you changed it)" : ""));
   out.body(safe_text(members_of(x, preview.empty())), false);

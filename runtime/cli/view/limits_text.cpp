@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/limits_text.hpp"
 
+#include "actors/core/control_tools.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/cli/terminal/safe_text.hpp"
 
@@ -26,12 +27,26 @@ std::string of_run(const config::config& x, const config::agent_config& agent,
          " calls at once, runs: " + or_none(x.runtime.max_runs);
 }
 
+/// What becomes of a call: nobody is asked about what only reads, nor about
+/// tools that act on the run only.
+std::string approval_text(const std::string& name,
+                          const config::tools_config& all) {
+  if (core::is_control_tool(name)) return "runs";
+  const bool reads = all.of(name).type.empty()
+                         ? name == "read" || name == "glob" || name == "grep" ||
+                               name == "fetch"
+                         : all.of(name).program.effect == "read_only";
+  const auto text =
+      all.approval_of(name, reads ? effect::read_only : effect::mutating);
+  return text == "allow" ? "runs" : text;
+}
+
 /// What people ask for most; 'riffle config show' has all.
 std::string of_tool(const std::string& name, const config::tools_config& all) {
   const auto& x = all.of(name);
   auto out = "; " + safe_line(name, 64) + ": " + std::to_string(x.concurrency) +
              " at once, " + or_none(x.timeout) + ", " +
-             all.approval_of(name, effect::mutating);
+             approval_text(name, all);
   if (!x.rules.empty()) out += ", rules: " + std::to_string(x.rules.size());
   return out;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cli/view/proposal_text.hpp"
 
+#include <string_view>
+#include <utility>
+
 #include "runtime/cli/terminal/safe_text.hpp"
 #include "runtime/cli/view/diff_lines.hpp"
 #include "runtime/service/views.hpp"
@@ -13,8 +16,21 @@ bool is_call(const storage::proposal_state& x) {
   return x.what.source == events::proposal_source::tool_call;
 }
 
+/// It does not run yet: "rm a" of "Running: rm a".
+std::string_view plain_title(const storage::proposal_record& x) {
+  std::string_view title = x.title;
+  for (const auto& [tool, words] : {std::pair{"bash", "Running: "},
+                                    {"write", "Writing "},
+                                    {"edit", "Editing "}})
+    if (x.tool == tool && title.starts_with(words))
+      title.remove_prefix(std::string_view{words}.size());
+  return title;
+}
+
 std::string about(const storage::proposal_state& x, std::size_t most) {
-  const auto text = safe_line(is_call(x) ? x.what.title : x.what.summary, most);
+  const auto text = safe_line(
+      is_call(x) ? plain_title(x.what) : std::string_view{x.what.summary},
+      most);
   return is_call(x) ? safe_line(x.what.tool, 64) + ": " + text : text;
 }
 
