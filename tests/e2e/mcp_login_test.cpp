@@ -184,6 +184,9 @@ TEST_CASE("a login that cannot be says why, and changes nothing") {
   CHECK(has(why({"web", "--client-secret-env", "X"}, 2), "--client-id"));
   CHECK(has(why({"gone"}, 1), "cannot be reached"));
   CHECK(has(why({"plain"}, 1), "it is not https"));
+  const rt::http_server busy{rt::http_reply::text("")};
+  CHECK(has(why({"web", "--port", std::to_string(busy.port())}, 1),
+            "cannot be listened on"));
   CHECK(has(why({"web", "--no-browser", "--timeout", "200ms"}, 1),
             "nobody has answered in time"));
   world.change([](auto& x) { x.refusal = "access_denied"; });
