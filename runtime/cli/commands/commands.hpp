@@ -58,10 +58,10 @@ int execute_trust(const config_command& x, console& io);
 
 /// What a command does with its configuration.
 enum class config_use : std::uint8_t {
-  acts,        ///< an untrusted file is asked about, or nothing is started
-  acts_there,  ///< the same, in a folder that the person did not go to
-  looks,       ///< an untrusted file is left out, and that is said
+  acts,   ///< an untrusted file is asked about, or nothing is started
+  looks,  ///< an untrusted file is left out, and that is said
   again,  ///< of what runs: nothing is taken of a file that is untrusted now
+  acts_there,  ///< as `acts`, in a folder that the person did not go to
 };
 
 /// The configuration of a command, see config/trust.hpp; prints what is wrong
