@@ -86,7 +86,9 @@ TEST_CASE("a file of version 3 is brought up to date, with its decisions") {
   REQUIRE(found);
   REQUIRE_FALSE(
       store(*journal, {{"run_1"}, {}, {make_proposal(found->run, "prop_2")}}));
-  REQUIRE(journal->decide(make_decision("prop_2"), {}));
+  auto as_asked = make_decision("prop_2");
+  as_asked.arguments = {};  // it has a pattern, other arguments have none
+  REQUIRE(journal->decide(as_asked, {}));
   CHECK(journal->grants({})->size() == 1);
 }
 
@@ -108,8 +110,11 @@ TEST_CASE("a grant that changed is damage, and what is revoked stays away") {
                                    {},
                                    {make_proposal(run, "prop_1"),
                                     make_proposal(run, "prop_2")}}));
-    for (const auto* id : {"prop_1", "prop_2"})
-      REQUIRE(journal->decide(make_decision(id), {}));
+    for (const auto* id : {"prop_1", "prop_2"}) {
+      auto as_asked = make_decision(id);
+      as_asked.arguments = {};
+      REQUIRE(journal->decide(as_asked, {}));
+    }
     REQUIRE(journal->revoke({"prop_2"}));
   }
   CHECK(open_store(folder.path())->grants({})->size() == 1);
