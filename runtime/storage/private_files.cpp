@@ -56,7 +56,8 @@ std::string octal(mode_t mode) {
 }  // namespace
 
 void make_files_private(const fs::path& data_dir) {
-  for (const auto* name : {"riffle.db", "riffle.db-wal", "riffle.db-shm"})
+  for (const auto* name :
+       {"riffle.db", "riffle.db-wal", "riffle.db-shm", reserve_name})
     make_private(data_dir / name, 0600);
   for (const auto* name : {"owners", "guards", "outputs", "service"})
     make_folder_private(data_dir / name);
