@@ -82,7 +82,7 @@ TEST_CASE("tools are listed, in each output") {
   CHECK(text.status == 0);
   CHECK(text.out.find("read          read_only") != std::string::npos);
   CHECK(text.out.find("bash          mutating") != std::string::npos);
-  CHECK(text.out.find("complete      mutating") != std::string::npos);
+  CHECK(text.out.find("complete      control") != std::string::npos);
   x.common.output = output_kind::json;
   const auto all = json::parse(outcome_of(x).out);
   REQUIRE(all.size() >= 5);
