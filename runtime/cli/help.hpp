@@ -297,6 +297,7 @@ after you looked at it and trusted it, as it is: a change is asked about again,
 with what changed. Without a terminal that is exit status 2. A file that you
 name (--config, $RIFFLE_CONFIG) and your own one are trusted, and so is what
 'config init' wrote. 'check' and 'show' start nothing and need no trust;
-commands that only look leave an untrusted file out. What you trust is kept in $XDG_STATE_HOME/riffle/trust.)";
+commands that only look leave an untrusted file out. What you trust is kept in
+$XDG_STATE_HOME/riffle/trust.)";
 
 }  // namespace riffle::cli::help

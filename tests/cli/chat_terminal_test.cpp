@@ -275,7 +275,10 @@ TEST_CASE("a second Ctrl-C leaves the terminal as it was") {
 tool = "bash"
 arguments = { command = "trap '' INT TERM; touch a; sleep 60" }
 )toml");
-  terminal_program riffle{folder.path(), {"chat", "--no-color"}, 80};
+  terminal_program riffle{
+      folder.path(),
+      {"chat", "--no-color", "--set", "tools.kill_grace=5s"},
+      80};
   REQUIRE(riffle.read_next("/help shows"));
   riffle.type("one\r");
   REQUIRE(riffle.read_next("Running: trap"));

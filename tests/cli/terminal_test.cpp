@@ -204,7 +204,8 @@ TEST_CASE("a second Ctrl-C stops at once and leaves a clean line") {
 tool = "bash"
 arguments = { command = "trap '' TERM INT; echo ready; while true; do sleep 1; done" }
 )toml");
-  terminal_program riffle{folder.path(), {"run", "go"}, 80};
+  terminal_program riffle{
+      folder.path(), {"run", "go", "--set", "tools.kill_grace=5s"}, 80};
   REQUIRE(riffle.read_until("(ready)"));
   riffle.type("\x03");
   REQUIRE(riffle.read_until("cancelling; Ctrl-C once more stops at once"));

@@ -131,7 +131,10 @@ TEST_CASE("a second Ctrl-C ends a volley and a plan on a clean line") {
   folder.write("riffle.toml",
                "[runtime]\ndata_dir = \"data\"\n"
                "[models.default]\ndialect = \"scripted\"\nmodel = \"s\"\n"
-               "script = \"s.toml\"\n[tools.bash]\napproval = \"allow\"\n");
+               "script = \"s.toml\"\n"
+               // Nothing ends before the second one.
+               "[tools]\nkill_grace = \"5s\"\n"
+               "[tools.bash]\napproval = \"allow\"\n");
   folder.write("s.toml", std::string{"[[steps]]\n[[steps.calls]]\ntool = "
                                      "\"bash\"\narguments = { command = \""} +
                              deaf + "\" }\n");
