@@ -49,7 +49,8 @@ std::string stored(const work_folder& folder) {
   std::string all;
   for (const auto& x :
        std::filesystem::recursive_directory_iterator{folder.path() / "data"})
-    if (x.is_regular_file())
+    // The reserve is room, and holds nothing.
+    if (x.is_regular_file() && x.path().filename() != "reserve")
       all += folder.read(
           std::filesystem::relative(x.path(), folder.path()).string());
   return all;

@@ -91,6 +91,9 @@ inline const std::vector<listed_command>& all_commands() {
        0,
        true},
       {{"mcp", "approve", "self", "--yes"}, false, false, 0, true},
+      // A program needs none.
+      {{"mcp", "login", "self"}, false, false, 2},
+      {{"mcp", "logout", "self"}, false, false, 2},
       // There is no such thing.
       {{"mcp", "read", "file:///x", "--server", "self"}, false, false, 1, true},
       {{"--help"}},

@@ -132,6 +132,8 @@ void ask_for_the_rest(const served& server) {
   for (const auto* path : {"/v1/tools", "/v1/agents", "/metrics",
                            "/openapi.json", "/healthz", "/readyz"})
     CHECK(who.get(path).status == 200);
+  CHECK(who.post("/mcp", {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}})
+            .status == 200);
   const auto stranger = server.user("");
   CHECK(stranger.post("/v1/login", {{"token", who.token()}}).status == 204);
   CHECK(stranger.post("/v1/logout", json::object()).status == 204);
