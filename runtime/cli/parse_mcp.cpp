@@ -14,6 +14,15 @@ std::string check_wait(const std::string& text) {
   return "\"" + text + "\" is not a duration such as 90s or 5m";
 }
 
+template <class Text>
+void add_approval_of_runs(CLI::App& sub, Text& to) {
+  sub.add_option("--approve", to,
+                 "What its runs do where a person would be asked (default: "
+                 "none, calls that need approval are denied)")
+      ->type_name("ask|all|none")
+      ->check(CLI::IsMember({"ask", "all", "none"}));
+}
+
 }  // namespace
 
 void parser::add_mcp() {
@@ -55,13 +64,10 @@ void parser::add_mcp() {
                    "claude_desktop_config.json")
       ->required()
       ->check(not_empty());
-  add("serve", "Be such a server: runs, sessions and outputs, over stdin",
-      what::serve)
-      ->add_option("--approve", raw.approval,
-                   "What its runs do where a person would be asked (default: "
-                   "none, calls that need approval are denied)")
-      ->type_name("ask|all|none")
-      ->check(CLI::IsMember({"ask", "all", "none"}));
+  add_approval_of_runs(
+      *add("serve", "Be such a server: runs, sessions and outputs, over stdin",
+           what::serve),
+      raw.approval);
   add_mcp_read(*add("read", "Print a resource of a server", what::read));
   add_mcp_login(*add("login", "Log in at a server over HTTP", what::login));
   name(add("logout", "Forget the login at a server", what::logout),

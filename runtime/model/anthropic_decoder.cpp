@@ -159,10 +159,13 @@ void anthropic_decoder::on_delta(std::uint64_t index, const json& x,
 
 /// Of a block that has begun and not stopped; else nothing happens.
 void anthropic_decoder::add_told(std::uint64_t index, told what,
-                                 std::string text, turn_delta& out) {
+                                 const std::string& said, turn_delta& out) {
   const auto known = blocks_.find(index);
   if (known == blocks_.end() || known->second.stopped) return;
-  text = halves_.join({index, what}, std::move(text), has_halves());
+  std::string joined;
+  const bool halves = has_halves() || halves_.any();
+  if (halves) joined = halves_.join({index, what}, said, has_halves());
+  const auto& text = halves ? joined : said;
   auto& b = known->second;
   kept_ += text.size();
   switch (what) {

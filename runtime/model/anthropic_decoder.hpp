@@ -44,7 +44,7 @@ class anthropic_decoder final : public answer_reader {
 
   enum class told : std::uint8_t { text, thinking, input };
 
-  void add_told(std::uint64_t index, told what, std::string text,
+  void add_told(std::uint64_t index, told what, const std::string& said,
                 turn_delta& out);
   static std::optional<told> told_by(const json& event);
   void on_start(const json& message, turn_delta& out);

@@ -102,8 +102,11 @@ void responses_decoder::give_up_halves(std::uint64_t index, turn_delta& out) {
 }
 
 void responses_decoder::add_told(std::uint64_t index, told what,
-                                 std::string text, turn_delta& out) {
-  text = halves_.join({index, what}, std::move(text), has_halves());
+                                 const std::string& said, turn_delta& out) {
+  std::string joined;
+  const bool halves = has_halves() || halves_.any();
+  if (halves) joined = halves_.join({index, what}, said, has_halves());
+  const auto& text = halves ? joined : said;
   if (what == told::text) return add_text(items_[index], text, out);
   if (what == told::refusal) return add(out, piece_kind::refusal, text);
   if (what == told::thought) {

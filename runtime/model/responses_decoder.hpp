@@ -45,7 +45,7 @@ class responses_decoder final : public answer_reader {
   enum class told : std::uint8_t { none, text, refusal, thought, arguments };
 
   static told told_by(std::string_view type);
-  void add_told(std::uint64_t index, told what, std::string text,
+  void add_told(std::uint64_t index, told what, const std::string& said,
                 turn_delta& out);
   void give_up_halves(std::uint64_t index, turn_delta& out);
   void on_item(std::uint64_t index, const json& x, turn_delta& out);

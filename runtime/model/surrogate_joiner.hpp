@@ -51,6 +51,7 @@ class waiting_halves {
     if (half) waits_[key] = *half;
     return out;
   }
+  [[nodiscard]] bool any() const noexcept { return !waits_.empty(); }
   /// Nothing follows; whether a half has waited, which is none then.
   bool give_up(const Key& key) { return waits_.erase(key) > 0; }
 

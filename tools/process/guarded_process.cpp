@@ -155,6 +155,15 @@ void give_up_lock(const process_request& request) {
   if (!request.lock.empty()) ::unlink(request.lock.c_str());
 }
 
+/// Locked before anything can act, until the guard ends.
+expected<unique_fd> take_lock(const process_request& request) {
+  auto lock = lock_for_guard(request.lock);
+  if (!lock || lift(*lock)) return lock;
+  auto why = no_resource("file descriptors");
+  give_up_lock(request);
+  return why;
+}
+
 }  // namespace
 
 expected<guarded_process> guarded_process::start(
@@ -173,18 +182,13 @@ expected<guarded_process> guarded_process::start(
   plan.give(out.theirs.get(), 1);
   plan.give(err.theirs.get(), 2);
   plan.give(channel.theirs.get(), guard_channel);
-  unique_fd lock;  // locked before anything can act, until the guard ends
+  unique_fd lock;
   if (request.lock.empty()) {
     plan.give_null(guard_lock);
   } else {
-    auto locked = lock_for_guard(request.lock);
+    auto locked = take_lock(request);
     if (!locked) return unexpected{std::move(locked).error()};
     lock = std::move(*locked);
-    if (!lift(lock)) {
-      auto why = no_resource("file descriptors");
-      give_up_lock(request);
-      return why;
-    }
     plan.give(lock.get(), guard_lock);
   }
   auto command = guard_command(request);
