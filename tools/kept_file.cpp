@@ -12,19 +12,12 @@
 
 namespace riffle::tools {
 
-namespace {
-
-/// Whether there is room for more, beside what is left for the journal, which
-/// is on the same disk: a run whose events cannot be stored stands still, and
-/// its calls are cut. Where it is not known, the writing tells it.
 bool has_room(int fd, std::uint64_t bytes) {
   constexpr std::uint64_t left_free = std::uint64_t{16} << 20;
   struct statvfs disk{};
   if (::fstatvfs(fd, &disk) != 0) return true;
   return std::uint64_t{disk.f_bavail} * disk.f_frsize >= left_free + bytes;
 }
-
-}  // namespace
 
 std::optional<std::filesystem::path> kept_file(
     const std::filesystem::path& folder, const call_id& call) {

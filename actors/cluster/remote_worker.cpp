@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/handler.hpp"
 #include "messages/duration_text.hpp"
 #include "runtime/base/log.hpp"
 
 namespace riffle {
+
+namespace {
+
+/// Of its whole output a part is not kept here, whatever the node kept.
+void say_it_is_cut(call_result& x) {
+  auto about = nlohmann::json::parse(x.metadata, nullptr, false);
+  if (!about.is_object() || !about.contains("whole_kept")) return;
+  about["whole_kept"] = false;
+  x.metadata =
+      about.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
 
 void remote_worker_state::on_assignment(work::assignment& x,
                                         work_listeners& who) {
@@ -106,6 +121,8 @@ void remote_worker_state::on_done(const cluster::tag& tag, work::done& x) {
   if (call == nullptr || call->attempt != x.attempt) return;
   const auto dispatcher = call->who.dispatcher;
   const auto id = x.id;
+  // The node has it, and this process has not.
+  if (call->cut) say_it_is_cut(x.result);
   forget(id);
   self->send(dispatcher, std::move(x));
   self->send(pool, work::freed{id});
@@ -126,12 +143,18 @@ void remote_worker_state::on_lost(const cluster::tag& tag, work::lost& x) {
 void remote_worker_state::on_piece(const cluster::tag& tag, cluster::piece& x) {
   const auto token = tokens.find(tag.token);
   if (token == tokens.end()) return;
-  if (!setup.keep_piece) return say(tag.token, cluster::piece_ack{true});
+  if (!setup.keep_piece) return on_kept({tag.token, false});
   setup.keep_piece(
       token->second, std::move(x),
       [me = caf::actor_cast<caf::actor>(self), name = tag.token](bool kept) {
         caf::anon_send(me, piece_kept{name, kept});
       });
+}
+
+void remote_worker_state::on_kept(const piece_kept& x) {
+  const auto token = tokens.find(x.token);
+  if (token != tokens.end() && !x.kept) calls.at(token->second).cut = true;
+  say(x.token, cluster::piece_ack{!x.kept});
 }
 
 /// What only reads goes to another place at once. What changes something may
@@ -220,9 +243,7 @@ caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
         st.on_piece(tag, x);
       },
       [&st](const call_refused& x) { st.on_refused(x); },
-      [&st](const piece_kept& x) {
-        st.say(x.token, cluster::piece_ack{!x.kept});
-      },
+      [&st](const piece_kept& x) { st.on_kept(x); },
       [&st](link_lost& x) { st.on_link_lost(x); },
       [&st](const tick&) { st.end_all(); },
   };

@@ -41,6 +41,7 @@ struct remote_worker_state {
     work_listeners who;
     std::shared_ptr<run_work> work;
     std::uint64_t reported = 0;  ///< the number of its last report
+    bool cut = false;            ///< of its whole output a part is not kept
   };
 
   void on_assignment(work::assignment& x, work_listeners& who);
@@ -51,6 +52,7 @@ struct remote_worker_state {
   void on_progress(const cluster::tag& tag, work::progress& x);
   void on_done(const cluster::tag& tag, work::done& x);
   void on_lost(const cluster::tag& tag, work::lost& x);
+  void on_kept(const piece_kept& x);
   void on_piece(const cluster::tag& tag, cluster::piece& x);
   void on_link_lost(link_lost& x);
   void on_pool_down();

@@ -20,6 +20,9 @@ error drain_error(drain_reason why, bool may_have_acted,
     case drain_reason::timed_out:
       return {errc::timeout, op,
               "the run's time limit (--timeout) was reached" + tail};
+    case drain_reason::step_timed_out:
+      return {errc::timeout, op,
+              "the time limit of the plan's step (timeout) was reached" + tail};
     case drain_reason::call_cancelled:
       return {errc::cancelled, op,
               "this call was cancelled" + (by.empty() ? by : " " + by) + tail};

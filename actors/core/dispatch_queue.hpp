@@ -53,6 +53,7 @@ struct dispatch_limits {
 enum class drain_reason : std::uint8_t {
   cancelled,       ///< the run was cancelled
   timed_out,       ///< the run's own time limit
+  step_timed_out,  ///< that of the step of a plan
   interrupted,     ///< the model's turn broke; the step starts again
   call_cancelled,  ///< this call alone was; the run goes on
 };

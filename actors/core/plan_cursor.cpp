@@ -116,7 +116,7 @@ plan_effects plan_cursor::on_step_due(std::size_t at, std::uint32_t attempt,
                        "the step did not end within its time limit of " +
                            duration_text(current().timeout)},
                       false};
-  out.emplace_back(stop_step{*stop_});
+  out.emplace_back(stop_step{*stop_, true});
   return out;
 }
 

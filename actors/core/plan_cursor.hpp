@@ -70,6 +70,7 @@ struct perform_step {
 /// It shall end; it still ends with `on_step_ended`.
 struct stop_step {
   end_request how;
+  bool overdue = false;  ///< the step's own time limit ends it
   bool operator==(const stop_step&) const = default;
 };
 

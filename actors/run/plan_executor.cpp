@@ -170,8 +170,9 @@ void plan_executor_state::act(core::stop_step& x) {
     case doing::call:
       self->send(
           peers.dispatcher,
-          drain_request{x.how.cancelled ? core::drain_reason::cancelled
-                                        : core::drain_reason::timed_out});
+          drain_request{x.overdue         ? core::drain_reason::step_timed_out
+                        : x.how.cancelled ? core::drain_reason::cancelled
+                                          : core::drain_reason::timed_out});
       break;
     case doing::run:
       self->send(peers.registry,

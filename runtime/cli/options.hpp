@@ -106,6 +106,7 @@ struct sessions_command {
   std::string id;          ///< a session; of output: a call
   std::size_t limit = 20;  ///< of list
   std::string reason = "cancelled by the user";  ///< of cancel
+  bool forgets = false;  ///< of cancel: only what nobody works on
 };
 
 struct proposals_command {

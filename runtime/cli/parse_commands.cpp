@@ -29,6 +29,7 @@ void parser::add_sessions() {
           ->type_name("TEXT");
     add_common(*sub);
     sub->final_callback([this, action, forgets] {
+      sessions.forgets = forgets;
       if (forgets) sessions.reason = "it is not to be finished";
       sessions.common = finish_common();
       sessions.action = action;

@@ -306,6 +306,7 @@ struct config {
   /// for `data_dir`, `script` and `system_prompt_file`.
   std::filesystem::path base_dir{};
   std::filesystem::path file{};  ///< empty: built-in defaults
+  std::string digest{};          ///< SHA-256 of the file's text; "": no file
   /// Where keys were set: "models.default.model" -> "line 7" (of the file) or
   /// "--set". What is not in it has its default.
   std::map<std::string, std::string> origins{};

@@ -2,6 +2,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/config/checks.hpp"
 #include "runtime/config/document.hpp"
 #include "runtime/config/providers.hpp"
@@ -53,7 +54,10 @@ tl::expected<config, std::vector<mistake>> load(const load_request& request,
   std::error_code ignored;
   config out;
   const bool is_file = !from.file.empty();
-  if (is_file) out.file = std::filesystem::absolute(from.file, ignored);
+  if (is_file) {
+    out.file = std::filesystem::absolute(from.file, ignored);
+    out.digest = sha256(from.text);
+  }
   out.base_dir =
       is_file ? out.file.parent_path() : std::filesystem::current_path(ignored);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "tools/ask.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/remote_tool.hpp"
@@ -65,11 +67,20 @@ class once_read_file final : public output_stream {
   const unique_fd fd_;
 };
 
+/// By the rules of what is kept of this process's own calls, whatever the node
+/// says: piece behind piece, and no more than there is room for.
 bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
-  const int fresh = x.offset == 0 ? O_TRUNC : 0;
-  const unique_fd fd{::open(
-      file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | fresh, 0600)};
-  if (!fd) return false;
+  constexpr int plain = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+  const bool first = x.offset == 0;
+  if (first) ::unlink(file.c_str());  // an earlier attempt's
+  const unique_fd fd{
+      ::open(file.c_str(), first ? plain | O_CREAT | O_EXCL : plain, 0600)};
+  struct stat at{};
+  const bool fits = fd && ::fstat(fd.get(), &at) == 0 &&
+                    static_cast<std::uint64_t>(at.st_size) == x.offset &&
+                    x.offset + x.bytes.size() <= tools::most_kept_bytes &&
+                    tools::has_room(fd.get(), x.bytes.size());
+  if (!fits) return false;
   std::size_t done = 0;
   while (done < x.bytes.size()) {
     const auto wrote =
@@ -221,17 +232,17 @@ std::function<caf::actor(caf::actor gate)> make_host(
 }
 
 std::function<void(const storage::call_record&)> node_wait(
-    const config::config& config) {
+    const config::config& config, std::shared_ptr<storage::journal> journal) {
   struct asked {
     std::mutex mutex;
     std::map<run_id, time_point> first;
   };
-  const auto& x = config.cluster;
-  const auto span =
-      x.orphan_after + config.tools.defaults.kill_grace + x.heartbeat;
-  return [span,
+  return [own = service::node_patience(config), journal = std::move(journal),
           all = std::make_shared<asked>()](const storage::call_record& call) {
     if (call.call.node.empty() || call.attempt == 0) return;
+    auto span = own;
+    if (const auto run = journal->load_run(call.run))
+      span = std::max(span, service::node_patience(*run));
     time_point end;
     {
       const std::lock_guard lock{all->mutex};

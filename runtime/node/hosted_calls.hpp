@@ -49,9 +49,10 @@ std::function<caf::actor(caf::actor gate)> make_host(
 
 /// Recovery: waits until what a node had of a dead runtime cannot act any more,
 /// so that nothing acts after it was settled: nodes end what they run for
-/// somebody whom they do not hear. Once for all calls of a run.
+/// somebody whom they do not hear, after the time that was agreed with the
+/// process that began the run. Once for all calls of a run.
 std::function<void(const storage::call_record&)> node_wait(
-    const config::config& config);
+    const config::config& config, std::shared_ptr<storage::journal> journal);
 
 /// Keeps pieces in the files of this folder, where outputs are read.
 piece_keeper keep_in(std::filesystem::path outputs,

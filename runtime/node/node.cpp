@@ -57,8 +57,9 @@ struct system_config : caf::actor_system_config {
 };
 
 guard_waiter make_guard_waiter(const std::filesystem::path& dir,
-                               const config::config& config) {
-  return [dir, wait = node_wait(config)](
+                               const config::config& config,
+                               std::shared_ptr<storage::journal> journal) {
+  return [dir, wait = node_wait(config, std::move(journal))](
              const storage::call_record& call) -> std::optional<error> {
     wait(call);
     if (dir.empty()) return {};
@@ -302,11 +303,12 @@ void node::connect(std::map<std::string, std::string> scripts) {
 void node::spawn_actors(const std::filesystem::path& guard_dir,
                         const std::filesystem::path& output_dir) {
   auto& actors = system_->actors;
-  store_ = spawn_session_store(actors, {}, journal_, waiting_executor_,
-                               guard_dir.empty() && !nodes_
-                                   ? guard_waiter{}
-                                   : make_guard_waiter(guard_dir, *config_),
-                               faults_);
+  store_ = spawn_session_store(
+      actors, {}, journal_, waiting_executor_,
+      guard_dir.empty() && !nodes_
+          ? guard_waiter{}
+          : make_guard_waiter(guard_dir, *config_, journal_),
+      faults_);
   inbox_setup decisions{journal_, [specs = specs_](const auto& cause) {
                           return specs->make_for(cause);
                         }};

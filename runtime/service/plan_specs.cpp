@@ -63,6 +63,8 @@ core::step_policy to_policy(step_failure x) {
 /// What every step's run is started with.
 stored_request step_request(const run_id& plan, const stored_request& x) {
   stored_request out{x.request, x.folder, {}};
+  out.configuration = x.configuration;
+  out.node_patience = x.node_patience;
   out.request.timeout = {};
   out.request.session = x.plan_session;
   out.of_plan = plan;

@@ -4,9 +4,29 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/service/stored_request.hpp"
+
 namespace riffle::service {
 
 namespace fs = std::filesystem;
+
+run_configuration configuration_of(const storage::run_record& x) {
+  return request_from_json(x.settings).configuration;
+}
+
+duration node_patience(const config::config& x) {
+  return x.cluster.orphan_after + x.tools.defaults.kill_grace +
+         x.cluster.heartbeat;
+}
+
+duration node_patience(const storage::run_record& x) {
+  return request_from_json(x.settings).node_patience;
+}
+
+std::string working_folder() {
+  std::error_code gone;
+  return fs::current_path(gone).string();
+}
 
 folder_state find_folder(const std::string& folder) {
   if (folder.empty()) return folder_state::here;

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A run works in the folder of the process that began it. Whoever goes on with
-// it, or executes what it proposed, does so there or not at all.
+// A run works in the folder of the process that began it, by the configuration
+// of that process. Whoever goes on with it, or executes what it proposed, does
+// so there or not at all.
 
 #include <cstdint>
 #include <string>
 
 #include "messages/error.hpp"
+#include "messages/time.hpp"
+#include "runtime/config/config.hpp"
+#include "runtime/storage/records.hpp"
 
 namespace riffle::service {
+
+/// Of the process that began a run.
+struct run_configuration {
+  std::string file;    ///< absolute; empty: none, or not on record
+  std::string digest;  ///< SHA-256 of its text
+
+  bool operator==(const run_configuration&) const = default;
+};
+
+run_configuration configuration_of(const storage::run_record& x);
+
+/// How long nodes may still run what a process gave them that has died: they
+/// obey the times of that process.
+duration node_patience(const config::config& x);
+/// Of the process that began the run; 0: not on record.
+duration node_patience(const storage::run_record& x);
+
+/// This process's working directory; empty: it is gone.
+std::string working_folder();
 
 enum class folder_state : std::uint8_t {
   here,       ///< this process's working directory, or not on record

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/service/runs.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "runtime/service/input_size.hpp"
@@ -10,11 +9,6 @@
 namespace riffle::service {
 
 namespace {
-
-std::string working_folder() {
-  std::error_code gone;
-  return std::filesystem::current_path(gone).string();
-}
 
 subscriber_ptr reader_for(const reader_maker& make, const run_spec& spec) {
   return make ? make(spec.run, spec.session) : nullptr;
@@ -68,7 +62,7 @@ void runs::start(run_request x, std::optional<task_place> place,
         auto session = x.session ? *x.session : ids.next<session_id>();
         auto made =
             specs->make(x.id ? *x.id : ids.next<run_id>(), std::move(session),
-                        x.task, {x, working_folder(), {}, place});
+                        x.task, specs->begun_here(x, place));
         // Of a volley each task has a session of its own.
         if (made && !place)
           if (auto ok = check_input_size(**made); !ok)
@@ -88,7 +82,7 @@ void runs::start_plan(plan_request x, reader_maker reader,
         auto text = specs->read_plan_text(x);
         if (!text) return unexpected{std::move(text.error())};
         auto& ids = specs->ids();
-        stored_request stored{x.with, working_folder(), {}};
+        auto stored = specs->begun_here(x.with);
         stored.plan_session =
             x.with.session ? *x.with.session : ids.next<session_id>();
         stored.plan = std::move(*text);
@@ -130,6 +124,10 @@ void runs::resume(run_id id, resume_options x, reader_maker reader,
 
 std::string runs::model_of(const run_request& x) const {
   return specs_ ? specs_->model_of(x) : std::string{};
+}
+
+run_configuration runs::configuration() const {
+  return specs_ ? specs_->configuration() : run_configuration{};
 }
 
 std::shared_ptr<capacity_board> runs::capacity() const {

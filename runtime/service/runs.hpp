@@ -76,6 +76,9 @@ class runs {
   /// See `spec_maker`.
   [[nodiscard]] std::string model_of(const run_request& x) const;
 
+  /// Of this process.
+  [[nodiscard]] run_configuration configuration() const;
+
   /// What the models' servers take now.
   [[nodiscard]] std::shared_ptr<capacity_board> capacity() const;
 

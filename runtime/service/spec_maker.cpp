@@ -296,6 +296,18 @@ expected<void> spec_maker::describe(run_spec& spec,
   return {};
 }
 
+run_configuration spec_maker::configuration() const {
+  return {config_->file.string(), config_->digest};
+}
+
+stored_request spec_maker::begun_here(run_request x,
+                                      std::optional<task_place> place) const {
+  stored_request out{std::move(x), working_folder(), {}, std::move(place)};
+  out.configuration = configuration();
+  if (config_->cluster.used()) out.node_patience = node_patience(*config_);
+  return out;
+}
+
 expected<void> spec_maker::find_cause(run_spec& spec,
                                       const stored_request& x) const {
   if (!x.cause) return {};

@@ -66,6 +66,12 @@ class spec_maker : public std::enable_shared_from_this<spec_maker> {
   expected<run_spec_ptr> make(run_id run, session_id session, std::string task,
                               const stored_request& x);
 
+  /// A new run's: in this process's folder, by its configuration.
+  [[nodiscard]] stored_request begun_here(
+      run_request x, std::optional<task_place> place = {}) const;
+
+  [[nodiscard]] run_configuration configuration() const;
+
   /// What waits for a key fails with `cancelled` from now on.
   void close() { links_.close(); }
 

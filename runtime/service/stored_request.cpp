@@ -99,6 +99,11 @@ std::string to_json(const stored_request& x) {
     out["response_schema"] = asked.response_schema;
   if (asked.max_steps) out["max_steps"] = *asked.max_steps;
   if (!x.folder.empty()) out["folder"] = x.folder;
+  if (!x.configuration.file.empty())
+    out["configuration"] = {{"file", x.configuration.file},
+                            {"digest", x.configuration.digest}};
+  if (x.node_patience > duration{})
+    out["node_patience_ns"] = x.node_patience.count();
   if (x.cause) out["cause"] = x.cause->value;
   if (!asked.origin.by.empty()) out["asked_by"] = asked.origin.by;
   if (!asked.origin.digest.empty()) out["asked"] = asked.origin.digest;
@@ -131,6 +136,9 @@ stored_request request_from_json(const std::string& text) {
                   from.value("asked_own", false)};
   asked.response_schema = from.value("response_schema", "");
   x.folder = from.value("folder", "");
+  if (const auto by = from.find("configuration"); by != from.end())
+    x.configuration = {by->value("file", ""), by->value("digest", "")};
+  x.node_patience = duration{from.value("node_patience_ns", std::int64_t{0})};
   x.plan_session = session_id{from.value("plan_session", "")};
   x.plan = from.value("plan", "");
   x.of_plan = run_id{from.value("of_plan", "")};

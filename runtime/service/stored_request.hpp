@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/service/requests.hpp"
+#include "runtime/service/run_folder.hpp"
 
 namespace riffle::service {
 
@@ -42,6 +43,10 @@ struct stored_request {
   std::string surroundings = {};
   /// What became of `request.attachments`: their bytes are the session's.
   std::vector<attachment> attachments = {};
+  /// By which it began, so that nobody goes on with it by another one unseen.
+  run_configuration configuration = {};
+  /// See `service::node_patience`.
+  duration node_patience{};
 };
 
 /// Names of Riffle's own records: of plans, of volleys, and `notes`.

@@ -14,6 +14,7 @@
 
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/service/requests.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "runtime/storage/journal.hpp"
 
 namespace riffle::service {
@@ -34,6 +35,7 @@ inline constexpr std::string_view failed_fast = "another task failed";
 struct volley_record {
   volley_request request;  ///< each task with its session
   std::string folder;      ///< where it was started
+  run_configuration configuration = {};
 };
 
 /// Fails as `session_records::set_state`. Blocks until it is stored.

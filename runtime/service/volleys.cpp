@@ -19,11 +19,6 @@ constexpr const char* op = "volley";
 constexpr duration retry_base = std::chrono::seconds{1};
 constexpr duration retry_cap = std::chrono::seconds{60};
 
-std::string working_folder() {
-  std::error_code gone;
-  return std::filesystem::current_path(gone).string();
-}
-
 expected<void> check_tasks(const volley_request& x) {
   if (x.tasks.empty())
     return unexpected{
@@ -135,7 +130,8 @@ expected<opened_volley> volleys::open(volley_request x, id_source& ids,
   }
   auto held = lock_volley(locks_, id);
   if (!held) return unexpected{std::move(held.error())};
-  const volley_record record{std::move(x), working_folder()};
+  const volley_record record{std::move(x), working_folder(),
+                             runs_.configuration()};
   if (auto ok = store_volley(*journal_, id, record); !ok)
     return unexpected{std::move(ok.error())};
   return put_together(std::move(id), record.request, std::move(entries), {},

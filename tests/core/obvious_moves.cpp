@@ -20,7 +20,8 @@ outcome outcome_of(drain_reason why) {
   switch (why) {
     case drain_reason::cancelled:
     case drain_reason::call_cancelled: return outcome::cancelled;
-    case drain_reason::timed_out: return outcome::cancelled;
+    case drain_reason::timed_out:
+    case drain_reason::step_timed_out: return outcome::cancelled;
     case drain_reason::interrupted: return outcome::interrupted;
   }
   return outcome::interrupted;

@@ -277,6 +277,17 @@ TEST_CASE("garbage at a node's port harms nobody") {
            std::string::npos;
   }));
   talk_to(a.address, std::string(100000, '\xff'), 5s);
+  // A greeting without content, a server's and a client's.
+  for (const char first : {'\0', '\1'}) {
+    std::string empty(1000, 'A');
+    std::fill_n(empty.begin(), 32, '\0');
+    empty[0] = first;
+    empty[15] = '\3';  // the version, of a server's
+    talk_to(a.address, empty, 5s);
+  }
+  CHECK(eventually([&] {
+    return a.run->err().find("a greeting without content") != std::string::npos;
+  }));
   origin o{{a.address}, {{"look", {{"what", "1"}}}}};
   CHECK(result_of(o.go().out).at("outcome") == "ok");
 }

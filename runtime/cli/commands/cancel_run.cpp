@@ -23,6 +23,9 @@ using storage::run_state;
 constexpr auto end_limit = 10s;
 constexpr auto between_looks = 50ms;
 
+/// More runs are never unfinished at once.
+constexpr std::size_t most_unfinished = 10'000;
+
 /// The run's state once it has ended, or what it was at last.
 template <class Find>
 expected<run_state> await_end(Find find, const run_id& id) {
@@ -49,6 +52,18 @@ expected<run_state> end_here(const sessions_command& x,
   return end_run_here(*rt, id, x.reason);
 }
 
+/// Whose process works on it, for people; empty: nobody's.
+expected<std::string> worked_on_by(const run_id& id,
+                                   const service::sessions& all) {
+  const auto open = all.unfinished(most_unfinished);
+  if (!open) return unexpected{open.error()};
+  const auto found = std::ranges::find_if(
+      *open, [&](const auto& x) { return x.run.id == id; });
+  const bool free =
+      found == open->end() || found->owner == storage::run_owner::gone;
+  return free ? std::string{} : found->owner_name;
+}
+
 int report_end(const sessions_command& x, const run_id& id, run_state state,
                console& io) {
   const auto how = std::string{to_string(state)};
@@ -69,6 +84,12 @@ int report_end(const sessions_command& x, const run_id& id, run_state state,
 }
 
 }  // namespace
+
+error still_works(const std::string& id, const std::string& who) {
+  return {errc::session_busy, "sessions",
+          id + " is not interrupted, " + who +
+              " works on it: 'riffle sessions cancel " + id + "' ends it"};
+}
 
 config::config without_keys(config::config settings,
                             const std::vector<storage::run_record>& runs) {
@@ -104,6 +125,9 @@ int cancel_run_of(const sessions_command& x, const config::config& settings,
                    false,
                    {}},
                   io);
+  if (x.forgets)
+    if (const auto by = worked_on_by(run->id, all); !by || !by->empty())
+      return report(by ? still_works(x.id, *by) : by.error(), io);
   const auto asked = all.ask_end(run->id, x.reason);
   if (!asked) return report(asked.error(), io);
   const auto state =

@@ -12,6 +12,9 @@ namespace riffle::cli {
 config::config without_keys(config::config settings,
                             const std::vector<storage::run_record>& runs);
 
+/// Of `sessions forget`.
+error still_works(const std::string& id, const std::string& who);
+
 /// riffle sessions cancel: ends the active run of a session. Its process is
 /// asked to; if that is gone, this one settles what it left open. Waits a few
 /// seconds for the end. Returns the exit status.

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/cli/commands/run_configuration.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/proposals.hpp"
-#include "runtime/service/run_folder.hpp"
 
 namespace riffle::cli {
 
@@ -80,6 +80,15 @@ expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
         refused(about, "was made in " + folder + ", which cannot be entered (" +
                            failed.message() + "): nothing was decided")};
   return true;
+}
+
+expected<bool> go_by_what_it_ran(proposals_command& x, const proposal& about,
+                                 storage::session_records& journal) {
+  if (!starts_a_run(x, about)) return false;
+  const auto made_by = journal.load_run(about.what.run);
+  if (!made_by) return false;  // executing it says why
+  return take_configuration(x.common, service::configuration_of(*made_by),
+                            "proposal " + about.what.id.value);
 }
 
 expected<void> is_known_here(const proposals_command& x, const proposal& about,

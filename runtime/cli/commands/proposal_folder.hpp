@@ -22,6 +22,11 @@ std::string go_there(const std::string& folder);
 expected<bool> go_where_it_runs(proposals_command& x, const proposal& about,
                                 storage::session_records& journal);
 
+/// If the command starts what was approved, it is started by the configuration
+/// of the run that proposed it: see `take_configuration`.
+expected<bool> go_by_what_it_ran(proposals_command& x, const proposal& about,
+                                 storage::session_records& journal);
+
 /// The configuration there may keep its data elsewhere.
 expected<void> is_known_here(const proposals_command& x, const proposal& about,
                              const config::config& settings);

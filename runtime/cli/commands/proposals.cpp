@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // riffle proposals list|show|approve|deny|edit|always
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
+#include "runtime/cli/commands/run_configuration.hpp"
 #include "runtime/cli/commands/watch.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
 #include "runtime/cli/terminal/choose.hpp"
@@ -26,6 +29,10 @@ namespace {
 using json = nlohmann::ordered_json;
 using what = proposals_command::what;
 using service::proposal_view;
+
+/// Longest wait for the run that an approval lets go on.
+constexpr auto answer_limit = std::chrono::seconds{5};
+constexpr auto between_looks = std::chrono::milliseconds{50};
 
 /// With what to do next, where it is about something that there is not.
 error with_hint(error why) {
@@ -183,10 +190,10 @@ std::string_view name_of(decision_verdict x) {
 }
 
 /// What was approved had changed since it was shown.
-bool was_stale(const proposals_command& x, const run& by, runtime& rt,
-               console& io) {
+bool was_stale(const proposals_command& x, const session_id& session,
+               runtime& rt, console& io) {
   proposal_filter filter;
-  filter.session = by.session();
+  filter.session = session;
   const auto all = rt.proposals(filter);
   if (!all) return false;
   for (const auto& one : *all) {
@@ -198,6 +205,40 @@ bool was_stale(const proposals_command& x, const run& by, runtime& rt,
     return true;
   }
   return false;
+}
+
+/// Whether the run that waited for the decision has taken it, or will never.
+bool has_taken(const storage::proposal_record& of, runtime& rt) {
+  const auto run = rt.find_run(of.run);
+  if (!run || run->state != storage::run_state::active) return true;
+  const auto open = rt.unfinished();
+  const auto here = [&](const unfinished_run& x) {
+    return x.run.id == of.run && x.owner != storage::run_owner::gone;
+  };
+  if (!open || std::ranges::none_of(*open, here)) return true;
+  const auto session = rt.session(of.session);
+  if (!session) return true;
+  const auto call = std::ranges::find(
+      session->calls, of.call,
+      [](const storage::call_record& x) { return x.call.id; });
+  return call == session->calls.end() ||
+         call->stage != storage::call_stage::waiting;
+}
+
+/// The process that waits looks once more at what it is about to do. Whoever
+/// approved it must not go away and think that it is done.
+bool came_too_late(const proposals_command& x,
+                   const storage::proposal_record& of, runtime& rt,
+                   const interrupts& signals, console& io) {
+  const auto until = std::chrono::steady_clock::now() + answer_limit;
+  for (;;) {
+    const bool taken = has_taken(of, rt);
+    if (was_stale(x, of.session, rt, io)) return true;
+    if (taken || signals.asked_to_stop() ||
+        std::chrono::steady_clock::now() >= until)
+      return false;
+    std::this_thread::sleep_for(between_looks);
+  }
 }
 
 /// It was approved, but its tool never began.
@@ -229,7 +270,7 @@ int tell(const proposals_command& x, const decided& done,
     room_wait room{{}, signals, io};
     const int status = watch({rt, *done.started, open_keyboard(false)},
                              x.common, {}, signals, room, io);
-    const bool lost = was_stale(x, *done.started, rt, io) ||
+    const bool lost = was_stale(x, done.started->session(), rt, io) ||
                       was_not_executed(*done.started, rt, io);
     return lost && status == completed ? failed : status;
   }
@@ -240,8 +281,15 @@ int tell(const proposals_command& x, const decided& done,
     if (done.queued) out["queued"] = true;
     io.out.write(service::dump(out) + "\n");
   }
-  return done.verdict == decision_verdict::accepted || done.queued ? completed
-                                                                   : failed;
+  if (done.verdict != decision_verdict::accepted)
+    return done.queued ? completed : failed;
+  const bool asked =
+      done.now && done.now->what.waits &&
+      done.now->what.source == events::proposal_source::tool_call;
+  return asked && x.action != what::deny &&
+                 came_too_late(x, done.now->what, rt, signals, io)
+             ? failed
+             : completed;
 }
 
 int decide(const proposals_command& x, const proposal& about,
@@ -290,9 +338,12 @@ int execute(const proposals_command& x, console& io) {
   there.id = id->value;
   const auto moved = go_where_it_runs(there, *about, **journal);
   if (!moved) return report(moved.error(), io);
+  const auto other = go_by_what_it_ran(there, *about, **journal);
+  if (!other) return report(other.error(), io);
   all.reset();
   journal->reset();
-  if (*moved) {
+  if (*other) tell_configuration(there.common, io);
+  if (*moved || *other) {
     settings = load_config(there.common, config_use::acts_there,
                            x.arguments == "-", io);
     if (!settings) return usage;

@@ -9,6 +9,7 @@
 #include "runtime/cli/commands/plan_offer.hpp"
 #include "runtime/cli/commands/proposal_folder.hpp"
 #include "runtime/cli/commands/requests.hpp"
+#include "runtime/cli/commands/run_configuration.hpp"
 #include "runtime/cli/commands/volley.hpp"
 #include "runtime/cli/commands/watch_plan.hpp"
 #include "runtime/cli/terminal/approval_prompt.hpp"
@@ -113,14 +114,28 @@ int resume_volley(runtime& rt, const resume_command& x, interrupts& signals,
   return watch({rt, *of, std::move(keyboard)}, x.common, x.show, signals, io);
 }
 
+/// Loads the one that the unfinished run was begun by, if it is another. The
+/// exit status, if that cannot be.
+std::optional<int> go_by_its_configuration(
+    resume_command& x, std::optional<config::config>& settings, console& io) {
+  const auto of = configuration_of_unfinished(*settings, x.session);
+  if (!of) return report(of.error(), io);
+  const auto taken = take_configuration(x.common, *of, "session " + x.session);
+  if (!taken) return report(taken.error(), io);
+  if (!*taken) return std::nullopt;
+  tell_configuration(x.common, io);
+  settings = load_config(x.common, config_use::acts, false, io);
+  if (!settings) return usage;
+  choose_log_level(x.common.level, *settings);
+  return std::nullopt;
+}
+
 }  // namespace
 
 int execute(const resume_command& given, console& io) {
   auto x = given;
   auto settings = load_config(x.common, config_use::acts, false, io);
   if (!settings) return usage;
-  const auto known = choose_model(x.choices.model, *settings);
-  if (!known) return report(known.error(), io);
   choose_log_level(x.common.level, *settings);
   interrupts signals;
   room_wait room{x.choices.timeout, signals, io};
@@ -131,6 +146,10 @@ int execute(const resume_command& given, console& io) {
   if (!named && named.error().code != errc::not_found)
     return report(named.error(), io);
   if (named) x.session = named->value;
+  if (const auto status = go_by_its_configuration(x, settings, io))
+    return *status;
+  const auto known = choose_model(x.choices.model, *settings);
+  if (!known) return report(known.error(), io);
   auto rt = with_room(
       room, [&] { return runtime::create(*settings, {.owns_process = true}); });
   if (room.status()) return *room.status();

@@ -21,6 +21,7 @@
 #include "runtime/cli/view/exit_status.hpp"
 #include "runtime/cli/view/session_text.hpp"
 #include "runtime/cli/view/trace_writer.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "runtime/service/volley_record.hpp"
 
 namespace riffle::cli {
@@ -112,10 +113,12 @@ int finish_first(runtime& rt, const next_work& x, interrupts& signals,
   const auto tasks = volley.empty() ? 0 : tasks_of(rt, volley);
   const auto what = unfinished_text(*left, system_wall_time(), tasks);
   auto keyboard = open_keyboard(x.stdin_is_taken);
-  if (!keyboard || x.common.output != output_kind::text) {
+  const auto by = service::configuration_of(*left).file;
+  const bool other = !by.empty() && by != x.settings.file;
+  if (!keyboard || x.common.output != output_kind::text || other) {
     io.complain(what + " 'riffle sessions resume " +
                 (volley.empty() ? left->session.value : volley) +
-                "' finishes it");
+                "' finishes it" + (other ? ", by " + safe_line(by, 4096) : ""));
     return completed;
   }
   io.say(what + "\n");

@@ -216,6 +216,8 @@ expected<bool> end_volley(const sessions_command& x, const volley_store& store,
   const auto held = service::lock_volley(store.locks, x.id);
   if (!held && held.error().code != errc::session_busy)
     return unexpected{held.error()};
+  if (!held && x.forgets)
+    return unexpected{still_works(x.id, "another process")};
   if (!held) return end_there(x, store);
   const auto goes = goes_on(x, volley, left, store);
   if (!goes) return unexpected{goes.error()};
