@@ -59,13 +59,14 @@ bool catalog::has_own(const std::string& name) const {
   return own_->find(name) != nullptr;
 }
 
-bool catalog::wait_for(const std::vector<std::string>& names,
-                       duration limit) const {
+bool catalog::wait_for(const std::vector<std::string>& names, duration limit,
+                       const std::stop_token& stop) const {
   if (names.empty()) return true;
   std::unique_lock lock{mutex_};
-  const bool there = changed_.wait_for(lock, limit, [&] { return has(names); });
+  const bool there =
+      changed_.wait_for(lock, stop, limit, [&] { return has(names); });
   if (known_by_)
-    changed_.wait_until(lock, *known_by_, [&] { return !known_by_; });
+    changed_.wait_until(lock, stop, *known_by_, [&] { return !known_by_; });
   return there || has(names);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,10 @@ class catalog {
 
   /// Waits until there are tools with all these names, at most `limit`, and
   /// until the nodes are known, so that the first calls of a run are spread
-  /// over all of them; no name, no wait. False: a tool is missing.
-  bool wait_for(const std::vector<std::string>& names, duration limit) const;
+  /// over all of them; no name, no wait, and none once `stop` is asked for.
+  /// False: a tool is missing.
+  bool wait_for(const std::vector<std::string>& names, duration limit,
+                const std::stop_token& stop = {}) const;
 
  private:
   void set(std::vector<tool_ptr> catalog::* which, std::vector<tool_ptr> all);
@@ -48,7 +51,7 @@ class catalog {
 
   const std::shared_ptr<const registry> own_;
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  mutable std::condition_variable_any changed_;
   std::shared_ptr<const registry> now_;
   std::vector<tool_ptr> remote_;
   std::vector<tool_ptr> served_;

@@ -74,6 +74,11 @@ tool_ptr make_remote_tool(cluster::tool_offer offer) {
 std::optional<std::string> problem_of(const cluster::tool_offer& offer) {
   for (const auto& key : offer.keys)
     if (!key.starts_with('/')) return "its key " + key + " is no JSON pointer";
+  // Each request of a run that may use it has both.
+  constexpr std::size_t most_text = std::size_t{64} << 10;
+  if (offer.description.size() > most_text ||
+      offer.parameters.size() > most_text)
+    return "its description or its parameters have more than 64 KiB";
   registry trial;
   if (auto added = trial.add(make_remote_tool(offer)); !added)
     return added.error().message;

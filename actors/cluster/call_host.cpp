@@ -25,6 +25,9 @@ bool is_plain_word(const std::string& text) {
 /// A node's own file system that does not answer is a fault of that call.
 constexpr auto admission_limit = std::chrono::minutes{2};
 
+constexpr auto drain_is_over =
+    "it was told to end, and node.drain_timeout was over";
+
 error not_offered(const std::string& tool) {
   return {errc::tool_unavailable, call_host_state::name,
           "this node does not offer `" + tool + "`"};
@@ -155,8 +158,12 @@ void call_host_state::stop(const attempt_key& key) {
   const auto& call = calls.at(key);
   if (call.pool)
     return self->send(call.pool, work::stop{key.first, key.second});
-  refuse(call.link, call.tag, key,
-         {errc::cancelled, name, "the call was stopped before it began"});
+  if (call.ended)
+    refuse(call.link, call.tag, key,
+           {errc::tool_unavailable, name, drain_is_over}, true);
+  else
+    refuse(call.link, call.tag, key,
+           {errc::cancelled, name, "the call was stopped before it began"});
   forget(key);
 }
 
@@ -222,8 +229,16 @@ void call_host_state::on_done(work::done& x) {
               "the call took longer than " + duration_text(call->limit) +
                   ", the time limit of its node"};
   }
-  // Its pool gave it to no worker, as its circuit breaker is open: another node
-  // may.
+  if (call->ended && x.result.how != outcome::ok) {
+    if (call->started) {
+      work::lost said{x.id, x.attempt, drain_is_over};
+      return on_lost(said);
+    }
+    x.result.err = error{errc::tool_unavailable, name, drain_is_over, true};
+    x.result.how = outcome::failed;
+  }
+  // Its pool gave it to no worker, as its circuit breaker is open, or the node
+  // ends: another one may.
   if (!call->started && x.result.err &&
       x.result.err->code == errc::tool_unavailable)
     x.moved = true;
@@ -316,7 +331,12 @@ void call_host_state::on_drain() {
   tell_load();
 }
 
-void call_host_state::stop_all() { stop_those({}); }
+/// By the ladder, and nobody asked for that: what only reads goes to another
+/// node, of the rest it is unknown what it did.
+void call_host_state::stop_all() {
+  for (auto& [key, call] : calls) call.ended = true;
+  stop_those({});
+}
 
 void call_host_state::tell_load() {
   host_load out;

@@ -51,6 +51,7 @@ struct call_host_state {
     tool_pool_actor pool{};  ///< null: it is not admitted yet
     duration limit{};        ///< of time, the shorter of both sides'; 0: none
     bool overdue = false;
+    bool ended = false;  ///< by the node, which is told to end
     bool started = false;
     tool_worker_actor worker{};  ///< who wants the acks of its progress
   };

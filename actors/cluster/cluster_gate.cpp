@@ -117,6 +117,8 @@ void cluster_gate_state::on_ask_status() {
 
 void cluster_gate_state::on_begin_drain() {
   if (std::exchange(draining, true)) return;
+  log_info(op, "this node is drained: it takes no more calls, and ends when " +
+                   std::to_string(hosted) + " have ended");
   for (const auto& [number, x] : links)
     if (x.at == phase::joined) offer_to(x);
   if (host) self->send(host, begin_drain{});

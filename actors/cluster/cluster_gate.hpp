@@ -95,6 +95,7 @@ struct cluster_gate_state {
     bool origin_gone = false;  ///< what it had here was ended
     bool draining = false;
     bool offered = false;  ///< what it has, or that it has nothing
+    bool unused = false;   ///< of some of it the board knows why not
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
     std::vector<cluster::tool_load> loads{};
@@ -111,6 +112,7 @@ struct cluster_gate_state {
   void on_ping(const cluster::ping& x);
   void on_pong(cluster::pong& x);
   void on_fenced(const cluster::fenced& x);
+  void wait_no_more(link_number number);
   void tell_if_known();
   void on_peer_down(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
@@ -120,8 +122,10 @@ struct cluster_gate_state {
   void begin_lease(link& x);
   void on_confirmed(link& x);
   void count(link& x, bool there);
-  std::optional<std::string> problem_of(const cluster::hello& x,
-                                        const link& from) const;
+  std::optional<std::string> problem_of(const cluster::hello& x) const;
+  std::optional<std::string> name_problem_of(const link& from) const;
+  bool is_twin(const cluster::hello& x) const;
+  static std::string both_called(const std::string& name);
   void join(link& x);
   void refuse(link_number number, const std::string& why);
   void fence(link& x);

@@ -127,7 +127,7 @@ void cluster_gate_state::greet(link& x) {
 // -- greeting -----------------------------------------------------------------
 
 std::optional<std::string> cluster_gate_state::problem_of(
-    const cluster::hello& x, const link& from) const {
+    const cluster::hello& x) const {
   if (x.version != cluster::version || x.work != work::version)
     return "it speaks version " + std::to_string(x.version) + "." +
            std::to_string(x.work) + " of the cluster's messages (Riffle " +
@@ -138,13 +138,9 @@ std::optional<std::string> cluster_gate_state::problem_of(
     return "it belongs to the group `" + x.group + "`, this process to `" +
            setup.me.group + "` (cluster.group)";
   if (x.observer || setup.me.observer) return {};
-  if (x.name == setup.me.name && x.instance != setup.me.instance)
-    return "both are called `" + x.name + "`; set cluster.name";
-  for (const auto& [number, other] : links)
-    if (&other != &from && other.at == phase::joined && !other.who.observer &&
-        other.who.name == x.name && other.who.instance != x.instance)
-      return "another process is called `" + x.name +
-             "`, and is here; set cluster.name";
+  // Calls are given by name, so who takes some shares it with nobody.
+  const bool takes_calls = !setup.offers.empty();
+  if (takes_calls && is_twin(x)) return both_called(x.name);
   return {};
 }
 
@@ -156,7 +152,7 @@ void cluster_gate_state::on_hello(cluster::hello& x) {
   }
   auto& [number, at] = *from;
   heard(at);
-  if (auto why = problem_of(x, at)) return refuse(number, *why);
+  if (auto why = problem_of(x)) return refuse(number, *why);
   const bool answer = at.address.empty() && at.at == phase::greeting;
   if (at.at == phase::joined) {
     if (at.who.epoch == x.epoch) return;
@@ -254,7 +250,15 @@ void cluster_gate_state::watch_link(link_number number, link& x) {
     end_origin(number, x, "it is silent");
   if (!x.watch.is_silent(now())) return;
   if (x.at == phase::greeting) return drop(number, "it does not answer");
-  if (x.at == phase::joined) fence(x);
+  if (x.at != phase::joined) return;
+  fence(x);
+  wait_no_more(number);
+}
+
+/// For its last words, at the end of this process.
+void cluster_gate_state::wait_no_more(link_number number) {
+  if (last_words.erase(number) > 0 && last_words.empty() && setup.on_drained)
+    setup.on_drained();
 }
 
 /// Asked by whoever it is, also one that is fenced: what it had here it knows
@@ -278,8 +282,7 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
   on_confirmed(at);
   if (const auto last = last_words.find(from->first);
       last != last_words.end() && x.number >= last->second) {
-    last_words.erase(last);
-    if (last_words.empty() && setup.on_drained) setup.on_drained();
+    wait_no_more(from->first);
   }
   if (at.at == phase::fenced)
     return self->send(at.peer, cluster::fenced{at.who.epoch});
@@ -369,8 +372,7 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
                            crossed ? 2 * crossing : duration{});
   links.erase(found);
   tell_if_known();
-  if (last_words.erase(number) > 0 && last_words.empty() && setup.on_drained)
-    setup.on_drained();
+  wait_no_more(number);
   tell_nodes();
 }
 

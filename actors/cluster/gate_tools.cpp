@@ -15,6 +15,27 @@ constexpr const char* op = "cluster";
 
 }  // namespace
 
+std::string cluster_gate_state::both_called(const std::string& name) {
+  return "both are called `" + name + "`; set cluster.name";
+}
+
+bool cluster_gate_state::is_twin(const cluster::hello& x) const {
+  return x.name == setup.me.name && x.instance != setup.me.instance;
+}
+
+/// Of one that offers something.
+std::optional<std::string> cluster_gate_state::name_problem_of(
+    const link& from) const {
+  const auto& x = from.who;
+  if (is_twin(x)) return both_called(x.name);
+  for (const auto& [number, other] : links)
+    if (&other != &from && other.at == phase::joined && !other.tools.empty() &&
+        other.who.name == x.name && other.who.instance != x.instance)
+      return "another process is called `" + x.name +
+             "`, and is here; set cluster.name";
+  return {};
+}
+
 /// Also that there is nothing: then the peer waits for no more.
 void cluster_gate_state::offer_to(const link& x) {
   cluster::offers out;
@@ -28,6 +49,8 @@ void cluster_gate_state::on_offers(cluster::offers& x) {
   if (from == nullptr || from->second.at != phase::joined || !setup.spawn_pool)
     return;
   auto& [number, at] = *from;
+  if (!x.tools.empty())
+    if (const auto why = name_problem_of(at)) return refuse(number, *why);
   const bool was_draining = std::exchange(at.draining, x.draining);
   leave(at, x.draining ? "drained" : "changed", false);
   for (const auto& offer : x.tools) add_tool(number, at, offer);
@@ -51,10 +74,13 @@ void cluster_gate_state::add_tool(link_number number, link& x,
     if (const auto why = setup.refuses(offer)) {
       const auto text = "the tool `" + offer.name + "` of node " + x.who.name +
                         " is not used";
-      if (why->empty())  // as most often: a node has the usual tools, too
+      if (why->empty()) {  // as most often: a node has the usual tools, too
         log_debug(op, text + ": this process has it itself");
-      else
+      } else {
         log_warn(op, text + ": " + *why);
+        setup.board->add_unused(x.who.name, offer.name, *why);
+        x.unused = true;
+      }
       return;
     }
   remote_setup remote;
@@ -85,8 +111,10 @@ void cluster_gate_state::add_tool(link_number number, link& x,
 /// No call of ours goes there any more. `lost`: nor does any come back.
 void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
   const bool waits = lost && !x.tokens.empty();  // what a drained one still has
+  // Who offered nothing may have the name of a node.
+  const bool unused = std::exchange(x.unused, false);
+  if (unused || !x.tools.empty()) setup.board->remove(x.who.name, why);
   if (x.tools.empty() && !waits) return;
-  setup.board->remove(x.who.name, why);
   const auto workers = std::exchange(x.tokens, {});
   for (auto& [tool, at] : std::exchange(x.tools, {})) {
     setup.tell_pool({pool_key(tool, x.who.name), {}});

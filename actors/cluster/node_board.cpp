@@ -22,6 +22,12 @@ void node_board::remove(const std::string& node, const std::string& why) {
   places_.remove(node, why, wall_());
 }
 
+void node_board::add_unused(const std::string& node, const std::string& tool,
+                            const std::string& why) {
+  const std::lock_guard lock{mutex_};
+  places_.add_unused(node, tool, why);
+}
+
 void node_board::set_load(const std::string& node, const std::string& tool,
                           std::uint32_t calls) {
   const std::lock_guard lock{mutex_};

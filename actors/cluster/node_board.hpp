@@ -23,6 +23,8 @@ class node_board {
   void add(const std::string& node, const std::vector<std::string>& labels,
            const std::string& tool, std::uint32_t places);
   void remove(const std::string& node, const std::string& why);
+  void add_unused(const std::string& node, const std::string& tool,
+                  const std::string& why);
   void set_load(const std::string& node, const std::string& tool,
                 std::uint32_t calls);
 

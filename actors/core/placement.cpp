@@ -70,6 +70,7 @@ void placement::add(const std::string& node,
   labels_[node] = labels;
   auto& x = tool_named(tool);
   const bool back = x.lost.erase(node) > 0;
+  x.unused.erase(node);
   const auto [at, joined] = x.places.try_emplace(node);
   if (joined) at->second.stay = ++turn_;
   // What it lost goes to another one.
@@ -80,10 +81,16 @@ void placement::add(const std::string& node,
 void placement::remove(const std::string& node, const std::string& why,
                        wall_time when) {
   for (auto& [name, x] : tools_) {
+    x.unused.erase(node);
     if (x.places.erase(node) == 0) continue;
     x.lost[node] = {why, when};
   }
   std::erase_if(stuck_, [&](const auto& one) { return one.second == node; });
+}
+
+void placement::add_unused(const std::string& node, const std::string& tool,
+                           const std::string& why) {
+  tool_named(tool).unused[node] = why;
 }
 
 void placement::set_load(const std::string& node, const std::string& tool,
@@ -233,12 +240,22 @@ error placement::unavailable(const std::string& tool, const of_tool& x,
     text += (text.empty() ? "" : "; ") + node + " (" + how.why + " " +
             duration_text(ago) + " ago)";
   }
-  if (text.empty())
+  for (const auto& [node, why] : x.unused)
+    text += (text.empty() ? "" : "; ") + ("that of node " + node) +
+            " is not used: " + why;
+  const auto gone = std::ranges::any_of(
+      x.lost, [&](const auto& y) { return allows(x, y.first); });
+  const auto come = std::ranges::any_of(x.places, [&](const auto& y) {
+    return !y.first.empty() && allows(x, y.first);
+  });
+  if (text.empty() && come)
+    text = "its node joined after this run had begun; the next run uses it";
+  else if (text.empty())
     text =
         std::ranges::all_of(x.places, [](auto& y) { return y.first.empty(); })
             ? "no node that has it has joined"
             : "tools." + tool + ".nodes allows none of the nodes that have it";
-  else
+  else if (gone)
     text = "nodes that had it: " + text;
   return {errc::tool_unavailable, "placement",
           "no place for `" + tool + "`: " + text, true};

@@ -46,6 +46,10 @@ class placement {
            const std::string& tool, std::uint32_t places);
   /// It takes no more calls. `why`: "lost", "drained" …
   void remove(const std::string& node, const std::string& why, wall_time when);
+  /// A node has this tool, and it is not used: why, for people. Until the node
+  /// leaves, or offers it anew.
+  void add_unused(const std::string& node, const std::string& tool,
+                  const std::string& why);
   /// Calls of others that it has beside ours.
   void set_load(const std::string& node, const std::string& tool,
                 std::uint32_t calls);
@@ -96,6 +100,7 @@ class placement {
     placement_rule rule;
     std::map<std::string, place> places;  ///< by node; "": here
     std::map<std::string, gone> lost;
+    std::map<std::string, std::string> unused;  ///< why, by node
   };
 
   [[nodiscard]] bool allows(const of_tool& x, const std::string& node) const;

@@ -3,11 +3,13 @@
 
 // CAF's connections with a limit for frames.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <sys/socket.h>
+#include <utility>
 #include <vector>
 
 #include <caf/config.hpp>
@@ -33,18 +35,47 @@ class frame_watch {
   bool take(const void* bytes, std::size_t size) {
     if (!at_header_ || size < caf::io::basp::header_size) {
       at_header_ = true;
+      greeted_ = greeted_ || is_message_;
       return true;
     }
     const auto* x = static_cast<const unsigned char*>(bytes);
     const bool empty = x[4] == 0 && x[5] == 0 && x[6] == 0 && x[7] == 0;
     at_header_ = empty;
+    is_message_ = !empty && x[0] > last_handshake;
     return !empty || x[0] > last_handshake;
   }
+
+  /// A message of an actor came, whole: the peer's hello, or what it says
+  /// before it. Until then nobody has more to say than fits here.
+  [[nodiscard]] bool greeted() const noexcept { return greeted_; }
+  static constexpr std::uint64_t most_before_greeting = 64U << 10;
 
  private:
   static constexpr auto last_handshake =
       static_cast<unsigned char>(caf::io::basp::message_type::client_handshake);
   bool at_header_ = true;
+  bool is_message_ = false;
+  bool greeted_ = false;
+};
+
+/// Connections that were taken in and have not greeted. Whoever reaches the
+/// port can open them, so there are few: the oldest makes room for a new one.
+/// Of the multiplexer's thread alone.
+class strangers {
+ public:
+  static constexpr std::size_t most = 64;
+
+  void add(int fd) {
+    if (open_.size() == most) ::shutdown(open_.front(), SHUT_RDWR);
+    if (open_.size() == most) open_.erase(open_.begin());
+    open_.push_back(fd);
+  }
+  /// It has greeted, or is closed.
+  void remove(int fd) { std::erase(open_, fd); }
+  [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
+
+ private:
+  std::vector<int> open_;  ///< the oldest first
 };
 
 /// A connection whose peer cannot make this process reserve more than
@@ -56,17 +87,27 @@ class bounded_scribe : public caf::io::scribe {
  public:
   template <class... Ts>
   bounded_scribe(caf::io::network::default_multiplexer& loop, int fd,
-                 std::uint64_t max_frame, bool handshake, Ts&&... policy)
+                 std::uint64_t max_frame, bool handshake,
+                 std::shared_ptr<strangers> among, Ts&&... policy)
       : scribe{caf::io::network::conn_hdl_from_socket(fd)},
         max_frame_{max_frame},
         handshake_{handshake},
-        stream_{loop, fd, std::forward<Ts>(policy)...} {}
+        among_{std::move(among)},
+        stream_{loop, fd, std::forward<Ts>(policy)...} {
+    if (among_) among_->add(fd);
+  }
+
+  ~bounded_scribe() override { is_known(); }
 
   void configure_read(caf::io::receive_policy::config how) override {
+    const auto most = watch_.greeted()
+                          ? max_frame_
+                          : std::min(max_frame_, watch_.most_before_greeting);
     if (how.first == caf::io::receive_policy_flag::exactly &&
-        how.second > max_frame_) {
+        how.second > most) {
       refuse("announces a message of " + std::to_string(how.second) +
-             " bytes, more than cluster.max_frame");
+             " bytes, more than " +
+             (watch_.greeted() ? "cluster.max_frame" : "a greeting has"));
       return;
     }
     stream_.configure_read(how);
@@ -79,7 +120,10 @@ class bounded_scribe : public caf::io::scribe {
 
   bool consume(caf::execution_unit* context, const void* bytes,
                std::size_t size) override {
-    if (watch_.take(bytes, size)) return scribe::consume(context, bytes, size);
+    if (watch_.take(bytes, size)) {
+      if (watch_.greeted()) is_known();
+      return scribe::consume(context, bytes, size);
+    }
     refuse("sends a greeting without content");
     return true;  // the next read finds the end
   }
@@ -107,6 +151,11 @@ class bounded_scribe : public caf::io::scribe {
   }
 
  private:
+  void is_known() {
+    if (const auto among = std::exchange(among_, nullptr))
+      among->remove(stream_.fd());
+  }
+
   void refuse(const std::string& what) {
     log_error("cluster", addr() + " " + what + ": the connection is closed");
     ::shutdown(stream_.fd(), SHUT_RDWR);
@@ -114,6 +163,7 @@ class bounded_scribe : public caf::io::scribe {
 
   const std::uint64_t max_frame_;
   const bool handshake_;
+  std::shared_ptr<strangers> among_;  ///< null: known, or dialled
   bool begun_ = false;
   frame_watch watch_;
   caf::io::network::stream_impl<Policy> stream_;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cluster/cluster_net.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
 #include <optional>
 #include <set>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
 
@@ -55,21 +60,25 @@ net_of::default_multiplexer& loop_of(caf::actor_system& system) {
       system.middleman().backend());
 }
 
-/// Null: no session of TLS could be begun.
+/// Null: no session of TLS could be begun. `among`: it was taken in; null: it
+/// was dialled.
 caf::io::scribe_ptr make_scribe(caf::actor_system& system, unique_fd fd,
-                                const net_options& options, bool accepted) {
+                                const net_options& options,
+                                std::shared_ptr<strangers> among) {
   set_options(fd.get(), options.silence);
   net_of::nonblocking(fd.get(), true);
   auto& loop = loop_of(system);
   caf::io::scribe_ptr made;
   if (options.tls.used()) {
-    auto session = caf::openssl::make_session(system, fd.get(), accepted);
+    auto session =
+        caf::openssl::make_session(system, fd.get(), among != nullptr);
     if (!session) return nullptr;
     made = caf::make_counted<bounded_scribe<tls_policy>>(
-        loop, fd.get(), options.max_frame, true, std::move(session));
+        loop, fd.get(), options.max_frame, true, std::move(among),
+        std::move(session));
   } else {
     made = caf::make_counted<bounded_scribe<caf::policy::tcp>>(
-        loop, fd.get(), options.max_frame, false);
+        loop, fd.get(), options.max_frame, false, std::move(among));
   }
   static_cast<void>(fd.release());
   return made;
@@ -88,7 +97,7 @@ class bounded_doorman : public net_of::doorman_impl {
     auto& loop = acceptor_.backend();
     unique_fd fd{acceptor_.accepted_socket()};
     try {
-      auto scribe = make_scribe(system_, std::move(fd), options_, true);
+      auto scribe = make_scribe(system_, std::move(fd), options_, strangers_);
       if (!scribe) return true;  // that peer; others may come
       const auto handle = scribe->hdl();
       parent()->add_scribe(std::move(scribe));
@@ -102,6 +111,7 @@ class bounded_doorman : public net_of::doorman_impl {
  private:
   caf::actor_system& system_;
   const net_options options_;
+  const std::shared_ptr<strangers> strangers_ = std::make_shared<strangers>();
 };
 
 /// The socket of a dial, for whoever ends it when the peer says nothing.
@@ -130,7 +140,7 @@ class own_middleman : public caf::io::middleman_actor_impl {
     const std::lock_guard lock{socket_->mutex};
     socket_->copy = unique_fd{::dup(fd->get())};
     try {
-      auto scribe = make_scribe(system(), std::move(*fd), options_, false);
+      auto scribe = make_scribe(system(), std::move(*fd), options_, nullptr);
       if (scribe) return scribe;
       socket_->problem = "TLS could not be begun";
     } catch (const std::exception& e) {
@@ -245,6 +255,38 @@ net::~net() {
   if (listener_) caf::anon_send_exit(listener_, caf::exit_reason::kill);
 }
 
+namespace {
+
+/// Why the system does not let this process have the address, and what to do:
+/// CAF keeps it to itself. Nothing: it would now.
+std::optional<std::string> bind_problem(const std::string& host,
+                                        std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const auto name =
+      ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (name != 0) return std::string{::gai_strerror(name)};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all{
+      found, &::freeaddrinfo};
+  const unique_fd fd{::socket(all->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const int yes = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (::bind(fd.get(), all->ai_addr, all->ai_addrlen) == 0) return {};
+  switch (errno) {
+    case EADDRINUSE:
+      return "another process has that port: end it, or choose another one "
+             "(0: any that is free)";
+    case EADDRNOTAVAIL: return "this machine does not have that address";
+    case EACCES:
+      return "this user may not have that port: choose one above 1023";
+    default: return std::string{std::strerror(errno)};
+  }
+}
+
+}  // namespace
+
 expected<std::uint16_t> net::listen(const std::string& host, std::uint16_t port,
                                     const caf::actor& whom) {
   auto middleman = system_.spawn<own_middleman, caf::detached + caf::hidden>(
@@ -255,13 +297,15 @@ expected<std::uint16_t> net::listen(const std::string& host, std::uint16_t port,
   self->request(middleman, options_.dial_limit, caf::publish_atom_v, port,
                 caf::actor_cast<caf::strong_actor_ptr>(whom),
                 std::set<std::string>{}, host, true)
-      .receive([&](std::uint16_t actual) { out = actual; },
-               [&](const caf::error& why) {
-                 out = unexpected{error{
-                     errc::invalid_config, op,
-                     "cannot listen on " + host + ":" + std::to_string(port) +
-                         " (cluster.listen): " + system_.render(why)}};
-               });
+      .receive(
+          [&](std::uint16_t actual) { out = actual; },
+          [&](const caf::error& why) {
+            out = unexpected{error{
+                errc::invalid_config, op,
+                "cannot listen on " + host + ":" + std::to_string(port) +
+                    " (cluster.listen): " +
+                    bind_problem(host, port).value_or(system_.render(why))}};
+          });
   return out;
 }
 

@@ -135,7 +135,7 @@ expected<run_spec_ptr> spec_maker::make_plan(run_id id,
     if (auto step = (*work)->make_step(spec->run, "a step"); !step)
       return unexpected{std::move(step.error())};
   take_tools(*spec, plan);
-  spec->registry = tools_for(spec->agent.tools, spec->waited);
+  spec->registry = tools_for(spec->agent.tools, spec->waited, x.request.stop);
   if (auto ok = check_guard(*spec->registry, "the plan", spec->agent); !ok)
     return unexpected{std::move(ok.error())};
   if (spec->time_limit == duration{}) spec->time_limit = plan.timeout;

@@ -155,9 +155,13 @@ std::vector<std::string> spec_maker::those_of_nodes(
   return names;
 }
 
+/// A wait for a node that is longer is told while it lasts.
+constexpr duration told_after = std::chrono::seconds{2};
+
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    std::vector<std::string>& names, std::string& waited) const {
+    std::vector<std::string>& names, std::string& waited,
+    const std::stop_token& stop) const {
   names = expand_tools(*config_, parts_.servers.get(), names);
   auto now = parts_.tools->now();
   if (!parts_.nodes) return now;
@@ -167,11 +171,18 @@ std::shared_ptr<const tools::registry> spec_maker::tools_for(
       missing += (missing.empty() ? "`" : ", `") + name + "`";
   const auto limit = config_->cluster.join_timeout;
   if (missing.empty()) {
-    parts_.tools->wait_for(those_of_nodes(names), limit);  // for all that have
+    // For all that have them.
+    parts_.tools->wait_for(those_of_nodes(names), limit, stop);
     return parts_.tools->now();
   }
   const auto begin = std::chrono::steady_clock::now();
-  if (parts_.tools->wait_for(names, limit)) {
+  auto there = parts_.tools->wait_for(names, std::min(limit, told_after), stop);
+  if (!there && limit > told_after && !stop.stop_requested()) {
+    log_warn(op, "waiting for a node with " + missing + ", " +
+                     duration_text(limit) + " at most (cluster.join_timeout)");
+    there = parts_.tools->wait_for(names, limit - told_after, stop);
+  }
+  if (there) {
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begin);
     waited = "waited " + duration_text(took) + " for a node with " + missing;
@@ -264,7 +275,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.tools = tools_of_agent(*config_, asked.agent);
-  spec.registry = tools_for(spec.agent.tools, spec.waited);
+  spec.registry = tools_for(spec.agent.tools, spec.waited, x.request.stop);
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

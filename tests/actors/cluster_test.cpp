@@ -311,6 +311,12 @@ TEST_CASE("a twin is refused while the one with its name is there") {
   who.instance = "another";
   caf::send_as(twin, x.origin, who);
   x.settle();
+  CHECK(why.empty());  // a process that takes no calls may have any name
+  cluster::offers has;
+  has.tools.push_back({});
+  has.tools.back().name = "look";
+  caf::send_as(twin, x.origin, has);
+  x.settle();
   CHECK(why ==
         "another process is called `alpha`, and is here; set cluster.name");
   caf::anon_send_exit(twin, caf::exit_reason::kill);

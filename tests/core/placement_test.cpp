@@ -128,6 +128,20 @@ TEST_CASE("who had a tool, and since when it is gone, is told") {
   CHECK(w.choose("x", 1) == "alpha");
 }
 
+TEST_CASE(
+    "a tool that a node has and that is not used is told with the reason") {
+  placement x;
+  x.add_unused("alpha", "look", "it changes something");
+  const auto told = [&] { return x.problem("look", {}).message; };
+  CHECK(told() ==
+        "no place for `look`: that of node alpha is not used: it changes "
+        "something");
+  x.remove("alpha", "lost", {});
+  CHECK(told().find("no node that has it has joined") != std::string::npos);
+  x.add("beta", {}, "look", 1);  // a run keeps the tools that it began with
+  CHECK(told().find("joined after this run had begun") != std::string::npos);
+}
+
 TEST_CASE("a sticky tool stays where the session's first call went") {
   world w;
   w.places.set_rule("x", {.nodes = {"*"}, .sticky = true});

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Who comes to a node's port with what was said before, or with a certificate
-// whose time is over.
+// whose time is over, or says nothing; and runs that share a node.
+#include <algorithm>
+#include <arpa/inet.h>
 #include <cstdio>
 #include <ctime>
 #include <memory>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "runtime/base/unique_fd.hpp"
 #include "tests/e2e/cluster_world.hpp"
 #include "tests/support/tcp_proxy.hpp"
 
@@ -112,4 +117,56 @@ TEST_CASE("a certificate whose time is over lets nobody in, on either side") {
     CHECK(done.err.find("does not accept this certificate") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("connections that say nothing take nobody's place") {
+  const node_process a{"alpha"};
+  const auto port = static_cast<std::uint16_t>(
+      std::stoi(a.address.substr(a.address.rfind(':') + 1)));
+  std::vector<riffle::unique_fd> silent;
+  for (int i = 0; i < 200; ++i) {
+    riffle::unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to),
+                      sizeof(to)) == 0);
+    silent.push_back(std::move(fd));
+  }
+  const auto closed = [&] {
+    return std::ranges::count_if(silent, [](const riffle::unique_fd& fd) {
+      pollfd at{fd.get(), POLLIN, 0};
+      return ::poll(&at, 1, 0) == 1;
+    });
+  };
+  CHECK(eventually([&] { return closed() >= 200 - 64; }));
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  CHECK(result_of(o.go().out).at("outcome") == "ok");
+}
+
+TEST_CASE("two runs of one configuration have its nodes at once") {
+  const node_process a{"alpha", "", "3"};
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  program first{installed_riffle(),
+                o.folder,
+                {"run", "go", "--session", "s1", "--output", "jsonl"}};
+  REQUIRE(eventually(
+      [&] { return first.out().find("looking") != std::string::npos; }));
+  const auto second = riffle::testing::riffle(
+      o.folder, {"run", "go", "--session", "s2", "--output", "jsonl"});
+  INFO(second.err);
+  CHECK(result_of(second.out).at("outcome") == "ok");
+  CHECK(result_of(first.wait().out).at("outcome") == "ok");
+}
+
+TEST_CASE("a port that is taken is told, and what to do") {
+  const node_process a{"alpha"};
+  const work_folder folder;
+  folder.write("node.toml", "[node]\ntools = [\"read\"]\n");
+  const auto end = riffle::testing::riffle(
+      folder, {"node", "--insecure", "--config", "node.toml", "--set",
+               "cluster.name=beta", "--set", "cluster.listen=" + a.address});
+  CHECK(end.status == 2);
+  CHECK(end.err.find("another process has that port") != std::string::npos);
 }

@@ -84,3 +84,14 @@ TEST_CASE("a tool that no node brings is missing after the limit") {
   x.on_nodes_known();
   CHECK_FALSE(x.wait_for({"where"}, 20ms));
 }
+
+TEST_CASE("a wait for a node ends when somebody asks for its end") {
+  auto x = with_own();
+  std::stop_source stop;
+  std::atomic<bool> done{true};
+  std::thread waits{
+      [&] { done = x.wait_for({"where"}, far, stop.get_token()); }};
+  stop.request_stop();
+  waits.join();  // `far` is longer than the test may take
+  CHECK_FALSE(done);
+}

@@ -223,3 +223,22 @@ TEST_CASE("a program that is not there is a failure with its name") {
   request.guard_program = "/no/such/guard";
   CHECK_FALSE(run_process(request, listener, {}));
 }
+
+TEST_CASE("an order that comes too late loses no report of a guard") {
+  struct ignore final : process_listener {
+    void on_output(output_stream, std::string_view) override {}
+  } listener;
+  const temp_folder folder;
+  process_request request;
+  request.command = {"true"};
+  request.folder = folder.path();
+  request.environment = {"PATH=/usr/bin:/bin"};
+  request.space = pid_space::shared;
+  request.lease = std::make_shared<lease>(steady_clock::now() + 1h);
+  for (int i = 0; i < 200; ++i) {
+    const auto end = run_process(request, listener, {});
+    INFO(i);
+    REQUIRE(end);
+    REQUIRE(end->exit_code == 0);
+  }
+}

@@ -270,9 +270,23 @@ void guarded_process::look_after() {
   ::kill(pid_, SIGCONT);
 }
 
-std::optional<guard_report> guarded_process::finish() {
+/// What the guard reported before it ended. An order that it has not read makes
+/// its end an error (ECONNRESET), which comes once, and before the report.
+std::optional<guard_report> guarded_process::read_report() const {
   guard_report report;
-  const auto count = ::recv(channel_.get(), &report, sizeof(report), 0);
+  bool was_reset = false;
+  for (;;) {
+    const auto count = ::recv(channel_.get(), &report, sizeof(report), 0);
+    if (count == sizeof(report)) return report;
+    const bool again =
+        count < 0 && (errno == EINTR ||
+                      (errno == ECONNRESET && !std::exchange(was_reset, true)));
+    if (!again) return std::nullopt;
+  }
+}
+
+std::optional<guard_report> guarded_process::finish() {
+  const auto report = read_report();
   int status = 0;
   do {
     if (pid_ > 0) ::kill(pid_, SIGCONT);
@@ -281,15 +295,13 @@ std::optional<guard_report> guarded_process::finish() {
                                                     : WIFSTOPPED(status)));
   live_guards::remove(pid_);
   pid_ = -1;
-  const bool told = count == sizeof(report);
-  if (!told && !end_orphans(started_)) {
+  if (!report && !end_orphans(started_)) {
     log_warn("process",
              "what a killed guard left does not end; its lock is kept until "
              "this process ends");
     static_cast<void>(lock_.release());
   }
   lock_.reset();
-  if (!told) return std::nullopt;
   return report;
 }
 

@@ -58,6 +58,7 @@ class guarded_process {
   unsigned long long started_ = 0;  ///< see `start_time`
   duration grace_{};
   void hand_on_lease() noexcept;
+  [[nodiscard]] std::optional<guard_report> read_report() const;
 
   lease_ptr lease_;
   clock::time_point next_look_;

@@ -88,7 +88,8 @@ class pump {
                     {process_.err.get(), POLLIN, 0},
                     {asked_ ? -1 : wake_.get(), POLLIN, 0}};
     const auto ready = ::poll(fds, 4, timeout());
-    process_.look_after();
+    // One that has ended wants no lease.
+    if (fds[0].revents == 0) process_.look_after();
     if (ready == 0) listener_.on_quiet();
     if (ready <= 0) return false;
     if (fds[1].revents != 0) read_some(process_.out, output_stream::out);
