@@ -17,6 +17,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/base/write_all.hpp"
 #include "tools/ask.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/remote_tool.hpp"
@@ -70,15 +71,8 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
   const unique_fd fd{::open(
       file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | fresh, 0600)};
   if (!fd) return false;
-  std::size_t done = 0;
-  while (done < x.bytes.size()) {
-    const auto wrote =
-        ::pwrite(fd.get(), x.bytes.data() + done, x.bytes.size() - done,
-                 static_cast<off_t>(x.offset + done));
-    if (wrote <= 0) return false;
-    done += static_cast<std::size_t>(wrote);
-  }
-  return true;
+  return ::lseek(fd.get(), static_cast<off_t>(x.offset), SEEK_SET) >= 0 &&
+         write_all(fd.get(), x.bytes) == 0;
 }
 
 }  // namespace
