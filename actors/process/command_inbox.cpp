@@ -5,6 +5,7 @@
 
 #include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/storage/for_later.hpp"
 
 namespace riffle {
 
@@ -14,12 +15,6 @@ constexpr const char* op = "command_inbox";
 
 /// Longest wait for the registry to open a run.
 constexpr auto start_deadline = std::chrono::seconds{90};
-
-bool starts_a_run(const storage::proposal_state& x) {
-  return x.what.source == events::proposal_source::tool_call && !x.what.waits &&
-         x.decided && x.decided->how == events::proposal_outcome::approved &&
-         x.executed_by.empty();
-}
 
 /// On an executor's thread: nothing may leave it as an exception.
 cause_made make_cause(const cause_spec_maker& make,
@@ -104,7 +99,7 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
         log_error(op, render_chain(state.error()));
         continue;
       }
-      if (!state->empty() && starts_a_run(state->front())) {
+      if (!state->empty() && storage::awaits_execution(state->front())) {
         queued_cause cause{std::move(state->front())};
         on_queued(cause);
       }
@@ -117,7 +112,7 @@ void command_inbox_state::look_for(const std::vector<proposal_id>& ids) {
 // -- runs that approvals cause ------------------------------------------------
 
 void command_inbox_state::on_queued(queued_cause& x) {
-  if (!setup.make_cause_spec || !starts_a_run(x.cause)) return;
+  if (!setup.make_cause_spec || !storage::awaits_execution(x.cause)) return;
   const auto& id = x.cause.what.id;
   if (!queue.add(id, now()))
     return log_error(op, "proposal " + id.value +

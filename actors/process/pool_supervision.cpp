@@ -49,6 +49,11 @@ bool run_registry_state::on_pool_down(const caf::down_msg& x) {
   return true;
 }
 
+void run_registry_state::on_revived(const revive_pool& x) {
+  measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});
+  replace_pool(x.tool, "it cooled down");
+}
+
 /// Without a pool its calls settle as `tool_unavailable`.
 void run_registry_state::replace_pool(const std::string& tool,
                                       const std::string& why) {

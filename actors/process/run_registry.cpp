@@ -6,7 +6,6 @@
 
 #include "actors/handler.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/base/metrics.hpp"
 
 namespace riffle {
 
@@ -124,6 +123,14 @@ caf::result<all_ended> run_registry_state::on_shut_down() {
   return promise;
 }
 
+/// Nobody is left who would end its runs, nor who would hear of their end.
+run_registry_state::~run_registry_state() {
+  for (auto& [id, run] : runs)
+    if (!run.alive.empty())
+      caf::anon_send_exit(run.peers.orchestrator,
+                          caf::exit_reason::user_shutdown);
+}
+
 void run_registry_state::on_exit(caf::exit_msg& x) {
   for (auto& [id, run] : runs)
     self->send_exit(run.peers.orchestrator, x.reason);
@@ -139,31 +146,66 @@ run_registry_actor::behavior_type run_registry(
                               st.setup.supervision.period, st.setup.probe_base,
                               st.setup.probe_cap}};
   log_exceptions(self);
-  self->set_down_handler([&st](caf::down_msg& x) { st.on_down(x); });
+  const auto run = [self](const char* handler, auto f) {
+    run_handler(self, self->state.setup.faults, handler, std::move(f));
+  };
+  self->set_down_handler([&st, run](caf::down_msg& x) {
+    run("run_registry.down", [&] { st.on_down(x); });
+  });
   // Runs that did not end in time go with their registry; the journal keeps
   // them for the next process.
   self->set_exit_handler([&st](caf::exit_msg& x) { st.on_exit(x); });
   st.watch_pools();
   return {
-      [&st](start_run& x) { return st.on_start(x); },
-      [&st](resume_run& x) { return st.on_resume(x); },
-      [&st](const withdraw_run& x) { st.on_withdrawn(x); },
-      [&st](attach_subscriber& x) { st.on_attach(x); },
-      [&st](cancel_run& x) { st.on_cancel(x); },
-      [&st](cancel_call& x) { st.on_cancel(x); },
-      [&st](run_ended& x) { st.table.on_ending(x.run); },
-      [&st](run_broken& x) {
-        st.apply(st.table.on_broken(x.run, std::move(x.why)));
+      [&st, self](start_run& x) {
+        return run_request<run_opened>(self, st.setup.faults,
+                                       "run_registry.start",
+                                       [&] { return st.on_start(x); });
       },
-      [&st](const work_returned& x) { st.on_work_returned(x); },
-      [&st](const run_deadline& x) { st.on_deadline(x); },
-      [&st](probe_journal&) { st.apply(st.table.on_probe()); },
-      [&st](const revive_pool& x) {
-        measure(metric::open_breakers, -1, {{metric_key::tool, x.tool}});
-        st.replace_pool(x.tool, "it cooled down");
+      [&st, self](resume_run& x) {
+        return run_request<run_opened>(self, st.setup.faults,
+                                       "run_registry.resume",
+                                       [&] { return st.on_resume(x); });
       },
-      [&st](pool_of_node& x) { st.on_pool_of_node(x); },
-      [&st](shut_down&) { return st.on_shut_down(); },
+      [&st, run](const withdraw_run& x) {
+        run("run_registry.withdraw", [&] { st.on_withdrawn(x); });
+      },
+      [&st, run](attach_subscriber& x) {
+        run("run_registry.attach", [&] { st.on_attach(x); });
+      },
+      [&st, run](cancel_run& x) {
+        run("run_registry.cancel", [&] { st.on_cancel(x); });
+      },
+      [&st, run](cancel_call& x) {
+        run("run_registry.cancel_call", [&] { st.on_cancel(x); });
+      },
+      [&st, run](run_ended& x) {
+        run("run_registry.ended", [&] { st.table.on_ending(x.run); });
+      },
+      [&st, run](run_broken& x) {
+        run("run_registry.broken",
+            [&] { st.apply(st.table.on_broken(x.run, std::move(x.why))); });
+      },
+      [&st, run](const work_returned& x) {
+        run("run_registry.returned", [&] { st.on_work_returned(x); });
+      },
+      [&st, run](const run_deadline& x) {
+        run("run_registry.deadline", [&] { st.on_deadline(x); });
+      },
+      [&st, run](probe_journal&) {
+        run("run_registry.probe", [&] { st.apply(st.table.on_probe()); });
+      },
+      [&st, run](const revive_pool& x) {
+        run("run_registry.revive", [&] { st.on_revived(x); });
+      },
+      [&st, run](pool_of_node& x) {
+        run("run_registry.pool_of_node", [&] { st.on_pool_of_node(x); });
+      },
+      [&st, self](shut_down&) {
+        return run_request<all_ended>(self, st.setup.faults,
+                                      "run_registry.shut_down",
+                                      [&] { return st.on_shut_down(); });
+      },
   };
 }
 

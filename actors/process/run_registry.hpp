@@ -18,6 +18,9 @@ namespace riffle {
 struct run_registry_state {
   static inline const char* name = "run_registry";
   explicit run_registry_state(run_registry_actor::pointer me) : self{me} {}
+  ~run_registry_state();
+  run_registry_state(const run_registry_state&) = delete;
+  run_registry_state& operator=(const run_registry_state&) = delete;
 
   using opened_promise = caf::typed_response_promise<run_opened>;
 
@@ -79,6 +82,7 @@ struct run_registry_state {
   // Pools that died (pool_supervision.cpp).
   void watch_pools();
   bool on_pool_down(const caf::down_msg& x);
+  void on_revived(const revive_pool& x);
   void replace_pool(const std::string& tool, const std::string& why);
   void on_pool_of_node(const pool_of_node& x);
 

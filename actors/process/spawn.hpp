@@ -64,6 +64,7 @@ struct registry_setup {
   /// after twice as long each time, at most `probe_cap`.
   duration probe_base = std::chrono::milliseconds{500};
   duration probe_cap = std::chrono::seconds{15};
+  fault_hook faults{};  ///< of tests
 };
 
 /// The actors of a run, linked to each other, each introduced to its peers.

@@ -6,6 +6,7 @@
 #include "actors/handler.hpp"
 #include "actors/run/run_log.hpp"
 #include "actors/tools/call_check.hpp"
+#include "actors/tools/look_limits.hpp"
 
 namespace riffle {
 
@@ -23,20 +24,6 @@ error too_long_error(std::uint64_t limit) {
   return {errc::invalid_arguments, op,
           "the arguments are longer than the " + std::to_string(limit) +
               " bytes that one call may have; make several smaller calls"};
-}
-
-/// A look that takes so long is said in the log …
-constexpr auto look_late = std::chrono::seconds{10};
-/// … and one that takes so long ends its calls: a tool hangs, or a disk does.
-constexpr auto look_limit = std::chrono::minutes{2};
-
-error not_looked_at(const std::string& tool) {
-  return {errc::timeout, op,
-          "what it would do could not be looked at within 2 minutes, so it was "
-          "not executed: the tool `" +
-              tool +
-              "` or the file system does not answer, or other tools that hang "
-              "keep all threads"};
 }
 
 /// On a look's thread: nothing may leave it as an exception.
@@ -289,7 +276,7 @@ void tool_call_parser_state::on_overdue(const check_overdue& x) {
     }
     known.looking = false;
     describe_call(*known.checked, known.raw.arguments);
-    known.checked->rejection = not_looked_at(known.raw.name);
+    known.checked->rejection = not_looked_at(op, known.raw.name);
   }
   end_look();
 }

@@ -12,6 +12,7 @@
 #include "actors/tools/call_records.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/storage/call_identity.hpp"
 #include "tools/ask.hpp"
 
 namespace riffle {
@@ -45,17 +46,21 @@ void find_grant(const run_spec& spec, const tool_call& call,
     return;
   }
   for (auto& x : *all)
-    if (covers(x, spec.folder, out.definition, call, subject))
-      out.granted = std::move(x);
+    if (covers(x, spec.folder, out, call, subject)) out.granted = std::move(x);
 }
 
 }  // namespace
 
 bool covers(const storage::grant_record& grant, const std::string& folder,
-            const std::string& definition, const tool_call& call,
+            const call_inspection& seen, const tool_call& call,
             const rule_subject& subject) {
-  if (grant.tool != call.tool || grant.folder != folder || definition.empty() ||
-      grant.definition != definition)
+  if (grant.tool != call.tool || grant.folder != folder ||
+      seen.definition.empty())
+    return false;
+  const bool one = grant.scope == always_scope::call;
+  if (grant.definition !=
+      (one ? storage::call_identity(seen.definition, seen.preview.basis)
+           : seen.definition))
     return false;
   switch (grant.scope) {
     case always_scope::none: break;

@@ -34,9 +34,10 @@ struct call_inspection {
 call_inspection inspect_call(const run_spec& spec, const tool_call& call,
                              bool grants, const std::string& arguments);
 
-/// Whether it covers a call of this tool.
+/// Whether it covers a call of this tool, which was seen so. "This very call"
+/// is one that would act on the same, too.
 bool covers(const storage::grant_record& grant, const std::string& folder,
-            const std::string& definition, const tool_call& call,
+            const call_inspection& seen, const tool_call& call,
             const rule_subject& subject);
 
 }  // namespace riffle

@@ -7,6 +7,7 @@
 
 #include "actors/handler.hpp"
 #include "actors/tools/call_records.hpp"
+#include "actors/tools/look_limits.hpp"
 #include "actors/tools/proposal_texts.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
@@ -16,20 +17,6 @@ namespace riffle {
 namespace {
 
 constexpr const char* op = "proposal_tracker";
-
-/// A look that takes so long is said in the log …
-constexpr auto look_late = std::chrono::seconds{10};
-/// … and one that takes so long ends its call: a tool hangs, or all threads of
-/// looks do.
-constexpr auto look_limit = std::chrono::minutes{2};
-
-error not_looked_at(const tool_call& call) {
-  return {errc::timeout, op,
-          "what it would do could not be looked at within 2 minutes, so it was "
-          "not executed: the tool `" +
-              call.tool +
-              "` does not answer, or other tools that hang keep all threads"};
-}
 
 }  // namespace
 
@@ -183,7 +170,8 @@ void proposal_tracker_state::on_overdue(const inspection_overdue& x) {
   const bool awaited = ledger.awaits({x.id, x.round});
   if (x.last) {
     call_inspected nothing{x.id, x.round, {}};
-    if (awaited) nothing.what.failure = not_looked_at(waiting.at(x.id).call);
+    if (awaited)
+      nothing.what.failure = not_looked_at(op, waiting.at(x.id).call.tool);
     on_inspected(nothing);
   } else if (awaited && waiting.at(x.id).record.id.value.empty()) {
     log_warn(op, "a call of `" + waiting.at(x.id).call.tool +

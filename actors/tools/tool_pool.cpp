@@ -214,6 +214,12 @@ void tool_pool_state::on_down(const caf::down_msg& x) {
   end_if_done();
 }
 
+/// The next pool begins with a tool that is in service.
+tool_pool_state::~tool_pool_state() {
+  if (!told_closed)
+    measure(metric::open_breakers, -1, {{metric_key::tool, tool}});
+}
+
 /// A tool on trial is not back yet.
 void tool_pool_state::tell_service() {
   const bool up = service->is_closed();

@@ -46,6 +46,9 @@ struct pool_limits {
 struct tool_pool_state {
   static inline const char* name = "tool_pool";
   explicit tool_pool_state(tool_pool_actor::pointer me) : self{me} {}
+  ~tool_pool_state();
+  tool_pool_state(const tool_pool_state&) = delete;
+  tool_pool_state& operator=(const tool_pool_state&) = delete;
 
   /// A call on its way to a worker.
   struct queued_call {

@@ -5,18 +5,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
-#include <sstream>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <utility>
 
 #include "runtime/base/expired_secrets.hpp"
+#include "runtime/base/proc_stat.hpp"
 #include "runtime/base/secret_forms.hpp"
 #include "runtime/base/text.hpp"
 
@@ -53,18 +51,10 @@ void remember(std::string_view value, bool key) {
 
 /// The bytes that /proc/PID/environ shows; empty if they are not known.
 std::pair<char*, char*> shown_environment() {
-  std::ifstream in{"/proc/self/stat"};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  const auto name_end = text.rfind(')');
-  if (name_end == text.npos) return {};
-  std::istringstream words{text.substr(name_end + 1)};
-  constexpr int words_before = 47;  // state is word 3, env_start 50
-  std::string word;
-  for (int i = 0; i < words_before; ++i) words >> word;
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  words >> begin >> end;
-  if (!words || begin == 0 || end < begin) return {};
+  const proc_stat own{::getpid()};
+  const auto begin = static_cast<std::uintptr_t>(own.number(50));  // env_start
+  const auto end = static_cast<std::uintptr_t>(own.number(51));    // env_end
+  if (begin == 0 || end < begin) return {};
   return {reinterpret_cast<char*>(begin), reinterpret_cast<char*>(end)};
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/base/text.hpp"
 #include "runtime/config/assign.hpp"
 #include "runtime/config/home.hpp"
+#include "tools/process/find_program.hpp"
 #include "tools/schema.hpp"
 
 namespace riffle::config {
@@ -23,24 +24,6 @@ namespace fs = std::filesystem;
 constexpr const char* own_keys[] = {"type",       "command", "description",
                                     "parameters", "effect",  "title",
                                     "env",        "cwd"};
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) &&
-         ::access(file.c_str(), X_OK) == 0;
-}
-
-/// As `execvp` looks for it.
-bool in_path(const std::string& name, const fs::path& folder) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/bin:/usr/bin";
-  while (true) {
-    const auto end = std::min(rest.find(':'), rest.size());
-    if (is_program(folder / rest.substr(0, end) / name)) return true;
-    if (end == rest.size()) return false;
-    rest.remove_prefix(end + 1);
-  }
-}
 
 class command_checker {
  public:
@@ -78,7 +61,7 @@ class command_checker {
     }
     const auto& name = command.front();
     if (name.find('/') == std::string::npos) {
-      if (!in_path(name, folder_))
+      if (tools::find_program(name, folder_).empty())
         report_("command", "there is no program " + in_quotes(name) +
                                " in $PATH; a file needs a folder before its "
                                "name, such as \"./" +
@@ -88,7 +71,7 @@ class command_checker {
     const auto file = folder_ / name;
     if (!fs::exists(file, ignored))
       report_("command", "there is no file " + in_quotes(file.string()));
-    else if (!is_program(file))
+    else if (!tools::is_program(file))
       report_("command",
               in_quotes(file.string()) + " is not executable: chmod +x it");
   }

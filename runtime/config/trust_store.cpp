@@ -16,6 +16,7 @@
 #include "runtime/base/file_lock.hpp"
 #include "runtime/base/read_within.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/base/write_all.hpp"
 #include "runtime/config/home.hpp"
 
 namespace riffle::config {
@@ -114,15 +115,6 @@ bool is_of(const trusted_file& x, const fs::path& file) {
   return dumped(x.file.string()) == dumped(file.string());
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
 }  // namespace
 
 trust_store::trust_store(fs::path folder) : folder_{std::move(folder)} {}
@@ -160,7 +152,7 @@ expected<void> trust_store::trust(const fs::path& file, const std::string& text,
       ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (!fd) return problem(folder_, errno);
   const auto bytes = dumped(entry) + "\n";
-  if (write_all(fd.get(), bytes) &&
+  if (write_all(fd.get(), bytes) == 0 &&
       ::rename(name.c_str(), entry_of(file).c_str()) == 0)
     return {};
   const int number = errno;

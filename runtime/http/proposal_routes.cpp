@@ -55,8 +55,6 @@ expected<decision> read_decision(const json& body, const caller& who) {
   }
   if (!body.contains("decision"))
     return wrong("decision is missing: \"approve\" or \"deny\"");
-  if (out.arguments && !out.approved)
-    return wrong("arguments belong to an approval");
   const bool lasts = out.always != always_scope::none;
   if (lasts && !out.approved) return wrong("always belongs to an approval");
   if (out.kept && !lasts)

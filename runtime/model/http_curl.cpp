@@ -31,8 +31,10 @@ void set_options(CURL* easy, const http_options& options) {
   curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, read_size);
-  // Nothing compressed is asked for, but decoded if it comes all the same.
+  // Nothing compressed is asked for. What comes all the same is not decoded:
+  // curl keeps what a paused transfer has not taken, of one read up to 64 MiB.
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
+  curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
   if (options.proxy) {
     curl_easy_setopt(easy, CURLOPT_PROXY, options.proxy->c_str());

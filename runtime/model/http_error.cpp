@@ -293,6 +293,16 @@ error curl_error(CURLcode code, int status, std::string_view detail) {
           {}};
 }
 
+error packed_error(std::string_view how) {
+  return {errc::model_error,
+          op,
+          "the answer is compressed (" + clean(how) +
+              "), which was not asked for: switch that off at the server, or "
+              "at the proxy before it",
+          false,
+          {}};
+}
+
 error limit_error(time_limit which, const transport_timeouts& limits) {
   auto seconds = std::chrono::duration<double>{length(limits, which)};
   auto text = std::to_string(seconds.count());

@@ -39,6 +39,9 @@ error status_error(int status, const server_words& words,
 /// `detail`: curl's own words, may be empty.
 error curl_error(CURLcode code, int status, std::string_view detail);
 
+/// The error of an answer that is compressed, `how`: nobody asked for that.
+error packed_error(std::string_view how);
+
 /// The error of a time limit.
 error limit_error(time_limit which, const transport_timeouts& limits);
 

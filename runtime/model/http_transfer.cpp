@@ -2,6 +2,7 @@
 #include "runtime/model/http_transfer.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
@@ -126,6 +127,8 @@ std::optional<error> http_transfer::failure(CURLcode code) const {
   // The only limit of curl's own: whichever of us sees it first.
   if (code == CURLE_OPERATION_TIMEDOUT && status() == 0)
     return limit_error(time_limit::connect, command_.request.timeouts);
+  if (code == CURLE_WRITE_ERROR && !packed_.empty())
+    return packed_error(packed_);
   return curl_error(code, status(), words_.data());
 }
 
@@ -180,6 +183,7 @@ std::size_t http_transfer::take_body(std::string_view bytes) {
     touched_ = true;
     news_.received.push_back(this);
   }
+  if (is_success(status_) && !packed_.empty()) return 0;
   if (is_success(status_)) {
     if (held_.empty()) {
       held_.reserve(std::max(bytes.size(), last_read_));
@@ -190,7 +194,9 @@ std::size_t http_transfer::take_body(std::string_view bytes) {
     }
     return bytes.size();
   }
-  auto kept = std::min(bytes.size(), most_refusal - refusal_.size());
+  auto kept = packed_.empty()
+                  ? std::min(bytes.size(), most_refusal - refusal_.size())
+                  : 0;
   refusal_.append(bytes.substr(0, kept));
   ignored_ += bytes.size() - kept;
   return ignored_ <= most_ignored ? bytes.size() : 0;
@@ -209,6 +215,7 @@ void http_transfer::divide_round() {
 
 void http_transfer::begin_body() {
   status_ = status();
+  packed_ = packing();
   // A request is as long as its conversation, an answer as long as minutes:
   // what has been sent is not kept.
   curl_off_t sent = 0;
@@ -217,6 +224,19 @@ void http_transfer::begin_body() {
   if (is_success(status_) && std::cmp_equal(sent, body.size())) {
     body = {};
   }
+}
+
+/// The first coding of the body that is none of the protocol itself.
+std::string http_transfer::packing() const {
+  for (const auto* name : {"content-encoding", "transfer-encoding"}) {
+    std::istringstream all{lower(header(name))};
+    for (std::string one; std::getline(all, one, ',');) {
+      const auto coding = trimmed(one);
+      if (!coding.empty() && coding != "identity" && coding != "chunked")
+        return std::string{coding};
+    }
+  }
+  return {};
 }
 
 std::string http_transfer::header(const char* name) const {

@@ -76,6 +76,7 @@ class http_transfer {
   std::size_t take_body(std::string_view bytes);
   void begin_body();
   void divide_round();
+  [[nodiscard]] std::string packing() const;
   [[nodiscard]] std::string header(const char* name) const;
 
   http_mailbox::open_command command_;
@@ -83,7 +84,8 @@ class http_transfer {
   easy_handle easy_;
   header_list headers_;
   std::array<char, CURL_ERROR_SIZE> words_{};
-  int status_ = 0;  ///< 0: no body yet
+  int status_ = 0;      ///< 0: no body yet
+  std::string packed_;  ///< what its body is compressed as; empty: it is not
   std::string held_;
   std::string refusal_;  ///< body of an answer that is no success
   std::size_t body_size_ = 0;

@@ -33,9 +33,9 @@ struct http_options {
 /// transfers, started by the first one; `listener` calls come from it.
 ///
 /// Held without credit: at most 80 KiB of a body (64 KiB and one read of
-/// 16 KiB), over HTTP/1.1 and HTTP/2; where a server compresses unasked, the
-/// read is as large as it decompresses to. Redirects are not followed.
-/// Certificates are verified, there is no way around it.
+/// 16 KiB), over HTTP/1.1 and HTTP/2. An answer that is compressed, which
+/// nobody asked for, is refused. Redirects are not followed. Certificates
+/// are verified, there is no way around it.
 ///
 /// The destructor ends all transfers with `cancelled` and joins the thread,
 /// so it must not run on it: no listener may own the transport.

@@ -18,6 +18,7 @@
 #include "runtime/base/digest.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
+#include "runtime/base/write_all.hpp"
 #include "runtime/service/run_folder.hpp"
 #include "tools/ask.hpp"
 #include "tools/kept_file.hpp"
@@ -81,15 +82,8 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
                     x.offset + x.bytes.size() <= tools::most_kept_bytes &&
                     tools::has_room(fd.get(), x.bytes.size());
   if (!fits) return false;
-  std::size_t done = 0;
-  while (done < x.bytes.size()) {
-    const auto wrote =
-        ::pwrite(fd.get(), x.bytes.data() + done, x.bytes.size() - done,
-                 static_cast<off_t>(x.offset + done));
-    if (wrote <= 0) return false;
-    done += static_cast<std::size_t>(wrote);
-  }
-  return true;
+  return ::lseek(fd.get(), static_cast<off_t>(x.offset), SEEK_SET) >= 0 &&
+         write_all(fd.get(), x.bytes) == 0;
 }
 
 }  // namespace

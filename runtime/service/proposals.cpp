@@ -9,6 +9,7 @@
 #include "runtime/base/clock.hpp"
 #include "runtime/service/match_id.hpp"
 #include "runtime/service/run_folder.hpp"
+#include "runtime/storage/for_later.hpp"
 
 namespace riffle::service {
 
@@ -33,17 +34,6 @@ std::vector<proposal_view> views_of(std::vector<proposal_state> all) {
         {std::move(x), by == newer.end() ? proposal_id{} : by->second});
   }
   return out;
-}
-
-bool is_waited_for(const storage::proposal_record& x) {
-  return x.source != events::proposal_source::tool_call || x.waits;
-}
-
-/// Whether an approval has yet to be acted on, by a run of its own.
-bool must_start(const proposal_state& x) {
-  return !is_waited_for(x.what) && x.decided &&
-         x.decided->how == events::proposal_outcome::approved &&
-         x.executed_by.empty();
 }
 
 storage::decision_record to_record(proposal_id id, decision x) {
@@ -154,7 +144,7 @@ void decisions::decide(proposal_id id, decision x, bool may_start,
       },
       reply<decision_result>{[me = *this, may_start, reader = std::move(reader),
                               to](expected<decision_result> done) {
-        if (!done || !done->now || !must_start(*done->now) ||
+        if (!done || !done->now || !storage::awaits_execution(*done->now) ||
             (done->verdict != decision_verdict::accepted &&
              done->verdict != decision_verdict::too_late))
           return to(std::move(done));
@@ -202,7 +192,7 @@ expected<void> decisions::check_approval(
         what.id,
         "has a pattern for the call as it was asked, not for other arguments: "
         "say \"call\"")};
-  return is_waited_for(what)
+  return !storage::is_for_later(what)
              ? expected<void>{}
              : check_folder(what.folder, "proposal " + what.id.value);
 }

@@ -14,6 +14,7 @@
 
 #include "messages/utf8.hpp"
 #include "runtime/base/digest.hpp"
+#include "runtime/base/folders.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/base/unique_fd.hpp"
 
@@ -78,11 +79,6 @@ std::vector<fs::path> folders_of(const fs::path& folder) {
     at = at.parent_path();
   }
   return {folder};
-}
-
-bool is_within(const fs::path& file, const fs::path& root) {
-  const auto [at, rest] = std::ranges::mismatch(root, file);
-  return at == root.end();
 }
 
 /// Of a link too what it leads to: "ref: …" of HEAD, a path of a worktree.

@@ -99,11 +99,10 @@ void commit_queue::work() {
 
 /// Waits for an entry; false: there will be none.
 bool commit_queue::await(guard& lock) {
-  if (gatherer_.should_gather()) {
+  if (const auto pause = gatherer_.wait(); pause > duration{}) {
     // Of those who append, nobody has to wake this thread.
     gathering_ = true;
-    wake_.wait_for(lock, commit_gatherer::pause,
-                   [this] { return jobs_ != 0 || stopping_; });
+    wake_.wait_for(lock, pause, [this] { return jobs_ != 0 || stopping_; });
     gathering_ = false;
   }
   while (entries_.empty() && !stopping_) {
@@ -159,7 +158,9 @@ void commit_queue::store(std::vector<queued_unit> group) {
     counts_.units += group.size() - failed;
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
-    gatherer_.on_unit(group[i].unit.run.value);
+    const auto& [run, block, changes] = group[i].unit;
+    gatherer_.on_unit(run.value, block ? block->last_seq - block->first_seq + 1
+                                       : changes.size());
     ended_.push_back({std::move(group[i].done), failures.empty()
                                                     ? std::nullopt
                                                     : std::move(failures[i])});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/storage/call_identity.hpp"
 
 namespace riffle::storage {
 
@@ -14,6 +15,11 @@ checked_decision void_by(const decision_record& x, events::proposal_outcome how,
   decision_record mine{x.proposal,         how,  "riffle", reason, {},
                        always_scope::none, x.at, {}};
   return {decision_verdict::too_late, std::move(mine)};
+}
+
+std::string identity_for(always_scope scope, const proposal_record& x) {
+  return scope == always_scope::call ? call_identity(x.definition, x.basis)
+                                     : x.definition;
 }
 
 }  // namespace
@@ -59,15 +65,20 @@ std::optional<grant_record> grant_of(const proposal_record& what,
   // It is the pattern of the call as it was asked, not of another one.
   if (x.always == always_scope::pattern && x.arguments.empty())
     out.what = what.pattern;
-  if (x.always == always_scope::call)
+  if (x.always == always_scope::call) {
+    // What other arguments act on was shown to nobody.
     out.what = x.arguments.empty() ? what.arguments : x.arguments;
+    if (x.arguments.empty())
+      out.definition = call_identity(what.definition, what.basis);
+  }
   const bool named = x.always == always_scope::tool || !out.what.empty();
   return named ? std::optional{std::move(out)} : std::nullopt;
 }
 
 bool covers_waiting(const grant_record& grant, const proposal_record& what) {
   if (!what.can_always || what.definition.empty() || grant.tool != what.tool ||
-      grant.folder != what.folder || grant.definition != what.definition ||
+      grant.folder != what.folder ||
+      grant.definition != identity_for(grant.scope, what) ||
       (!grant.session.value.empty() && grant.session != what.session))
     return false;
   switch (grant.scope) {

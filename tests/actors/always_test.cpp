@@ -61,6 +61,11 @@ TEST_CASE("always reaches as far as its scope") {
     always_scene x{always_scope::call};
     CHECK(x.runs(1));
     CHECK_FALSE(x.runs(2));
+    // The script that it runs is another one now, then the first one again.
+    x.act->from = "of another content";
+    CHECK_FALSE(x.runs(1));
+    x.act->from.clear();
+    CHECK(x.runs(1));
   }
   SECTION("the tool") {
     always_scene x{always_scope::tool};

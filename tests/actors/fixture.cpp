@@ -206,6 +206,7 @@ void actor_fixture::begin() {
   front.board = setup.board;
   front.inbox = inbox;
   front.pools = pools;
+  front.faults = process_faults;
   if (change_front) change_front(front);
   registry = spawn_run_registry(*system, std::move(front));
 }

@@ -240,6 +240,12 @@ TEST_CASE("a tool that is out of service is counted until it is back") {
   };
   play("run_1");
   CHECK(m.of("riffle.breaker.open look") == values{1});
+  SECTION("its pool dies") {
+    caf::anon_send_exit(x.pools.at("look"), caf::exit_reason::kill);
+    x.settle();
+    CHECK(m.of("riffle.breaker.open look") == values{1, -1});
+    return;
+  }
   x.advance(31s);
   play("run_2");
   CHECK(m.of("riffle.breaker.open look") == values{1, -1});

@@ -139,6 +139,52 @@ TEST_CASE(
   CHECK(end->status == events::run_status::completed);
 }
 
+TEST_CASE("a registry that fails ends the runtime and its runs, which go on") {
+  const temp_folder folder;
+  std::optional<run_id> id;
+  {
+    const faults now{throw_in("run_registry.cancel_call")};
+    const log_lines log{"warn"};
+    {
+      auto runtime = make_runtime(folder);
+      auto run = runtime.start({.task = "go", .approval = approve::ask});
+      REQUIRE(run);
+      id = run->id();
+      REQUIRE(eventually([&] {
+        const auto open = runtime.proposals({.undecided = true});
+        return open && open->size() == 1;
+      }));
+      auto stream = run->events();
+      run->cancel_call({"call_1"});
+      const auto end = run->wait(60s);
+      REQUIRE_FALSE(end);
+      check_ended(end.error(), "run registry");
+      while (!stream.ended()) static_cast<void>(stream.next(1s));
+      REQUIRE(stream.failure());
+      check_ended(*stream.failure(), "run registry");
+      const auto second = runtime.start({.task = "go"});
+      REQUIRE_FALSE(second);
+      check_ended(second.error(), "run registry");
+      const auto again = runtime.resume(*id);
+      REQUIRE_FALSE(again);
+      check_ended(again.error(), "run registry");
+    }
+    // Its runs' actors are not left behind, nor waited for.
+    CHECK(log.with("are killed").empty());
+    CHECK(log.with("left behind").empty());
+  }
+  auto runtime = make_runtime(folder);
+  auto run = runtime.resume(*id, {}, {.approval = approve::all});
+  REQUIRE(run);
+  const auto open = runtime.proposals({.undecided = true});
+  REQUIRE(open);
+  REQUIRE(open->size() == 1);
+  REQUIRE(runtime.decide(open->front().what.id, {.approved = true}));
+  auto end = run->wait(60s);
+  REQUIRE(end);
+  CHECK(end->status == events::run_status::completed);
+}
+
 TEST_CASE("a pool that fails costs an application nothing") {
   const temp_folder folder;
   const faults now{throw_in("tool_pool.idle")};

@@ -101,3 +101,64 @@ TEST_CASE("on a full disk sessions are listed, and deleted") {
   // There is room again: it is set aside for the next time.
   CHECK(has(folder.read("kept"), "reserve"));
 }
+
+TEST_CASE(
+    "a disk without room for a reserve works, lists, and says what to do") {
+  if (!can_mount()) return skip("no tmpfs can be mounted here (unshare -rm)");
+  const work_folder folder;
+  http_server server{
+      [](const http_request&) { return respond_sse(answer("It is done.")); }};
+  folder.configure(server.url("/v1"));
+  // Under 4 MiB nothing is set aside; the run takes what it needs.
+  const std::string line =
+      "\"$RIFFLE\" run --session s1 one > first && ls data > before && "
+      "{ dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; "
+      "dd if=/dev/zero of=data/more bs=1 2> /dev/null; "
+      "\"$RIFFLE\" sessions list > list; echo $? > status; "
+      "\"$RIFFLE\" sessions delete s1 > gone 2> why; echo $? >> status; "
+      "\"$RIFFLE\" sessions list > still; echo $? >> status; "
+      "rm data/filler data/more; "
+      "\"$RIFFLE\" sessions delete s1 > gone; echo $? >> status; "
+      "\"$RIFFLE\" sessions list > last; echo $? >> status; }";
+  const auto end = on_disk(folder, "3m", line);
+  INFO(end.err << folder.read("why"));
+  CHECK(has(folder.read("first"), "It is done."));
+  CHECK_FALSE(has(folder.read("before"), "reserve"));
+  CHECK(folder.lines("status") ==
+        std::vector<std::string>{"0", "1", "0", "0", "0"});
+  CHECK(has(folder.read("list"), "s1"));
+  CHECK(has(folder.read("still"), "s1"));
+  CHECK(has(folder.read("why"), "full"));
+  CHECK_FALSE(has(folder.read("last"), "s1"));
+}
+
+TEST_CASE("a disk that others fill while a run works is waited for") {
+  if (!can_mount()) return skip("no tmpfs can be mounted here (unshare -rm)");
+  const auto size = GENERATE("3m", "12m");  // without a reserve, and with one
+  CAPTURE(size);
+  const work_folder folder;
+  // The call is another's: it takes all that is left, the reserve apart.
+  http_server server{[](const http_request& request) {
+    if (!tool_messages(request).empty())
+      return respond_sse(answer("It is done. " + std::string(200'000, 'x')));
+    return respond_sse(
+        calls({{"bash",
+                {{"command",
+                  "dd if=/dev/zero of=data/filler bs=4096 2> /dev/null; "
+                  "dd if=/dev/zero of=data/more bs=1 2> /dev/null; true"}}}}));
+  }};
+  folder.configure(server.url("/v1"));
+  const std::string line =
+      "{ until grep -q 'waiting for room' err; do sleep 0.1; "
+      "test -e over && exit; done; rm data/filler data/more; } & "
+      "\"$RIFFLE\" run go --session s1 --approve all --output jsonl 2> err; "
+      "code=$?; touch over; wait; \"$RIFFLE\" sessions events s1 > log; "
+      "exit $code";
+  const auto end = on_disk(folder, size, line);
+  INFO(folder.read("err"));
+  CHECK(end.status == 0);
+  CHECK(has(folder.read("err"), "waiting for room"));
+  CHECK(has(folder.read("err"), "there is room again"));
+  CHECK(of_type(checked_events(end.out), "run_finished").size() == 1);
+  CHECK(folder.read("log") == end.out);
+}

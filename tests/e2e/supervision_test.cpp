@@ -70,6 +70,31 @@ TEST_CASE("a pool that fails costs no run") {
   }
 }
 
+TEST_CASE("without its registry the program ends and says why") {
+  // Before a run, and at its end, when all of it is stored.
+  for (const std::string handler :
+       {"run_registry.start", "run_registry.ended"}) {
+    CAPTURE(handler);
+    const bool begun = handler == "run_registry.ended";
+    const auto x = with_fault(handler);
+    INFO(x.end.err);
+    CHECK(x.end.err.find(handler + ": a fault of the test") !=
+          std::string::npos);
+    // At its end the program may have its answer before the death is known.
+    if (!begun || x.end.status != 0) {
+      CHECK(x.end.status == 1);
+      const bool said =
+          x.end.err.find("riffle: the run registry failed, so ") !=
+              std::string::npos ||
+          x.end.err.find("the registry did not answer") != std::string::npos;
+      CHECK(said);
+    }
+    INFO(x.again.err);
+    CHECK(x.again.status == (begun ? 0 : 2));
+    CHECK(x.effects == (begun ? 1 : 0));
+  }
+}
+
 TEST_CASE("without its store or inbox the program ends and says why") {
   for (const std::string handler :
        {"session_store.open", "command_inbox.runs_here", "command_inbox.tick",

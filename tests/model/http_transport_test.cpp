@@ -4,44 +4,17 @@
 
 #include "tests/model/http_fixture.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/packed.hpp"
 
 namespace riffle::model {
 
+using testing::packed;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// "data: squeezed\n\n", by gzip.
-std::string squeezed() {
-  constexpr char bytes[] =
-      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x49\x2c\x49\xb4\x52"
-      "\x28\x2e\x2c\x4d\x4d\xad\x4a\x4d\xe1\xe2\x02\x00\x0c\x6c\xf5\xd7"
-      "\x10\x00\x00\x00";
-  return {bytes, sizeof(bytes) - 1};
-}
-
-/// The start of a gzip file of `blocks` * 64 KiB of x: the header, then one
-/// deflate block that ends at a byte, again and again.
-std::string gzip_bomb(int blocks) {
-  constexpr char header[] = "\x1f\x8b\x08\0\0\0\0\0\0\xff";
-  constexpr char block[] =
-      "\xec\xc1\x01\x01\x00\x00\x00\x80\x90\xdb\xcd\xef\x08\x0a\x00\x00"
-      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x6a\x00\x00"
-      "\x00\xff\xff";
-  std::string out{header, sizeof(header) - 1};
-  for (int i = 0; i < blocks; ++i) {
-    out.append(block, sizeof(block) - 1);
-  }
-  return out;
-}
-
-http_reply gzipped(std::string bytes) {
-  return http_reply{200}
-      .header("content-encoding", "gzip")
-      .send(std::move(bytes));
+std::string words_of(const transport_end& end) {
+  return end.failure ? end.failure->message : "";
 }
 
 }  // namespace
@@ -233,36 +206,57 @@ TEST_CASE("200 streams at once each get their own bytes") {
   CHECK(server.connection_count() <= 200);
 }
 
-TEST_CASE("a gzip body that nobody asked for is decoded") {
-  http_server server{gzipped(squeezed())};
+TEST_CASE("a compressed body that nobody asked for is refused, and said") {
+  for (const std::string how : {"gzip", "identity, BR", "no, way"}) {
+    http_server server{packed(testing::squeezed(), how)};
+    http_client client;
+    auto x = client.post(server.url());
+    const auto end = x->end();
+    CAPTURE(how);
+    CHECK(code_of(end) == "model_error");
+    CHECK_FALSE(end.failure->retryable);
+    const auto name = how == "gzip" ? how : how == "no, way" ? "no" : "br";
+    CHECK(words_of(end).starts_with("the answer is compressed (" + name + ")"));
+    CHECK(x->body().empty());
+  }
+  http_server plain{packed("data: a\n\n", "Identity")};
+  http_client client;
+  auto x = client.post(plain.url());
+  CHECK(code_of(x->end()) == "none");
+  CHECK(x->body() == "data: a\n\n");
+}
+
+TEST_CASE("a compressed transfer is refused as a compressed body is") {
+  http_server server{http_reply::garbage(
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n24\r\n" +
+      testing::squeezed() + "\r\n0\r\n\r\n")};
   http_client client;
   auto x = client.post(server.url());
-  CHECK(code_of(x->end()) == "none");
-  CHECK(x->body() == "data: squeezed\n\n");
+  CHECK(words_of(x->end()).starts_with("the answer is compressed (gzip)"));
+  CHECK(x->body().empty());
 }
 
-TEST_CASE("a broken gzip body is a clear failure") {
-  http_server server{gzipped("not gzip")};
+TEST_CASE("of a refusal that is compressed the status is told") {
+  http_server server{packed(testing::gzip_bomb(2000), "gzip", "text/html", 429),
+                     http_reply::json("{}")};
   http_client client;
-  auto end = client.post(server.url())->end();
-  CHECK(code_of(end) == "model_error");
-  CHECK(end.failure->message.find("decoded") != std::string::npos);
+  const auto end = client.post(server.url())->end();
+  CHECK(end.http_status == 429);
+  CHECK(code_of(end) == "model_rate_limited");
+  CHECK(words_of(end).find('x') == std::string::npos);
 }
 
-TEST_CASE("a body that decompresses to a thousand times is held back too") {
-  http_server server{gzipped(gzip_bomb(512))};
+TEST_CASE("a bomb of gzip costs nothing") {
+  http_server server{packed(testing::gzip_bomb(2000))};
   http_client client;
   transport_request request;
   request.url = server.url();
   request.credit = 10;
-  auto before = resident_bytes();
+  const auto before = resident_bytes();
   auto x = client.post(request);
-  REQUIRE(x->wait_for_bytes(10));
-  CHECK(grown_since(before) < 24u << 20);
-  CHECK(x->size() == 10);
-  client.transport->grant(x.id, 1u << 30);
-  REQUIRE(x->wait_for_bytes(32u << 20));
-  CHECK(x->body() == std::string(32u << 20, 'x'));
+  CHECK(code_of(x->end()) == "model_error");
+  CHECK(x->body().empty());
+  CHECK(grown_since(before) < 8u << 20);
 }
 
 TEST_CASE("a proxy gets the whole URL") {

@@ -25,15 +25,16 @@ storage::commit_unit unit(const std::string& run, std::uint64_t seq) {
   return {{run}, make_block(run, seq, seq), {}};
 }
 
-/// `count` units of `runs` runs in turn, `apart` from each other.
-bool busy_after(std::size_t count, duration apart, std::size_t runs) {
+/// After `count` units of `runs` runs in turn, `apart` from each other.
+duration wait_after(std::size_t count, duration apart, std::size_t runs,
+                    std::size_t events = 1) {
   commit_gatherer g;
   time_point now{1s};
   for (std::size_t i = 0; i < count; ++i) {
-    g.on_unit("run_" + std::to_string(i % runs));
+    g.on_unit("run_" + std::to_string(i % runs), events);
     g.on_commit(now += apart);
   }
-  return g.should_gather();
+  return g.wait();
 }
 
 }  // namespace
@@ -128,29 +129,42 @@ TEST_CASE("what a job throws comes to who waits, and the queue goes on") {
 }
 
 TEST_CASE("many busy runs gather their units") {
-  CHECK(busy_after(1000, 200us, 100));
+  CHECK(wait_after(1000, 200us, 100) == commit_gatherer::pause);
+  // Also where each brings many events.
+  CHECK(wait_after(1000, 200us, 100, 50) == commit_gatherer::pause);
 }
 
 TEST_CASE("a lone run never waits for others to commit") {
-  CHECK_FALSE(busy_after(1000, 100us, 1));
-  CHECK_FALSE(busy_after(1000, 100us, commit_gatherer::many_runs - 1));
+  CHECK(wait_after(1000, 100us, 1) == 0s);
+  CHECK(wait_after(1000, 100us, commit_gatherer::many_runs - 1) == 0s);
+  // Nor where it waits itself, step by step, or says as much as can be read.
+  CHECK(wait_after(1000, 200us, 1, 3) == 0s);
+  CHECK(wait_after(1000, 5ms, 1, 20) == 0s);
+}
+
+TEST_CASE("a flood of a lone run gathers, until it ends") {
+  // A commit of 14 events each 700 us: a turn of thousands of calls.
+  CHECK(wait_after(1000, 700us, 1, 14) == commit_gatherer::flood_pause);
+  // As it comes once it gathers.
+  CHECK(wait_after(1000, 4300us, 1, 80) == commit_gatherer::flood_pause);
+  CHECK(wait_after(1000, 4300us, 1, 10) == 0s);
 }
 
 TEST_CASE("many runs that bring little do not gather") {
-  CHECK_FALSE(busy_after(1000, 1ms, 1000));
+  CHECK(wait_after(1000, 1ms, 1000) == 0s);
 }
 
 TEST_CASE("gathering of units ends with the load") {
   commit_gatherer g;
   time_point now{1s};
   for (int i = 0; i < 1000; ++i) {
-    g.on_unit("run_" + std::to_string(i % 100));
+    g.on_unit("run_" + std::to_string(i % 100), 1);
     g.on_commit(now += 200us);
   }
-  REQUIRE(g.should_gather());
-  g.on_unit("run_1");
+  REQUIRE(g.wait() > 0s);
+  g.on_unit("run_1", 100);
   g.on_commit(now += 1s);
-  CHECK_FALSE(g.should_gather());
+  CHECK(g.wait() == 0s);
 }
 
 TEST_CASE("under load commits gather, and a call does not wait for it") {

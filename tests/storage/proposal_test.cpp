@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/digest.hpp"
+#include "runtime/storage/call_identity.hpp"
 #include "runtime/storage/memory_journal.hpp"
 #include "runtime/storage/record_json.hpp"
 #include "tests/storage/storage_fixture.hpp"
@@ -293,6 +294,9 @@ TEMPLATE_TEST_CASE("an approval that says always is kept until it is revoked",
   two.proposal = {"prop_2"};
   two.scope = always_scope::call;
   two.what = R"({"command":"make all"})";
+  const auto asked = make_proposal(run, "prop_2");
+  REQUIRE_FALSE(asked.basis.empty());
+  two.definition = storage::call_identity(asked.definition, asked.basis);
   CHECK(*k.j->grants({}) == std::vector{one, two});
   CHECK(*k.j->grants(session_id{"ses_1"}) == std::vector{one, two});
   CHECK(k.j->grants(session_id{"ses_2"})->empty());
@@ -342,6 +346,10 @@ TEST_CASE("a call that was edited gives no pattern, which was another's") {
   x.always = always_scope::call;
   REQUIRE(grant_of(what, x));
   CHECK(grant_of(what, x)->what == x.arguments);
+  CHECK(grant_of(what, x)->definition == what.definition);
+  x.arguments = {};
+  REQUIRE(grant_of(what, x));
+  CHECK(grant_of(what, x)->definition != what.definition);
 }
 
 TEST_CASE("what is always approved covers calls that wait") {
@@ -362,9 +370,16 @@ TEST_CASE("what is always approved covers calls that wait") {
   SECTION("these arguments") {
     grant.scope = always_scope::call;
     grant.what = what.arguments;
+    grant.definition = storage::call_identity("def", what.basis);
     CHECK(covers_waiting(grant, what));
-    grant.what = "{}";
-    what.arguments = "{\"x\":1}";
+    SECTION("others") {
+      grant.what = "{}";
+      what.arguments = "{\"x\":1}";
+    }
+    SECTION("that act on something else now") { what.basis = "new"; }
+    SECTION("that nobody knows what they acted on") {
+      grant.definition = "def";
+    }
   }
   SECTION("a pattern that the call offers") {
     grant.scope = always_scope::pattern;

@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/http_server.hpp"
+#include "tests/support/packed.hpp"
 #include "tests/support/time_scale.hpp"
 #include "tests/tools/tool_fixture.hpp"
 #include "tools/registry.hpp"
@@ -107,6 +108,31 @@ TEST_CASE("binary content is refused with its type and size") {
   out = f.get(server.url());
   REQUIRE(out.err);
   CHECK(says(out.err->message, "binary"));
+}
+
+TEST_CASE("a page that is compressed is read, as far as that costs little") {
+  http_server server{
+      packed(squeezed(), "gzip", "text/plain"),
+      packed(squeezed(), "X-Gzip", "text/plain"),
+      packed(gzip_bomb(2000), "gzip", "text/plain"),
+      packed(squeezed(), "gzip, gzip", "text/plain"),
+      packed(squeezed(), "zstd", "text/plain"),
+      http_reply::garbage("HTTP/1.1 200 OK\r\ntransfer-encoding: zstd, "
+                          "chunked\r\n\r\n0\r\n\r\n")};
+  fetching f{server};
+  CHECK(f.get(server.url("/")).text == "data: squeezed");
+  CHECK(f.get(server.url("/")).text == "data: squeezed");
+  CHECK(server.requests().at(0).header("accept-encoding") ==
+        "gzip, deflate, br");
+  const auto bomb = f.get(server.url("/"));
+  CHECK_FALSE(bomb.err);
+  CHECK(f.metadata.at("truncated") == true);
+  CHECK(says(bomb.text, "xxx"));
+  for (const std::string how : {"gzip, gzip", "zstd", "zstd, chunked"}) {
+    const auto out = f.get(server.url("/"));
+    REQUIRE(out.err);
+    CHECK(says(out.err->message, "compressed as " + how + ", which is not"));
+  }
 }
 
 TEST_CASE("an error status is a failure that keeps the server's words") {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/process/content_digest.hpp"
+#include "tools/process/find_program.hpp"
 
 namespace riffle::tools {
 
@@ -16,20 +17,6 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-/// Where the program is found, as `process_request::command` has it.
-fs::path find_program(const std::string& name, const fs::path& folder) {
-  if (name.find('/') != std::string::npos) return folder / name;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(':'), rest.size());
-    auto file = folder / std::string{rest.substr(0, end)} / name;
-    if (::access(file.c_str(), X_OK) == 0) return file;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return {};
-}
 
 void add_file(json& files, const std::string& word, const fs::path& file) {
   if (auto digest = content_digest(file); !digest.empty())

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/proc_stat.hpp"
 #include "tools/process/signal_name.hpp"
 #include "tools/text.hpp"
 
@@ -245,13 +245,7 @@ void child_conversation::ask_end() {
 
 /// As the kernel says: T is a process that a signal stopped.
 bool child_conversation::is_frozen() const {
-  if (child_.pid_ <= 0) return false;
-  std::ifstream in{"/proc/" + std::to_string(child_.pid_) + "/stat"};
-  std::string text;
-  std::getline(in, text);
-  const auto name_end = text.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text.size() &&
-         text[name_end + 2] == 'T';
+  return child_.pid_ > 0 && proc_stat{child_.pid_}.word(3) == "T";
 }
 
 child_call child_conversation::outcome(bool stopped) {

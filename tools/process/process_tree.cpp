@@ -6,21 +6,18 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <map>
-#include <memory>
 #include <signal.h>
 #include <string>
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/folders.hpp"
+#include "runtime/base/proc_stat.hpp"
 #include "runtime/base/unique_fd.hpp"
 
 namespace riffle::tools {
 
 namespace {
-
-struct close_dir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-};
 
 /// The whole of a small file of /proc; false if it cannot be read.
 bool read_file(const std::string& path, std::string& out) {
@@ -38,7 +35,7 @@ bool read_file(const std::string& path, std::string& out) {
 /// The numbers among the names in a folder.
 template <class F>
 void for_each_number(const std::string& folder, F f) {
-  const std::unique_ptr<DIR, close_dir> dir{::opendir(folder.c_str())};
+  const unique_dir dir{::opendir(folder.c_str())};
   if (!dir) return;
   while (const auto* entry = ::readdir(dir.get()))
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])))
@@ -64,15 +61,17 @@ bool add_children(pid_t pid, std::vector<pid_t>& out) {
   return known;
 }
 
+/// 0: unknown, or none.
+pid_t parent_of(pid_t pid) {
+  return static_cast<pid_t>(proc_stat{pid}.number(4));
+}
+
 /// For kernels without CONFIG_PROC_CHILDREN: the parent in each stat file.
 std::vector<pid_t> descendants_by_parent(pid_t root) {
   std::multimap<pid_t, pid_t> children;
-  std::string text;
   for_each_number("/proc", [&](pid_t pid) {
-    if (!read_file("/proc/" + std::to_string(pid) + "/stat", text)) return;
-    const auto name_end = text.rfind(')');  // then: " S PPID ..."
-    if (name_end != text.npos && name_end + 4 < text.size())
-      children.emplace(std::atoi(text.c_str() + name_end + 4), pid);
+    if (const auto parent = parent_of(pid); parent != 0)
+      children.emplace(parent, pid);
   });
   std::vector<pid_t> result;
   const auto add = [&](pid_t parent) {
@@ -82,14 +81,6 @@ std::vector<pid_t> descendants_by_parent(pid_t root) {
   add(root);
   for (std::size_t i = 0; i < result.size(); ++i) add(result[i]);
   return result;
-}
-
-/// The words of a stat file behind the process's name; the first is its state.
-std::string stat_of(pid_t pid) {
-  std::string text;
-  if (!read_file("/proc/" + std::to_string(pid) + "/stat", text)) return {};
-  const auto name_end = text.rfind(')');
-  return name_end == text.npos ? std::string{} : text.substr(name_end + 1);
 }
 
 // A process with a pending SIGSTOP cannot complete a fork (the kernel
@@ -122,10 +113,8 @@ std::vector<pid_t> descendants() { return descendants_of(::getpid()); }
 std::vector<pid_t> children() {
   std::vector<pid_t> result;
   if (add_children(::getpid(), result)) return result;
-  const auto parent = std::to_string(::getpid());
   for (const auto pid : descendants_by_parent(::getpid()))
-    if (stat_of(pid).compare(3, parent.size() + 1, parent + ' ') == 0)
-      result.push_back(pid);
+    if (parent_of(pid) == ::getpid()) result.push_back(pid);
   return result;
 }
 
@@ -151,14 +140,6 @@ void kill_trees(const std::vector<pid_t>& roots) {
   });
 }
 
-unsigned long long start_time(pid_t pid) {
-  constexpr int words_before = 19;  // state is word 3, starttime 22
-  const auto text = stat_of(pid);
-  std::size_t at = 1;
-  for (int i = 0; i < words_before && at != text.npos; ++i)
-    at = text.find(' ', at + 1);
-  if (at == text.npos || text.empty()) return 0;
-  return std::strtoull(text.c_str() + at, nullptr, 10);
-}
+unsigned long long start_time(pid_t pid) { return proc_stat{pid}.number(22); }
 
 }  // namespace riffle::tools

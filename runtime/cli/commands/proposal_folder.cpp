@@ -9,6 +9,7 @@
 #include "runtime/config/home.hpp"
 #include "runtime/service/open_journal.hpp"
 #include "runtime/service/proposals.hpp"
+#include "runtime/storage/for_later.hpp"
 
 namespace riffle::cli {
 
@@ -18,12 +19,10 @@ namespace fs = std::filesystem;
 
 /// An approval of what no run waits for starts one.
 bool starts_a_run(const proposals_command& x, const proposal& about) {
-  if (x.action == proposals_command::what::deny || about.what.waits ||
-      about.what.source != events::proposal_source::tool_call)
+  if (x.action == proposals_command::what::deny ||
+      !storage::is_for_later(about.what))
     return false;
-  return !about.decided ||
-         (about.decided->how == events::proposal_outcome::approved &&
-          about.executed_by.empty());
+  return !about.decided || storage::awaits_execution(about);
 }
 
 /// Proposals of older versions do not say it, their runs do.

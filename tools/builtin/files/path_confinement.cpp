@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/folders.hpp"
 #include "tools/builtin/files/place.hpp"
 #include "tools/text.hpp"
 
@@ -133,10 +134,6 @@ bool is_plain(std::string_view path) {
          !path.starts_with('.');
 }
 
-struct close_dir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-};
-
 }  // namespace
 
 expected<std::string> relative_path(const std::filesystem::path& workspace,
@@ -187,7 +184,7 @@ std::vector<std::string> names_in(int folder, std::size_t limit) {
   std::vector<std::string> result;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return result;
-  const std::unique_ptr<DIR, close_dir> dir{::fdopendir(copy)};
+  const unique_dir dir{::fdopendir(copy)};
   if (!dir) return result;
   while (const auto* entry = ::readdir(dir.get())) {
     const std::string_view raw = entry->d_name;

@@ -70,8 +70,14 @@ class scanner {
   scanner(const open_file& file, line_window& window, tool_context& context)
       : file_{file}, window_{window}, context_{context} {}
 
-  /// 0 or an errno; ECANCELED: stopped.
-  int run() {
+  /// `head`: what it begins with. 0 or an errno; ECANCELED: stopped.
+  int run(std::string_view head) {
+    if (context_.stop.stop_requested()) return ECANCELED;
+    if (!head.empty() && head.size() == file_.size && !file_.sparse) {
+      window_.feed(head);  // that is all of it
+      window_.finish();
+      return 0;
+    }
     // What the system makes up as it is read (/proc) says that it has no size.
     const auto room =
         std::clamp<std::uint64_t>(file_.size + 1, least_chunk, chunk_size);
@@ -186,7 +192,7 @@ class read final : public path_tool {
                               "show what is in it, e.g. `file` or `xxd`");
     const auto limits = limits_of(arguments, context);
     line_window window{limits};
-    const auto number = scanner{*file, window, context}.run();
+    const auto number = scanner{*file, window, context}.run(head.text());
     if (number == ECANCELED)
       return file_failure(op, errc::cancelled, "cancelled");
     if (number != 0) return cannot_read(op, file->name, number);

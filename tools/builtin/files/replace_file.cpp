@@ -227,14 +227,4 @@ int replace_file(const write_target& target,
   return file.rename_to(target.leaf, static_cast<bool>(target.current));
 }
 
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
 }  // namespace riffle::tools

@@ -58,7 +58,4 @@ int replace_file(const write_target& target,
 /// Opens what the target's name stands for now; -1 in the result: nothing.
 tl::expected<unique_fd, int> open_now(const write_target& target);
 
-/// All of `bytes`; 0 or an errno.
-int write_all(int fd, std::string_view bytes);
-
 }  // namespace riffle::tools

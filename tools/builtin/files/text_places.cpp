@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "runtime/base/write_all.hpp"
 #include "tools/builtin/files/replace_file.hpp"
 
 namespace riffle::tools {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/write_all.hpp"
 #include "tools/builtin/files/change_report.hpp"
 #include "tools/builtin/files/file_basis.hpp"
 #include "tools/builtin/files/file_failure.hpp"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/folders.hpp"
 #include "tools/builtin/files/path_confinement.hpp"
 
 namespace riffle::tools {
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t most_unreadable = 10;
 constexpr std::size_t longest_rules = 1u << 20;
 constexpr unsigned stop_interval = 256;  ///< entries between looks at the stop
-
-struct close_dir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-};
 
 entry_kind kind_of(mode_t mode) {
   if (S_ISREG(mode)) return entry_kind::file;
@@ -129,7 +126,7 @@ int tree_walk::push(const std::string& path) {
 int tree_walk::read_names(int folder, level& to) {
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return errno;
-  const std::unique_ptr<DIR, close_dir> dir{::fdopendir(copy)};
+  const unique_dir dir{::fdopendir(copy)};
   if (!dir) return ENOMEM;
   while (const auto* x = ::readdir(dir.get())) {
     const std::string_view name = x->d_name;

@@ -15,6 +15,7 @@
 #include "tools/builtin/shell/output_spool.hpp"
 #include "tools/builtin/shell/program_basis.hpp"
 #include "tools/builtin/shell/read_call.hpp"
+#include "tools/process/find_program.hpp"
 #include "tools/process/process.hpp"
 #include "tools/process/signal_name.hpp"
 #include "tools/text.hpp"
@@ -57,13 +58,9 @@ std::vector<std::string> visible_environment(
 }
 
 std::string find_shell() {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(':'), rest.size());
-    const auto file = std::string{rest.substr(0, end)} + "/bash";
+  for (const auto& folder : path_folders()) {
+    auto file = folder + "/bash";
     if (file.front() == '/' && ::access(file.c_str(), X_OK) == 0) return file;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return "/bin/sh";
 }

@@ -9,8 +9,10 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/base/folders.hpp"
 #include "runtime/base/read_within.hpp"
 #include "tools/builtin/files/place.hpp"
+#include "tools/process/find_program.hpp"
 
 namespace riffle::tools {
 
@@ -45,23 +47,16 @@ std::vector<std::string> quiet_environment(
   return out;
 }
 
-bool is_within(const fs::path& file, const fs::path& folder) {
-  const auto [end, ignored] = std::ranges::mismatch(folder, file);
-  return end == folder.end();
-}
-
 /// The program of that name as PATH has it; empty if that is a file of the
 /// workspace, which anybody may have put there.
 std::string find_outside(const std::string& name, const fs::path& workspace,
                          const std::vector<std::string>& environment) {
   constexpr std::string_view key = "PATH=";
-  std::string_view rest = "/usr/bin:/bin";
+  std::string_view path = "/usr/bin:/bin";
   for (const auto& entry : environment)
-    if (entry.starts_with(key)) rest = std::string_view{entry}.substr(5);
+    if (entry.starts_with(key)) path = std::string_view{entry}.substr(5);
   if (name.find('/') != std::string::npos) return {};
-  while (!rest.empty()) {
-    const fs::path folder{rest.substr(0, rest.find(':'))};
-    rest.remove_prefix(std::min(rest.find(':'), rest.size() - 1) + 1);
+  for (const fs::path folder : path_folders(path)) {
     // A shell would look into the workspace now: that is no certain answer.
     if (!folder.is_absolute()) return {};
     const auto file = folder / name;

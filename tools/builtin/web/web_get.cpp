@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "tools/builtin/web/web_get.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
+#include <span>
 #include <sys/socket.h>
 #include <utility>
 
 #include <curl/curl.h>
+
+#include "runtime/base/text.hpp"
 
 namespace riffle::tools {
 
@@ -29,6 +33,11 @@ struct multi_deleter {
 struct list_deleter {
   void operator()(curl_slist* x) const noexcept { curl_slist_free_all(x); }
 };
+
+constexpr const char* encodings = "gzip, deflate, br";
+constexpr std::string_view decoded_bodies[] = {"",       "identity", "gzip",
+                                               "x-gzip", "deflate",  "br"};
+constexpr std::string_view plain_transfers[] = {"", "identity", "chunked"};
 
 unexpected failed(errc code, std::string message) {
   return unexpected{
@@ -87,6 +96,7 @@ class hop {
   static curl_socket_t open_socket(void* x, curlsocktype, curl_sockaddr* to);
   static int before_request(void* x, char* ip, char*, int, int);
   static std::size_t on_body(char* bytes, std::size_t, std::size_t n, void* x);
+  static std::size_t on_header(char* text, std::size_t, std::size_t n, void* x);
 
   const web_request& request_;
   const address_policy& policy_;
@@ -98,6 +108,7 @@ class hop {
   web_answer answer_;
   std::string location_;
   std::string refused_;
+  errc refused_as_ = errc::invalid_arguments;
   std::uint64_t reported_ = 0;
   bool began_ = false;
   bool enough_ = false;  ///< we ended it, as there is all that is wanted
@@ -122,7 +133,9 @@ void hop::set_options(duration rest) {
   curl_easy_setopt(x, CURLOPT_NOSIGNAL, 1L);
   // A look-up that is not needed any more is left to its thread.
   curl_easy_setopt(x, CURLOPT_QUICK_EXIT, 1L);
-  curl_easy_setopt(x, CURLOPT_ACCEPT_ENCODING, "");
+  curl_easy_setopt(x, CURLOPT_ACCEPT_ENCODING, encodings);
+  curl_easy_setopt(x, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(x, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(x, CURLOPT_USERAGENT, "riffle-fetch");
   curl_easy_setopt(x, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(x, CURLOPT_WRITEDATA, this);
@@ -173,6 +186,25 @@ int hop::before_request(void* x, char* ip, char*, int, int) {
 
 std::size_t hop::on_body(char* bytes, std::size_t, std::size_t n, void* x) {
   return static_cast<hop*>(x)->take({bytes, n}) ? n : CURL_WRITEFUNC_ERROR;
+}
+
+/// Of what curl could decode, only what needs little memory is: a window of
+/// zstd may be 128 MiB, and encodings in each other multiply.
+std::size_t hop::on_header(char* text, std::size_t, std::size_t n, void* x) {
+  auto& self = *static_cast<hop*>(x);
+  const auto line = lower({text, n});
+  const auto value = trimmed(
+      std::string_view{line}.substr(std::min(line.find(':') + 1, line.size())));
+  const bool content = line.starts_with("content-encoding:");
+  if (!content && !line.starts_with("transfer-encoding:")) return n;
+  const auto known = content
+                         ? std::span<const std::string_view>{decoded_bodies}
+                         : std::span<const std::string_view>{plain_transfers};
+  if (std::ranges::find(known, value) != known.end()) return n;
+  self.refused_as_ = errc::tool_execution_error;
+  self.refused_ = "the server sends it compressed as " +
+                  std::string{value.substr(0, 40)} + ", which is not read";
+  return 0;
 }
 
 /// False: none of it is wanted.
@@ -244,7 +276,7 @@ expected<web_answer> hop::result(std::optional<CURLcode> code) {
 }
 
 unexpected hop::explain(CURLcode code) const {
-  if (!refused_.empty()) return failed(errc::invalid_arguments, refused_);
+  if (!refused_.empty()) return failed(refused_as_, refused_);
   const std::string words = curl_easy_strerror(code);
   const auto where = url_.host + ":" + std::to_string(url_.port);
   switch (code) {
