@@ -102,7 +102,7 @@ bool commit_queue::await(guard& lock) {
   if (gatherer_.should_gather()) {
     // Of those who append, nobody has to wake this thread.
     gathering_ = true;
-    wake_.wait_for(lock, commit_gatherer::pause,
+    wake_.wait_for(lock, limits_.pause,
                    [this] { return jobs_ != 0 || stopping_; });
     gathering_ = false;
   }

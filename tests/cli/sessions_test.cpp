@@ -7,6 +7,7 @@
 #include "messages/event_line.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/storage/journal.hpp"
+#include "runtime/storage/sqlite.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -201,4 +202,44 @@ TEST_CASE("an unknown session is a usage mistake") {
           std::string::npos);
     CHECK(c.out.text().empty());
   }
+}
+
+TEST_CASE("a damaged session is listed beside the others, and can be deleted") {
+  const temp_folder folder;
+  fill(folder);
+  const auto sql = GENERATE("UPDATE heads SET crc = crc + 1 WHERE n = 2",
+                            "DELETE FROM messages WHERE key >> 32 = 2",
+                            "UPDATE runs SET crc = crc + 1 WHERE n = 2");
+  storage::sqlite::database{folder.path() / "data" / "riffle.db",
+                            std::chrono::seconds{1}}
+      .execute(sql);
+  auto x = command_for(folder, what::list);
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    CHECK(c.out.text().find("2 runs   first\n") != std::string::npos);
+    CHECK(c.out.text().find("s2      damaged: 'riffle sessions delete s2' "
+                            "deletes what is left\n") != std::string::npos);
+  }
+  x.common.output = output_kind::json;
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    const auto all = nlohmann::json::parse(c.out.text());
+    REQUIRE(all.size() == 2);
+    for (const auto& one : all)
+      CHECK(one.value("damaged", false) == (one["session_id"] == "s2"));
+  }
+  {
+    test_console c;
+    CHECK(execute(command_for(folder, what::show, "s2"), c.io) == 1);
+    CHECK(c.err.text().find("storage_corrupt") != std::string::npos);
+  }
+  {
+    test_console c;
+    CHECK(execute(command_for(folder, what::remove, "s2"), c.io) == 0);
+  }
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(nlohmann::json::parse(c.out.text()).size() == 1);
 }

@@ -104,7 +104,7 @@ TEST_CASE("the child of the upgrade tests", "[.child]") {
 TEST_CASE("an upgrade that is killed at any moment starts again") {
   const std::uint64_t events = 10'000;
   const scratch_folder old;
-  const auto version = GENERATE(1, 4, 5, 7);
+  const auto version = GENERATE(1, 2, 3, 4, 5, 6, 7);
   fill(old.path(), events, version);
   std::uint64_t kills = 0;
   for (std::uint64_t at = 1;; ++at) {
