@@ -23,14 +23,16 @@ expected<std::shared_ptr<storage::journal>> open_journal(
   }
   if (use == journal_use::reads && !storage::is_writable(*folder))
     return storage::open_read_only_journal(*folder);
-  auto opened =
-      storage::open_sqlite_journal(*folder, storage::durability::process);
+  const auto mode = settings.runtime.durability == "disk"
+                        ? storage::durability::disk
+                        : storage::durability::process;
+  auto opened = storage::open_sqlite_journal(*folder, mode);
   if (opened || !opened.error().retryable) return opened;
   // A full disk: what is there can be looked at, and deleted.
   if (use == journal_use::reads) {
     if (auto looked = storage::open_read_only_journal(*folder)) return looked;
   } else if (storage::free_reserve(*folder)) {
-    return storage::open_sqlite_journal(*folder, storage::durability::process);
+    return storage::open_sqlite_journal(*folder, mode);
   }
   return opened;
 }

@@ -6,6 +6,7 @@
 #include "runtime/service/sessions.hpp"
 #include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
+#include "runtime/storage/readable_session.hpp"
 #include "tools/kept_file.hpp"
 
 namespace riffle::service {
@@ -26,18 +27,32 @@ const run_record* plan_in(const session_snapshot& x) {
   return alone ? &x.runs.front() : nullptr;
 }
 
+/// The session; of one that is damaged what can be read.
+expected<storage::readable_session> load_for_removal(storage::journal& journal,
+                                                     const session_id& id) {
+  auto whole = journal.load_session(id);
+  if (whole) return storage::readable_session{std::move(*whole), 0};
+  if (whole.error().code != errc::storage_corrupt)
+    return unexpected{std::move(whole.error())};
+  return storage::load_readable(journal, id);
+}
+
 }  // namespace
 
 expected<removed_sessions> sessions::remove(const session_id& id) const {
   if (is_volley(id.value)) return remove_volley(id.value);
-  const auto whole = show(id);
-  if (!whole) return unexpected{whole.error()};
-  if (plan_in(*whole) != nullptr) return remove_plan(*whole);
-  if (auto ok = check_plan_over(*whole); !ok)
+  const auto shown = show(id);
+  if (!shown && shown.error().code != errc::storage_corrupt)
+    return unexpected{shown.error()};
+  const auto found = load_for_removal(*journal_, id);
+  if (!found) return unexpected{found.error()};
+  const auto& whole = found->session;
+  if (plan_in(whole) != nullptr) return remove_plan(whole);
+  if (auto ok = check_plan_over(whole); !ok)
     return unexpected{std::move(ok.error())};
-  if (auto ok = remove_one(*whole); !ok)
+  if (auto ok = remove_one(whole); !ok)
     return unexpected{std::move(ok.error())};
-  return removed_sessions{1, whole->runs.size(), 0};
+  return removed_sessions{1, whole.runs.size() + found->lost_runs, 0};
 }
 
 expected<removed_sessions> sessions::remove_volley(
@@ -46,11 +61,18 @@ expected<removed_sessions> sessions::remove_volley(
     return unexpected{error{errc::not_found, "sessions",
                             "there is no volley \"" + id + "\""}};
   // Before it is locked: an id that is none's makes no file.
-  if (auto known = load_volley(*journal_, id); !known)
+  if (auto known = load_volley(*journal_, id);
+      !known && known.error().code != errc::storage_corrupt)
     return unexpected{std::move(known.error())};
   const auto held = lock_volley(volley_locks_, id);
   if (!held) return unexpected{held.error()};
   const auto record = load_volley(*journal_, id);
+  if (!record && record.error().code == errc::storage_corrupt) {
+    // Nothing says whose members they are: sessions like others.
+    if (auto ok = journal_->delete_session(session_id{id}); !ok)
+      return unexpected{std::move(ok.error())};
+    return removed_sessions{};
+  }
   if (!record) return unexpected{record.error()};
   std::set<session_id> members;
   for (const auto& task : record->request.tasks) members.insert(*task.session);
@@ -88,26 +110,28 @@ expected<removed_sessions> sessions::remove_members(
   removed_sessions out;
   std::vector<session_id> going;
   for (const auto& id : ids) {
-    const auto whole = journal_->load_session(id);
+    const auto whole = load_for_removal(*journal_, id);
     if (!whole && whole.error().code == errc::not_found) continue;
     if (!whole) return unexpected{whole.error()};
-    if (whole->runs.empty()) continue;
-    if (!std::ranges::all_of(whole->runs, belongs)) {
+    if (whole->session.runs.empty() && whole->lost_runs == 0) continue;
+    // Of a run that cannot be read nothing says that it belongs to it.
+    if (whole->lost_runs != 0 ||
+        !std::ranges::all_of(whole->session.runs, belongs)) {
       ++out.kept;
       continue;
     }
-    if (auto free = check_free(*whole); !free)
+    if (auto free = check_free(whole->session); !free)
       return unexpected{std::move(free.error())};
     going.push_back(id);
   }
   for (const auto& id : going) {
-    const auto whole = journal_->load_session(id);
+    const auto whole = load_for_removal(*journal_, id);
     if (!whole && whole.error().code == errc::not_found) continue;
     if (!whole) return unexpected{whole.error()};
-    if (auto ok = remove_one(*whole); !ok)
+    if (auto ok = remove_one(whole->session); !ok)
       return unexpected{std::move(ok.error())};
     ++out.sessions;
-    out.runs += whole->runs.size();
+    out.runs += whole->session.runs.size();
   }
   return out;
 }

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "messages/utf8.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/service/match_id.hpp"
+#include "runtime/service/stored_request.hpp"
 #include "runtime/service/volley_record.hpp"
 #include "tools/kept_file.hpp"
 #include "tools/session_state.hpp"
@@ -42,15 +44,15 @@ std::string on_one_line(std::string text) {
 }
 
 /// What a person called it, else its first task.
-std::string title_of(storage::journal& journal,
-                     const storage::session_snapshot& x) {
-  if (const auto kept = journal.load_state(x.session)) {
+std::string title_of(storage::journal& journal, const session_id& id,
+                     const std::vector<storage::run_record>& runs) {
+  if (const auto kept = journal.load_state(id)) {
     if (const auto found = kept->find(title_key); found != kept->end()) {
       const auto text = nlohmann::json::parse(found->second, nullptr, false);
       if (text.is_string()) return text.get<std::string>();
     }
   }
-  return x.runs.empty() ? std::string{} : on_one_line(x.runs.front().task);
+  return runs.empty() ? std::string{} : on_one_line(runs.front().task);
 }
 
 /// Runs that nobody works on, though they have not ended.
@@ -97,9 +99,15 @@ expected<std::vector<session_summary>> sessions::list(
   for (const auto& id : ids) {
     auto whole = journal_->load_session(id);
     if (!whole && whole.error().code == errc::not_found) continue;  // deleted
+    if (!whole && whole.error().code == errc::storage_corrupt) {
+      // It is shown, so that it can be deleted, and hides none of the others.
+      log_warn("sessions", render(whole.error()));
+      out.push_back({id, 0, {}, false, title_of(*journal_, id, {})});
+      continue;
+    }
     if (!whole) return unexpected{std::move(whole.error())};
     session_summary x{id, whole->runs.size(), {}, false, {}};
-    x.title = title_of(*journal_, *whole);
+    x.title = title_of(*journal_, id, whole->runs);
     if (x.runs > 0) x.last = std::move(whole->runs.back());
     x.interrupted =
         x.last.state == storage::run_state::active && gone->contains(x.last.id);
@@ -120,7 +128,9 @@ expected<session_id> sessions::find_among(const std::vector<session_id>& ids,
   if (found || found.error().code != errc::not_found) return found;
   // Older than those, or with an id that lists leave out.
   const auto exact = journal_->load_session(session_id{part});
-  if (exact && !exact->runs.empty()) return session_id{part};
+  if (exact ? !exact->runs.empty()
+            : exact.error().code == errc::storage_corrupt)
+    return session_id{part};
   return found;
 }
 

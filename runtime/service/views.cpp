@@ -89,13 +89,17 @@ std::string state_of(const storage::call_record& x) {
 }
 
 std::string state_of(const session_summary& x) {
+  if (x.runs == 0) return "damaged";  // nothing else hides its runs
   return x.interrupted ? "interrupted" : std::string{to_string(x.last.state)};
 }
 
 json to_json(const session_summary& x) {
   json out = {{"session_id", x.id.value}, {"runs", x.runs}};
   if (!x.title.empty()) out["title"] = x.title;
-  if (x.runs == 0) return out;
+  if (x.runs == 0) {
+    out["damaged"] = true;
+    return out;
+  }
   out["last_run"] = to_json(x.last, x.interrupted);
   if (auto folder = folder_of(x.last); !folder.empty())
     out["folder"] = std::move(folder);

@@ -70,12 +70,15 @@ std::uint32_t crc_of_feed(std::uint64_t place, std::int64_t key) {
 }
 
 block_writer::block_writer(sqlite::database& db)
-    : insert_{db,
-              "INSERT INTO blocks(key, last_seq, crc, lines, commits) "
+    : db_{db},
+      // What stands in the place is damaged: nothing else has this key.
+      insert_{db,
+              "REPLACE INTO blocks(key, last_seq, crc, lines, commits) "
               "VALUES(?, ?, ?, ?, ?)"},
-      add_to_feed_{db, "INSERT INTO feed(last, key, crc) VALUES(?, ?, ?)"},
+      add_to_feed_{db, "REPLACE INTO feed(last, key, crc) VALUES(?, ?, ?)"},
       commits_{db, "SELECT key, commits FROM blocks WHERE key BETWEEN ? AND ?"},
       delete_from_feed_{db, "DELETE FROM feed WHERE last = ? AND key = ?"},
+      delete_all_from_feed_{db, "DELETE FROM feed WHERE key BETWEEN ? AND ?"},
       put_head_{db,
                 "REPLACE INTO heads(n, last_seq, messages, calls, crc) "
                 "VALUES(?, ?, ?, ?, ?)"},
@@ -98,20 +101,38 @@ void block_writer::put_head(std::int64_t run, const head_row& x) {
   put_head_.run(run, x.last_seq, x.messages, x.calls, crc_of(run, x));
 }
 
-void block_writer::remove(std::int64_t run) {
+bool block_writer::remove_from_feed(std::int64_t run) {
+  bool is_whole = true;
+  std::size_t blocks = 0;
   std::vector<std::pair<std::uint64_t, std::int64_t>> gone;
   {
     auto found = commits_.query(block_key(run, 0), block_key(run + 1, 0) - 1);
     while (found.next()) {
-      const auto shares =
-          shares_of(found.integer(0), found.bytes(1), "the database");
-      if (shares.empty()) continue;
-      gone.emplace_back(feed_place_of(shares), found.integer(0));
-      gone.emplace_back(shares.back().commit, found.integer(0));  // class 0
+      try {
+        const auto shares =
+            shares_of(found.integer(0), found.bytes(1), "the database");
+        if (shares.empty()) continue;
+        ++blocks;
+        gone.emplace_back(feed_place_of(shares), found.integer(0));
+        gone.emplace_back(shares.back().commit, found.integer(0));  // class 0
+      } catch (const damaged&) {
+        is_whole = false;
+      }
     }
   }
-  for (const auto& [place, key] : gone) delete_from_feed_.run(place, key);
-  delete_.run(block_key(run, 0), block_key(run + 1, 0) - 1);
+  std::size_t removed = 0;
+  for (const auto& [place, key] : gone) {
+    delete_from_feed_.run(place, key);
+    removed += static_cast<std::size_t>(sqlite3_changes64(db_.get()));
+  }
+  return is_whole && removed == blocks;
+}
+
+void block_writer::remove(std::int64_t run, bool all) {
+  const auto from = block_key(run, 0);
+  const auto to = block_key(run + 1, 0) - 1;
+  if (!remove_from_feed(run) || all) delete_all_from_feed_.run(from, to);
+  delete_.run(from, to);
   delete_head_.run(run);
 }
 

@@ -66,14 +66,20 @@ class block_writer {
 
   void add(const block_row& x);
   void put_head(std::int64_t run, const head_row& x);
-  /// Removes the rows of a run.
-  void remove(std::int64_t run);
+  /// Removes the rows of a run. `all`: also what no row of `blocks` leads to,
+  /// for one that is damaged; a walk over all of `feed`.
+  void remove(std::int64_t run, bool all);
 
  private:
+  /// False: there may be more of it.
+  bool remove_from_feed(std::int64_t run);
+
+  sqlite::database& db_;
   sqlite::statement insert_;
   sqlite::statement add_to_feed_;
   sqlite::statement commits_;
   sqlite::statement delete_from_feed_;
+  sqlite::statement delete_all_from_feed_;
   sqlite::statement put_head_;
   sqlite::statement delete_;
   sqlite::statement delete_head_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,9 +45,48 @@ std::uint32_t crc_of(const log_extent& x);
 std::uint32_t crc_of_directory(std::uint64_t commit,
                                std::string_view directory);
 
+/// A number behind which no commit is, by the rows of runs in `feed`: where the
+/// log cannot say it.
+std::uint64_t last_moved_commit(sqlite::database& db);
+
+/// What is lost or damaged, as rows of the log come in their order. Whether a
+/// lost row had something of a run cannot be said, unless the run has a later
+/// one: heads count what was before.
+class log_check {
+ public:
+  /// Before the row behind `known`; nothing: the extent is lost or damaged.
+  void begin(const std::optional<log_extent>& extent, std::uint64_t known);
+  /// False: it is not to be used.
+  bool on_row(std::uint64_t n, bool is_whole);
+  /// There is no other; `is_cut`: none that can be read.
+  void on_end(bool is_cut);
+  /// From now on the extent is not believed.
+  void distrust(const std::string& why);
+
+  /// What is wrong, goes on after "the log of commits"; empty: nothing.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  /// Commits up to this one may be lost; 0: none is.
+  [[nodiscard]] std::uint64_t last_bad() const noexcept { return last_bad_; }
+  /// Whether all rows are within what the extent says.
+  [[nodiscard]] bool has_end() const noexcept { return has_end_; }
+
+ private:
+  void note(std::uint64_t commit, const std::string& what);
+
+  std::optional<log_extent> extent_;
+  std::uint64_t at_ = 0;
+  std::uint64_t last_bad_ = 0;
+  bool has_end_ = true;
+  std::string problem_;
+};
+
+/// Whether the directory is as it was written.
+bool is_whole_row(std::uint64_t n, std::string_view directory,
+                  std::uint64_t crc);
+
 /// Reads the log over one connection, and remembers where the lines of runs
-/// are. Wants the same transaction around calls that belong together. Throws
-/// `sqlite::failure` and `damaged`, in the name of `whose`.
+/// are. Wants the same transaction around calls that belong together. What is
+/// damaged is passed over, see `problem`. Throws `sqlite::failure`.
 class log_reader {
  public:
   /// Lines of a run in a row of the log.
@@ -69,14 +109,31 @@ class log_reader {
 
   explicit log_reader(sqlite::database& db);
 
-  log_extent extent(const std::string& whose);
+  /// Nothing: it is lost or damaged.
+  std::optional<log_extent> extent();
   /// Learns what was committed and moved since the last call. Costs what is
   /// new.
-  void refresh(const std::string& whose);
+  void refresh();
+  /// The rows as of `refresh`, without their bytes; where the extent cannot be
+  /// believed, none, behind all that is known.
+  [[nodiscard]] log_extent known() const noexcept;
+  /// See `log_check::problem`. As of `refresh`.
+  [[nodiscard]] const std::string& problem() const noexcept {
+    return check_.problem();
+  }
   /// The last that the log has of a run; null: nothing. As of `refresh`.
   [[nodiscard]] const head_row* head(std::int64_t run) const;
+  /// Whether the last of an active run may be lost. As of `refresh`.
+  [[nodiscard]] bool is_suspect(std::int64_t run) const;
   /// Where event `seq` of a run is; null: not in the log. As of `refresh`.
   [[nodiscard]] const part* find(std::int64_t run, std::uint64_t seq) const;
+  /// Calls `f(part)` for all that the log has of a run. As of `refresh`.
+  template <class F>
+  void for_each_part(std::int64_t run, F f) const {
+    const auto i = runs_.find(run);
+    if (i == runs_.end()) return;
+    for (const auto& x : i->second.parts) f(x);
+  }
   /// Calls `f(event_range)` for what commits `from` to `to` brought, in their
   /// order. Costs what it finds. As of `refresh`.
   template <class F>
@@ -84,24 +141,29 @@ class log_reader {
     auto i = std::ranges::lower_bound(order_, from, {}, &event_range::commit);
     for (; i != order_.end() && i->commit <= to; ++i) f(*i);
   }
-  /// The lines of a part, checked.
+  /// The lines of a part. Throws `damaged` in the name of `whose`.
   std::string lines(std::int64_t run, const part& x, const std::string& whose);
 
  private:
   struct known_run {
     head_row head;
-    std::vector<part> parts;  ///< in order
+    std::uint64_t commit = 0;  ///< that has it
+    std::vector<part> parts;   ///< in order
   };
 
-  void learn(std::uint64_t commit, std::string_view directory,
-             const std::string& whose);
+  void forget(std::uint64_t first);
+  void learn_all();
+  void learn_rows(std::uint64_t known);
+  void learn(std::uint64_t commit, std::string_view directory);
 
+  sqlite::database& db_;
   sqlite::statement extent_;
   sqlite::statement directories_;
   sqlite::statement lines_;
   std::unordered_map<std::int64_t, known_run> runs_;
   std::vector<event_range> order_;
-  std::uint64_t first_ = 1;  ///< rows that are known: `first_` to `last_`
+  log_check check_;
+  std::uint64_t first_ = 0;  ///< rows that are known: `first_` to `last_`
   std::uint64_t last_ = 0;
 };
 
@@ -110,8 +172,9 @@ class log_writer {
  public:
   explicit log_writer(sqlite::database& db);
 
-  /// Begins the row of the next commit. Throws `damaged`.
-  void begin();
+  /// Begins the row of the next commit. False: it cannot be said which one that
+  /// is; then the log has to be moved first (`log_mover`).
+  bool begin();
   /// The number of the commit that was begun.
   [[nodiscard]] std::uint64_t commit() const noexcept {
     return extent_.last + 1;
@@ -126,13 +189,15 @@ class log_writer {
   [[nodiscard]] std::uint64_t rows() const noexcept {
     return extent_.last + 1 - extent_.first;
   }
-  /// The rows are gone from the log: its next commit is the first one.
-  void clear();
+  /// The rows go from the log: its next commit, the one behind `last`, is the
+  /// first one.
+  void clear(std::uint64_t last);
 
  private:
   log_reader reader_;
   sqlite::statement append_;
   sqlite::statement set_extent_;
+  sqlite::statement renew_extent_;
   sqlite::statement delete_all_;
   log_extent extent_;
   std::string directory_;

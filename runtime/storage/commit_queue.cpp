@@ -102,7 +102,8 @@ bool commit_queue::await(guard& lock) {
   if (const auto pause = gatherer_.wait(); pause > duration{}) {
     // Of those who append, nobody has to wake this thread.
     gathering_ = true;
-    wake_.wait_for(lock, pause, [this] { return jobs_ != 0 || stopping_; });
+    wake_.wait_for(lock, limits_.pause.value_or(pause),
+                   [this] { return jobs_ != 0 || stopping_; });
     gathering_ = false;
   }
   while (entries_.empty() && !stopping_) {

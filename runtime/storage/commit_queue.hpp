@@ -41,6 +41,8 @@ class commit_queue {
   struct limits {
     std::size_t bytes = std::size_t{8} << 20;
     std::size_t units = 1024;
+    /// How long units gather, instead of what `commit_gatherer` says.
+    std::optional<duration> pause{};
   };
   /// What became of a group: one answer for each unit, or none if all are
   /// stored. The store must not throw.

@@ -19,6 +19,8 @@ const std::string& whose() {
   return all;
 }
 
+/// Places with it are negative numbers of rows.
+constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 /// The same for rows of class 0: the log of commits was moved when it had so
 /// many.
 constexpr std::uint64_t widest_row = 20'000;
@@ -61,26 +63,30 @@ run_row row_reader::run_of_number(std::uint64_t n) {
 class row_reader::feed_walk {
  public:
   feed_walk(row_reader& rows, const feed_place& after, std::uint64_t last,
-            const log_extent& log)
+            const log_extent& log, std::size_t& left_out)
       : rows_{rows},
         after_{after},
         last_{last},
         log_{log},
+        left_out_{left_out},
         next_{after == behind(after.commit) ? after.commit + 1 : after.commit} {
-    rows_.log_.refresh(whose());
   }
 
   /// Nothing: commits up to `last` brought no more.
   std::optional<feed_item> next() {
-    while (found_.empty() || found_.front().first.commit >= next_) {
-      if (next_ > last_) return {};
-      look_at(next_, std::min(last_, next_ + step_ - 1));
-      step_ *= 2;
+    for (;;) {
+      while (found_.empty() || found_.front().first.commit >= next_) {
+        if (next_ > last_) return {};
+        look_at(next_, std::min(last_, next_ + step_ - 1));
+        step_ *= 2;
+      }
+      std::ranges::pop_heap(found_, std::ranges::greater{});
+      const auto out = found_.back();
+      found_.pop_back();
+      if (out.first <= given_) continue;  // two rows say the same
+      given_ = {out.first.commit, out.first.run, out.last_seq};
+      return out;
     }
-    std::ranges::pop_heap(found_, std::ranges::greater{});
-    const auto out = found_.back();
-    found_.pop_back();
-    return out;
   }
 
  private:
@@ -88,6 +94,9 @@ class row_reader::feed_walk {
   void look_at(std::uint64_t from, std::uint64_t to) {
     if (!std::exchange(begun_, true)) {
       add_rows(from, last_ + widest_row);
+      // Of no class: a row that was in one.
+      add_rows(feed_place_of(feed_classes, 0), top_bit - 1);
+      add_rows(top_bit, ~std::uint64_t{0});
       for (std::uint64_t cls = 1; cls < feed_classes; ++cls)
         add_class(cls, from - std::min(from, feed_width(cls)), to);
     } else {
@@ -110,17 +119,26 @@ class row_reader::feed_walk {
   void add_rows(std::uint64_t from, std::uint64_t to) {
     auto rows = rows_.feed_rows_.query(from, to);
     while (rows.next()) {
-      const auto key = rows.integer(1);
-      if (crc_of_feed(rows.number(0), key) != rows.number(2) ||
-          rows.number(3) == 0)
-        throw damaged{whose(), "a row of it is damaged"};
-      const auto n = number_of_run(key);
-      auto seq = static_cast<std::uint64_t>(
-          key - block_key(static_cast<std::int64_t>(n), 0));
-      for (const auto& share : shares_of(key, rows.bytes(4), whose())) {
-        add({share.commit, n, seq}, seq + share.events - 1);
-        seq += share.events;
+      try {
+        add_row(rows);
+      } catch (const damaged&) {
+        ++left_out_;
       }
+    }
+  }
+
+  void add_row(const sqlite::rows& row) {
+    const auto key = row.integer(1);
+    if (crc_of_feed(row.number(0), key) != row.number(2) || row.number(3) == 0)
+      throw damaged{whose(), "a row of it is damaged"};
+    const auto n = number_of_run(key);
+    auto seq = static_cast<std::uint64_t>(
+        key - block_key(static_cast<std::int64_t>(n), 0));
+    const auto shares = shares_of(key, row.bytes(4), whose());
+    if (shares.empty()) throw damaged{whose(), "a row of it leads nowhere"};
+    for (const auto& share : shares) {
+      add({share.commit, n, seq}, seq + share.events - 1);
+      seq += share.events;
     }
   }
 
@@ -136,7 +154,9 @@ class row_reader::feed_walk {
   const feed_place after_;
   const std::uint64_t last_;
   const log_extent log_;
-  std::uint64_t next_;  ///< the first commit that was not looked at
+  std::size_t& left_out_;
+  std::uint64_t next_;     ///< the first commit that was not looked at
+  feed_place given_ = {};  ///< all up to it was
   std::uint64_t step_ = first_commits;
   bool begun_ = false;
   std::vector<feed_item> found_;  ///< a heap, the earliest in front
@@ -147,15 +167,15 @@ struct row_reader::feed_runs {
   struct one {
     run_row run;
     event_block block;
+    std::uint64_t last_seq = 0;  ///< that the page has; 0: none yet
   };
   std::unordered_map<std::uint64_t, one> all;
 };
 
 void row_reader::add_item(const feed_item& item, feed_runs& near,
                           feed_page& page, std::size_t& bytes) {
-  auto [place, is_new] = near.all.try_emplace(item.first.run);
-  auto& [run, block] = place->second;
-  if (is_new) run = run_of_number(item.first.run);
+  auto& [run, block, last_seq] = near.all[item.first.run];
+  if (run.id.empty()) run = run_of_number(item.first.run);
   auto from = item.first.seq;
   while (from <= item.last_seq) {
     if (!block.lines || block.first_seq > from || block.last_seq < from) {
@@ -174,20 +194,51 @@ void row_reader::add_item(const feed_item& item, feed_runs& near,
   }
 }
 
+/// Whether events of its run should have come between what the page has of the
+/// run, or `after`, and this: a row of the order is lost.
+bool row_reader::is_behind_hole(const feed_item& item, feed_runs& near,
+                                const feed_place& after) {
+  auto& last = near.all[item.first.run].last_seq;
+  const auto before = std::exchange(last, item.last_seq);
+  const auto seq = item.first.seq - 1;
+  if (before != 0 || seq == 0) return before != 0 && before != seq;
+  // The page begins with it: where is the one before?
+  const auto n = static_cast<std::int64_t>(item.first.run);
+  auto found = commits_at_.query(block_key(n, 0), block_key(n, seq));
+  if (!found.next() || found.number(1) < seq) return false;
+  auto at = static_cast<std::uint64_t>(found.integer(0) - block_key(n, 0));
+  try {
+    for (const auto& x : shares_of(found.integer(0), found.bytes(2), whose())) {
+      at += x.events;
+      if (at > seq) return feed_place{x.commit, item.first.run, seq} > after;
+    }
+  } catch (const damaged&) {
+    return false;  // whoever comes to it says so
+  }
+  return false;
+}
+
 feed_page row_reader::read_feed_part(const feed_place& after,
                                      std::size_t max_bytes,
-                                     const log_extent& extent) {
+                                     const log_extent& extent,
+                                     std::size_t& left_out) {
   feed_page page;
   const auto most = extent.last;
   const auto last = std::min(most, after.commit + page_commits);
   page.next = after;
   feed_runs near;
   std::size_t bytes = 0;
-  feed_walk walk{*this, after, last, extent};
+  feed_walk walk{*this, after, last, extent, left_out};
   while (bytes < max_bytes || page.entries.empty()) {
     const auto item = walk.next();
     if (!item) break;
-    add_item(*item, near, page, bytes);
+    try {
+      if (is_behind_hole(*item, near, after)) ++left_out;
+      add_item(*item, near, page, bytes);
+    } catch (const damaged&) {  // it costs none of the others
+      ++left_out;
+      page.next = {item->first.commit, item->first.run, item->last_seq};
+    }
   }
   if (bytes >= max_bytes && !page.entries.empty()) return page;
   if (last > page.next.commit) page.next = behind(last);
@@ -195,17 +246,20 @@ feed_page row_reader::read_feed_part(const feed_place& after,
   return page;
 }
 
-feed_page row_reader::read_feed(const feed_place& after,
-                                std::size_t max_bytes) {
-  const auto extent = log_.extent(whose());
-  auto page = read_feed_part(after, max_bytes, extent);
+feed_page row_reader::read_feed(const feed_place& after, std::size_t max_bytes,
+                                std::size_t& left_out) {
+  log_.refresh();
+  const auto extent = log_.known();
+  auto page = read_feed_part(after, max_bytes, extent, left_out);
   while (page.entries.empty() && !page.end)  // what they brought is deleted
-    page = read_feed_part(page.next, max_bytes, extent);
+    page = read_feed_part(page.next, max_bytes, extent, left_out);
   return page;
 }
 
 feed_place row_reader::end_of_feed() {
-  return behind(log_.extent(whose()).last);
+  if (const auto x = log_.extent()) return behind(x->last);
+  log_.refresh();
+  return behind(log_.known().last);
 }
 
 std::optional<feed_place> row_reader::start_in_feed(const run_row& run) {
@@ -218,7 +272,7 @@ std::optional<feed_place> row_reader::start_in_feed(const run_row& run) {
       return feed_place{shares.front().commit, n, 0};
     }
   }
-  log_.refresh(whose());
+  log_.refresh();
   const auto* part = log_.find(run.n, 1);
   if (part == nullptr) return {};
   return feed_place{part->commit, n, 0};

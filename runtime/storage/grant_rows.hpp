@@ -11,14 +11,15 @@
 namespace riffle::storage {
 
 /// Reads what was approved once and for all. A row that an index has lost is
-/// one that does not count: somebody is asked. Throws `sqlite::failure` and
-/// `damaged`.
+/// one that does not count: somebody is asked. Throws `sqlite::failure`.
 class grant_reader {
  public:
   explicit grant_reader(sqlite::database& db);
 
-  /// Oldest first; those that count in one session, or all.
-  std::vector<grant_record> list(const std::optional<session_id>& of);
+  /// Oldest first; those that count in one session, or all. Damaged ones do
+  /// not, and are counted.
+  std::vector<grant_record> list(const std::optional<session_id>& of,
+                                 std::size_t& left_out);
 
  private:
   sqlite::statement all_;

@@ -89,6 +89,7 @@ expected<std::unique_ptr<sqlite_journal>> sqlite_journal::open(
     auto made = std::make_unique<sqlite_journal>(
         folder, std::move(options), std::move(*owner), std::move(connection));
     if (loss) made->note(*loss);
+    if (!others) made->mend_log();
     keep_reserve(folder);
     return made;
   } catch (const std::exception& problem) {

@@ -117,21 +117,48 @@ std::vector<proposal_state> proposal_reader::of_session(
 }
 
 std::vector<proposal_state> proposal_reader::newest(
-    const proposal_filter& filter) {
+    const proposal_filter& filter, std::size_t& left_out) {
   std::vector<proposal_state> all;
   const auto limit = static_cast<std::int64_t>(
       std::min<std::size_t>(filter.limit, std::size_t{1} << 31));
   {
     auto found = (filter.undecided ? newest_undecided_ : newest_).query(limit);
-    while (found.next()) all.push_back(read(found, "a proposal"));
+    while (found.next()) {
+      try {
+        all.push_back(read(found, "a proposal"));
+      } catch (const damaged&) {
+        ++left_out;
+      }
+    }
   }
-  for (auto& x : all) join(x);
+  std::erase_if(all, [&](proposal_state& x) {
+    try {
+      join(x);
+      return false;
+    } catch (const damaged&) {
+      ++left_out;
+      return true;
+    }
+  });
   return all;
 }
 
-std::vector<proposal_state> proposal_reader::list(
-    const proposal_filter& filter) {
-  if (!filter.id && !filter.session) return newest(filter);
+std::vector<decision_record> proposal_reader::decisions(
+    const std::vector<proposal_id>& ids, std::size_t& left_out) {
+  std::vector<decision_record> all;
+  for (const auto& id : ids) {
+    try {
+      if (auto x = decision(id.value)) all.push_back(std::move(*x));
+    } catch (const damaged&) {
+      ++left_out;
+    }
+  }
+  return all;
+}
+
+std::vector<proposal_state> proposal_reader::list(const proposal_filter& filter,
+                                                  std::size_t& left_out) {
+  if (!filter.id && !filter.session) return newest(filter, left_out);
   std::vector<proposal_state> all;
   if (filter.id) {
     if (auto one = find(filter.id->value)) all.push_back(std::move(*one));

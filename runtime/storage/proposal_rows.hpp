@@ -19,15 +19,21 @@ class proposal_reader {
   std::optional<proposal_state> find(std::string_view id);
   /// In order of arrival.
   std::vector<proposal_state> of_session(std::string_view session);
-  /// Newest first.
-  std::vector<proposal_state> list(const proposal_filter& filter);
+  /// Newest first. Of all sessions' ones those that are damaged are left out
+  /// and counted.
+  std::vector<proposal_state> list(const proposal_filter& filter,
+                                   std::size_t& left_out);
   std::optional<decision_record> decision(std::string_view id,
                                           std::string* executed_by = nullptr);
+  /// As far as there are any. Damaged ones as above.
+  std::vector<decision_record> decisions(const std::vector<proposal_id>& ids,
+                                         std::size_t& left_out);
 
  private:
   proposal_state read(const sqlite::rows& from, const std::string& whose);
   void join(proposal_state& x);
-  std::vector<proposal_state> newest(const proposal_filter& filter);
+  std::vector<proposal_state> newest(const proposal_filter& filter,
+                                     std::size_t& left_out);
 
   sqlite::statement by_id_;
   sqlite::statement by_session_;

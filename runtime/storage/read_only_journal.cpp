@@ -104,7 +104,7 @@ class read_only_journal final : public journal {
     auto all = read("list_sessions", [&](row_reader& rows) {
       return rows.list_sessions(limit, left_out);
     });
-    tell(left_out, "sessions are left out of the list");
+    tell(left_out, "sessions are in the list, or left out of it");
     return all;
   }
   expected<std::vector<run_record>> list_runs(
@@ -137,9 +137,12 @@ class read_only_journal final : public journal {
   }
   expected<feed_page> read_feed(const feed_place& after,
                                 std::size_t max_bytes) override {
-    return read("read_feed", [&](row_reader& rows) {
-      return rows.read_feed(after, max_bytes);
+    std::size_t left_out = 0;
+    auto page = read("read_feed", [&](row_reader& rows) {
+      return rows.read_feed(after, max_bytes, left_out);
     });
+    tell(left_out, "pieces are left out of the order of all runs");
+    return page;
   }
   expected<feed_place> end_of_feed() override {
     return read("end_of_feed",
@@ -174,24 +177,30 @@ class read_only_journal final : public journal {
   }
   expected<std::vector<proposal_state>> list_proposals(
       const proposal_filter& filter) override {
-    return read("list_proposals", [&](row_reader& rows) {
-      return rows.proposals().list(filter);
+    std::size_t left_out = 0;
+    auto all = read("list_proposals", [&](row_reader& rows) {
+      return rows.proposals().list(filter, left_out);
     });
+    tell(left_out, "proposals are left out of the list");
+    return all;
   }
   expected<std::vector<decision_record>> decisions_of(
       const std::vector<proposal_id>& ids) override {
-    return read("decisions_of", [&](row_reader& rows) {
-      std::vector<decision_record> all;
-      for (const auto& id : ids)
-        if (auto x = rows.proposals().decision(id.value))
-          all.push_back(std::move(*x));
-      return all;
+    std::size_t left_out = 0;
+    auto all = read("decisions_of", [&](row_reader& rows) {
+      return rows.proposals().decisions(ids, left_out);
     });
+    tell(left_out, "decisions are left out");
+    return all;
   }
   expected<std::vector<grant_record>> grants(
       const std::optional<session_id>& of) override {
-    return read("grants",
-                [&](row_reader& rows) { return rows.grants().list(of); });
+    std::size_t left_out = 0;
+    auto all = read("grants", [&](row_reader& rows) {
+      return rows.grants().list(of, left_out);
+    });
+    tell(left_out, "approvals that say always do not count");
+    return all;
   }
   expected<std::map<std::string, std::string>> load_state(
       const session_id& id) override {

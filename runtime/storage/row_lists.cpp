@@ -2,6 +2,8 @@
 // Lists of sessions and runs: what is damaged is left out, and counted.
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "runtime/storage/row_reader.hpp"
 #include "runtime/storage/unit_check.hpp"
@@ -9,6 +11,12 @@
 namespace riffle::storage {
 
 namespace {
+
+bool is_plain_id(std::string_view id) {
+  return !id.empty() && std::ranges::all_of(id, [](unsigned char c) {
+    return c > 0x20 && c < 0x7F;
+  });
+}
 
 std::int64_t limit_of(std::size_t limit) {
   return static_cast<std::int64_t>(
@@ -18,15 +26,18 @@ std::int64_t limit_of(std::size_t limit) {
 }  // namespace
 
 std::vector<session_id> row_reader::list_sessions(std::size_t limit,
-                                                  std::size_t& left_out) {
+                                                  std::size_t& damaged_ones) {
   std::vector<session_id> all;
-  left_out = 0;
+  damaged_ones = 0;
   auto found = sessions_.query(limit_of(limit));
   while (found.next()) {
     try {
       all.push_back({read_run(found, "a session").session});
     } catch (const damaged&) {
-      ++left_out;
+      ++damaged_ones;
+      // Whoever sees it can delete it.
+      if (auto id = found.text(2); is_plain_id(id))
+        all.push_back({std::move(id)});
     }
   }
   return all;

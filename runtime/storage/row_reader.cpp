@@ -82,6 +82,7 @@ row_reader::row_reader(sqlite::database& db)
       runs_by_session_again_{db,
                              "SELECT count(*) FROM runs INDEXED BY "
                              "runs_by_session_again WHERE session = ?"},
+      every_run_{db, select_run("NOT INDEXED ORDER BY n")},
       active_run_{db, select_run("INDEXED BY runs_active "
                                  "WHERE session = ? AND state = 0")},
       active_runs_{db, select_run("INDEXED BY runs_active WHERE state = 0 "
@@ -98,7 +99,7 @@ row_reader::row_reader(sqlite::database& db)
              "ORDER BY key"},
       block_at_{db,
                 "SELECT key, last_seq, crc, lines FROM blocks WHERE "
-                "key <= ? ORDER BY key DESC LIMIT 1"},
+                "key BETWEEN ? AND ? ORDER BY key DESC LIMIT 2"},
       blocks_after_{db,
                     "SELECT key, last_seq, crc, lines FROM blocks WHERE "
                     "key > ? AND key < ? ORDER BY key"},
@@ -108,6 +109,9 @@ row_reader::row_reader(sqlite::database& db)
                  " blocks.commits FROM feed LEFT JOIN blocks ON blocks.key ="
                  " feed.key WHERE feed.last BETWEEN ? AND ?"},
       first_commits_{db, "SELECT commits FROM blocks WHERE key = ?"},
+      commits_at_{db,
+                  "SELECT key, last_seq, commits FROM blocks WHERE key BETWEEN "
+                  "? AND ? ORDER BY key DESC LIMIT 1"},
       output_by_id_{db,
                     "SELECT crc, text FROM outputs INDEXED BY "
                     "outputs_by_id WHERE id = ?"},
@@ -169,13 +173,20 @@ std::optional<run_row> row_reader::active_run(const session_id& id) {
 }
 
 head_row row_reader::read_head(const run_row& run) {
-  const auto x = read_stored_head(run);
   // The head of a run that has ended is written with its end.
-  if (run.state != run_state::active) return x;
+  if (run.state != run_state::active) return read_stored_head(run);
   const auto whose = "run " + run.id;
-  log_.refresh(whose);
+  log_.refresh();
+  if (log_.is_suspect(run.n))
+    throw damaged{whose,
+                  "its end may be lost: the log of commits " + log_.problem()};
   const auto* later = log_.head(run.n);
-  if (later == nullptr) return x;
+  if (later == nullptr) return read_stored_head(run);
+  auto found = head_.query(run.n);
+  if (!found.next()) return *later;
+  const head_row x{found.number(0), found.number(1), found.number(2)};
+  // It counts what was before it, so the stored one is not needed.
+  if (crc_of(run.n, x) != found.number(3) || x == lost_head) return *later;
   if (later->last_seq < x.last_seq || later->messages < x.messages ||
       later->calls < x.calls)
     throw damaged{whose, "its head and the log of commits contradict"};
@@ -188,34 +199,50 @@ head_row row_reader::read_stored_head(const run_row& run) {
   const head_row x{found.number(0), found.number(1), found.number(2)};
   if (crc_of(run.n, x) != found.number(3))
     throw damaged{"run " + run.id, "its head" + std::string{bad_checksum}};
+  if (x == lost_head)
+    throw damaged{"run " + run.id,
+                  "its end may be lost, with a part of the log of commits"};
   return x;
+}
+
+const std::string& row_reader::log_problem() {
+  log_.refresh();
+  return log_.problem();
 }
 
 template <class F>
 void row_reader::for_each_part(sqlite::statement& s, std::string_view table,
                                const run_row& run, std::uint64_t count, F f) {
   const auto whose = "run " + run.id;
+  const auto name_of = [&](std::uint64_t place) {
+    return std::string{table} + " " + std::to_string(place);
+  };
   std::uint64_t place = 0;
+  std::optional<damaged> problem;
   auto found = s.query(part_key(run.n, 0), part_key(run.n + 1, 0));
   while (found.next()) {
     const auto key = found.integer(0);
-    const auto name = std::string{table} + " " + std::to_string(++place);
-    if (key != part_key(run.n, place)) throw damaged{whose, name + " is lost"};
     const auto data = found.bytes(2);
-    if (crc_of_part(table, key, data) != found.number(1))
-      throw damaged{whose, name.data() + std::string{bad_checksum}};
+    if (crc_of_part(table, key, data) != found.number(1)) {
+      // One too many was another run's before it was damaged.
+      if (!problem)
+        problem.emplace(whose, name_of(place + 1) + std::string{bad_checksum});
+      continue;
+    }
+    if (key != part_key(run.n, ++place))
+      throw problem.value_or(damaged{whose, name_of(place) + " is lost"});
     try {
       f(place, data);
     } catch (const std::bad_alloc&) {
       throw;  // that says nothing of the row
-    } catch (const std::exception& problem) {
-      throw damaged{whose, name + ": " + problem.what()};
+    } catch (const std::exception& wrong) {
+      throw damaged{whose, name_of(place) + ": " + wrong.what()};
     }
   }
   if (place != count)
-    throw damaged{whose, "it has " + std::to_string(place) + " of " +
-                             std::to_string(count) + " " + std::string{table} +
-                             "s"};
+    throw problem.value_or(damaged{whose, "it has " + std::to_string(place) +
+                                              " of " + std::to_string(count) +
+                                              " " + std::string{table} + "s"});
 }
 
 void row_reader::for_each_message(
@@ -268,16 +295,33 @@ event_block row_reader::read_block(const sqlite::rows& from, const run_row& run,
   return block;
 }
 
+/// The row of the run that has an event, if there is one. A damaged one that
+/// stands between may have been another run's.
+std::optional<event_block> row_reader::block_with(const run_row& run,
+                                                  std::uint64_t seq,
+                                                  std::uint64_t last_seq) {
+  std::optional<damaged> problem;
+  auto at = block_at_.query(block_key(run.n, 0), block_key(run.n, seq));
+  while (at.next()) {
+    try {
+      auto block = read_block(at, run, last_seq);
+      if (block.last_seq >= seq) return block;
+      break;  // it is lost, or the log has it
+    } catch (const damaged& x) {
+      if (!problem) problem = x;
+    }
+  }
+  if (!problem) return {};
+  log_.refresh();
+  if (log_.find(run.n, seq) == nullptr) throw *problem;
+  return {};
+}
+
 bool row_reader::add_own_rows(const run_row& run, page_writer& page) {
   const auto from_key = block_key(run.n, page.next());
-  {
-    auto at = block_at_.query(from_key);
-    // One that ends before has been lost, or the log has what follows.
-    if (!at.next() || at.integer(0) < block_key(run.n, 0)) return false;
-    auto block = read_block(at, run, page.last());
-    if (block.last_seq < page.next()) return false;
-    page.add(std::move(block));
-  }
+  auto block = block_with(run, page.next(), page.last());
+  if (!block) return false;
+  page.add(std::move(*block));
   auto rest = blocks_after_.query(from_key, block_key(run.n + 1, 0));
   while (page.wants_more() && rest.next() &&
          rest.integer(0) == block_key(run.n, page.next()))
@@ -287,7 +331,7 @@ bool row_reader::add_own_rows(const run_row& run, page_writer& page) {
 
 bool row_reader::add_from_log(const run_row& run, page_writer& page) {
   const auto whose = "run " + run.id;
-  log_.refresh(whose);
+  log_.refresh();
   bool added = false;
   while (page.wants_more()) {
     const auto* part = log_.find(run.n, page.next());

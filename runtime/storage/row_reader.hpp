@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,16 @@ class row_reader {
   std::optional<run_row> active_run(const session_id& id);
   /// What it has, also what the log of commits has of it.
   head_row read_head(const run_row& run);
+  /// What is wrong with the log of commits, see `log_check::problem`.
+  const std::string& log_problem();
+
+  /// The rows of a session's runs as they are, also damaged ones, for who
+  /// deletes it. Empty: nothing is known of it.
+  std::vector<run_row> raw_runs_of(const session_id& id);
+  /// Ids of its calls, if those and all lines are there that its head counts.
+  std::optional<std::set<std::string>> calls_if_whole(const run_row& run);
+  /// Those that damaged rows and lines show, too.
+  std::set<std::string> find_call_ids(const run_row& run);
 
   /// Calls `f(place, record)` in order of arrival; `count` must be there.
   void for_each_message(const run_row& run, std::uint64_t count,
@@ -42,9 +53,9 @@ class row_reader {
 
   session_snapshot read_session(const session_id& id);
 
-  /// Newest first. Damaged rows are left out and counted.
+  /// Newest first. Damaged rows are counted, and left out if they show no id.
   std::vector<session_id> list_sessions(std::size_t limit,
-                                        std::size_t& left_out);
+                                        std::size_t& damaged_ones);
 
   /// Newest first. Damaged rows as above; `before` is the number of a run.
   std::vector<run_row> list_runs(const run_filter& filter,
@@ -54,8 +65,9 @@ class row_reader {
   /// Runs that have not ended, newest first. Damaged rows as above.
   std::vector<run_row> active_runs(std::size_t limit, std::size_t& left_out);
 
-  /// See `event_log::read_feed`.
-  feed_page read_feed(const feed_place& after, std::size_t max_bytes);
+  /// See `event_log::read_feed`. What is damaged is left out and counted.
+  feed_page read_feed(const feed_place& after, std::size_t max_bytes,
+                      std::size_t& left_out);
   feed_place end_of_feed();
   /// Nothing: no event of it is in the order.
   std::optional<feed_place> start_in_feed(const run_row& run);
@@ -82,8 +94,10 @@ class row_reader {
   struct feed_runs;
   void add_item(const feed_item& item, feed_runs& near, feed_page& page,
                 std::size_t& bytes);
+  bool is_behind_hole(const feed_item& item, feed_runs& near,
+                      const feed_place& after);
   feed_page read_feed_part(const feed_place& after, std::size_t max_bytes,
-                           const log_extent& extent);
+                           const log_extent& extent, std::size_t& left_out);
   run_row run_of_number(std::uint64_t n);
   run_row read_run(const sqlite::rows& from, const std::string& whose);
   std::size_t count(sqlite::statement& s, std::string_view key);
@@ -91,8 +105,11 @@ class row_reader {
   void for_each_part(sqlite::statement& s, std::string_view table,
                      const run_row& run, std::uint64_t count, F f);
   head_row read_stored_head(const run_row& run);
+  bool has_hole(const run_row& run, std::uint64_t last_seq);
   event_block read_block(const sqlite::rows& from, const run_row& run,
                          std::uint64_t last_seq);
+  std::optional<event_block> block_with(const run_row& run, std::uint64_t seq,
+                                        std::uint64_t last_seq);
   bool add_own_rows(const run_row& run, page_writer& page);
   bool add_from_log(const run_row& run, page_writer& page);
 
@@ -106,6 +123,7 @@ class row_reader {
   sqlite::statement runs_by_session_;
   sqlite::statement run_of_session_;
   sqlite::statement runs_by_session_again_;
+  sqlite::statement every_run_;
   sqlite::statement active_run_;
   sqlite::statement active_runs_;
   sqlite::statement runs_before_;
@@ -118,6 +136,7 @@ class row_reader {
   sqlite::statement run_by_number_;
   sqlite::statement feed_rows_;
   sqlite::statement first_commits_;
+  sqlite::statement commits_at_;
   sqlite::statement output_by_id_;
   sqlite::statement output_by_id_again_;
 };

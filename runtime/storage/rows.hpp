@@ -55,7 +55,14 @@ struct head_row {
   std::uint64_t last_seq = 0;
   std::uint64_t messages = 0;
   std::uint64_t calls = 0;
+
+  bool operator==(const head_row&) const = default;
 };
+
+/// Of a run whose end was in a row of the log of commits that is lost: it says
+/// more than there can be, also to a program that does not know it.
+inline constexpr head_row lost_head{
+    std::uint64_t{1} << 62, std::uint64_t{1} << 62, std::uint64_t{1} << 62};
 
 std::uint32_t crc_of(const run_row& x);
 std::uint32_t crc_of(std::int64_t n, const head_row& x);

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/storage/read_errors.hpp"
+
 namespace riffle::storage::sqlite {
 
 namespace {
@@ -49,7 +51,7 @@ database::database(const std::filesystem::path& file,
       sqlite3_open_v2(name.c_str(), &raw,
                       mode | (frozen ? SQLITE_OPEN_URI : 0) |
                           SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                      nullptr);
+                      layer_with_read_errors());
   handle_.reset(raw);
   if (raw == nullptr) throw failure{SQLITE_NOMEM, "out of memory"};
   if (code != SQLITE_OK) fail(code);

@@ -26,6 +26,7 @@ expected<T> sqlite_journal::write(const char* op, F f) {
       auto scope = writer_->transactions.begin_write();
       auto x = f();
       if (x) scope.commit();
+      note_loss(x.has_value());
       return x;
     });
   });

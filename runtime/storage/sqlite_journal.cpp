@@ -71,6 +71,7 @@ commit_queue::stored sqlite_journal::store(
     writer_->units.flush();
     scope.commit();
     writer_->units.settle();
+    note_loss(true);
   } catch (const std::exception& problem) {
     const auto why = describe_problem("append", file_, problem);
     writer_->units.forget();
@@ -96,6 +97,7 @@ void sqlite_journal::move_log(bool always) {
     writer_->units.move_log();
     scope.commit();
     next_move_ = 0;
+    note_loss(true);
   } catch (const std::exception& problem) {
     const auto why = describe_problem("append", file_, problem);
     if (why.code == errc::storage_corrupt) suspended_.halt_all(why);
@@ -116,11 +118,41 @@ std::optional<error> sqlite_journal::apply(const commit_unit& unit) {
       return suspended_.find(unit.run);
     }
   } catch (const damaged& problem) {
-    suspended_.halt_all(corrupt(problem.what()));
-    return suspended_.find_end();
+    suspended_.halt(unit.run, corrupt(problem.what()));
+    return suspended_.find(unit.run);
   }
   writer_->units.apply(unit);
   return std::nullopt;
+}
+
+void sqlite_journal::mend_log() {
+  queue_.run([this] {
+    try {
+      auto scope = writer_->transactions.begin_write();
+      writer_->units.mend_log();
+      scope.commit();
+      note_loss(true);
+    } catch (const std::exception& problem) {
+      const auto why = describe_problem("open_journal", file_, problem);
+      if (why.code != errc::storage_corrupt) return;  // a run that begins mends
+      suspended_.halt_all(why);
+      note(why.message + ": nothing is written");
+    }
+  });
+}
+
+void sqlite_journal::note_loss(bool is_committed) const noexcept {
+  try {
+    const auto x = writer_->units.take_loss();
+    if (x && is_committed) note(file_.string() + ": " + *x);
+  } catch (const std::exception&) {
+    return;  // what is stored does not depend on it
+  }
+}
+
+void sqlite_journal::note_damaged(std::size_t count, const char* what) const {
+  if (count != 0)
+    note(file_.string() + ": " + std::to_string(count) + " damaged " + what);
 }
 
 void sqlite_journal::note(const std::string& text) const {
@@ -147,6 +179,7 @@ expected<run_snapshot> sqlite_journal::open_in_transaction(
     run_record run, const std::vector<file_record>& files) {
   auto& rows = writer_->units.reader();
   if (auto problem = find_open_fault(run)) return unexpected{*problem};
+  writer_->units.mend_log();
   const auto earlier = rows.runs_of(run.session);
   for (const auto& x : earlier)
     if (x.state == run_state::active) return unexpected{busy(x)};
@@ -177,6 +210,7 @@ expected<void> sqlite_journal::take_cause(const run_record& run) {
 
 expected<run_snapshot> sqlite_journal::adopt_in_transaction(const run_id& id) {
   auto& rows = writer_->units.reader();
+  writer_->units.mend_log();
   auto run = rows.find_run(id);
   if (!run) return missing("adopt_run", "run " + id.value);
   if (run->state != run_state::active)
@@ -262,12 +296,11 @@ expected<std::vector<session_id>> sqlite_journal::list_sessions(
     std::size_t limit) {
   using list = std::vector<session_id>;
   return guarded("list_sessions", [&]() -> expected<list> {
-    std::size_t left_out = 0;
-    auto all = readers_.read(
-        [&](row_reader& rows) { return rows.list_sessions(limit, left_out); });
-    if (left_out != 0)
-      note(file_.string() + ": " + std::to_string(left_out) +
-           " damaged sessions are left out of the list");
+    std::size_t damaged_ones = 0;
+    auto all = readers_.read([&](row_reader& rows) {
+      return rows.list_sessions(limit, damaged_ones);
+    });
+    note_damaged(damaged_ones, "sessions are in the list, or left out of it");
     return all;
   });
 }
@@ -280,9 +313,7 @@ expected<std::vector<run_record>> sqlite_journal::list_runs(
     auto all = readers_.read(
         [&](row_reader& from) { return list_runs_of(from, filter, left_out); });
     if (!all) return missing("list_runs", "run " + filter.before->value);
-    if (left_out != 0)
-      note(file_.string() + ": " + std::to_string(left_out) +
-           " damaged runs are left out of the list");
+    note_damaged(left_out, "runs are left out of the list");
     return std::move(*all);
   });
 }
@@ -294,9 +325,7 @@ expected<std::vector<unfinished_run>> sqlite_journal::unfinished_runs(
     std::size_t left_out = 0;
     const auto rows = readers_.read(
         [&](row_reader& from) { return from.active_runs(limit, left_out); });
-    if (left_out != 0)
-      note(file_.string() + ": " + std::to_string(left_out) +
-           " damaged runs are left out of the unfinished ones");
+    note_damaged(left_out, "runs are left out of the unfinished ones");
     list all;
     for (const auto& row : rows) {
       const auto owner = owner_of(row);
@@ -354,34 +383,6 @@ expected<std::map<std::string, std::string>> sqlite_journal::load_state(
     return readers_.read(
         [&](row_reader& rows) { return rows.state().of_session(id); });
   });
-}
-
-expected<void> sqlite_journal::delete_session(const session_id& id) {
-  const auto remove = [&] {
-    return write<void>("delete_session",
-                       [&] { return delete_in_transaction(id); });
-  };
-  auto done = remove();
-  // The way to make room on a full disk needs some.
-  if (!done && done.error().retryable && free_reserve(data_dir_))
-    done = remove();
-  return done;
-}
-
-expected<void> sqlite_journal::delete_in_transaction(const session_id& id) {
-  auto& units = writer_->units;
-  const auto runs = units.reader().runs_of(id);
-  if (runs.empty() && units.reader().state().of_session(id).empty())
-    return missing("delete_session", "session " + id.value);
-  for (const auto& x : runs)
-    if (x.state == run_state::active && owner_of(x) != run_owner::gone)
-      return unexpected{busy(x)};
-  // A picture leaves no byte, neither in a row nor in a page that is free.
-  writer_->db.execute("PRAGMA secure_delete = ON");
-  units.remove(runs);
-  units.state().remove_session(id.value);
-  writer_->db.execute("PRAGMA secure_delete = OFF");
-  return {};
 }
 
 }  // namespace riffle::storage

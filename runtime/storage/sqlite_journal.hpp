@@ -4,6 +4,7 @@
 // The journal over SQLite. `journal.hpp` has the port; this header is for
 // those who tune or test it.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "runtime/storage/commit_queue.hpp"
 #include "runtime/storage/journal.hpp"
 #include "runtime/storage/owner.hpp"
+#include "runtime/storage/readable_session.hpp"
 #include "runtime/storage/reader_pool.hpp"
 #include "runtime/storage/suspended_runs.hpp"
 #include "runtime/storage/unit_writer.hpp"
@@ -92,6 +94,8 @@ class sqlite_journal final : public journal {
   expected<std::map<std::string, std::string>> load_state(
       const session_id& id) override;
   expected<void> delete_session(const session_id& id) override;
+  /// See `load_readable`.
+  expected<readable_session> load_readable(const session_id& id);
 
   [[nodiscard]] queue_counts counts() const { return queue_.counts(); }
   /// How often the write-ahead log was copied into the main file.
@@ -120,6 +124,13 @@ class sqlite_journal final : public journal {
   /// Moves the log of commits if it is long, or if there is anything in it.
   void move_log(bool always);
   void note(const std::string& text) const;
+  /// Tells what damage was met by what is committed now; else forgets it.
+  void note_loss(bool is_committed) const noexcept;
+  /// Before anybody writes: what a damaged log costs is settled. Where even
+  /// that fails, nothing is written.
+  void mend_log();
+  /// Of damaged rows, "N damaged `what`"; 0: nothing is said.
+  void note_damaged(std::size_t count, const char* what) const;
 
   /// Calls `f` and turns its exceptions into errors of `op`.
   template <class F>
@@ -150,6 +161,8 @@ class sqlite_journal final : public journal {
   checkpointer checkpoints_;
   suspended_runs suspended_;
   std::uint64_t next_move_ = 0;  ///< bytes in the log, after one that failed
+  /// In the order of all runs what is left out was told up to here.
+  std::atomic<std::uint64_t> told_feed_ = 0;
   reader_pool readers_;
   commit_queue queue_;  // ends first: its thread uses all the others
 };

@@ -19,7 +19,7 @@ class state_reader {
   explicit state_reader(sqlite::database& db);
 
   std::map<std::string, std::string> of_session(const session_id& session);
-  /// For the active runs of this owner.
+  /// For the active runs of this owner. Damaged ones are left out.
   std::vector<cancel_request> cancels_for(std::string_view owner);
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/unit_writer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/storage/record_json.hpp"
@@ -32,9 +33,16 @@ unit_writer::unit_writer(sqlite::database& db, std::string owner)
       update_run_{db,
                   "UPDATE runs SET state = ?, owner = ?, crc = ?, data = ? "
                   "WHERE n = ?"},
-      last_run_{db, "SELECT max(n) FROM runs"},
+      // Behind all that has a number, also where a row is lost.
+      last_run_{db,
+                "SELECT max((SELECT coalesce(max(n), 0) FROM runs WHERE n < "
+                "?1), (SELECT coalesce(max(n), 0) FROM heads WHERE n < ?1), "
+                "(SELECT coalesce(max(key), 0) >> 40 FROM blocks WHERE key < "
+                "?1 << 40), (SELECT coalesce(max(key), 0) >> 32 FROM messages "
+                "WHERE key < ?1 << 32), (SELECT coalesce(max(key), 0) >> 32 "
+                "FROM calls WHERE key < ?1 << 32))"},
       insert_message_{db,
-                      "INSERT INTO messages(key, crc, data) "
+                      "REPLACE INTO messages(key, crc, data) "
                       "VALUES(?, ?, ?)"},
       put_call_{db, "REPLACE INTO calls(key, crc, data) VALUES(?, ?, ?)"},
       put_output_{db,
@@ -86,7 +94,7 @@ void unit_writer::apply(const commit_unit& unit) {
 void unit_writer::flush() {
   if (dirty_.empty()) return;
   for (const auto* run : dirty_) write_calls(*run);
-  log_.begin();
+  if (!log_.begin()) move_log();
   for (const auto* run : dirty_) flush(*run);
   log_.end();
 }
@@ -162,10 +170,10 @@ void unit_writer::forget() {
 void unit_writer::insert_run(const run_record& run) {
   run_row row;
   {
-    auto last = last_run_.query();
+    auto last = last_run_.query(max_runs - 1);
     row.n = (last.next() ? last.integer(0) : 0) + 1;
   }
-  if (row.n >= max_runs) throw damaged{"the database", "it is full"};
+  if (row.n >= max_runs - 1) throw damaged{"the database", "it is full"};
   row.id = run.id.value;
   row.session = run.session.value;
   row.ordinal = run.ordinal;
@@ -178,32 +186,58 @@ void unit_writer::insert_run(const run_record& run) {
   blocks_.put_head(row.n, {});
 }
 
-/// The log is moved last: what reads it must not meet it half changed.
-void unit_writer::remove(const std::vector<run_row>& runs) {
-  std::set<std::int64_t> numbers;
-  for (const auto& run : runs) {
-    remove_rows(run);
-    numbers.insert(run.n);
-  }
-  mover_.move(log_, blocks_, numbers);
+void unit_writer::mend_log() {
+  if (!reader_.log_problem().empty()) move_log();
 }
 
-void unit_writer::remove_rows(const run_row& run) {
-  const auto head = reader_.read_head(run);
-  std::vector<std::string> calls;
-  reader_.for_each_call(run, head.calls,
-                        [&](std::uint64_t, const call_record& x) {
-                          calls.push_back(x.call.id.value);
-                        });
+void unit_writer::move_log(const std::set<std::int64_t>& dropped) {
+  const auto lost =
+      mover_.move(log_, blocks_, dropped, [this] { return own_heads(); });
+  if (lost) loss_ = to_text(*lost);
+}
+
+/// Of the runs that this process writes: what their rows will say.
+log_mover::heads unit_writer::own_heads() const {
+  log_mover::heads all;
+  for (const auto& [id, run] : runs_) all.emplace(run.row.n, run.head);
+  return all;
+}
+
+/// The log is moved last: what reads it must not meet it half changed. Of runs
+/// that are damaged it is moved first: then all that is left of them lies in
+/// rows of theirs.
+void unit_writer::remove(const session_id& id,
+                         const std::vector<run_row>& runs) {
+  std::set<std::int64_t> numbers;
+  std::vector<std::optional<std::set<std::string>>> calls;
+  for (const auto& run : runs) {
+    numbers.insert(run.n);
+    calls.push_back(reader_.calls_if_whole(run));
+  }
+  if (!std::ranges::all_of(calls, [](const auto& x) { return x.has_value(); }))
+    move_log();
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    remove_rows(runs[i], calls[i] ? *calls[i] : reader_.find_call_ids(runs[i]),
+                !calls[i]);
+  proposals_.remove_session(id.value);
+  grants_.remove_session(id.value);
+  files_.remove_session(id.value);
+  state_.remove_session(id.value);
+  move_log(numbers);
+}
+
+void unit_writer::remove_rows(const run_row& run,
+                              const std::set<std::string>& calls,
+                              bool is_damaged) {
   for (const auto& id : calls) delete_output_.run(id);
+  state_.remove_cancel(run.id);
+  runs_.erase(run.id);
+  delete_run_.run(run.n);
+  // Of a number that no run can have, nothing else lies where it says.
+  if (run.n <= 0 || run.n >= max_runs - 1) return;
   delete_messages_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
   delete_calls_.run(part_key(run.n, 0), part_key(run.n + 1, 0) - 1);
-  proposals_.remove_session(run.session);
-  grants_.remove_session(run.session);
-  files_.remove_session(run.session);
-  state_.remove_cancel(run.id);
-  blocks_.remove(run.n);
-  delete_run_.run(run.n);
+  blocks_.remove(run.n, is_damaged);
 }
 
 void unit_writer::take(run_row run) { set_owner(std::move(run), owner_); }

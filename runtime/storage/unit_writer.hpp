@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/storage/block_rows.hpp"
@@ -44,12 +45,19 @@ class unit_writer {
 
   /// Adds a new run, in the state that the record says.
   void insert_run(const run_record& run);
-  /// Deletes runs that nobody works on, with all that belongs to them.
-  void remove(const std::vector<run_row>& runs);
+  /// Deletes a session whose runs, also damaged ones, these are
+  /// (`row_reader::raw_runs_of`), with all that belongs to it. Nobody works on
+  /// them.
+  void remove(const session_id& id, const std::vector<run_row>& runs);
   /// How much the log of commits holds, as of the last `flush`.
   [[nodiscard]] const log_writer& log() const noexcept { return log_; }
   /// Moves what the log of commits holds into rows of the runs.
-  void move_log() { mover_.move(log_, blocks_, {}); }
+  void move_log() { move_log({}); }
+  /// Moves it if it is damaged: what is lost in it is settled then, and what
+  /// begins is not in doubt.
+  void mend_log();
+  /// What damage to the log has cost, once; nothing: none that is not told.
+  std::optional<std::string> take_loss() { return std::exchange(loss_, {}); }
   /// Makes this process the owner.
   void take(run_row run);
   /// Makes nobody the owner.
@@ -86,7 +94,10 @@ class unit_writer {
 
   std::optional<std::string> add_known(const run_id& id);
   void set_owner(run_row run, std::string owner);
-  void remove_rows(const run_row& run);
+  void move_log(const std::set<std::int64_t>& dropped);
+  log_mover::heads own_heads() const;
+  void remove_rows(const run_row& run, const std::set<std::string>& calls,
+                   bool is_damaged);
   void flush(const known_run& run);
   void write_own_rows(const known_run& run);
   void write_calls(const known_run& run);
@@ -108,6 +119,7 @@ class unit_writer {
   block_writer blocks_;
   log_writer log_;
   log_mover mover_;
+  std::optional<std::string> loss_;
   std::unordered_map<std::string, known_run> runs_;
   std::vector<known_run*> dirty_;
   std::string joined_;  ///< lines of a run, while it is written

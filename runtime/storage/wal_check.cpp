@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -77,21 +78,60 @@ struct wal_scan {
   }
 };
 
+/// What the index of the log says that it has, as its last process left it: a
+/// kill leaves it, a loss of power may not.
+struct wal_index {
+  std::uint32_t frames = 0;
+  std::array<char, 8> salts{};
+};
+
+std::optional<wal_index> read_index(std::string file) {
+  constexpr std::size_t header = 48;  // twice, in the machine's byte order
+  file.replace(file.size() - 3, 3, "shm");
+  std::ifstream in{file, std::ios::binary};
+  std::array<char, 2 * header> bytes{};
+  if (!in.read(bytes.data(), bytes.size())) return {};
+  if (!std::equal(bytes.begin(), bytes.begin() + header,
+                  bytes.begin() + header))
+    return {};
+  wal_index x;
+  const bool is_begun = bytes[12] != 0;
+  std::memcpy(&x.frames, bytes.data() + 16, sizeof x.frames);
+  std::copy_n(bytes.begin() + 32, x.salts.size(), x.salts.begin());
+  if (!is_begun || x.frames == 0) return {};
+  return x;
+}
+
+/// Whether the log has fewer pages than its index has of it.
+std::optional<std::string> find_cut(const std::string& wal,
+                                    const wal_scan* scan) {
+  const auto index = read_index(wal);
+  if (!index) return {};
+  if (scan != nullptr && !std::equal(index->salts.begin(), index->salts.end(),
+                                     scan->header.begin() + 16))
+    return {};
+  const auto found = scan == nullptr ? 0 : scan->good_frames;
+  if (found >= index->frames) return {};
+  return wal + " is shorter than it was: its last " +
+         std::to_string(index->frames - found) +
+         " pages are lost, and with them what was committed last";
+}
+
 }  // namespace
 
 std::optional<std::string> find_wal_damage(const std::filesystem::path& wal) {
   std::ifstream in{wal, std::ios::binary};
-  if (!in) return std::nullopt;
+  if (!in) return find_cut(wal.string(), nullptr);
   wal_scan scan;
   if (!scan.read_header(in))
     return wal.string() +
            " is damaged at its beginning: what was committed "
            "since the last checkpoint may be lost";
-  if (!in) return std::nullopt;
+  if (!in) return find_cut(wal.string(), nullptr);
   const auto page = big_endian(scan.header.data() + 8);
   if (page < 512 || page > 65536) return std::nullopt;
   scan.read_frames(in);
-  if (scan.commits_after == 0) return std::nullopt;
+  if (scan.commits_after == 0) return find_cut(wal.string(), &scan);
   return wal.string() + " is damaged after page " +
          std::to_string(scan.good_frames) + ": the last " +
          std::to_string(scan.commits_after) + " or more commits are lost";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // riffle sessions list|show|events on a journal in a folder.
+#include <filesystem>
+#include <fstream>
 #include <future>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +9,7 @@
 #include "messages/event_line.hpp"
 #include "runtime/cli/commands/commands.hpp"
 #include "runtime/storage/journal.hpp"
+#include "runtime/storage/sqlite.hpp"
 #include "tests/cli/test_console.hpp"
 #include "tests/config/temp_folder.hpp"
 #include "tests/support/catch.hpp"
@@ -201,4 +204,82 @@ TEST_CASE("an unknown session is a usage mistake") {
           std::string::npos);
     CHECK(c.out.text().empty());
   }
+}
+
+TEST_CASE("a damaged session is listed beside the others, and can be deleted") {
+  const temp_folder folder;
+  fill(folder);
+  const auto sql = GENERATE("UPDATE heads SET crc = crc + 1 WHERE n = 2",
+                            "DELETE FROM messages WHERE key >> 32 = 2",
+                            "UPDATE runs SET crc = crc + 1 WHERE n = 2");
+  storage::sqlite::database{folder.path() / "data" / "riffle.db",
+                            std::chrono::seconds{1}}
+      .execute(sql);
+  auto x = command_for(folder, what::list);
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    CHECK(c.out.text().find("2 runs   first\n") != std::string::npos);
+    CHECK(c.out.text().find("s2      damaged: 'riffle sessions delete s2' "
+                            "deletes what is left\n") != std::string::npos);
+  }
+  x.common.output = output_kind::json;
+  {
+    test_console c;
+    CHECK(execute(x, c.io) == 0);
+    const auto all = nlohmann::json::parse(c.out.text());
+    REQUIRE(all.size() == 2);
+    for (const auto& one : all)
+      CHECK(one.value("damaged", false) == (one["session_id"] == "s2"));
+  }
+  {
+    test_console c;
+    CHECK(execute(command_for(folder, what::show, "s2"), c.io) == 1);
+    CHECK(c.err.text().find("storage_corrupt") != std::string::npos);
+  }
+  {
+    test_console c;
+    CHECK(execute(command_for(folder, what::remove, "s2"), c.io) == 0);
+  }
+  test_console c;
+  CHECK(execute(x, c.io) == 0);
+  CHECK(nlohmann::json::parse(c.out.text()).size() == 1);
+}
+
+TEST_CASE("outputs of a damaged session go with it, as far as they are known") {
+  const temp_folder folder;
+  fill(folder);
+  {
+    const auto journal = storage::open_sqlite_journal(
+        folder.path() / "data", storage::durability::process);
+    REQUIRE(journal);
+    auto run = (*journal)->load_run(run_id{"run_2"}).value();
+    run.id = {"run_4"};
+    run.state = storage::run_state::active;
+    REQUIRE((*journal)->open_run(run));
+    storage::call_record call;
+    call.run = run.id;
+    call.call.id = {"call_kept"};
+    store(**journal,
+          {run.id,
+           storage::event_block{1, 1,
+                                std::make_shared<const std::string>(
+                                    "{\"data\":{\"id\":\"call_other\"}}\n")},
+           {call}});
+  }
+  const auto sql = GENERATE("UPDATE heads SET crc = crc + 1 WHERE n = 4",
+                            "UPDATE runs SET crc = crc + 1 WHERE n = 4",
+                            "UPDATE calls SET crc = crc + 1");
+  storage::sqlite::database{folder.path() / "data" / "riffle.db",
+                            std::chrono::seconds{1}}
+      .execute(sql);
+  const auto outputs = folder.path() / "data" / "outputs";
+  std::filesystem::create_directories(outputs);
+  for (const char* name : {"call_kept", "call_other", "call_else"})
+    std::ofstream{outputs / name} << "text";
+  test_console c;
+  CHECK(execute(command_for(folder, what::remove, "s2"), c.io) == 0);
+  CHECK_FALSE(std::filesystem::exists(outputs / "call_kept"));
+  CHECK_FALSE(std::filesystem::exists(outputs / "call_other"));
+  CHECK(std::filesystem::exists(outputs / "call_else"));
 }

@@ -104,3 +104,33 @@ TEST_CASE("a short log is left alone") {
   for (std::uint64_t n = 1; n < 20; ++n) put(*journal, n);
   CHECK(journal->checkpoints() == 0);
 }
+
+TEST_CASE("what is acknowledged with disk is synced, the log before the file") {
+  const auto mode =
+      GENERATE(storage::durability::process, storage::durability::disk);
+  const bool disk = mode == storage::durability::disk;
+  scratch_folder folder;
+  watch_syncs();
+  {
+    storage::sqlite_options options;
+    options.mode = mode;
+    options.on_note = [](const auto&) {};
+    auto opened = storage::sqlite_journal::open(folder.path(), options);
+    REQUIRE(opened);
+    auto& journal = **opened;
+    REQUIRE(journal.open_run(make_run("ses_1", "run_1")));
+    for (std::uint64_t seq = 1; seq <= 10; ++seq) {
+      const auto before = storage_syncs().of_log;
+      REQUIRE_FALSE(
+          store(journal, {{"run_1"}, make_block("run_1", seq, seq), {}}));
+      CHECK((storage_syncs().of_log > before) == disk);
+    }
+    const auto before = storage_syncs().of_log;
+    REQUIRE(journal.disown_run({"run_1"}));
+    REQUIRE(journal.delete_session({"ses_1"}));
+    CHECK((storage_syncs().of_log > before) == disk);
+    // Closing copies the log into the file.
+  }
+  CHECK(storage_syncs().of_log > 0);
+  CHECK(storage_syncs().early_writes == 0);
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The log of commits: its rows, who finds them, how they are moved, and what
-// damage to them costs.
+// The log of commits: its rows, who finds them, how they are moved. What damage
+// to them costs: log_damage_test.cpp.
 #include "runtime/storage/commit_log.hpp"
 
 #include <chrono>
@@ -247,86 +247,6 @@ TEST_CASE("the number of a deleted run can be given to a new one") {
   CHECK(read_all(*second, "run_9").value().empty());
   REQUIRE_FALSE(store(*third, {{"run_9"}, make_block("run_9", 1, 2), {}}));
   CHECK(read_all(*second, "run_9").value() == make_lines("run_9", 1, 2));
-}
-
-TEST_CASE("damage to the log of commits is named, never misread") {
-  scratch_folder source;
-  scratch_folder folder;
-  const auto origin = open_store(source.path());
-  open_runs(*origin, 3);
-  auto ended = origin->load_run({"run_3"}).value();
-  ended.state = storage::run_state::completed;
-  REQUIRE_FALSE(
-      store(*origin, {ended.id, make_block("run_3", 1, 100, 100), {ended}}));
-  // One commit each.
-  for (std::uint64_t seq = 1; seq <= 3; ++seq) put(*origin, 2, seq, seq);
-  copy_files(source.path(), folder.path());
-  bool all_active = true;  // else only run 1
-  SECTION("the last row is lost") {
-    change_file(folder.path(),
-                "DELETE FROM commits WHERE n = (SELECT max(n) FROM commits)");
-  }
-  SECTION("the first row is lost") {
-    change_file(folder.path(),
-                "DELETE FROM commits WHERE n = (SELECT min(n) FROM commits)");
-  }
-  SECTION("a row in between is lost") {
-    change_file(folder.path(), "DELETE FROM commits WHERE n = 3");
-  }
-  SECTION("a row too many") {
-    change_file(folder.path(), "INSERT INTO commits VALUES(99, 0, x'', x'')");
-  }
-  SECTION("rows change places") {
-    change_file(folder.path(),
-                "UPDATE commits SET n = n + 1000 WHERE n IN (3, 5); "
-                "UPDATE commits SET n = 3 WHERE n = 1005; "
-                "UPDATE commits SET n = 5 WHERE n = 1003");
-  }
-  SECTION("another directory") {
-    change_file(folder.path(), "UPDATE commits SET directory = x'' WHERE n=4");
-  }
-  SECTION("no extent") { change_file(folder.path(), "DELETE FROM log"); }
-  SECTION("another extent") {
-    change_file(folder.path(), "UPDATE log SET last = last - 1");
-  }
-  SECTION("another extent that fits, without the last row") {
-    change_file(folder.path(),
-                "DELETE FROM commits WHERE n = (SELECT last FROM log); "
-                "UPDATE log SET last = last - 1");
-  }
-  SECTION("other lines") {
-    all_active = false;
-    change_file(folder.path(),
-                "UPDATE commits SET lines = replace(lines, 'run_1', 'run_8')");
-  }
-  SECTION("fewer lines") {
-    all_active = false;
-    change_file(folder.path(),
-                "UPDATE commits SET lines = x'' WHERE "
-                "instr(lines, CAST('run_1' AS BLOB)) > 0");
-  }
-  std::vector<std::string> notes;
-  const auto bad = [](const auto& x) {
-    return !x && x.error().code == errc::storage_corrupt &&
-           x.error().message.find("the log of commits") != std::string::npos;
-  };
-  {
-    const auto journal = open_store(folder.path(), &notes);
-    CHECK(bad(read_all(*journal, "run_1")));
-    CHECK(bad(read_all(*journal, "run_2")) == all_active);
-    CHECK(bad(journal->load_session({"ses_2"})) == all_active);
-    CHECK(bad(journal->adopt_run({"run_2"})) == all_active);
-    CHECK(read_all(*journal, "run_3").value() ==
-          make_lines("run_3", 1, 100, 100));
-    CHECK(journal->list_sessions(9)->size() == 3);
-  }
-  // What could be moved when it was closed is damaged where it is now.
-  const auto journal = open_store(folder.path(), &notes);
-  const auto again = read_all(*journal, "run_1");
-  REQUIRE_FALSE(again);
-  CHECK(again.error().code == errc::storage_corrupt);
-  CHECK(read_all(*journal, "run_2").has_value() == !all_active);
-  CHECK((count(folder.path(), "commits") == 0) == !all_active);
 }
 
 TEST_CASE("a file of version 4 is brought up to date where it lies") {

@@ -20,6 +20,7 @@ using namespace riffle;
 using namespace riffle::testing;
 using namespace std::chrono_literals;
 using storage::commit_gatherer;
+using storage::commit_queue;
 
 storage::commit_unit unit(const std::string& run, std::uint64_t seq) {
   return {{run}, make_block(run, seq, seq), {}};
@@ -186,4 +187,30 @@ TEST_CASE("under load commits gather, and a call does not wait for it") {
   CHECK(stored == 400 * runs);
   // With two rounds of units on their way it could be many more.
   CHECK(journal->counts().commits < 400 * runs / 8);
+}
+
+TEST_CASE("a queue under load lets units gather, and a call ends that") {
+  CHECK(commit_queue::limits{}.pause <= 1ms);
+  commit_queue::limits most;
+  most.pause = 60s;
+  commit_queue queue{most, [](const auto&) { return commit_queue::stored{}; }};
+  const auto deadline = std::chrono::steady_clock::now() + scaled(30s);
+  bool gathers = false;
+  std::uint64_t seq = 0;
+  while (!gathers && std::chrono::steady_clock::now() < deadline) {
+    ++seq;
+    for (int i = 0; i < 64; ++i)
+      queue.append(unit("run_" + std::to_string(i % 32), seq), [](auto) {});
+    REQUIRE_FALSE(queue.run([] {}));
+    // Alone it would be stored at once.
+    std::promise<void> stored;
+    auto done = stored.get_future();
+    queue.append(unit("run_0", seq), [&](auto) { stored.set_value(); });
+    gathers = done.wait_for(1s) != std::future_status::ready;
+    const auto begin = std::chrono::steady_clock::now();
+    REQUIRE_FALSE(queue.run([] {}));
+    CHECK(std::chrono::steady_clock::now() - begin < 30s);
+    done.get();
+  }
+  CHECK(gathers);
 }

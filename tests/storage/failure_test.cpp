@@ -176,3 +176,87 @@ TEST_CASE("what was stored can be read after a failure") {
   CHECK(store(*journal, workload_unit("run_a", 2)));
   CHECK(journal->open_run(make_run("ses_2", "run_2")));
 }
+
+TEST_CASE("a disk that cannot be read for a moment is waited for") {
+  scratch_folder folder;
+  fail_storage_at(0, SQLITE_OK);
+  {
+    const auto journal = open_store(folder.path());
+    REQUIRE(journal->open_run(make_run("ses_run_a", "run_a")));
+    for (std::size_t k = 1; k <= 5; ++k)
+      REQUIRE_FALSE(store(*journal, workload_unit("run_a", k)));
+  }
+  std::size_t failed = 0;
+  std::size_t stored = 5;
+  for (std::uint64_t k = 1; k < 40; ++k) {
+    CAPTURE(k);
+    fail_reads_at(k);
+    auto opened = storage::sqlite_journal::open(folder.path(), small_log());
+    if (!opened) {
+      fail_reads_at(0);
+      check_unavailable(opened.error());
+      CHECK(opened.error().retryable);
+      ++failed;
+      continue;
+    }
+    auto& journal = **opened;
+    const auto name = "run_" + std::to_string(k);
+    const auto why = [&]() -> std::optional<error> {
+      if (const auto x = journal.load_session({"ses_run_a"}); !x)
+        return x.error();
+      if (const auto x = journal.adopt_run({"run_a"}); !x) return x.error();
+      if (auto x = store(journal, workload_unit("run_a", stored + 1))) return x;
+      ++stored;
+      if (const auto x = journal.open_run(make_run("ses_" + name, name)); !x)
+        return x.error();
+      return {};
+    }();
+    fail_reads_at(0);
+    if (why) {
+      check_unavailable(*why);
+      CHECK(why->retryable);
+      ++failed;
+    }
+    // Then it goes on, in the same process.
+    REQUIRE(journal.adopt_run({"run_a"}));
+    REQUIRE_FALSE(store(journal, workload_unit("run_a", stored + 1)));
+    ++stored;
+    if (stored + 3 > workload_units) break;
+  }
+  CHECK(failed > 5);
+  CHECK(compare_with_prefix(*open_store(folder.path()), "run_a", stored) == "");
+}
+
+TEST_CASE("damage that SQLite itself meets ends all writing of the process") {
+  scratch_folder folder;
+  fail_storage_at(0, SQLITE_OK);
+  {
+    const auto journal = open_store(folder.path());
+    for (const std::string n : {"a", "b"})
+      REQUIRE(journal->open_run(make_run("ses_run_" + n, "run_" + n)));
+    REQUIRE_FALSE(store(*journal, workload_unit("run_a", 1)));
+    fail_storage_at(1, SQLITE_CORRUPT);
+    const auto first = store(*journal, workload_unit("run_a", 2));
+    fail_storage_at(0, SQLITE_OK);
+    REQUIRE(first);
+    CHECK(first->code == errc::storage_corrupt);
+    const auto is_end = [](const auto& x) {
+      return x && x->code == errc::storage_corrupt;
+    };
+    CHECK(is_end(store(*journal, workload_unit("run_a", 2))));
+    CHECK(is_end(store(*journal, workload_unit("run_b", 1))));
+    for (const auto& why :
+         {journal->open_run(make_run("ses_c", "run_c")).error(),
+          journal->adopt_run({"run_a"}).error()})
+      CHECK(why.code == errc::storage_corrupt);
+    // What /readyz asks.
+    CHECK_FALSE(journal->set_state({{"riffle:ready"}, "ready", "1"}));
+    CHECK(read_all(*journal, "run_a").value() ==
+          *workload_unit("run_a", 1).block->lines);
+  }
+  const auto journal = open_store(folder.path());
+  for (const std::string n : {"a", "b"}) {
+    REQUIRE(journal->adopt_run({"run_" + n}));
+    REQUIRE_FALSE(store(*journal, workload_unit("run_" + n, n == "a" ? 2 : 1)));
+  }
+}

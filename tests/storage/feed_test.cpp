@@ -207,3 +207,76 @@ TEST_CASE("a page is not empty because what was there is deleted",
   REQUIRE(page.entries.size() == 1);
   CHECK(page.entries[0].run == run_id{"b"});
 }
+
+TEST_CASE("what is damaged of one run leaves the others in the order") {
+  const auto sql =
+      GENERATE("UPDATE blocks SET crc = crc + 1 WHERE key >> 40 = 2",
+               "UPDATE blocks SET commits = x'00' WHERE key >> 40 = 2",
+               "UPDATE blocks SET last_seq = 0 WHERE key >> 40 = 2",
+               "DELETE FROM blocks WHERE key >> 40 = 2",
+               "UPDATE heads SET crc = crc + 1 WHERE n = 2",
+               "UPDATE runs SET crc = crc + 1 WHERE n = 2",
+               "DELETE FROM runs WHERE n = 2",
+               "UPDATE feed SET crc = crc + 1 WHERE key >> 40 = 2",
+               "UPDATE feed SET last = last + 1 WHERE key >> 40 = 2",
+               "INSERT INTO feed SELECT last + (1 << 48), key, crc FROM feed");
+  CAPTURE(sql);
+  const scratch_folder folder;
+  {
+    const auto j = open_store(folder.path());
+    for (const std::string name : {"a", "b", "c"})
+      REQUIRE(j->open_run(make_run("ses_" + name, name)));
+    for (std::uint64_t k = 1; k <= 20; ++k)
+      for (const std::string name : {"a", "b", "c"})
+        REQUIRE_FALSE(store(*j, log_unit(name, k, k)));
+  }
+  change_file(folder.path(), sql);
+  std::vector<std::string> notes;
+  const auto j = open_store(folder.path(), &notes);
+  for (const auto bytes : {1UL, 500UL, 1UL << 20}) {
+    const auto all = read_feed(*j, {}, bytes);
+    for (const std::string name : {"a", "c"})
+      CHECK(all.at(name) == make_lines(name, 1, 20));
+  }
+  // Told, once and not for each reader.
+  CHECK(notes.size() >= 1);
+  const auto told = notes.size();
+  read_feed(*j, {}, 1UL << 20);
+  CHECK(notes.size() == told);
+}
+
+TEST_CASE("a piece that the order of all runs has lost is not lost silently") {
+  const auto sql = GENERATE(
+      "DELETE FROM feed WHERE key = (1 << 40) + 91",
+      "UPDATE feed SET last = last | (1 << 54) WHERE key = (1 << 40) + 91",
+      "UPDATE feed SET last = last | (1 << 63) WHERE key = (1 << 40) + 91",
+      "UPDATE blocks SET commits = x'' WHERE key = (1 << 40) + 91",
+      "UPDATE blocks SET commits = NULL WHERE key = (1 << 40) + 91");
+  CAPTURE(sql);
+  const scratch_folder folder;
+  {
+    const auto j = open_store(folder.path());
+    for (const std::string name : {"a", "b"}) {
+      REQUIRE(j->open_run(make_run("ses_" + name, name)));
+      // Each becomes a row of its own.
+      for (std::uint64_t k = 0; k < 3; ++k)
+        REQUIRE_FALSE(store(
+            *j, {{name}, make_block(name, 90 * k + 1, 90 * k + 90, 100), {}}));
+    }
+  }
+  change_file(folder.path(), sql);
+  std::vector<std::string> notes;
+  const auto j = open_store(folder.path(), &notes);
+  feed_place at;
+  std::string lines;
+  for (bool end = false; !end;) {
+    const auto page = j->read_feed(at, 1).value();
+    for (const auto& x : page.entries) lines += *x.block.lines;
+    at = page.next;
+    end = page.end;
+  }
+  CHECK(lines == make_lines("a", 1, 90, 100) + make_lines("a", 181, 270, 100) +
+                     make_lines("b", 1, 270, 100));
+  REQUIRE(notes.size() >= 1);
+  CHECK(notes[0].find("left out of the order of all runs") != notes[0].npos);
+}

@@ -149,10 +149,18 @@ TEST_CASE("a value or a command that changed is damage") {
   }
   SECTION("another reason") {
     const auto journal = open_store(folder.path());
-    REQUIRE(journal->ask_cancel({"run_1"}, "x"));
-    REQUIRE(journal->adopt_run({"run_1"}));
-    change_file(folder.path(), "UPDATE commands SET reason = 'y'");
-    CHECK(journal->cancels().error().code == errc::storage_corrupt);
+    REQUIRE(journal->open_run(make_run("ses_2", "run_2")));
+    REQUIRE(journal->disown_run({"run_2"}));
+    for (const std::string name : {"run_1", "run_2"}) {
+      REQUIRE(journal->ask_cancel({name}, "x"));
+      REQUIRE(journal->adopt_run({name}));
+    }
+    CHECK(journal->cancels()->size() == 2);
+    change_file(folder.path(),
+                "UPDATE commands SET reason = 'y' WHERE run = 'run_1'");
+    // It asks for nothing, and does not hide what is asked of others.
+    CHECK(journal->cancels().value() ==
+          std::vector{cancel_request{{"run_2"}, "x"}});
   }
 }
 

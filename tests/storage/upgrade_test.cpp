@@ -124,6 +124,14 @@ TEST_CASE("an upgrade that is killed at any moment starts again") {
   CHECK(kills > 5);
 }
 
+TEST_CASE("a file of each older version is brought up to date") {
+  const auto version = GENERATE(range(1, 8));
+  CAPTURE(version);
+  const scratch_folder folder;
+  fill(folder.path(), 3'000, version);
+  check_runs(folder.path(), 3'000, 1);
+}
+
 TEST_CASE("a large file of an older version is opened in under a minute") {
   const auto events =
       static_cast<std::uint64_t>(repetitions(10'000, 100'000, 1'000'000));

@@ -18,6 +18,11 @@ std::atomic<std::uint64_t> operations{0};
 std::atomic<std::uint64_t> kill_at{0};
 std::atomic<std::uint64_t> fail_at{0};
 std::atomic<int> fail_code{SQLITE_IOERR};
+std::atomic<std::uint64_t> reads{0};
+std::atomic<std::uint64_t> fail_read_at{0};
+std::atomic<std::uint64_t> log_syncs{0};
+std::atomic<std::uint64_t> early_writes{0};
+std::atomic<bool> log_is_ahead{false};  ///< of what was synced
 bool kill_after = false;
 bool kill_torn = false;
 std::string count_file;
@@ -53,6 +58,7 @@ int counted(Work work) {
 /// Our file: this, then the file of the layer below.
 struct file {
   sqlite3_file base;
+  int flags;
 };
 
 sqlite3_file* lower(sqlite3_file* x) {
@@ -65,11 +71,19 @@ const sqlite3_io_methods* methods(sqlite3_file* x) {
 
 int close_file(sqlite3_file* x) { return methods(x)->xClose(lower(x)); }
 
+bool is_kind(sqlite3_file* x, int kind) {
+  return (reinterpret_cast<file*>(x)->flags & kind) != 0;
+}
+
 int read_file(sqlite3_file* x, void* to, int size, sqlite3_int64 at) {
+  const auto failing = fail_read_at.load();
+  if (++reads >= failing && failing != 0) return SQLITE_IOERR_CORRUPTFS;
   return methods(x)->xRead(lower(x), to, size, at);
 }
 
 int write_file(sqlite3_file* x, const void* from, int size, sqlite3_int64 at) {
+  if (is_kind(x, SQLITE_OPEN_WAL)) log_is_ahead = true;
+  if (is_kind(x, SQLITE_OPEN_MAIN_DB) && log_is_ahead) ++early_writes;
   return counted([&] { return methods(x)->xWrite(lower(x), from, size, at); },
                  [&] { methods(x)->xWrite(lower(x), from, size / 2, at); });
 }
@@ -79,6 +93,10 @@ int truncate_file(sqlite3_file* x, sqlite3_int64 size) {
 }
 
 int sync_file(sqlite3_file* x, int flags) {
+  if (is_kind(x, SQLITE_OPEN_WAL)) {
+    ++log_syncs;
+    log_is_ahead = false;
+  }
   return counted([&] { return methods(x)->xSync(lower(x), flags); });
 }
 
@@ -149,6 +167,7 @@ constexpr sqlite3_io_methods own_methods{2,
 int open_file(sqlite3_vfs*, const char* name, sqlite3_file* x, int flags,
               int* out) {
   x->pMethods = nullptr;
+  reinterpret_cast<file*>(x)->flags = flags;
   const int code = below->xOpen(below, name, lower(x), flags, out);
   if (lower(x)->pMethods != nullptr) x->pMethods = &own_methods;
   return code;
@@ -212,5 +231,21 @@ void fail_storage_at(std::uint64_t at, int code) {
 }
 
 std::uint64_t storage_operations() { return operations; }
+
+void fail_reads_at(std::uint64_t at) {
+  register_layer();
+  reads = 0;
+  fail_read_at = at;
+}
+
+std::uint64_t storage_reads() { return reads; }
+
+void watch_syncs() {
+  register_layer();
+  log_syncs = early_writes = 0;
+  log_is_ahead = false;
+}
+
+sync_counts storage_syncs() { return {log_syncs, early_writes}; }
 
 }  // namespace riffle::testing

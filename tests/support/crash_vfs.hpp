@@ -29,4 +29,21 @@ void fail_storage_at(std::uint64_t at, int code);
 /// Operations so far.
 std::uint64_t storage_operations();
 
+/// Read `at` (0: none) and later ones fail as those of a disk that fails. Reads
+/// are no operations; counted from here on. Installs the layer.
+void fail_reads_at(std::uint64_t at);
+
+/// Reads so far.
+std::uint64_t storage_reads();
+
+struct sync_counts {
+  std::uint64_t of_log = 0;  ///< syncs of write-ahead logs
+  /// Writes into main files while a write-ahead log had more than was synced.
+  std::uint64_t early_writes = 0;
+};
+
+/// Begins to count them. Installs the layer.
+void watch_syncs();
+sync_counts storage_syncs();
+
 }  // namespace riffle::testing

@@ -168,7 +168,11 @@ std::string summary_text(const session_summary& x, wall_time now,
   constexpr std::size_t longest_title = 60;
   constexpr std::size_t shortest_title = 12;
   auto out = padded(safe_line(short_id(x.id.value), 128), 6) + "  ";
-  if (x.runs == 0) return out + "no runs\n";
+  if (x.runs == 0) {
+    out += "damaged: 'riffle sessions delete " + safe_line(x.id.value, 128) +
+           "' deletes what is left";
+    return (columns < 2 ? out : fit(out, columns - 1)) + "\n";
+  }
   out += padded(ago(x.last.started, now), 10) + "  " +
          padded(service::state_of(x), 11) + "  " +
          padded(runs_text(x.runs), 7) + "  ";
