@@ -15,13 +15,9 @@ namespace riffle::cluster {
 
 using riffle::inspect;
 
-// CAF looks for a function of these types; they have no fields.
+// CAF looks for a function of this type; it has no fields.
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, ask_status&) {
-  return f();
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ask_drain&) {
   return f();
 }
 
@@ -41,6 +37,7 @@ CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::fenced))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_drain))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::status))
+CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::node_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::terms))
 
 CAF_END_TYPE_ID_BLOCK(riffle_cluster)
@@ -114,10 +111,12 @@ struct host_load {
   std::size_t calls = 0;
 };
 
-/// call_host's own: the node's own time limit of a call is over.
+/// call_host's own: the node's own time limit of a call is over, or that of its
+/// silence may be.
 struct call_overdue {
   call_id id;
   std::uint32_t attempt = 0;
+  bool idle = false;
 };
 
 /// call_host's own: whether this process lets a call run, which it may have
@@ -147,6 +146,11 @@ struct piece_kept {
   bool kept = true;
 };
 
+/// transport -> gate: somebody takes connections there; who it is comes later.
+struct dial_connected {
+  std::string address;
+};
+
 /// transport -> gate: what became of a dial.
 struct dialed {
   std::string address;
@@ -171,4 +175,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::end_drain)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::host_load)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::piece_read)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::piece_kept)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::dial_connected)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::dialed)
