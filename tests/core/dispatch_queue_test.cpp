@@ -84,7 +84,7 @@ TEST_CASE("a call at a node is given up when it cannot act any more") {
     lost.on_gate(true, t0);
     lost.on_intent_committed(a, 1, t0);
     const auto out = lost.on_worker_lost(a, 1, "gone", t0 + 5s);
-    REQUIRE(letters(out) == "L");
+    REQUIRE(letters(out) == "I");
     CHECK(std::get<settle_call>(out.at(0)).result.took == 5s);
   }
 }
