@@ -10,8 +10,8 @@
 //   node -> origin       offers, at first and when they change
 //   both                 ping, answered by a pong, each heartbeat
 //   origin -> node       (tag, assignment), (tag, stop), (tag, ack), piece_ack
-//   node -> origin       (tag, started), (tag, progress), (tag, done),
-//                        (tag, lost), piece
+//   node -> origin       (tag, taken), (tag, started), (tag, progress),
+//                        (tag, done), (tag, lost), piece
 //   origin -> node       fenced: what you had from me was taken from you; the
 //                        node ends it, and greets anew with another epoch
 //   observer -> both     ask_status, ask_drain; the latter also from a process
@@ -122,6 +122,9 @@ struct tag {
   bool operator==(const tag&) const = default;
 };
 
+/// The node has the call, which may have to wait there.
+struct taken {};
+
 /// A part of a call's whole output. They come before its result.
 struct piece {
   std::uint64_t offset = 0;
@@ -191,6 +194,7 @@ inline auto fields(tool_load& x) {
 }
 inline auto fields(pong& x) { return std::tie(x.number, x.loads); }
 inline auto fields(tag& x) { return std::tie(x.epoch, x.token); }
+inline auto fields(taken&) { return std::tie(); }
 inline auto fields(piece& x) { return std::tie(x.offset, x.bytes); }
 inline auto fields(piece_ack& x) { return std::tie(x.stop); }
 inline auto fields(fenced& x) { return std::tie(x.epoch); }

@@ -76,6 +76,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool});
   ++loads[x.call.tool].waiting;
   setup.leases->add(x.call.id, from.lease);
+  say(calls.at(key), cluster::taken{});
   admit(call_admitted{from.link, from.tag, std::move(x), {}});
 }
 
@@ -214,13 +215,13 @@ void call_host_state::on_overdue(const call_overdue& x) {
   const auto rest = call->last_sign + call->idle - now();
   if (x.idle && rest > duration{})  // it said something meanwhile
     return self->delayed_send(self, rest, call_overdue{x});
-  call->overdue = error{
-      errc::timeout, name,
-      x.idle ? "the call was silent for longer than " +
-                   duration_text(call->idle) +
-                   ", the limit of its node (idle_timeout)"
-             : "the call took longer than " + duration_text(call->limit) +
-                   ", the time limit of its node"};
+  call->overdue =
+      error{errc::timeout, name,
+            x.idle ? "the call was silent for longer than " +
+                         duration_text(call->idle) +
+                         ", the limit of its node (idle_timeout)"
+                   : "the call took longer than " + duration_text(call->limit) +
+                         ", the time limit of its node"};
   self->send(call->pool, work::stop{x.id, x.attempt});
 }
 

@@ -53,7 +53,7 @@ struct call_host_state {
     duration idle{};         ///< of silence, the same
     time_point last_sign{};
     std::optional<error> overdue{};  ///< which of them is over
-    bool ended = false;  ///< by the node, which is told to end
+    bool ended = false;              ///< by the node, which is told to end
     bool started = false;
     tool_worker_actor worker{};  ///< who wants the acks of its progress
   };

@@ -89,7 +89,7 @@ struct cluster_gate_state {
     phase at = phase::greeting;
     std::string address{};  ///< that was dialled; empty: the peer dialled
     std::vector<std::string> also{};  ///< others of `join` that lead to it
-    cluster::hello who{};   ///< of the peer, once it said so
+    cluster::hello who{};             ///< of the peer, once it said so
     core::peer_watch watch;
     time_point begun{};
     std::uint64_t our_epoch = 0;  ///< of what we run for it
@@ -136,7 +136,8 @@ struct cluster_gate_state {
   static std::string both_called(const std::string& name);
   void join(link& x);
   void refuse(link_number number, const std::string& why);
-  void fence(link& x);
+  void fence(link_number number, link& x, const std::string& why);
+  void on_deaf(const deaf_node& x);
   void drop(link_number number, const std::string& why);
   void end_origin(link_number number, link& x, const std::string& why);
 

@@ -242,9 +242,7 @@ void cluster_gate_state::watch_link(link_number number, link& x) {
     end_origin(number, x, "it is silent");
   if (!x.watch.is_silent(now())) return;
   if (x.at == phase::greeting) return drop(number, "it does not answer");
-  if (x.at != phase::joined) return;
-  fence(x);
-  wait_no_more(number);
+  if (x.at == phase::joined) fence(number, x, {});
 }
 
 /// For its last words, at the end of this process.
@@ -288,21 +286,34 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
 
 /// Its silence lasted too long: what it answers from here on is dropped, until
 /// it has greeted with another epoch. It is told at once, for it may still
-/// hear.
-void cluster_gate_state::fence(link& x) {
+/// hear. `why`: it is not that silence.
+void cluster_gate_state::fence(link_number number, link& x,
+                               const std::string& why) {
   const auto silent = now() - x.watch.heard();
-  log_error(op, named(x.who) +
-                    (silent >= setup.watch.timeout
-                         ? " is silent for " + in_ms(silent)
-                         : " answers nothing for " +
+  log_error(op, named(x.who) + " " +
+                    (!why.empty() ? why
+                     : silent >= setup.watch.timeout
+                         ? "is silent for " + in_ms(silent)
+                         : "answers nothing for " +
                                in_ms(now() - x.watch.confirmed())) +
                     ": fenced" + with_epoch(x.who));
   measure_node("fenced", x.who);
   count(x, false);
-  leave(x, "it is silent", true);
+  leave(x, why.empty() ? "it is silent" : "it " + why, true);
   x.at = phase::fenced;
   self->send(x.peer, cluster::fenced{x.who.epoch});
   tell_nodes();
+  wait_no_more(number);
+}
+
+/// A message was lost on a link that goes on: of a stream of bytes that
+/// somebody changed.
+void cluster_gate_state::on_deaf(const deaf_node& x) {
+  const auto i = links.find(x.link);
+  if (i == links.end() || i->second.at != phase::joined ||
+      i->second.who.epoch != x.epoch)
+    return;
+  fence(x.link, i->second, "did not say that it has a call");
 }
 
 /// We were: what the peer gave us it has given up.

@@ -27,9 +27,9 @@ constexpr auto silence_of_hosts = std::chrono::milliseconds{250};
 void cluster_gate_state::measure_node(std::string_view event,
                                       const cluster::hello& x) {
   if (x.observer) return;
-  const bool own = counted_names.contains(x.name) ||
-                   (counted_names.size() < most_counted &&
-                    counted_names.insert(x.name).second);
+  const bool own =
+      counted_names.contains(x.name) || (counted_names.size() < most_counted &&
+                                         counted_names.insert(x.name).second);
   measure(metric::node_events, 1,
           {{metric_key::node_event, event},
            {metric_key::node_name, own ? std::string_view{x.name} : "others"}});
@@ -40,8 +40,8 @@ bool cluster_gate_state::is_known(const std::string& address,
                                   const core::dial_plan& plan) const {
   if (plan.failures() > 0) return true;
   const auto leads_there = [&](const link& x) {
-    return x.address == address || std::ranges::find(x.also, address) !=
-                                       x.also.end();
+    return x.address == address ||
+           std::ranges::find(x.also, address) != x.also.end();
   };
   const auto to = std::ranges::find_if(
       links, [&](const auto& x) { return leads_there(x.second); });
@@ -52,8 +52,9 @@ bool cluster_gate_state::is_known(const std::string& address,
 
 void cluster_gate_state::tell_if_known() {
   if (!setup.on_known) return;
-  if (std::ranges::all_of(
-          targets, [this](const auto& x) { return is_known(x.first, x.second); }))
+  if (std::ranges::all_of(targets, [this](const auto& x) {
+        return is_known(x.first, x.second);
+      }))
     std::exchange(setup.on_known, {})();
 }
 
@@ -189,6 +190,7 @@ void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
   gone.state = "lost";
   gone.program = x.who.program;
   gone.labels = x.who.labels;
+  gone.since_ms = x.who.since_ms;
   forget_the_oldest_lost();
   tell_tools();
 }

@@ -15,7 +15,11 @@ namespace riffle::cluster {
 
 using riffle::inspect;
 
-// CAF looks for a function of this type; it has no fields.
+// CAF looks for a function of these types; they have no fields.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, taken&) {
+  return f();
+}
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, ask_status&) {
   return f();
@@ -38,6 +42,7 @@ CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_drain))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::node_status))
+CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::taken))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::terms))
 
 CAF_END_TYPE_ID_BLOCK(riffle_cluster)
@@ -77,6 +82,19 @@ struct call_refused {
 struct drop_token {
   link_number link = 0;
   std::string token;
+};
+
+/// remote_worker's own: by now its node should have said that it has the call.
+struct not_taken {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// remote_worker -> gate: the node of this link did not get a call, or we do
+/// not get what it says.
+struct deaf_node {
+  link_number link = 0;
+  std::uint64_t epoch = 0;
 };
 
 /// gate -> remote_worker: its node takes no more calls, and what it has is
@@ -167,6 +185,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::drop_token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_admitted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::admission_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_overdue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::not_taken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::deaf_node)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::origin_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::from_origin)

@@ -235,10 +235,10 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
         may_repeat(x->call)
             ? "; it was tried " + std::to_string(attempt) + " times"
             : "; its outcome is unknown, check before you repeat it";
-    auto lost = failed(outcome::interrupted,
-                       {errc::interrupted, op,
-                        "the tool's worker was lost: " + reason + tail},
-                       attempt);
+    auto lost = failed(
+        outcome::interrupted,
+        {errc::interrupted, op, "the tool's worker was lost: " + reason + tail},
+        attempt);
     lost.took = now - x->started_at;
     settle(*x, std::move(lost), out);
   }

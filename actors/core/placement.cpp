@@ -87,9 +87,8 @@ void placement::remove(const std::string& node, const std::string& why,
     if (x.places.erase(node) == 0) continue;
     x.lost[node] = {why, when};
     if (x.lost.size() > most_lost)
-      x.lost.erase(std::ranges::min_element(x.lost, {}, [](const auto& one) {
-        return one.second.when.us;
-      }));
+      x.lost.erase(std::ranges::min_element(
+          x.lost, {}, [](const auto& one) { return one.second.when.us; }));
   }
   std::erase_if(stuck_, [&](const auto& one) { return one.second == node; });
   std::erase_if(labels_, [&](const auto& one) {

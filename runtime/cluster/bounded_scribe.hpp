@@ -84,9 +84,10 @@ class strangers {
     next_word_ = now + std::chrono::seconds{10};
     log_info("cluster",
              address + " connected and did not greet" +
-                 (silent_ == 1 ? "" : " (" + std::to_string(silent_) +
-                                          " connections since the last such "
-                                          "line)") +
+                 (silent_ == 1 ? ""
+                               : " (" + std::to_string(silent_) +
+                                     " connections since the last such "
+                                     "line)") +
                  ": it is no Riffle of this version, or one of the two does "
                  "not accept the other's certificate (cluster.tls)");
     silent_ = 0;

@@ -321,10 +321,10 @@ void net::dial(const std::string& host, std::uint16_t port, dial_done done,
                  stop_.get_token(),
                  std::move(done),
                  std::move(connected)};
-  system_.spawn([task = std::move(task)](
-                    caf::stateful_actor<dial_state>* self) {
-    dial_once(self, task);
-  });
+  system_.spawn(
+      [task = std::move(task)](caf::stateful_actor<dial_state>* self) {
+        dial_once(self, task);
+      });
 }
 
 }  // namespace riffle::cluster

@@ -202,9 +202,9 @@ expected<std::vector<observed_node>> observe(const config::config& config,
   caf::actor_system system{settings};
   {
     cluster::net net{system, *options};
-    auto who = system.spawn(observe_peers, seen,
-                            hello_of(config, how.program, true),
-                            what_to_drain{how.drain, how.through});
+    auto who =
+        system.spawn(observe_peers, seen, hello_of(config, how.program, true),
+                     what_to_drain{how.drain, how.through});
     for (const auto& address : how.addresses) {
       const auto [host, port] = config::split_address(address);
       net.dial(host, port,

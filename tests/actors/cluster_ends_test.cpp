@@ -148,3 +148,40 @@ TEST_CASE("a worker on a node hears that its report was taken") {
   caf::anon_send_exit(worker, caf::exit_reason::kill);
   x.settle();
 }
+
+TEST_CASE("a call that a node did not get is lost, though the node is there") {
+  cluster_scene x;
+  x.pass(1s);
+  const auto to_node = [&x](line_state to) {
+    caf::anon_send(x.line_to_node, testing::set_line{to});
+    x.settle();
+  };
+  to_node(line_state::cut);
+  x.give("a");
+  to_node(line_state::open);
+  x.give("b");
+  CHECK_FALSE(x.at_node.contains("a"));
+  CHECK(x.at_node.contains("b"));  // it waits there, and is not overdue
+  SECTION("of those that it got none is") {
+    x.answer("b", "seen");
+    x.pass(9s);
+    CHECK_FALSE(x.lost("a"));
+    x.pass(1500ms);
+    REQUIRE(x.lost("a"));
+    CHECK(x.lost("a")->reason.find("did not say that it has a call") !=
+          std::string::npos);
+    x.pass(1s);
+    CHECK(x.nodes.at(0).state == "up");  // with another epoch
+    CHECK(x.give("c") == "look@alpha");
+    x.answer("c", "seen");
+    CHECK(x.done("c"));
+  }
+  SECTION("nor is one whose node is busy") {
+    x.stop("a");
+    cluster_scene y;
+    y.give("long");
+    y.pass(60s);
+    CHECK_FALSE(y.lost("long"));
+    CHECK(y.nodes.at(0).state == "up");
+  }
+}

@@ -60,8 +60,8 @@ TEST_CASE("nodes that have joined a server are listed and drained through it") {
                  "insecure = true\njoin = [\"" + at + "\"]\n"};
   // By the server's own configuration, and by that of whoever joins it.
   const work_folder other;
-  other.write("riffle.toml", "[cluster]\ninsecure = true\njoin = [\"" + at +
-                                 "\"]\n" + times);
+  other.write("riffle.toml",
+              "[cluster]\ninsecure = true\njoin = [\"" + at + "\"]\n" + times);
   REQUIRE(eventually([&] { return list_of(o.folder).size() == 2; }));
   const auto mine = list_of(o.folder);
   REQUIRE(mine.size() == 2);
@@ -81,7 +81,9 @@ TEST_CASE("nodes that have joined a server are listed and drained through it") {
   CHECK(no_node.err.find("it is no node") != std::string::npos);
   CHECK(drain(o, "alpha").status == 0);
   CHECK(a.run->wait().status == 0);
-  CHECK(drain(o, "alpha").status != 0);  // it is gone
+  const auto gone = drain(o, "alpha");
+  CHECK(gone.status == 1);
+  CHECK(gone.err.find("there is no node alpha") != std::string::npos);
 }
 
 TEST_CASE("of two nodes of one name the one at an address is drained") {
@@ -99,8 +101,7 @@ TEST_CASE("of two nodes of one name the one at an address is drained") {
 
 TEST_CASE("two addresses of one process are one process") {
   const node_process a{"alpha"};
-  const auto named =
-      "localhost" + a.address.substr(a.address.rfind(':'));
+  const auto named = "localhost" + a.address.substr(a.address.rfind(':'));
   origin o{{a.address, named}, {{"look", {{"what", "1"}}}}};
   const auto list = riffle::testing::riffle(o.folder, {"nodes", "list"});
   CHECK(list.status == 0);
@@ -170,7 +171,7 @@ TEST_CASE("nothing that a killed origin gave a node acts after its recovery") {
 TEST_CASE("who says too much before a greeting, or nothing, is told of") {
   const node_process a{"alpha"};
   std::string header(40, '\0');
-  header[0] = 1;     // a client's handshake
+  header[0] = 1;       // a client's handshake
   header[5] = '\x10';  // of 1 MiB
   talk_to(a.address, header, 5s);
   CHECK(eventually([&] {

@@ -217,7 +217,8 @@ TEST_CASE("what changes something for others runs in a process") {
 TEST_CASE("pieces of a node's output are kept in their order, on any threads") {
   kept_pieces x;
   for (int i = 0; i < 4; ++i)
-    x.give(static_cast<std::uint64_t>(i) * 3, std::string(3, 'a' + static_cast<char>(i)));
+    x.give(static_cast<std::uint64_t>(i) * 3,
+           std::string(3, 'a' + static_cast<char>(i)));
   x.aside->run_all();
   CHECK(x.answers == std::vector<bool>(4, true));
   CHECK(x.text() == "aaabbbcccddd");

@@ -200,13 +200,15 @@ std::vector<std::string> addresses_of(const config::config& x) {
   return {x.cluster.listen};
 }
 
+bool is_lost(const observed_node& x) { return x.status.state == "lost"; }
+
 int no_such_node(const nodes_command& x, const std::vector<observed_node>& all,
                  console& io) {
   std::vector<std::string> there;
   for (const auto& one : all)
-    there.push_back(one.problem.empty()
-                        ? one.who.name
-                        : one.address + " (" + one.problem + ")");
+    there.push_back(!one.problem.empty()
+                        ? one.address + " (" + one.problem + ")"
+                        : one.who.name + (is_lost(one) ? " (lost)" : ""));
   io.complain("there is no node " + x.name +
               "; there are: " + join_some(there));
   return failed;
@@ -219,7 +221,7 @@ int drain(const nodes_command& x, observation how,
   if (!all) return report(all.error(), io);
   std::vector<observed_node> found;
   for (const auto& one : *all)
-    if (one.problem.empty() &&
+    if (one.problem.empty() && !is_lost(one) &&
         (one.who.name == x.name || (one.via.empty() && one.address == x.name)))
       found.push_back(one);
   if (found.empty()) return no_such_node(x, *all, io);
