@@ -10,11 +10,12 @@
 //   node -> origin       offers, at first and when they change
 //   both                 ping, answered by a pong, each heartbeat
 //   origin -> node       (tag, assignment), (tag, stop), (tag, ack), piece_ack
-//   node -> origin       (tag, started), (tag, progress), (tag, done),
-//                        (tag, lost), piece
+//   node -> origin       (tag, taken), (tag, started), (tag, progress),
+//                        (tag, done), (tag, lost), piece
 //   origin -> node       fenced: what you had from me was taken from you; the
 //                        node ends it, and greets anew with another epoch
-//   observer -> node     ask_status, ask_drain
+//   observer -> both     ask_status, ask_drain; the latter also from a process
+//                        to its node, for an observer
 //
 // `hello` begins with its version and keeps its place: both ends have the same
 // version, or they do not talk.
@@ -30,7 +31,7 @@
 namespace riffle::cluster {
 
 /// Counts the changes of the values here and of when they are sent.
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 struct hello {
   std::uint32_t version = cluster::version;
@@ -121,6 +122,9 @@ struct tag {
   bool operator==(const tag&) const = default;
 };
 
+/// The node has the call, which may have to wait there.
+struct taken {};
+
 /// A part of a call's whole output. They come before its result.
 struct piece {
   std::uint64_t offset = 0;
@@ -143,12 +147,32 @@ struct fenced {
 };
 
 struct ask_status {};
-struct ask_drain {};
+
+/// Take no more calls, and end when there are none.
+struct ask_drain {
+  std::string node{};  ///< not the one that is asked, but this one of its nodes
+
+  bool operator==(const ask_drain&) const = default;
+};
+
+/// A node, as a process knows it that uses it.
+struct node_status {
+  std::string name{};
+  std::string state{};    ///< up draining lost
+  std::string program{};  ///< version of Riffle, for people
+  std::vector<std::string> labels{};
+  std::vector<tool_load> loads{};
+  duration round_trip{};  ///< 0: not known
+  std::int64_t since_ms = 0;
+
+  bool operator==(const node_status&) const = default;
+};
 
 struct status {
   std::string state{};  ///< up draining
   std::vector<tool_load> loads{};
   std::vector<std::string> origins{};  ///< who uses it
+  std::vector<node_status> nodes{};    ///< whom it uses
 
   bool operator==(const status&) const = default;
 };
@@ -170,11 +194,18 @@ inline auto fields(tool_load& x) {
 }
 inline auto fields(pong& x) { return std::tie(x.number, x.loads); }
 inline auto fields(tag& x) { return std::tie(x.epoch, x.token); }
+inline auto fields(taken&) { return std::tie(); }
 inline auto fields(piece& x) { return std::tie(x.offset, x.bytes); }
 inline auto fields(piece_ack& x) { return std::tie(x.stop); }
 inline auto fields(fenced& x) { return std::tie(x.epoch); }
 inline auto fields(ask_status&) { return std::tie(); }
-inline auto fields(ask_drain&) { return std::tie(); }
-inline auto fields(status& x) { return std::tie(x.state, x.loads, x.origins); }
+inline auto fields(ask_drain& x) { return std::tie(x.node); }
+inline auto fields(node_status& x) {
+  return std::tie(x.name, x.state, x.program, x.labels, x.loads, x.round_trip,
+                  x.since_ms);
+}
+inline auto fields(status& x) {
+  return std::tie(x.state, x.loads, x.origins, x.nodes);
+}
 
 }  // namespace riffle::cluster

@@ -76,6 +76,7 @@ void call_host_state::on_assignment(from_origin& from, work::assignment& x) {
   calls.emplace(key, hosted{from.link, from.tag, x.run, x.call.tool});
   ++loads[x.call.tool].waiting;
   setup.leases->add(x.call.id, from.lease);
+  say(calls.at(key), cluster::taken{});
   admit(call_admitted{from.link, from.tag, std::move(x), {}});
 }
 
@@ -113,6 +114,7 @@ void call_host_state::on_admitted(call_admitted& x) {
     return forget(key);
   }
   call.limit = x.given.call.limits.timeout;
+  call.idle = x.given.call.limits.idle_timeout;
   work_of(call.run)->hand_over(x.given.epoch, key.first, key.second);
   if (watched.insert(call.pool.address()).second) self->monitor(call.pool);
   tell_load();
@@ -199,15 +201,27 @@ void call_host_state::on_started(work::started& x) {
   }
   if (call->limit > duration{})
     self->delayed_send(self, call->limit, call_overdue{x.id, x.attempt});
+  call->last_sign = now();
+  if (call->idle > duration{})
+    self->delayed_send(self, call->idle, call_overdue{x.id, x.attempt, true});
   say(*call, std::move(x));
   tell_load();
 }
 
-/// The origin has a limit of its own; this is the node's.
+/// The origin has limits of its own; these are the node's.
 void call_host_state::on_overdue(const call_overdue& x) {
   auto* call = find(x.id, x.attempt);
-  if (call == nullptr) return;
-  call->overdue = true;
+  if (call == nullptr || call->overdue) return;
+  const auto rest = call->last_sign + call->idle - now();
+  if (x.idle && rest > duration{})  // it said something meanwhile
+    return self->delayed_send(self, rest, call_overdue{x});
+  call->overdue =
+      error{errc::timeout, name,
+            x.idle ? "the call was silent for longer than " +
+                         duration_text(call->idle) +
+                         ", the limit of its node (idle_timeout)"
+                   : "the call took longer than " + duration_text(call->limit) +
+                         ", the time limit of its node"};
   self->send(call->pool, work::stop{x.id, x.attempt});
 }
 
@@ -215,6 +229,7 @@ void call_host_state::on_progress(work::progress& x) {
   auto* call = find(x.id, x.attempt);
   if (call == nullptr) return;
   call->worker = caf::actor_cast<tool_worker_actor>(self->current_sender());
+  call->last_sign = now();
   say(*call, std::move(x));
 }
 
@@ -224,10 +239,7 @@ void call_host_state::on_done(work::done& x) {
   if (call == nullptr) return;
   if (call->overdue && x.result.how != outcome::ok) {
     x.result.how = outcome::timed_out;
-    x.result.err =
-        error{errc::timeout, name,
-              "the call took longer than " + duration_text(call->limit) +
-                  ", the time limit of its node"};
+    x.result.err = call->overdue;
   }
   if (call->ended && x.result.how != outcome::ok) {
     if (call->started) {

@@ -50,8 +50,10 @@ struct call_host_state {
     std::string tool;
     tool_pool_actor pool{};  ///< null: it is not admitted yet
     duration limit{};        ///< of time, the shorter of both sides'; 0: none
-    bool overdue = false;
-    bool ended = false;  ///< by the node, which is told to end
+    duration idle{};         ///< of silence, the same
+    time_point last_sign{};
+    std::optional<error> overdue{};  ///< which of them is over
+    bool ended = false;              ///< by the node, which is told to end
     bool started = false;
     tool_worker_actor worker{};  ///< who wants the acks of its progress
   };
@@ -83,6 +85,7 @@ struct call_host_state {
   void on_pool_down(const caf::down_msg& x);
   void on_drain();
   void stop_all();
+  [[nodiscard]] time_point now() const { return self->clock().now(); }
 
   /// `again`: it may run at another place.
   void refuse(link_number link, const cluster::tag& tag, const attempt_key& key,

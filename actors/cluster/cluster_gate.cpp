@@ -31,9 +31,7 @@ void cluster_gate_state::to_worker(const cluster::tag& tag, X& x) {
     return self->send(worker->second, tag, std::move(x));
   ++late;
   ++at.dropped;
-  measure(metric::node_events, 1,
-          {{metric_key::node_event, "late_answer"},
-           {metric_key::node_name, at.who.name}});
+  measure_node("late_answer", at.who);
   log_info(op, "an answer of node " + at.who.name +
                    " came too late or was not asked for, and is dropped (" +
                    std::to_string(late) + " so far)");
@@ -110,9 +108,24 @@ void cluster_gate_state::on_ask_status() {
   out.state = draining ? "draining" : "up";
   out.loads = loads;
   for (const auto& [number, x] : links)
-    if (x.at == phase::joined && !x.who.observer)
+    if (x.at == phase::joined && !x.who.observer && !x.is_node)
       out.origins.push_back(x.who.name);
+  for (auto& x : views(true))
+    out.nodes.push_back({x.name, x.state, x.program, x.labels, x.loads,
+                         x.round_trip.value_or(duration{}), x.since_ms});
   self->send(from->second.peer, std::move(out));
+}
+
+void cluster_gate_state::on_ask_drain(const cluster::ask_drain& x) {
+  const auto* from = sender();
+  if (from == nullptr || from->second.at != phase::joined) return;
+  if (x.node.empty()) {
+    if (setup.on_drain_asked) setup.on_drain_asked();
+    return;
+  }
+  for (const auto& [number, node] : links)
+    if (node.at == phase::joined && node.is_node && node.who.name == x.node)
+      self->send(node.peer, cluster::ask_drain{});
 }
 
 void cluster_gate_state::on_begin_drain() {
@@ -166,6 +179,7 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
   return {
       [&st](const tick&) { st.on_tick(); },
       [&st](dialed& x) { st.on_dialed(x); },
+      [&st](dial_connected& x) { st.connected.insert(std::move(x.address)); },
       [&st](cluster::hello& x) { st.on_hello(x); },
       [&st](const cluster::terms& x) { st.on_terms(x); },
       [&st](const cluster::refusal& x) { st.on_refusal(x); },
@@ -177,18 +191,17 @@ caf::behavior cluster_gate(caf::stateful_actor<cluster_gate_state>* self,
       [host](const cluster::tag& t, work::stop& x) { host(t, x); },
       [host](const cluster::tag& t, work::ack& x) { host(t, x); },
       [host](const cluster::tag& t, cluster::piece_ack& x) { host(t, x); },
+      [worker](const cluster::tag& t, cluster::taken& x) { worker(t, x); },
       [worker](const cluster::tag& t, work::started& x) { worker(t, x); },
       [worker](const cluster::tag& t, work::progress& x) { worker(t, x); },
       [worker](const cluster::tag& t, work::done& x) { worker(t, x); },
       [worker](const cluster::tag& t, work::lost& x) { worker(t, x); },
       [worker](const cluster::tag& t, cluster::piece& x) { worker(t, x); },
       [&st](const cluster::ask_status&) { st.on_ask_status(); },
-      [&st](const cluster::ask_drain&) {
-        if (auto* from = st.sender(); from && st.setup.on_drain_asked)
-          st.setup.on_drain_asked();
-      },
+      [&st](const cluster::ask_drain& x) { st.on_ask_drain(x); },
       [&st](to_peer& x) { st.on_to_peer(x); },
       [&st](give_call& x) { st.on_give(x); },
+      [&st](const deaf_node& x) { st.on_deaf(x); },
       [&st](const drop_token& x) { st.on_drop(x); },
       [&st](host_load& x) { st.on_load(x); },
       [&st](const begin_drain&) { st.on_begin_drain(); },

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/cluster/node_board.hpp"
@@ -85,7 +88,8 @@ struct cluster_gate_state {
     caf::actor peer;
     phase at = phase::greeting;
     std::string address{};  ///< that was dialled; empty: the peer dialled
-    cluster::hello who{};   ///< of the peer, once it said so
+    std::vector<std::string> also{};  ///< others of `join` that lead to it
+    cluster::hello who{};             ///< of the peer, once it said so
     core::peer_watch watch;
     time_point begun{};
     std::uint64_t our_epoch = 0;  ///< of what we run for it
@@ -95,6 +99,7 @@ struct cluster_gate_state {
     bool origin_gone = false;  ///< what it had here was ended
     bool draining = false;
     bool offered = false;  ///< what it has, or that it has nothing
+    bool is_node = false;  ///< it had something
     bool unused = false;   ///< of some of it the board knows why not
     std::map<std::string, node_tool> tools{};
     std::map<std::string, caf::actor> tokens{};
@@ -114,6 +119,9 @@ struct cluster_gate_state {
   void on_fenced(const cluster::fenced& x);
   void wait_no_more(link_number number);
   void tell_if_known();
+  [[nodiscard]] bool is_known(const std::string& address,
+                              const core::dial_plan& plan) const;
+  void on_own_address(const std::string& address);
   void on_peer_down(const caf::down_msg& x);
   void watch_link(link_number number, link& x);
   std::pair<const link_number, link>& add_link(caf::actor peer,
@@ -128,7 +136,8 @@ struct cluster_gate_state {
   static std::string both_called(const std::string& name);
   void join(link& x);
   void refuse(link_number number, const std::string& why);
-  void fence(link& x);
+  void fence(link_number number, link& x, const std::string& why);
+  void on_deaf(const deaf_node& x);
   void drop(link_number number, const std::string& why);
   void end_origin(link_number number, link& x, const std::string& why);
 
@@ -138,6 +147,9 @@ struct cluster_gate_state {
   void leave(link& x, const std::string& why, bool lost);
   void tell_tools();
   void tell_nodes();
+  [[nodiscard]] std::vector<node_view> views(bool nodes_alone) const;
+  void forget_the_oldest_lost();
+  void measure_node(std::string_view event, const cluster::hello& x);
   void heard(link& x);
   void offer_to(const link& x);
 
@@ -152,6 +164,7 @@ struct cluster_gate_state {
   void end_when_heard();
   void on_load(host_load& x);
   void on_ask_status();
+  void on_ask_drain(const cluster::ask_drain& x);
   void on_begin_drain();
 
   /// The link of who sent the message; null: nobody we know.
@@ -166,7 +179,11 @@ struct cluster_gate_state {
   /// Of tools of nodes, also those that are closed and end soon.
   std::map<caf::actor_addr, tool_pool_actor> pools;
   std::map<std::string, core::dial_plan> targets;
-  std::map<std::string, node_view> lost_nodes;
+  std::set<std::string> connected;  ///< of these, who has yet to greet
+  std::optional<time_point> first_offer;
+  std::map<std::string, node_view> lost_nodes;  ///< some; see `most_lost`
+  std::deque<std::string> lost_order;           ///< the longest lost first
+  std::set<std::string> counted_names;          ///< with a counter of their own
   link_number last_link = 0;
   /// Of what we run for anybody. It begins anew with no link, so that what was
   /// recorded of one is nothing on another.

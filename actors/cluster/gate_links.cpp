@@ -31,13 +31,6 @@ std::string in_ms(duration x) {
          " ms";
 }
 
-/// Of what nodes do; nobody asks how often an observer looks.
-void measure_node(std::string_view event, const cluster::hello& x) {
-  if (!x.observer)
-    measure(metric::node_events, 1,
-            {{metric_key::node_event, event}, {metric_key::node_name, x.name}});
-}
-
 }  // namespace
 
 std::pair<const link_number, cluster_gate_state::link>*
@@ -64,12 +57,16 @@ void cluster_gate_state::on_tick() {
   for (const auto number : all)
     if (const auto i = links.find(number); i != links.end())
       watch_link(number, i->second);
+  tell_if_known();
   const auto next =
       std::min<duration>(setup.watch.heartbeat, std::chrono::milliseconds{100});
   self->delayed_send(self, next, tick{});
 }
 
 void cluster_gate_state::on_dialed(dialed& x) {
+  connected.erase(x.address);
+  if (x.gate && x.gate->address() == self->address())
+    return on_own_address(x.address);
   auto& plan = targets[x.address];
   if (!x.gate) {
     plan.on_failed(now(), setup.random01());
@@ -83,22 +80,15 @@ void cluster_gate_state::on_dialed(dialed& x) {
   plan.on_linked();
   auto peer = caf::actor_cast<caf::actor>(x.gate);
   const auto known = by_peer.find(peer.address());
-  if (known != by_peer.end()) {  // it has dialled us meanwhile
-    links.at(known->second).address = x.address;
-    return;
+  if (known != by_peer.end()) {  // it has dialled us, or has two addresses
+    auto& link = links.at(known->second);
+    if (link.address.empty())
+      link.address = x.address;
+    else
+      link.also.push_back(x.address);
+    return tell_if_known();
   }
   greet(add_link(std::move(peer), x.address).second);
-}
-
-void cluster_gate_state::tell_if_known() {
-  if (!setup.on_known) return;
-  const auto known = [this](const auto& target) {
-    return target.second.failures() > 0 ||
-           std::ranges::any_of(links, [&](const auto& x) {
-             return x.second.address == target.first && x.second.offered;
-           });
-  };
-  if (std::ranges::all_of(targets, known)) std::exchange(setup.on_known, {})();
 }
 
 std::pair<const link_number, cluster_gate_state::link>&
@@ -185,7 +175,9 @@ void cluster_gate_state::on_terms(const cluster::terms& x) {
 
 void cluster_gate_state::refuse(link_number number, const std::string& why) {
   auto& x = links.at(number);
-  log_warn(op, "a process at the cluster's port is refused: " + why);
+  log_warn(op, (x.address.empty() ? "a process at the cluster's port"
+                                  : "the process at " + x.address) +
+                   std::string{" is refused: "} + why);
   self->send(x.peer, cluster::refusal{why});
   drop(number, why);
 }
@@ -250,9 +242,7 @@ void cluster_gate_state::watch_link(link_number number, link& x) {
     end_origin(number, x, "it is silent");
   if (!x.watch.is_silent(now())) return;
   if (x.at == phase::greeting) return drop(number, "it does not answer");
-  if (x.at != phase::joined) return;
-  fence(x);
-  wait_no_more(number);
+  if (x.at == phase::joined) fence(number, x, {});
 }
 
 /// For its last words, at the end of this process.
@@ -296,21 +286,34 @@ void cluster_gate_state::on_pong(cluster::pong& x) {
 
 /// Its silence lasted too long: what it answers from here on is dropped, until
 /// it has greeted with another epoch. It is told at once, for it may still
-/// hear.
-void cluster_gate_state::fence(link& x) {
+/// hear. `why`: it is not that silence.
+void cluster_gate_state::fence(link_number number, link& x,
+                               const std::string& why) {
   const auto silent = now() - x.watch.heard();
-  log_error(op, named(x.who) +
-                    (silent >= setup.watch.timeout
-                         ? " is silent for " + in_ms(silent)
-                         : " answers nothing for " +
+  log_error(op, named(x.who) + " " +
+                    (!why.empty() ? why
+                     : silent >= setup.watch.timeout
+                         ? "is silent for " + in_ms(silent)
+                         : "answers nothing for " +
                                in_ms(now() - x.watch.confirmed())) +
                     ": fenced" + with_epoch(x.who));
   measure_node("fenced", x.who);
   count(x, false);
-  leave(x, "it is silent", true);
+  leave(x, why.empty() ? "it is silent" : "it " + why, true);
   x.at = phase::fenced;
   self->send(x.peer, cluster::fenced{x.who.epoch});
   tell_nodes();
+  wait_no_more(number);
+}
+
+/// A message was lost on a link that goes on: of a stream of bytes that
+/// somebody changed.
+void cluster_gate_state::on_deaf(const deaf_node& x) {
+  const auto i = links.find(x.link);
+  if (i == links.end() || i->second.at != phase::joined ||
+      i->second.who.epoch != x.epoch)
+    return;
+  fence(x.link, i->second, "did not say that it has a call");
 }
 
 /// We were: what the peer gave us it has given up.
@@ -367,9 +370,11 @@ void cluster_gate_state::drop(link_number number, const std::string& why) {
   // Both dialled at once, and each closed what the other had: the smaller name
   // dials, the other one waits for it.
   const bool crossed = now() - x.begun < crossing && setup.me.name > x.who.name;
-  if (const auto plan = targets.find(x.address); plan != targets.end())
-    plan->second.on_failed(now(), setup.random01(),
-                           crossed ? 2 * crossing : duration{});
+  x.also.push_back(x.address);
+  for (const auto& address : x.also)
+    if (const auto plan = targets.find(address); plan != targets.end())
+      plan->second.on_failed(now(), setup.random01(),
+                             crossed ? 2 * crossing : duration{});
   links.erase(found);
   tell_if_known();
   wait_no_more(number);

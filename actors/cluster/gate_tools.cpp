@@ -13,7 +13,59 @@ namespace {
 
 constexpr const char* op = "cluster";
 
+/// What joins and leaves under a name of its own each time fills no memory.
+constexpr std::size_t most_lost = 64;
+constexpr std::size_t most_counted = 256;
+
+/// So long after one has said what it has, an address whose host does not
+/// answer at all keeps no run back: what is there takes connections at once.
+constexpr auto silence_of_hosts = std::chrono::milliseconds{250};
+
 }  // namespace
+
+/// Of what nodes do; nobody asks how often an observer looks.
+void cluster_gate_state::measure_node(std::string_view event,
+                                      const cluster::hello& x) {
+  if (x.observer) return;
+  const bool own =
+      counted_names.contains(x.name) || (counted_names.size() < most_counted &&
+                                         counted_names.insert(x.name).second);
+  measure(metric::node_events, 1,
+          {{metric_key::node_event, event},
+           {metric_key::node_name, own ? std::string_view{x.name} : "others"}});
+}
+
+/// It has said what it has, or did not answer.
+bool cluster_gate_state::is_known(const std::string& address,
+                                  const core::dial_plan& plan) const {
+  if (plan.failures() > 0) return true;
+  const auto leads_there = [&](const link& x) {
+    return x.address == address ||
+           std::ranges::find(x.also, address) != x.also.end();
+  };
+  const auto to = std::ranges::find_if(
+      links, [&](const auto& x) { return leads_there(x.second); });
+  if (to != links.end()) return to->second.offered;
+  return first_offer && now() >= *first_offer + silence_of_hosts &&
+         !connected.contains(address);
+}
+
+void cluster_gate_state::tell_if_known() {
+  if (!setup.on_known) return;
+  if (std::ranges::all_of(targets, [this](const auto& x) {
+        return is_known(x.first, x.second);
+      }))
+    std::exchange(setup.on_known, {})();
+}
+
+/// Whoever joins itself would be its own origin.
+void cluster_gate_state::on_own_address(const std::string& address) {
+  log_warn(op, address +
+                   " (cluster.join) leads to this process itself: it is left "
+                   "out; give the addresses of others");
+  targets.erase(address);
+  tell_if_known();
+}
 
 std::string cluster_gate_state::both_called(const std::string& name) {
   return "both are called `" + name + "`; set cluster.name";
@@ -46,22 +98,22 @@ void cluster_gate_state::offer_to(const link& x) {
 
 void cluster_gate_state::on_offers(cluster::offers& x) {
   auto* from = sender();
-  if (from == nullptr || from->second.at != phase::joined || !setup.spawn_pool)
-    return;
+  if (from == nullptr || from->second.at != phase::joined) return;
   auto& [number, at] = *from;
+  at.is_node = at.is_node || !x.tools.empty();
+  if (!setup.spawn_pool) return;
   if (!x.tools.empty())
     if (const auto why = name_problem_of(at)) return refuse(number, *why);
   const bool was_draining = std::exchange(at.draining, x.draining);
   leave(at, x.draining ? "drained" : "changed", false);
   for (const auto& offer : x.tools) add_tool(number, at, offer);
   at.offered = true;
+  if (!first_offer && !x.tools.empty()) first_offer = now();
   if (x.draining && !was_draining) {
     log_info(op, "node " + at.who.name +
                      " is drained: it takes no more calls (epoch " +
                      std::to_string(at.who.epoch) + ")");
-    measure(metric::node_events, 1,
-            {{metric_key::node_event, "drained"},
-             {metric_key::node_name, at.who.name}});
+    measure_node("drained", at.who);
   }
   tell_tools();
   tell_nodes();
@@ -131,12 +183,26 @@ void cluster_gate_state::leave(link& x, const std::string& why, bool lost) {
       setup.orphan_after + setup.kill_grace + setup.watch.heartbeat;
   for (const auto& [address, worker] : told)
     self->send(worker, link_lost{why, may_act});
+  std::erase(lost_order, x.who.name);
+  lost_order.push_back(x.who.name);
   auto& gone = lost_nodes[x.who.name];
   gone.name = x.who.name;
   gone.state = "lost";
   gone.program = x.who.program;
   gone.labels = x.who.labels;
+  gone.since_ms = x.who.since_ms;
+  forget_the_oldest_lost();
   tell_tools();
+}
+
+void cluster_gate_state::forget_the_oldest_lost() {
+  // Those that are back stand there as well.
+  std::erase_if(lost_order,
+                [&](const auto& name) { return !lost_nodes.contains(name); });
+  while (lost_order.size() > most_lost) {
+    lost_nodes.erase(lost_order.front());
+    lost_order.pop_front();
+  }
 }
 
 void cluster_gate_state::tell_tools() {
@@ -147,11 +213,12 @@ void cluster_gate_state::tell_tools() {
   setup.on_tools(all);
 }
 
-void cluster_gate_state::tell_nodes() {
-  if (!setup.on_nodes) return;
+/// As this process knows them. Not alone nodes: all that joined.
+std::vector<node_view> cluster_gate_state::views(bool nodes_alone) const {
   std::vector<node_view> all;
   for (const auto& [number, x] : links) {
     if (x.at == phase::greeting || x.who.observer) continue;
+    if (nodes_alone && !x.is_node) continue;
     all.push_back({x.who.name,
                    x.at == phase::fenced ? "lost"
                    : x.draining          ? "draining"
@@ -162,7 +229,11 @@ void cluster_gate_state::tell_nodes() {
   for (const auto& [name, x] : lost_nodes)
     if (std::ranges::find(all, name, &node_view::name) == all.end())
       all.push_back(x);
-  setup.on_nodes(all);
+  return all;
+}
+
+void cluster_gate_state::tell_nodes() {
+  if (setup.on_nodes) setup.on_nodes(views(false));
 }
 
 }  // namespace riffle

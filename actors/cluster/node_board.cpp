@@ -68,6 +68,16 @@ error node_board::problem(const std::string& tool) const {
   return places_.problem(tool, wall_());
 }
 
+void node_board::set_patience(duration x) {
+  const std::lock_guard lock{mutex_};
+  patience_ = x;
+}
+
+duration node_board::patience() const {
+  const std::lock_guard lock{mutex_};
+  return patience_;
+}
+
 bool node_board::has(const std::string& tool) const {
   const std::lock_guard lock{mutex_};
   return places_.has(tool);

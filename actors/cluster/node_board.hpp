@@ -39,10 +39,15 @@ class node_board {
   [[nodiscard]] bool has(const std::string& tool) const;
   [[nodiscard]] error problem(const std::string& tool) const;
 
+  /// How long a node may still run what it was given, if it hears nothing.
+  void set_patience(duration x);
+  [[nodiscard]] duration patience() const;
+
  private:
   const wall_clock wall_;
   mutable std::mutex mutex_;
   core::placement places_;
+  duration patience_{};
 };
 
 }  // namespace riffle

@@ -14,6 +14,9 @@ namespace riffle {
 
 namespace {
 
+/// A node says at once that it has a call; what is late is not lost.
+constexpr auto take_limit = std::chrono::seconds{10};
+
 /// Of its whole output a part is not kept here, whatever the node kept.
 void say_it_is_cut(call_result& x) {
   auto about = nlohmann::json::parse(x.metadata, nullptr, false);
@@ -47,6 +50,21 @@ void remote_worker_state::on_assignment(work::assignment& x,
   self->send(
       setup.gate,
       give_call{setup.link, {setup.epoch, std::move(token)}, std::move(x)});
+  self->delayed_send(self, take_limit, not_taken{id, calls.at(id).attempt});
+}
+
+void remote_worker_state::on_taken(const cluster::tag& tag) {
+  if (const auto i = tokens.find(tag.token); i != tokens.end())
+    calls.at(i->second).taken = true;
+}
+
+/// Whether it acts is not known: all that the node has of us is given up, as if
+/// it were silent.
+void remote_worker_state::on_not_taken(const not_taken& x) {
+  const auto i = calls.find(x.id);
+  if (i == calls.end() || i->second.attempt != x.attempt || i->second.taken)
+    return;
+  if (lost.empty()) self->send(setup.gate, deaf_node{setup.link, setup.epoch});
 }
 
 /// It did not begin: it is placed anew.
@@ -231,6 +249,10 @@ caf::behavior remote_worker(caf::stateful_actor<remote_worker_state>* self,
       },
       [&st](const work::stop& x) { st.on_stop(x); },
       [&st](const work::ack& x) { st.on_ack(x); },
+      [&st](const cluster::tag& tag, const cluster::taken&) {
+        st.on_taken(tag);
+      },
+      [&st](const not_taken& x) { st.on_not_taken(x); },
       [&st](const cluster::tag& tag, work::started& x) {
         st.on_started(tag, x);
       },

@@ -41,11 +41,14 @@ struct remote_worker_state {
     work_listeners who;
     std::shared_ptr<run_work> work;
     std::uint64_t reported = 0;  ///< the number of its last report
+    bool taken = false;          ///< the node said that it has it
     bool cut = false;            ///< of its whole output a part is not kept
   };
 
   void on_assignment(work::assignment& x, work_listeners& who);
   void on_refused(const call_refused& x);
+  void on_taken(const cluster::tag& tag);
+  void on_not_taken(const not_taken& x);
   void on_stop(const work::stop& x);
   void on_ack(const work::ack& x);
   void on_started(const cluster::tag& tag, work::started& x);

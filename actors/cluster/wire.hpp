@@ -17,11 +17,11 @@ using riffle::inspect;
 
 // CAF looks for a function of these types; they have no fields.
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ask_status&) {
+typename Inspector::result_type inspect(Inspector& f, taken&) {
   return f();
 }
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ask_drain&) {
+typename Inspector::result_type inspect(Inspector& f, ask_status&) {
   return f();
 }
 
@@ -41,6 +41,8 @@ CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::fenced))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_status))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::ask_drain))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::status))
+CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::node_status))
+CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::taken))
 CAF_ADD_TYPE_ID(riffle_cluster, (riffle::cluster::terms))
 
 CAF_END_TYPE_ID_BLOCK(riffle_cluster)
@@ -82,6 +84,19 @@ struct drop_token {
   std::string token;
 };
 
+/// remote_worker's own: by now its node should have said that it has the call.
+struct not_taken {
+  call_id id;
+  std::uint32_t attempt = 0;
+};
+
+/// remote_worker -> gate: the node of this link did not get a call, or we do
+/// not get what it says.
+struct deaf_node {
+  link_number link = 0;
+  std::uint64_t epoch = 0;
+};
+
 /// gate -> remote_worker: its node takes no more calls, and what it has is
 /// lost. `may_act_for`: so long what it had may still act.
 struct link_lost {
@@ -114,10 +129,12 @@ struct host_load {
   std::size_t calls = 0;
 };
 
-/// call_host's own: the node's own time limit of a call is over.
+/// call_host's own: the node's own time limit of a call is over, or that of its
+/// silence may be.
 struct call_overdue {
   call_id id;
   std::uint32_t attempt = 0;
+  bool idle = false;
 };
 
 /// call_host's own: whether this process lets a call run, which it may have
@@ -147,6 +164,11 @@ struct piece_kept {
   bool kept = true;
 };
 
+/// transport -> gate: somebody takes connections there; who it is comes later.
+struct dial_connected {
+  std::string address;
+};
+
 /// transport -> gate: what became of a dial.
 struct dialed {
   std::string address;
@@ -163,6 +185,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::drop_token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_admitted)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::admission_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::call_overdue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::not_taken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::deaf_node)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::link_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::origin_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::from_origin)
@@ -171,4 +195,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::end_drain)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::host_load)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::piece_read)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::piece_kept)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::dial_connected)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(riffle::dialed)

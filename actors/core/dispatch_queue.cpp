@@ -153,6 +153,10 @@ dispatch_effects dispatch_queue::on_intent_committed(const call_id& id,
   return out;
 }
 
+void dispatch_queue::on_placed(const call_id& id, bool at_node) {
+  if (auto* x = find(id)) x->at_node = at_node;
+}
+
 dispatch_effects dispatch_queue::on_started(const call_id& id,
                                             std::uint32_t attempt,
                                             time_point now) {
@@ -215,7 +219,9 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
   }
   end_work(*x);
   if (x->at == phase::stopping) {
-    settle(*x, failed(x->stop_as, *x->stop_error, attempt), out);
+    auto stopped = failed(x->stop_as, *x->stop_error, attempt);
+    stopped.took = now - x->started_at;
+    settle(*x, std::move(stopped), out);
   } else if (may_repeat(x->call) && attempt < x->call.limits.attempts) {
     const auto shift = std::min<std::uint32_t>(attempt - 1, 10);
     const auto delay = limits_.retry_base * (1u << shift);
@@ -229,12 +235,12 @@ dispatch_effects dispatch_queue::on_worker_lost(const call_id& id,
         may_repeat(x->call)
             ? "; it was tried " + std::to_string(attempt) + " times"
             : "; its outcome is unknown, check before you repeat it";
-    settle(*x,
-           failed(outcome::interrupted,
-                  {errc::interrupted, op,
-                   "the tool's worker was lost: " + reason + tail},
-                  attempt),
-           out);
+    auto lost = failed(
+        outcome::interrupted,
+        {errc::interrupted, op, "the tool's worker was lost: " + reason + tail},
+        attempt);
+    lost.took = now - x->started_at;
+    settle(*x, std::move(lost), out);
   }
   start_what_can(out, now);
   finish_drain(out);

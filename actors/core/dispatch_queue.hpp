@@ -42,6 +42,9 @@ struct dispatch_limits {
   /// After this, a stopped call whose worker does not answer settles anyway;
   /// longer than the kill ladder of process tools needs.
   duration abandon_after = std::chrono::seconds{8};
+  /// The same of a call at a node, which may act until it hears of the stop, or
+  /// notices that it hears nothing.
+  duration abandon_at_node = std::chrono::seconds{8};
   /// Pause before attempt n + 1: `retry_base` * 2^(n - 1).
   duration retry_base = std::chrono::milliseconds{100};
   /// So often a call is judged again because where it leads changed while it
@@ -108,6 +111,9 @@ class dispatch_queue {
   /// or asked for anew.
   dispatch_effects on_judged(const call_id& id, judged_call how,
                              time_point now);
+
+  /// Where the attempt that began last goes: to a node, or it stays here.
+  void on_placed(const call_id& id, bool at_node);
 
   dispatch_effects on_intent_committed(const call_id& id, std::uint32_t attempt,
                                        time_point now);
@@ -212,6 +218,7 @@ class dispatch_queue {
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
     bool orphaned = false;        ///< the same, and nobody can stop it
+    bool at_node = false;         ///< the same, on another machine
     bool cleared = false;         ///< judged just now
     std::uint32_t moves = 0;      ///< attempts that did not act, see `on_moved`
     outcome stop_as = outcome::cancelled;

@@ -97,6 +97,8 @@ std::optional<time_point> dispatch_queue::due(const entry& x) const {
       return first;
     }
     case phase::stopping:
+      return x.stopping_since +
+             (x.at_node ? limits_.abandon_at_node : limits_.abandon_after);
     case phase::withdrawing: return x.stopping_since + limits_.abandon_after;
     default: return {};
   }

@@ -16,6 +16,8 @@ constexpr std::string_view of_label = "label:";
 /// Sessions whose node is remembered; more forget the one that sorts first,
 /// which is the oldest: ids sort by time.
 constexpr std::size_t most_stuck = 100'000;
+/// Of a tool: nodes that had it are told, the newest.
+constexpr std::size_t most_lost = 16;
 /// Then a call of ours tries again a node that refused one.
 constexpr auto refusal_rest = std::chrono::seconds{10};
 
@@ -84,8 +86,17 @@ void placement::remove(const std::string& node, const std::string& why,
     x.unused.erase(node);
     if (x.places.erase(node) == 0) continue;
     x.lost[node] = {why, when};
+    if (x.lost.size() > most_lost)
+      x.lost.erase(std::ranges::min_element(
+          x.lost, {}, [](const auto& one) { return one.second.when.us; }));
   }
   std::erase_if(stuck_, [&](const auto& one) { return one.second == node; });
+  std::erase_if(labels_, [&](const auto& one) {
+    return std::ranges::none_of(tools_, [&](const auto& tool) {
+      return tool.second.places.contains(one.first) ||
+             tool.second.lost.contains(one.first);
+    });
+  });
 }
 
 void placement::add_unused(const std::string& node, const std::string& tool,

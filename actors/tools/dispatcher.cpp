@@ -85,6 +85,7 @@ void dispatcher_state::add_basis(tool_call& call) const {
 void dispatcher_state::act(core::begin_call& x) {
   add_basis(x.call);
   place(x.call);
+  queue.on_placed(x.call.id, !x.call.node.empty());
   const auto stage = x.await_commit ? storage::call_stage::intent
                                     : storage::call_stage::running;
   budget.on_begun(x.call.id);
@@ -350,9 +351,12 @@ dispatcher_actor::behavior_type dispatcher(
   auto& st = self->state;
   st.session_state = std::move(session_state);
   st.spec = std::move(spec);
-  core::dispatch_limits limits;
+  auto& limits = st.limits;
   limits.max_in_flight = st.spec->agent.max_calls_in_flight;
   limits.retry_base = st.spec->retry_base;
+  if (st.spec->nodes)
+    limits.abandon_at_node =
+        std::max(limits.abandon_after, st.spec->nodes->patience());
   st.queue = core::dispatch_queue{limits};
   st.budget = core::call_budget{st.spec->agent.budget.tool_calls};
   return {[&st](run_peers& x) { st.peers = std::move(x); },

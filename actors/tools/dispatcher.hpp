@@ -73,6 +73,7 @@ struct dispatcher_state {
   dispatcher_actor::pointer self;
   run_spec_ptr spec;
   run_peers peers;
+  core::dispatch_limits limits;
   core::dispatch_queue queue;
   std::vector<core::asked_call> asked;  ///< of this turn, in order
   core::call_budget budget;
@@ -107,6 +108,8 @@ struct dispatcher_state {
     std::uint32_t attempt = 0;
   };
   void came_back(const call_id& id, std::uint32_t attempt);
+  /// With work that nobody hears from.
+  [[nodiscard]] duration patience_with(const call_id& id) const;
   std::map<call_id, handed_over> at_pools;
   std::optional<time_point> next_tick;
 

@@ -32,10 +32,16 @@ void dispatcher_state::on(pool_replaced& x) {
     if (peers.work->take_back(peers.epoch, id, work.attempt))
       lost.push_back({id, work.attempt, "its worker pool failed: " + x.reason});
     else
-      self->delayed_send(self, core::dispatch_limits{}.abandon_after,
-                         orphan_due{id, work.attempt});
+      self->delayed_send(self, patience_with(id), orphan_due{id, work.attempt});
   }
   for (auto& call : lost) on(call);
+}
+
+duration dispatcher_state::patience_with(const call_id& id) const {
+  const auto at = node_of.find(id);
+  const bool at_node =
+      at != node_of.end() && at->second && !at->second->empty();
+  return at_node ? limits.abandon_at_node : limits.abandon_after;
 }
 
 void dispatcher_state::on(orphan_due& x) {

@@ -240,9 +240,10 @@ inline constexpr auto nodes = R"(Examples:
   riffle nodes list --output json --config origin.toml
   riffle nodes drain gpu-1
 
-Asks each address of cluster.join. 'drain' lets a node end: it takes no more
-calls, and ends when those that it has are done. Exit status: 0 all answered
-(drain: it is being drained), 1 not all did, 2 configuration.)";
+Asks each address of cluster.join, or who listens at cluster.listen, and shows
+what has joined these, too. 'drain' lets a node end, by its name or address: it
+takes no more calls, and ends when those that it has are done. Exit status: 0
+all answered (drain: it is being drained), 1 not all did, 2 configuration.)";
 
 inline constexpr auto cluster = R"(Examples:
   riffle cluster init certs origin gpu-1 gpu-2

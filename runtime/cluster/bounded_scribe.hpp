@@ -4,6 +4,7 @@
 // CAF's connections with a limit for frames.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,8 +75,28 @@ class strangers {
   void remove(int fd) { std::erase(open_, fd); }
   [[nodiscard]] std::size_t size() const noexcept { return open_.size(); }
 
+  /// One ended without a greeting: said at once, then with the others of some
+  /// seconds.
+  void tell_of_end(const std::string& address) {
+    ++silent_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_word_) return;
+    next_word_ = now + std::chrono::seconds{10};
+    log_info("cluster",
+             address + " connected and did not greet" +
+                 (silent_ == 1 ? ""
+                               : " (" + std::to_string(silent_) +
+                                     " connections since the last such "
+                                     "line)") +
+                 ": it is no Riffle of this version, or one of the two does "
+                 "not accept the other's certificate (cluster.tls)");
+    silent_ = 0;
+  }
+
  private:
   std::vector<int> open_;  ///< the oldest first
+  std::uint64_t silent_ = 0;
+  std::chrono::steady_clock::time_point next_word_{};
 };
 
 /// A connection whose peer cannot make this process reserve more than
@@ -94,10 +115,15 @@ class bounded_scribe : public caf::io::scribe {
         handshake_{handshake},
         among_{std::move(among)},
         stream_{loop, fd, std::forward<Ts>(policy)...} {
-    if (among_) among_->add(fd);
+    if (!among_) return;
+    among_->add(fd);
+    from_ = addr() + ":" + std::to_string(port());
   }
 
-  ~bounded_scribe() override { is_known(); }
+  ~bounded_scribe() override {
+    if (among_) among_->tell_of_end(from_);
+    is_known();
+  }
 
   void configure_read(caf::io::receive_policy::config how) override {
     const auto most = watch_.greeted()
@@ -164,6 +190,7 @@ class bounded_scribe : public caf::io::scribe {
   const std::uint64_t max_frame_;
   const bool handshake_;
   std::shared_ptr<strangers> among_;  ///< null: known, or dialled
+  std::string from_;                  ///< of a stranger
   bool begun_ = false;
   frame_watch watch_;
   caf::io::network::stream_impl<Policy> stream_;

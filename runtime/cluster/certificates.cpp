@@ -17,6 +17,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "runtime/base/log.hpp"
 #include "runtime/base/unique_fd.hpp"
 #include "runtime/cluster/cluster_net.hpp"
 
@@ -183,6 +184,11 @@ expected<certificate_files> add_certificate(const std::filesystem::path& folder,
           : nullptr;
   if (!made) return fail_ssl("the certificate cannot be made");
   const auto files = files_of(folder, name);
+  if (std::filesystem::exists(files.key) ||
+      std::filesystem::exists(files.certificate))
+    return fail(name + " has a certificate there already; for a new one move " +
+                files.certificate.string() + " and " + files.key.string() +
+                " away first (a certificate holds for two years)");
   if (auto done = write_both(files, key.get(), made.get()); !done)
     return unexpected{std::move(done.error())};
   return files;
@@ -199,6 +205,10 @@ expected<void> check_tls(const tls_files& x) {
                                     SSL_FILETYPE_PEM) != 1)
     return fail_ssl("cluster.tls.key: " + x.key +
                     " cannot be read, or is not the key of " + x.certificate);
+  struct stat about{};
+  if (::stat(x.key.c_str(), &about) == 0 && (about.st_mode & 0077U) != 0)
+    log_warn("cluster", "others of this machine may read " + x.key +
+                            " (cluster.tls.key): chmod 600 it");
   if (::SSL_CTX_load_verify_locations(context.get(), x.ca.c_str(), nullptr) !=
       1)
     return fail_ssl("cluster.tls.ca: " + x.ca +

@@ -117,6 +117,7 @@ class bounded_doorman : public net_of::doorman_impl {
 /// The socket of a dial, for whoever ends it when the peer says nothing.
 struct dial_socket {
   std::stop_token stop;
+  std::function<void()> connected;
   std::mutex mutex;
   unique_fd copy;
   std::string problem;
@@ -137,6 +138,7 @@ class own_middleman : public caf::io::middleman_actor_impl {
                                              std::uint16_t port) override {
     auto fd = tcp_dial(host, port, options_.dial_limit, socket_->stop);
     if (!fd) return fail(fd.error().message);
+    if (socket_->connected) socket_->connected();
     const std::lock_guard lock{socket_->mutex};
     socket_->copy = unique_fd{::dup(fd->get())};
     try {
@@ -179,6 +181,7 @@ struct dial_task {
   net_options options;
   std::stop_token stop;
   net::dial_done done;
+  std::function<void()> connected;
 };
 
 struct dial_state {
@@ -193,6 +196,7 @@ struct dial_state {
 void dial_once(caf::stateful_actor<dial_state>* self, const dial_task& task) {
   auto socket = std::make_shared<dial_socket>();
   socket->stop = task.stop;
+  socket->connected = task.connected;
   auto middleman = self->spawn<own_middleman, caf::detached>(
       broker_of(self->system()), task.options, socket);
   const auto end = [self, middleman, task](caf::strong_actor_ptr found,
@@ -309,11 +313,18 @@ expected<std::uint16_t> net::listen(const std::string& host, std::uint16_t port,
   return out;
 }
 
-void net::dial(const std::string& host, std::uint16_t port, dial_done done) {
+void net::dial(const std::string& host, std::uint16_t port, dial_done done,
+               std::function<void()> connected) {
+  dial_task task{host,
+                 port,
+                 options_,
+                 stop_.get_token(),
+                 std::move(done),
+                 std::move(connected)};
   system_.spawn(
-      [task =
-           dial_task{host, port, options_, stop_.get_token(), std::move(done)}](
-          caf::stateful_actor<dial_state>* self) { dial_once(self, task); });
+      [task = std::move(task)](caf::stateful_actor<dial_state>* self) {
+        dial_once(self, task);
+      });
 }
 
 }  // namespace riffle::cluster

@@ -61,7 +61,10 @@ class net {
   /// with the actor, or with null and why not in plain words.
   using dial_done =
       std::function<void(caf::strong_actor_ptr, const std::string& problem)>;
-  void dial(const std::string& host, std::uint16_t port, dial_done done);
+  /// `connected`: before that, once somebody there takes connections; may be
+  /// empty.
+  void dial(const std::string& host, std::uint16_t port, dial_done done,
+            std::function<void()> connected = {});
 
  private:
   caf::actor_system& system_;

@@ -101,7 +101,8 @@ void check_cluster(const config& x, const cluster_mistake& report) {
   if (!c.name.empty() && !is_node_name(c.name))
     report({"cluster", "name"}, in_quotes(c.name) +
                                     " is no name of a node: letters, digits, "
-                                    "\".\", \"_\", \"-\", at most 64");
+                                    "\".\", \"_\", \"-\", at most 64, and not "
+                                    "\"local\"");
   if (c.used() && !is_word(c.group, "._-"))
     report({"cluster", "group"}, in_quotes(c.group) + " is no name of a group");
   if (c.timeout <= c.heartbeat)
@@ -118,6 +119,11 @@ void check_cluster(const config& x, const cluster_mistake& report) {
   for (const auto& label : x.node.labels)
     if (!is_word(label, "._-"))
       report({"node", "labels"}, in_quotes(label) + " is no label");
+  auto tools = x.node.tools;
+  std::ranges::sort(tools);
+  if (const auto twice = std::ranges::adjacent_find(tools);
+      twice != tools.end())
+    report({"node", "tools"}, "names " + in_quotes(*twice) + " twice");
   const auto check_nodes = [&](std::vector<std::string> at,
                                const tool_config& t) {
     at.emplace_back("nodes");

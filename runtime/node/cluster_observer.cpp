@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/node/cluster_observer.hpp"
 
+#include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -55,6 +57,11 @@ struct observer_state {
 
 using observer = caf::stateful_actor<observer_state>;
 
+struct what_to_drain {
+  bool any = false;
+  std::string through;  ///< empty: whoever is asked
+};
+
 void on_dialed(observer* self, const dialed& x, const cluster::hello& me) {
   auto& st = self->state;
   const auto place = st.places.at(x.address);
@@ -64,27 +71,38 @@ void on_dialed(observer* self, const dialed& x, const cluster::hello& me) {
   auto gate = caf::actor_cast<caf::actor>(x.gate);
   if (!st.peers.emplace(gate.address(), observer_state::peer{place, gate, {}})
            .second)
-    return st.seen->settle(
-        [&] { st.seen->nodes[place].problem = "it is listed twice"; }, true);
+    return st.seen->settle([&] { st.seen->nodes[place].again = true; }, true);
   self->monitor(gate);
   self->send(gate, me);
 }
 
-void on_status(observer* self, const cluster::status& x,
-               const std::optional<std::string>& drain) {
+/// Whether the process has said that the node which shall end takes no more.
+bool is_drained(const cluster::status& x, const std::string& through) {
+  if (through.empty()) return x.state == "draining";
+  return std::ranges::none_of(x.nodes, [&](const auto& node) {
+    return node.name == through && node.state == "up";
+  });
+}
+
+void on_status(observer* self, cluster::status& x, const what_to_drain& drain) {
+  constexpr auto between_looks = std::chrono::milliseconds{20};
   auto& st = self->state;
   auto* from = st.find(self->current_sender());
   if (from == nullptr || from->closed) return;
-  st.seen->settle([&] { st.seen->nodes[from->place].status = x; }, false);
-  if (!drain || st.seen->nodes[from->place].who.name != *drain)
+  const bool is_node = !drain.through.empty() || !x.loads.empty();
+  const bool drained = is_drained(x, drain.through);
+  st.seen->settle([&] { st.seen->nodes[from->place].status = std::move(x); },
+                  false);
+  if (!drain.any || (drained && from->told_to_drain))
     return st.close(*from, "");
-  from->told_to_drain = true;
-  self->send(from->gate, cluster::ask_drain{});
+  if (!is_node) return st.close(*from, "it is no node: it offers no tools");
+  if (!std::exchange(from->told_to_drain, true))
+    self->send(from->gate, cluster::ask_drain{drain.through});
+  self->delayed_send(from->gate, between_looks, cluster::ask_status{});
 }
 
 caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
-                            cluster::hello me,
-                            std::optional<std::string> drain) {
+                            cluster::hello me, const what_to_drain& drain) {
   auto& st = self->state;
   st.seen = std::move(seen);
   for (std::size_t i = 0; i < st.seen->nodes.size(); ++i)
@@ -105,12 +123,13 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
         from->asked = std::chrono::steady_clock::now();
         self->send(from->gate, cluster::ping{1});
       },
-      [self, &st](const cluster::offers& x) {
+      [self, &st, drain](const cluster::offers& x) {
         auto* from = st.find(self->current_sender());
         if (from == nullptr) return;
         st.seen->settle([&] { st.seen->nodes[from->place].offered = x; },
                         false);
-        if (from->told_to_drain && x.draining) st.close(*from, "");
+        if (from->told_to_drain && x.draining && drain.through.empty())
+          st.close(*from, "");
       },
       [self](const cluster::ping& x) { return cluster::pong{x.number, {}}; },
       [self, &st](const cluster::pong&) {
@@ -121,7 +140,7 @@ caf::behavior observe_peers(observer* self, std::shared_ptr<picture> seen,
                         false);
         self->send(from->gate, cluster::ask_status{});
       },
-      [self, drain](const cluster::status& x) { on_status(self, x, drain); },
+      [self, drain](cluster::status& x) { on_status(self, x, drain); },
       [self, &st](const cluster::refusal& x) {
         if (auto* from = st.find(self->current_sender()))
           st.close(*from, "it refuses this process: " + x.reason);
@@ -137,6 +156,33 @@ struct observer_config : caf::actor_system_config {
   }
 };
 
+/// Nodes that nobody was asked about, but that somebody has who was asked.
+void add_others(std::vector<observed_node>& all) {
+  std::erase_if(all, [](const observed_node& x) { return x.again; });
+  std::vector<observed_node> more;
+  const auto has = [](const auto& some, const std::string& name) {
+    return std::ranges::any_of(some, [&](const observed_node& x) {
+      return x.problem.empty() && x.who.name == name;
+    });
+  };
+  for (const auto& one : all)
+    for (const auto& x : one.status.nodes) {
+      if (has(all, x.name) || has(more, x.name)) continue;
+      observed_node out;
+      out.via = one.who.name;
+      out.address = one.address;
+      out.who.name = x.name;
+      out.who.program = x.program;
+      out.who.labels = x.labels;
+      out.who.since_ms = x.since_ms;
+      out.status.state = x.state;
+      out.status.loads = x.loads;
+      if (x.round_trip > duration{}) out.round_trip = x.round_trip;
+      more.push_back(std::move(out));
+    }
+  std::ranges::move(more, std::back_inserter(all));
+}
+
 }  // namespace
 
 expected<std::vector<observed_node>> observe(const config::config& config,
@@ -145,17 +191,21 @@ expected<std::vector<observed_node>> observe(const config::config& config,
   if (!options) return unexpected{std::move(options.error())};
   options->dial_limit = std::min(options->dial_limit, how.limit);
   auto seen = std::make_shared<picture>();
-  for (const auto& address : config.cluster.join)
-    seen->nodes.push_back(
-        {address, "it did not answer in time", {}, {}, {}, {}});
+  for (const auto& address : how.addresses) {
+    observed_node one;
+    one.address = address;
+    one.problem = "it did not answer in time";
+    seen->nodes.push_back(std::move(one));
+  }
   seen->open = seen->nodes.size();
   observer_config settings{*options};
   caf::actor_system system{settings};
   {
     cluster::net net{system, *options};
-    auto who = system.spawn(observe_peers, seen,
-                            hello_of(config, how.program, true), how.drain);
-    for (const auto& address : config.cluster.join) {
+    auto who =
+        system.spawn(observe_peers, seen, hello_of(config, how.program, true),
+                     what_to_drain{how.drain, how.through});
+    for (const auto& address : how.addresses) {
       const auto [host, port] = config::split_address(address);
       net.dial(host, port,
                [who, address](caf::strong_actor_ptr found,
@@ -170,6 +220,7 @@ expected<std::vector<observed_node>> observe(const config::config& config,
     caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
   }
   const std::lock_guard lock{seen->mutex};
+  add_others(seen->nodes);
   return std::move(seen->nodes);
 }
 

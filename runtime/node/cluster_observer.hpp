@@ -20,17 +20,22 @@ struct observed_node {
   cluster::offers offered;
   cluster::status status;
   std::optional<duration> round_trip;
+  /// Who knows it, where it is not at an address of `cluster.join` itself.
+  std::string via{};
+  bool again = false;  ///< at an address before it in the list
 };
 
 struct observation {
   std::string program;  ///< version of Riffle, for people
   duration limit = std::chrono::seconds{5};
-  /// The node with this name is told to take no more calls, and to end.
-  std::optional<std::string> drain;
+  std::vector<std::string> addresses;
+  bool drain = false;   ///< they are told to take no more calls, and to end …
+  std::string through;  ///< … or this one of their nodes is
 };
 
-/// Each address of `cluster.join`, in its order. Blocks up to the limit. Fails
-/// with `invalid_config` where TLS cannot be.
+/// Each of the addresses, in their order, but one of each process; then the
+/// nodes that dial these (`via`). Blocks up to the limit. Fails with
+/// `invalid_config` where TLS cannot be.
 expected<std::vector<observed_node>> observe(const config::config& config,
                                              const observation& how);
 

@@ -18,6 +18,7 @@
 #include "runtime/config/cluster_checks.hpp"
 #include "runtime/config/home.hpp"
 #include "runtime/node/hosted_calls.hpp"
+#include "runtime/service/run_folder.hpp"
 #include "tools/remote_tool.hpp"
 
 namespace riffle {
@@ -54,7 +55,8 @@ std::function<void(const std::string&, caf::actor)> dial_by(cluster::net& net) {
         host, port,
         [to, address](caf::strong_actor_ptr found, const std::string& problem) {
           caf::anon_send(to, dialed{address, std::move(found), problem});
-        });
+        },
+        [to, address] { caf::anon_send(to, dial_connected{address}); });
   };
 }
 
@@ -116,8 +118,14 @@ cluster::hello hello_of(const config::config& config,
   return out;
 }
 
+duration patience_with_nodes(const config::config& config) {
+  const auto& x = config.cluster;
+  return x.timeout + x.heartbeat + service::node_patience(config);
+}
+
 void set_rules(node_board& board, const config::config& config,
                const tools::registry& own) {
+  board.set_patience(patience_with_nodes(config));
   const auto rule_of = [&](const std::string& name) {
     const auto& x = config.tools.of(name);
     return core::placement_rule{x.nodes, x.sticky == "session",
@@ -165,6 +173,8 @@ void cluster_part::use_others(gate_setup& gate, caf::actor_system& system,
                         worker_spawner spawn) {
     const auto& rules = config->supervision;
     pool_limits limits;
+    limits.abandon_after =
+        std::max(limits.abandon_after, patience_with_nodes(*config));
     limits.service = {rules.intensity,
                       rules.period,
                       {rules.backoff_base, rules.backoff_cap},

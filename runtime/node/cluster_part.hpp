@@ -90,6 +90,10 @@ class cluster_part {
   std::vector<cluster::tool_offer> offers_;
 };
 
+/// With a call on a node that was asked to stop: it is noticed to be gone, and
+/// what it had can act no more.
+duration patience_with_nodes(const config::config& config);
+
 /// What `tools.X` says about where its calls run.
 void set_rules(node_board& board, const config::config& config,
                const tools::registry& own);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
@@ -85,6 +86,52 @@ bool write_piece(const std::filesystem::path& file, const cluster::piece& x) {
   return ::lseek(fd.get(), static_cast<off_t>(x.offset), SEEK_SET) >= 0 &&
          write_all(fd.get(), x.bytes) == 0;
 }
+
+/// Jobs of one file one after the other, as they came, on threads that are
+/// several.
+class file_lines : public std::enable_shared_from_this<file_lines> {
+ public:
+  explicit file_lines(std::shared_ptr<executor> aside)
+      : aside_{std::move(aside)} {}
+
+  void add(const std::filesystem::path& file, std::function<void()> job) {
+    {
+      const std::lock_guard lock{mutex_};
+      auto& line = waiting_[file];
+      line.push_back(std::move(job));
+      if (line.size() > 1) return;  // behind the one that runs
+    }
+    go_on(file);
+  }
+
+ private:
+  void go_on(const std::filesystem::path& file) {
+    aside_->submit([me = shared_from_this(), file] { me->run_first(file); });
+  }
+
+  void run_first(const std::filesystem::path& file) {
+    std::function<void()> job;
+    {
+      const std::lock_guard lock{mutex_};
+      job = std::move(waiting_.at(file).front());
+    }
+    job();
+    {
+      const std::lock_guard lock{mutex_};
+      const auto line = waiting_.find(file);
+      line->second.pop_front();
+      if (line->second.empty()) {
+        waiting_.erase(line);
+        return;
+      }
+    }
+    go_on(file);
+  }
+
+  const std::shared_ptr<executor> aside_;
+  std::mutex mutex_;
+  std::map<std::filesystem::path, std::deque<std::function<void()>>> waiting_;
+};
 
 }  // namespace
 
@@ -253,12 +300,13 @@ std::function<void(const storage::call_record&)> node_wait(
 
 piece_keeper keep_in(std::filesystem::path outputs,
                      std::shared_ptr<executor> aside) {
-  return [outputs = std::move(outputs), aside = std::move(aside)](
+  return [outputs = std::move(outputs),
+          lines = std::make_shared<file_lines>(std::move(aside))](
              const call_id& call, cluster::piece x,
              std::function<void(bool)> done) {
     const auto file = tools::kept_file(outputs, call);
     if (!file) return done(false);
-    aside->submit([file = *file, x = std::move(x), done = std::move(done)] {
+    lines->add(*file, [file = *file, x = std::move(x), done = std::move(done)] {
       const bool kept = write_piece(file, x);
       std::error_code ignored;  // what cannot be kept whole is not kept
       if (!kept) std::filesystem::remove(file, ignored);

@@ -351,6 +351,9 @@ void node::open_front_door(worker_setup setup) {
   front.supervision = config_->supervision;
   front.max_runs = config_->runtime.max_runs;
   front.faults = faults_;
+  if (nodes_)
+    front.abandon_deadline =
+        std::max(front.abandon_deadline, 2 * patience_with_nodes(*config_));
   registry_actor_ = spawn_run_registry(actors, std::move(front));
   vitals_ = std::make_shared<service::vitals>(
       [this] { end_actors(caf::exit_reason::user_shutdown); });

@@ -123,6 +123,7 @@ void cluster_scene::make_origin() {
   gate.keep_piece = [this](const call_id& id, const cluster::piece& x,
                            const std::function<void(bool)>& done) {
     auto keep = [this, id, x, done] {
+      if (refuse_pieces) return done(false);
       auto& text = kept[id.value];
       text.resize(
           std::max<std::size_t>(text.size(), x.offset + x.bytes.size()));
@@ -171,7 +172,10 @@ void cluster_scene::make_node(const std::string& group) {
     host.places = {{"look", 2}};
     host.board = std::make_shared<work_board>();
     host.leases = leases;
-    host.admit = [this](tool_call&) { return refusal; };
+    host.admit = [this](tool_call& x) {
+      x.limits.idle_timeout = idle_at_node;
+      return refusal;
+    };
     host.admits_aside = [this](const std::string&) { return hold_admissions; };
     host.aside = [this](std::function<void()> job) {
       if (!hold_admissions) return job();
@@ -244,6 +248,7 @@ std::string cluster_scene::give(const std::string& id, effect eff,
   x.call.id = call_id{id};
   x.call.tool = "look";
   x.call.eff = eff;
+  x.call.idempotent = idempotent;
   x.call.limits.timeout = limit;
   x.call.arguments = "{}";
   work->hand_over(x.epoch, x.call.id, attempt);

@@ -75,6 +75,9 @@ struct cluster_scene {
   std::map<std::string, std::string> kept;  ///< outputs, by call
   std::shared_ptr<output_stream> output;    ///< of the next result
   std::optional<error> refusal;             ///< of the node, for all calls
+  duration idle_at_node{};       ///< what the node makes of that limit
+  bool idempotent = false;       ///< what is given is
+  bool refuse_pieces = false;    ///< the origin's disk is full
   bool hold_admissions = false;  ///< looks of the node, in `admissions`
   std::deque<std::function<void()>> admissions;
   node_times times;

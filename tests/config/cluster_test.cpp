@@ -46,7 +46,9 @@ TEST_CASE("clusters: each mistake says what to do") {
   check_one("[cluster]\njoin = [\"example.com:1\"]\ninsecure = true\n",
             "needs cluster.tls");
   check_one("[cluster]\nname = \"a b\"\n", "no name of a node");
-  check_one("[cluster]\nname = \"local\"\n", "no name of a node");
+  check_one("[cluster]\nname = \"local\"\n", "and not \"local\"");
+  check_one("[node]\ntools = [\"read\", \"grep\", \"read\"]\n",
+            "\"read\" twice");
   check_one("[cluster]\nheartbeat = \"3s\"\n", "longer than cluster.heartbeat");
   check_one("[cluster]\norphan_after = \"2s\"\n", "than cluster.timeout");
   check_one("[node]\nlabels = [\"a b\"]\n", "no label");

@@ -28,6 +28,7 @@ class pair_of_queues {
   pair_of_queues(unsigned seed, unsigned calls) : random_{seed}, most_{calls} {
     dispatch_limits limits;
     limits.max_in_flight = 1 + below(chance(50) ? 4 : 40);
+    limits.abandon_at_node = 13s;
     real_ = dispatch_queue{limits};
     obvious_ = obvious_queue{limits};
     if (chance(20)) restore();
@@ -84,6 +85,9 @@ class pair_of_queues {
 
   void see(const request_approval& x) { asked_.push_back(x.call); }
   void see(const begin_call& x) {
+    const bool at_node = chance(30);
+    real_.on_placed(x.call.id, at_node);
+    obvious_.on_placed(x.call.id, at_node);
     if (x.await_commit) intents_.push_back({x.call.id, x.attempt});
   }
   void see(const start_work& x) { works_.push_back({x.call.id, x.attempt}); }

@@ -64,6 +64,31 @@ TEST_CASE("a late start is no end of abandoned work") {
   CHECK(x.abandoned() == 0);
 }
 
+TEST_CASE("a call at a node is given up when it cannot act any more") {
+  dispatch_limits limits;
+  limits.abandon_at_node = 20s;
+  dispatch_queue x{limits};
+  x.on_call(read(a), t0);
+  x.on_call(read(b), t0);
+  x.on_placed(a, true);
+  x.on_cancel(a, t0);
+  x.on_cancel(b, t0);
+  CHECK(letters(x.tick(t0 + 8s)) == "C");  // b, which is here
+  CHECK(x.open() == 1);
+  CHECK(x.due() == t0 + 20s);
+  CHECK(letters(x.tick(t0 + 20s)) == "C");
+  SECTION("and it is told how long that took") {
+    dispatch_queue lost;
+    auto call = write(a);
+    lost.on_call(call, t0);
+    lost.on_gate(true, t0);
+    lost.on_intent_committed(a, 1, t0);
+    const auto out = lost.on_worker_lost(a, 1, "gone", t0 + 5s);
+    REQUIRE(letters(out) == "I");
+    CHECK(std::get<settle_call>(out.at(0)).result.took == 5s);
+  }
+}
+
 TEST_CASE("complete does not wait for abandoned work") {
   dispatch_queue x;
   x.on_call(read(a), t0);

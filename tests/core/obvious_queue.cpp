@@ -190,7 +190,9 @@ dispatch_effects obvious_queue::on_worker_lost(const call_id& id,
   x->working = false;
   --in_flight_;
   if (x->at == phase::stopping) {
-    settle(*x, failed(x->stop_as, *x->stop_error, attempt), out);
+    auto stopped = failed(x->stop_as, *x->stop_error, attempt);
+    stopped.took = now - x->started_at;
+    settle(*x, std::move(stopped), out);
   } else if (may_repeat(x->call) && attempt < x->call.limits.attempts) {
     const auto shift = std::min<std::uint32_t>(attempt - 1, 10);
     const auto delay = limits_.retry_base * (1u << shift);
@@ -203,12 +205,12 @@ dispatch_effects obvious_queue::on_worker_lost(const call_id& id,
         may_repeat(x->call)
             ? "; it was tried " + std::to_string(attempt) + " times"
             : "; its outcome is unknown, check before you repeat it";
-    settle(*x,
-           failed(outcome::interrupted,
-                  {errc::interrupted, op,
-                   "the tool's worker was lost: " + reason + tail},
-                  attempt),
-           out);
+    auto lost = failed(
+        outcome::interrupted,
+        {errc::interrupted, op, "the tool's worker was lost: " + reason + tail},
+        attempt);
+    lost.took = now - x->started_at;
+    settle(*x, std::move(lost), out);
   }
   start_what_can(out, now);
   finish_drain(out);
@@ -351,6 +353,8 @@ std::optional<time_point> obvious_queue::due(const entry& x) const {
       return first;
     }
     case phase::stopping:
+      return x.stopping_since +
+             (x.at_node ? limits_.abandon_at_node : limits_.abandon_after);
     case phase::withdrawing: return x.stopping_since + limits_.abandon_after;
     default: return {};
   }

@@ -26,6 +26,9 @@ class obvious_queue {
                                      errc code = errc::approval_denied);
   core::dispatch_effects on_edited(tool_call call, time_point now);
 
+  void on_placed(const call_id& id, bool at_node) {
+    if (auto* x = find(id)) x->at_node = at_node;
+  }
   core::dispatch_effects on_intent_committed(const call_id& id,
                                              std::uint32_t attempt,
                                              time_point now);
@@ -83,6 +86,7 @@ class obvious_queue {
     std::optional<error> denied;  ///< before a crash
     bool noted = false;           ///< stored as waiting
     bool working = false;         ///< a pool or worker has it
+    bool at_node = false;         ///< on another machine
     outcome stop_as = outcome::cancelled;
     std::optional<error> stop_error;
     time_point queued_at{};

@@ -142,6 +142,19 @@ TEST_CASE(
   CHECK(told().find("joined after this run had begun") != std::string::npos);
 }
 
+TEST_CASE("of nodes that are gone the newest are told") {
+  placement x;
+  for (int i = 0; i < 40; ++i) {
+    const auto name = "pod-" + std::to_string(100 + i);
+    x.add(name, {}, "look", 1);
+    x.remove(name, "lost", {i * second});
+  }
+  const auto told = x.problem("look", {40 * second}).message;
+  CHECK(told.find("pod-139 (lost 1s ago)") != std::string::npos);
+  CHECK(told.find("pod-124") != std::string::npos);
+  CHECK(told.find("pod-123") == std::string::npos);
+}
+
 TEST_CASE("a sticky tool stays where the session's first call went") {
   world w;
   w.places.set_rule("x", {.nodes = {"*"}, .sticky = true});

@@ -197,11 +197,25 @@ TEST_CASE("a node's own rules hold, whatever an origin says") {
 }
 
 TEST_CASE("a node takes no place of a local tool unless it is named") {
-  const node_process a{"alpha"};
-  origin o{{a.address}, {{"read", {{"path", "riffle.toml"}}}}};
+  // It offers the tool, and its folder has another file of that name.
+  const node_process a{"alpha",
+                       "",
+                       "0.2",
+                       "insecure = true\n",
+                       {"--set", R"(node.tools=["read","look"])"}};
+  a.folder.write("where.txt", "at the node\n");
+  const bool named = GENERATE(false, true);
+  origin o{{a.address},
+           {{"read", {{"path", "where.txt"}}}},
+           named ? "insecure = true\n[tools.read]\nnodes = [\"alpha\"]\n"
+                 : "insecure = true\n"};
+  o.folder.write("where.txt", "at the origin\n");
   const auto done = o.go();
+  INFO(done.err);
   CHECK(done.status == 0);
-  CHECK(called_on(done.out).empty());
+  CHECK(called_on(done.out) == (named ? "alpha" : ""));
+  CHECK(result_of(done.out).at("output").get<std::string>().find(
+            named ? "at the node" : "at the origin") != std::string::npos);
 }
 
 TEST_CASE("nodes prove who they are by certificates") {
@@ -220,6 +234,14 @@ TEST_CASE("nodes prove who they are by certificates") {
                                 {"cluster", "add", "late", "--dir", "c"})
             .status == 0);
   CHECK(std::filesystem::exists(certificates.path() / "c/late.pem"));
+  const auto again = riffle::testing::riffle(
+      certificates, {"cluster", "add", "late", "--dir", "c"});
+  CHECK(again.status == 2);
+  CHECK(again.err.find("for a new one move c/late.pem") != std::string::npos);
+  CHECK(riffle::testing::riffle(certificates,
+                                {"cluster", "init", "twice", "x", "x"})
+            .status == 2);
+  CHECK_FALSE(std::filesystem::exists(certificates.path() / "twice"));
   const auto mode = std::filesystem::status(certificates.path() / "c/alpha.key")
                         .permissions();
   CHECK(static_cast<unsigned>(mode) == 0600);
@@ -234,6 +256,11 @@ TEST_CASE("nodes prove who they are by certificates") {
     const auto done = o.go();
     INFO(done.err);
     CHECK(result_of(done.out).at("output") == "seen by alpha\n");
+    CHECK(done.err.find("chmod 600") == std::string::npos);
+    std::filesystem::permissions(certificates.path() / "c/origin.key",
+                                 std::filesystem::perms{0644});
+    const auto open = o.go();
+    CHECK(open.err.find("chmod 600") != std::string::npos);
   }
   SECTION("a certificate of another authority is refused") {
     origin o{

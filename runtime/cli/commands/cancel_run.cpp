@@ -19,8 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 using storage::run_state;
 
-/// Longest wait for the end: calls get five seconds to settle.
-constexpr auto end_limit = 10s;
+/// Longest wait for the end: calls get eight seconds to settle, on nodes some
+/// more.
+constexpr auto end_limit = 15s;
 constexpr auto between_looks = 50ms;
 
 /// More runs are never unfinished at once.

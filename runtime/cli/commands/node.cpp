@@ -2,6 +2,7 @@
 // riffle node, riffle nodes list|drain, riffle cluster init|add
 #include "runtime/node/node.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -155,6 +156,7 @@ std::string line_of(const observed_node& x) {
     return safe_text(x.address + "  not there: " + x.problem) + "\n";
   std::string out = x.who.name + "  " + x.status.state + "  " + tools_text(x);
   if (!x.who.labels.empty()) out += "  labels " + join_some(x.who.labels);
+  if (!x.via.empty()) out += "  joined " + x.via;
   if (x.round_trip)
     out += "  " +
            duration_text(
@@ -165,7 +167,8 @@ std::string line_of(const observed_node& x) {
 }
 
 ordered_json json_of(const observed_node& x) {
-  ordered_json out = {{"address", x.address}};
+  ordered_json out = {{"address", x.via.empty() ? x.address : ""}};
+  if (!x.via.empty()) out["joined"] = x.via;
   if (!x.problem.empty()) {
     out["state"] = "unreachable";
     out["problem"] = x.problem;
@@ -190,23 +193,56 @@ ordered_json json_of(const observed_node& x) {
   return out;
 }
 
-int drain(const nodes_command& x, const std::vector<observed_node>& all,
-          console& io) {
-  for (const auto& one : all) {
-    if (one.who.name != x.name || !one.problem.empty()) continue;
-    if (x.common.level != verbosity::quiet)
-      io.complain("node " + x.name +
-                  " takes no more calls, and ends when it has none");
-    return completed;
-  }
+/// Whom this look is for: a process that listens knows those that dial it.
+std::vector<std::string> addresses_of(const config::config& x) {
+  if (!x.cluster.join.empty() || x.cluster.listen.empty())
+    return x.cluster.join;
+  return {x.cluster.listen};
+}
+
+bool is_lost(const observed_node& x) { return x.status.state == "lost"; }
+
+int no_such_node(const nodes_command& x, const std::vector<observed_node>& all,
+                 console& io) {
   std::vector<std::string> there;
   for (const auto& one : all)
-    there.push_back(one.problem.empty()
-                        ? one.who.name
-                        : one.address + " (" + one.problem + ")");
+    there.push_back(!one.problem.empty()
+                        ? one.address + " (" + one.problem + ")"
+                        : one.who.name + (is_lost(one) ? " (lost)" : ""));
   io.complain("there is no node " + x.name +
-              "; at cluster.join: " + join_some(there));
+              "; there are: " + join_some(there));
   return failed;
+}
+
+/// By its name, or by an address where two have one name.
+int drain(const nodes_command& x, observation how,
+          const config::config& settings, console& io) {
+  const auto all = observe(settings, how);
+  if (!all) return report(all.error(), io);
+  std::vector<observed_node> found;
+  for (const auto& one : *all)
+    if (one.problem.empty() && !is_lost(one) &&
+        (one.who.name == x.name || (one.via.empty() && one.address == x.name)))
+      found.push_back(one);
+  if (found.empty()) return no_such_node(x, *all, io);
+  if (found.size() > 1)
+    return refuse("two nodes are called " + x.name + ": drain the one at " +
+                      found[0].address + " or at " + found[1].address +
+                      " by its address, and set cluster.name",
+                  io);
+  how.addresses = {found[0].address};
+  how.drain = true;
+  if (!found[0].via.empty()) how.through = x.name;
+  const auto done = observe(settings, how);
+  if (!done) return report(done.error(), io);
+  if (const auto& why = done->front().problem; !why.empty()) {
+    io.complain(x.name + " was not drained: " + why);
+    return failed;
+  }
+  if (x.common.level != verbosity::quiet)
+    io.complain("node " + found[0].who.name +
+                " takes no more calls, and ends when it has none");
+  return completed;
 }
 
 }  // namespace
@@ -216,16 +252,16 @@ int execute(const nodes_command& x, console& io) {
   auto settings = load_config(
       x.common, drains ? config_use::acts : config_use::looks, false, io);
   if (!settings) return usage;
-  if (settings->cluster.join.empty())
-    return refuse("which nodes? set cluster.join to their addresses", io);
   observation how;
   how.program = version;
+  how.addresses = addresses_of(*settings);
   how.limit = std::max<duration>(settings->cluster.join_timeout,
                                  settings->cluster.timeout);
-  if (drains) how.drain = x.name;
+  if (how.addresses.empty())
+    return refuse("which nodes? set cluster.join to their addresses", io);
+  if (drains) return drain(x, std::move(how), *settings, io);
   const auto all = observe(*settings, how);
   if (!all) return report(all.error(), io);
-  if (how.drain) return drain(x, *all, io);
   const int status = write_list(*all, x.common, "", line_of, json_of, io);
   const bool there = std::ranges::all_of(
       *all, [](const auto& one) { return one.problem.empty(); });
@@ -233,6 +269,11 @@ int execute(const nodes_command& x, console& io) {
 }
 
 int execute(const cluster_command& x, console& io) {
+  auto sorted = x.names;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted);
+      twice != sorted.end())
+    return refuse(config::in_quotes(*twice) + " stands there twice", io);
   for (const auto& name : x.names)
     if (!config::is_node_name(name) || name == cluster::authority)
       return refuse(config::in_quotes(name) +

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// What a node that ends, is full or is slow makes of the calls that it has.
+#include "runtime/base/log.hpp"
+#include "tests/actors/cluster_scene.hpp"
+#include "tests/support/log_lines.hpp"
+
+using namespace riffle;
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct plain_stream : output_stream {
+  explicit plain_stream(std::string x) : text{std::move(x)} {}
+  std::string next(std::size_t most) override {
+    auto out = text.substr(0, most);
+    text.erase(0, out.size());
+    return out;
+  }
+  std::string text;
+};
+
+void start(cluster_scene& x, const std::string& id) {
+  caf::anon_send(x.at_node.at(id).who.dispatcher,
+                 work::started{call_id{id}, 1});
+  x.settle();
+}
+
+/// The node's worker says that it was stopped.
+void obey(cluster_scene& x, const std::string& id) {
+  work::done done{call_id{id}, 1};
+  done.result.how = outcome::cancelled;
+  done.result.err = error{errc::cancelled, "worker", "cancelled"};
+  caf::anon_send(x.at_node.at(id).who.dispatcher, std::move(done));
+  x.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a peer that was there and swallows packets delays no node's end") {
+  const log_lines log{"info"};
+  cluster_scene x;
+  x.pass(1s);
+  x.set_line(line_state::cut);
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  CHECK_FALSE(x.drained);  // its last words may not have been heard
+  x.pass(4500ms);
+  CHECK(x.drained);
+  CHECK_FALSE(log.with("this node is drained: it takes no more calls").empty());
+}
+
+TEST_CASE("what a node ends because it ends is lost, and not cancelled") {
+  cluster_scene x;
+  for (const auto* id : {"reads", "waits"}) x.give(id);
+  start(x, "reads");
+  caf::anon_send(x.node, begin_drain{});
+  x.settle();
+  caf::anon_send(x.node, end_drain{});
+  x.settle();
+  CHECK(x.stopped == std::vector<std::string>{"reads", "waits"});
+  for (const auto* id : {"reads", "waits"}) obey(x, id);
+  // It may have acted: who gave it decides about another attempt.
+  CHECK_FALSE(x.done("reads"));
+  REQUIRE(x.lost("reads"));
+  CHECK(x.lost("reads")->reason.find("on node alpha: it was told to end") == 0);
+  // It did not begin: it goes to another place, and costs no attempt.
+  REQUIRE(x.done("waits"));
+  CHECK(x.done("waits")->moved);
+  CHECK(x.drained);
+}
+
+TEST_CASE("what ends well while its node ends has ended well") {
+  cluster_scene x;
+  x.give("a");
+  start(x, "a");
+  for (int i = 0; i < 2; ++i)
+    caf::anon_send(x.node, i == 0 ? caf::make_message(begin_drain{})
+                                  : caf::make_message(end_drain{}));
+  x.settle();
+  x.answer("a", "seen");
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.how == outcome::ok);
+}
+
+TEST_CASE("a whole output that is not kept here is not said to be kept") {
+  cluster_scene x;
+  x.refuse_pieces = GENERATE(true, false);
+  x.give("a");
+  x.output = std::make_shared<plain_stream>(std::string(1u << 20, 'z'));
+  work::done done{{"a"}, 1};
+  done.result.metadata = R"({"bytes":1048576,"whole_kept":true})";
+  caf::anon_send(x.at_node.at("a").who.dispatcher, std::move(done));
+  x.settle();
+  REQUIRE(x.done("a"));
+  const auto& about = x.done("a")->result.metadata;
+  CHECK((about.find(R"("whole_kept":false)") != std::string::npos) ==
+        x.refuse_pieces);
+  CHECK(about.find("1048576") != std::string::npos);
+}
+
+TEST_CASE("a node's own limit for silence ends a call") {
+  cluster_scene x;
+  x.idle_at_node = 1s;
+  x.give("a");
+  start(x, "a");
+  x.pass(800ms);
+  caf::anon_send(x.at_node.at("a").who.muxer,
+                 work::progress{{"a"}, 1, 1, "look", {.message = "half"}});
+  x.settle();
+  x.pass(800ms);
+  CHECK(x.stopped.empty());  // it said something
+  x.pass(400ms);
+  CHECK(x.stopped == std::vector<std::string>{"a"});
+  obey(x, "a");
+  REQUIRE(x.done("a"));
+  CHECK(x.done("a")->result.how == outcome::timed_out);
+  CHECK(x.done("a")->result.err->message.find("idle_timeout") !=
+        std::string::npos);
+}
+
+TEST_CASE("what may be repeated is not, before the old one cannot act") {
+  cluster_scene x;
+  x.idempotent = true;
+  x.give("a", effect::mutating);
+  x.set_line(line_state::cut);
+  x.pass(4s);
+  CHECK(x.nodes.at(0).state == "lost");
+  CHECK_FALSE(x.lost("a"));
+  x.pass(6s);
+  CHECK(x.lost("a"));
+}
+
+TEST_CASE("a worker on a node hears that its report was taken") {
+  cluster_scene x;
+  int acks = 0;
+  auto worker =
+      x.system->spawn([&acks](caf::event_based_actor*) -> caf::behavior {
+        return {[&acks](const work::ack&) { ++acks; }};
+      });
+  x.give("a");
+  start(x, "a");
+  caf::send_as(worker, caf::actor_cast<caf::actor>(x.at_node.at("a").who.muxer),
+               work::progress{{"a"}, 1, 1, "look", {.message = "half"}});
+  x.settle();
+  CHECK(x.reports.size() == 1);
+  CHECK(acks == 1);
+  caf::anon_send_exit(worker, caf::exit_reason::kill);
+  x.settle();
+}
+
+TEST_CASE("a call that a node did not get is lost, though the node is there") {
+  cluster_scene x;
+  x.pass(1s);
+  const auto to_node = [&x](line_state to) {
+    caf::anon_send(x.line_to_node, testing::set_line{to});
+    x.settle();
+  };
+  to_node(line_state::cut);
+  x.give("a");
+  to_node(line_state::open);
+  x.give("b");
+  CHECK_FALSE(x.at_node.contains("a"));
+  CHECK(x.at_node.contains("b"));  // it waits there, and is not overdue
+  SECTION("of those that it got none is") {
+    x.answer("b", "seen");
+    x.pass(9s);
+    CHECK_FALSE(x.lost("a"));
+    x.pass(1500ms);
+    REQUIRE(x.lost("a"));
+    CHECK(x.lost("a")->reason.find("did not say that it has a call") !=
+          std::string::npos);
+    x.pass(1s);
+    CHECK(x.nodes.at(0).state == "up");  // with another epoch
+    CHECK(x.give("c") == "look@alpha");
+    x.answer("c", "seen");
+    CHECK(x.done("c"));
+  }
+  SECTION("nor is one whose node is busy") {
+    x.stop("a");
+    cluster_scene y;
+    y.give("long");
+    y.pass(60s);
+    CHECK_FALSE(y.lost("long"));
+    CHECK(y.nodes.at(0).state == "up");
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// Nodes as people see them: listed, drained, also through the process that they
+// have joined; what a call has around it there; waits, and how they end.
+#include <csignal>
+
+#include "tests/e2e/cluster_world.hpp"
+#include "tests/e2e/serve_world.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/tcp_proxy.hpp"
+
+using namespace riffle::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+json list_of(const work_folder& folder) {
+  const auto list =
+      riffle::testing::riffle(folder, {"nodes", "list", "--output", "json"});
+  INFO(list.err);
+  return json::parse(list.out, nullptr, false);
+}
+
+finished drain(const origin& o, const std::string& name) {
+  return riffle::testing::riffle(o.folder, {"nodes", "drain", name});
+}
+
+}  // namespace
+
+TEST_CASE("who is listed shows what runs there, its version and since when") {
+  node_process a{"alpha", "", "30"};
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  program running{
+      installed_riffle(), o.folder, {"run", "go", "--session", "s1"}};
+  REQUIRE(
+      eventually([&] { return o.log().find("looking") != std::string::npos; }));
+  const auto all = list_of(o.folder);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].at("origins") == json{"origin"});
+  CHECK(all[0].at("since").get<std::string>().starts_with("20"));
+  CHECK_FALSE(all[0].at("version").get<std::string>().empty());
+  for (const auto& tool : all[0].at("tools"))
+    CHECK(tool.at("running") == (tool.at("name") == "look" ? 1 : 0));
+  const auto text = riffle::testing::riffle(o.folder, {"nodes", "list"});
+  CHECK(text.out.find("alpha  up  ") == 0);
+  CHECK(text.out.find("look 1/4") != std::string::npos);
+  CHECK(text.out.find("since 20") != std::string::npos);
+  CHECK(drain(o, "alpha").status == 0);
+  CHECK(list_of(o.folder)[0].at("state") == "draining");
+  running.signal(SIGKILL);
+  running.wait();
+  CHECK(a.run->wait().status == 0);
+  CHECK(a.run->err().find("this node is drained") != std::string::npos);
+}
+
+TEST_CASE("nodes that have joined a server are listed and drained through it") {
+  const auto at = free_address();
+  origin o{{}, {}, "insecure = true\nlisten = \"" + at + "\"\n"};
+  served server{o.folder};
+  node_process a{"alpha", "", "0.2",
+                 "insecure = true\njoin = [\"" + at + "\"]\n"};
+  // By the server's own configuration, and by that of whoever joins it.
+  const work_folder other;
+  other.write("riffle.toml",
+              "[cluster]\ninsecure = true\njoin = [\"" + at + "\"]\n" + times);
+  REQUIRE(eventually([&] { return list_of(o.folder).size() == 2; }));
+  const auto mine = list_of(o.folder);
+  REQUIRE(mine.size() == 2);
+  CHECK(mine[0].at("name") == "origin");
+  CHECK(mine[0].at("origins").empty());
+  CHECK(mine[1].at("name") == "alpha");
+  CHECK(mine[1].at("joined") == "origin");
+  CHECK(mine[1].at("state") == "up");
+  CHECK(mine[1].at("labels") == json{"test"});
+  const auto text = riffle::testing::riffle(
+      other, {"nodes", "list", "--config", "riffle.toml"});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("alpha  up  ") != std::string::npos);
+  CHECK(text.out.find("joined origin") != std::string::npos);
+  const auto no_node = drain(o, "origin");
+  CHECK(no_node.status == 1);
+  CHECK(no_node.err.find("it is no node") != std::string::npos);
+  CHECK(drain(o, "alpha").status == 0);
+  CHECK(a.run->wait().status == 0);
+  const auto gone = drain(o, "alpha");
+  CHECK(gone.status == 1);
+  CHECK(gone.err.find("there is no node alpha") != std::string::npos);
+}
+
+TEST_CASE("of two nodes of one name the one at an address is drained") {
+  node_process a{"alpha"};
+  node_process b{"alpha"};
+  origin o{{a.address, b.address}, {}};
+  const auto both = drain(o, "alpha");
+  CHECK(both.status == 2);
+  CHECK(both.err.find(a.address) != std::string::npos);
+  CHECK(both.err.find(b.address) != std::string::npos);
+  CHECK(drain(o, b.address).status == 0);
+  CHECK(b.run->wait().status == 0);
+  CHECK_FALSE(a.run->has_ended());
+}
+
+TEST_CASE("two addresses of one process are one process") {
+  const node_process a{"alpha"};
+  const auto named = "localhost" + a.address.substr(a.address.rfind(':'));
+  origin o{{a.address, named}, {{"look", {{"what", "1"}}}}};
+  const auto list = riffle::testing::riffle(o.folder, {"nodes", "list"});
+  CHECK(list.status == 0);
+  CHECK(list.out.find("not there") == std::string::npos);
+  CHECK(result_of(o.go().out).at("outcome") == "ok");
+}
+
+TEST_CASE("a command on a node has that node's folder and environment") {
+  const node_process a{
+      "alpha",
+      "",
+      "0.2",
+      "insecure = true\n",
+      {"--set", R"(tools.look.command=["sh","-c","read x; env; pwd"])"}};
+  origin o{{a.address}, {{"look", {{"what", "1"}}}}};
+  const auto done = riffle::testing::riffle(
+      o.folder, {"run", "go", "--session", "s1", "--output", "jsonl"},
+      {{"NODE", "of the origin"}, {"OF_THE_ORIGIN", "secret"}});
+  INFO(done.err);
+  const auto output = result_of(done.out).at("output").get<std::string>();
+  CHECK(output.find("NODE=alpha\n") != std::string::npos);
+  CHECK(output.find("OF_THE_ORIGIN") == std::string::npos);
+  CHECK(output.find("SECONDS_OF_NOTE") == std::string::npos);  // of `note`
+  CHECK(output.find(a.folder.path().string() + "\n") != std::string::npos);
+}
+
+TEST_CASE("Ctrl-C ends a wait for a node") {
+  origin o{{free_address()}, {{"look", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--set", "cluster.join_timeout=10m"}};
+  REQUIRE(eventually([&] {
+    return running.err().find("waiting for a node with `look`") !=
+           std::string::npos;
+  }));
+  running.signal(SIGINT);
+  CHECK(running.wait(40s).status == 130);
+}
+
+TEST_CASE("nothing that a killed origin gave a node acts after its recovery") {
+  // The node is stopped: the guard of the command ends it alone, when the lease
+  // is over that the dead origin had promised to keep.
+  node_options how;
+  how.note_seconds = "60";
+  how.words = {"--set", "cluster.orphan_after=8s"};
+  node_process a{"alpha", how};
+  origin o{{a.address}, {{"note", {{"what", "1"}}}}};
+  program running{installed_riffle(),
+                  o.folder,
+                  {"run", "go", "--session", "s1", "--approve", "all", "--set",
+                   "cluster.orphan_after=8s"}};
+  REQUIRE(eventually([&] { return a.notes().size() == 1; }));
+  a.run->signal(SIGSTOP);
+  running.signal(SIGKILL);
+  running.wait();
+  CHECK_FALSE(processes_in(a.folder).empty());
+  const auto again = riffle::testing::riffle(
+      o.folder, {"sessions", "resume", "s1", "--approve", "all"});
+  CHECK(processes_with("echo ended").empty());
+  INFO(again.err);
+  CHECK(again.status == 0);
+  CHECK(result_of(o.log()).at("outcome") == "interrupted");
+  a.run->signal(SIGCONT);
+  CHECK(a.notes() == std::vector<std::string>{"begun"});
+}
+
+TEST_CASE("who says too much before a greeting, or nothing, is told of") {
+  const node_process a{"alpha"};
+  std::string header(40, '\0');
+  header[0] = 1;       // a client's handshake
+  header[5] = '\x10';  // of 1 MiB
+  talk_to(a.address, header, 5s);
+  CHECK(eventually([&] {
+    return a.run->err().find("more than a greeting has") != std::string::npos;
+  }));
+  CHECK(eventually([&] {
+    return a.run->err().find("connected and did not greet") !=
+           std::string::npos;
+  }));
+  CHECK(a.run->err().find("without TLS every process of this machine") !=
+        std::string::npos);
+}
