@@ -258,7 +258,7 @@ TEST_CASE("what was approved is remembered, and what changed is found") {
   const auto all = changes(recall(place, "files"), {a, b});
   REQUIRE(all.size() == 3);
   CHECK(all[0].kind == change::what::changed);
-  CHECK(all[0].before.description == "old");
+  CHECK(all[0].before.shown.find("old\n") == 0);
   CHECK(all[1].kind == change::what::added);
   CHECK(all[2].tool == "gone");
   folder.write("mcp/files.json", "{ damaged");

@@ -283,7 +283,7 @@ TEST_CASE("resources are listed to the last page") {
   world w;
   REQUIRE_FALSE(w.call("echo").err);
   const std::shared_ptr<server> at{std::shared_ptr<server>{}, &*w.at};
-  const auto tool = make_resource_tool(at, false);
+  const auto tool = make_resource_tool(at, {.trusts = true}, false);
   tools::tool_context context;
   CHECK(tool->run(json::object(), context).text == "x:1\nx:2\n");
   CHECK(tool->run({{"uri", "x:1"}}, context).text.find("content") !=

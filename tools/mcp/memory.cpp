@@ -32,8 +32,7 @@ remembered recall(const std::filesystem::path& folder,
   if (!tools.is_object()) return out;
   for (const auto& [name, tool] : tools.items())
     if (tool.is_object())
-      out.tools[name] = {text_at(tool, "digest"), text_at(tool, "description"),
-                         text_at(tool, "input_schema")};
+      out.tools[name] = {text_at(tool, "digest"), text_at(tool, "shown")};
   return out;
 }
 
@@ -44,14 +43,38 @@ expected<void> remember(const std::filesystem::path& folder,
   if (x.speaks) out["era"] = to_string(*x.speaks);
   out["tools"] = json::object();
   for (const auto& [name, tool] : x.tools)
-    out["tools"][name] = {{"digest", tool.digest},
-                          {"description", tool.description},
-                          {"input_schema", tool.input_schema}};
+    out["tools"][name] = {{"digest", tool.digest}, {"shown", tool.shown}};
   return write_private_file(folder / (server + ".json"), out.dump(1) + "\n");
 }
 
 approved_tool approval_of(const tool_def& x) {
-  return {digest_of(x), x.description, x.input_schema};
+  return {digest_of(x), shown_text(x)};
+}
+
+std::string shown_text(const tool_def& x) {
+  std::string out = x.description;
+  if (!out.empty()) out += '\n';
+  if (!x.title.empty()) out += "title: " + x.title + '\n';
+  std::string hints;
+  const auto hint = [&](const char* name, const std::optional<bool>& says) {
+    if (says)
+      hints += std::string{hints.empty() ? "" : ", "} + name + " " +
+               (*says ? "yes" : "no");
+  };
+  hint("reads only", x.read_only);
+  hint("destructive", x.destructive);
+  hint("idempotent", x.idempotent);
+  hint("reaches the outside", x.open_world);
+  if (!hints.empty()) out += "says of itself: " + hints + '\n';
+  const auto schema = [&](const char* what, const std::string& text) {
+    const auto value = json::parse(text, nullptr, false);
+    if (!text.empty())
+      out += std::string{what} + ": " +
+             value.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  };
+  schema("arguments", x.input_schema);
+  schema("result", x.output_schema);
+  return out;
 }
 
 std::vector<change> changes(const remembered& before,

@@ -17,8 +17,7 @@ namespace riffle::mcp {
 
 struct approved_tool {
   std::string digest{};
-  std::string description{};
-  std::string input_schema{};
+  std::string shown{};  ///< see `shown_text`
 
   bool operator==(const approved_tool&) const = default;
 };
@@ -53,5 +52,9 @@ std::vector<change> changes(const remembered& before,
                             const std::vector<tool_def>& now);
 
 approved_tool approval_of(const tool_def& x);
+
+/// All that its digest is of, for a person, in lines: what a model reads of it,
+/// and what it says of its effects.
+std::string shown_text(const tool_def& x);
 
 }  // namespace riffle::mcp

@@ -53,6 +53,41 @@ json task_refusal(const std::string& why) {
           {"isError", true}};
 }
 
+json offered_tool(const tools::tool_spec& x) {
+  const bool reads = x.eff == effect::read_only;
+  auto schema = json::parse(x.parameters, nullptr, false);
+  if (!schema.is_object()) schema = {{"type", "object"}};
+  return {{"name", x.name},
+          {"description", x.description},
+          {"inputSchema", std::move(schema)},
+          {"annotations",
+           {{"readOnlyHint", reads},
+            {"destructiveHint", !reads},
+            {"idempotentHint", reads || x.idempotent}}}};
+}
+
+std::string plan_of_call(const std::string& tool, const json& arguments) {
+  return to_text(
+      {{"references", false},
+       {"steps", json::array({{{"id", "call"},
+                               {"tool", tool},
+                               {"arguments", arguments.is_object()
+                                                 ? arguments
+                                                 : json::object()}}})}});
+}
+
+json call_result(const call_end& x) {
+  return {{"content", {{{"type", "text"}, {"text", x.text}}}},
+          {"isError", !x.good}};
+}
+
+std::string failed_call_text(const std::string& why,
+                             const std::string& output) {
+  if (output.empty() || why.find(output) != why.npos) return why;
+  if (output.starts_with(why)) return output;
+  return why + "\n\n" + output;
+}
+
 std::string task_news(std::string_view type, std::string_view line) {
   if (type != "step_start" && type != "tool_call" && type != "tool_progress" &&
       type != "tool_result")

@@ -95,7 +95,11 @@ class server {
 
   /// As `ask`, all pages of a list.
   expected<std::vector<json>> list(const std::string& method,
-                                   const std::string& key);
+                                   const std::string& key,
+                                   const std::stop_token& stop = {});
+
+  /// Reads its list of tools now, over the connection that it has.
+  expected<void> list_anew();
 
   /// A call was given up: the server must show that it lives.
   void suspect();
@@ -120,6 +124,7 @@ class server {
                                              const request& like);
   void list_again(std::unique_lock<std::mutex>& lock,
                   const std::stop_token& stop);
+  void listen(link& to, const std::stop_token& stop);
   void check_life(std::unique_lock<std::mutex>& lock,
                   const std::stop_token& stop);
   void set_state(server_state x);
@@ -140,6 +145,7 @@ class server {
   std::uint32_t restarts_ = 0;
   std::optional<time_point> list_due_;
   bool suspected_ = false;
+  bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
   core::circuit_breaker breaker_;
   std::mt19937_64 random_{std::random_device{}()};

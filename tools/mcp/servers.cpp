@@ -6,9 +6,32 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
+#include "runtime/base/text.hpp"
 #include "tools/mcp/names.hpp"
 
 namespace riffle::mcp {
+
+namespace {
+
+/// Says so when it takes its time.
+bool wait_for(server& x, time_point began) {
+  constexpr auto patience = std::chrono::seconds{2};
+  const auto until = began + x.options().startup_timeout;
+  if (x.wait_ready(std::min<time_point>(began + patience, until))) return true;
+  const auto now = x.status().state;
+  if (now == server_state::out_of_service || now == server_state::closed ||
+      std::chrono::steady_clock::now() >= until)
+    return false;
+  const auto most =
+      std::chrono::ceil<std::chrono::milliseconds>(x.options().startup_timeout);
+  log_warn("mcp." + x.name(),
+           "it is not there yet, and is waited for: " +
+               short_duration(static_cast<std::uint64_t>(most.count())) +
+               " at most (startup_timeout)");
+  return x.wait_ready(until);
+}
+
+}  // namespace
 
 servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
@@ -60,8 +83,7 @@ std::vector<std::string> servers::ready(const std::set<std::string>& names) {
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
-    if (x == nullptr || x->wait_ready(began + x->options().startup_timeout))
-      continue;
+    if (x == nullptr || wait_for(*x, began)) continue;
     const auto now = x->status();
     problems.push_back("the server " + name + " is " +
                        std::string{to_string(now.state)} +
@@ -157,8 +179,10 @@ void servers::note(entry& x, const listing& has) const {
     });
   }
   if (has.about.has_resources)
-    add(tool_name(name, "read_resource"),
-        [&] { return make_resource_tool(x.at, x.setup.guarded); });
+    add(tool_name(name, "read_resource"), [&] {
+      return make_resource_tool(x.at, x.setup.rules("read_resource"),
+                                x.setup.guarded);
+    });
   if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
   x.known.speaks = has.about.speaks;
   if (auto done = remember(options_.memory, name, x.known); !done)
