@@ -157,8 +157,10 @@ std::vector<std::string> spec_maker::those_of_nodes(
 
 /// As they are now: what nodes have is waited for if it is named.
 std::shared_ptr<const tools::registry> spec_maker::tools_for(
-    std::vector<std::string>& names, std::string& waited) const {
-  names = expand_tools(*config_, parts_.servers.get(), names);
+    std::vector<std::string>& names, const run_request& x,
+    std::string& waited) const {
+  names =
+      expand_tools(*config_, parts_.servers.get(), names, x.stop, x.timeout);
   auto now = parts_.tools->now();
   if (!parts_.nodes) return now;
   std::string missing;
@@ -264,7 +266,7 @@ expected<void> spec_maker::describe(run_spec& spec,
   spec.agent_name = asked.agent;
   spec.agent = agent->second;
   spec.agent.tools = tools_of_agent(*config_, asked.agent);
-  spec.registry = tools_for(spec.agent.tools, spec.waited);
+  spec.registry = tools_for(spec.agent.tools, asked, spec.waited);
   if (auto ok = check_guard(*spec.registry, asked.agent, spec.agent); !ok)
     return ok;
   spec.agent.model = model_name;

@@ -14,21 +14,24 @@ namespace riffle::mcp {
 namespace {
 
 /// Says so when it takes its time.
-bool wait_for(server& x, time_point began) {
+bool wait_for(server& x, time_point began, const std::stop_token& stop,
+              duration limit) {
   constexpr auto patience = std::chrono::seconds{2};
-  const auto until = began + x.options().startup_timeout;
-  if (x.wait_ready(std::min<time_point>(began + patience, until))) return true;
+  const auto longest = x.options().startup_timeout;
+  const auto until =
+      began + (limit > duration{} ? std::min(longest, limit) : longest);
+  if (x.wait_ready(std::min<time_point>(began + patience, until), stop))
+    return true;
   const auto now = x.status().state;
   if (now == server_state::out_of_service || now == server_state::closed ||
-      std::chrono::steady_clock::now() >= until)
+      stop.stop_requested() || std::chrono::steady_clock::now() >= until)
     return false;
-  const auto most =
-      std::chrono::ceil<std::chrono::milliseconds>(x.options().startup_timeout);
+  const auto most = std::chrono::ceil<std::chrono::milliseconds>(until - began);
   log_warn("mcp." + x.name(),
            "it is not there yet, and is waited for: " +
                short_duration(static_cast<std::uint64_t>(most.count())) +
                " at most (startup_timeout)");
-  return x.wait_ready(until);
+  return x.wait_ready(until, stop);
 }
 
 }  // namespace
@@ -76,14 +79,16 @@ std::vector<std::string> servers::names() const {
   return out;
 }
 
-std::vector<std::string> servers::ready(const std::set<std::string>& names) {
+std::vector<std::string> servers::ready(const std::set<std::string>& names,
+                                        const std::stop_token& stop,
+                                        duration limit) {
   const auto began = std::chrono::steady_clock::now();
   for (const auto& name : names)
     if (auto* x = find(name)) x->want();
   std::vector<std::string> problems;
   for (const auto& name : names) {
     auto* x = find(name);
-    if (x == nullptr || wait_for(*x, began)) continue;
+    if (x == nullptr || wait_for(*x, began, stop, limit)) continue;
     const auto now = x->status();
     problems.push_back("the server " + name + " is " +
                        std::string{to_string(now.state)} +
