@@ -278,3 +278,32 @@ TEST_CASE("the log of a server's standard error is limited") {
   log.finish(8);
   CHECK(log.last_line() == "\xEF\xBF\xBD no end");
 }
+
+TEST_CASE("a form that cannot be filled in is declined, not half filled in") {
+  identity able;
+  able.fills_forms = true;
+  json form = {{"requestedSchema",
+                {{"properties",
+                  {{"a", {{"type", "string"}, {"default", "x"}}},
+                   {"b", {{"type", "string"}}}}},
+                 {"required", {"a"}}}}};
+  const auto said = [&] {
+    return std::get<json>(respond(able, "elicitation/create", form))
+        .at("action");
+  };
+  CHECK(said() == "accept");
+  form["requestedSchema"]["required"].push_back("b");
+  CHECK(said() == "decline");
+}
+
+TEST_CASE("of a list only what is read is kept, and not without end") {
+  page_reader all{"tools"};
+  const std::string long_text(1u << 20, 'x');
+  json page = {{"tools", {{{"name", "a"}, {"other", long_text}}}}};
+  REQUIRE(all.on_page(page));
+  CHECK(all.items().front() == json{{"name", "a"}});
+  page["tools"] = {{{"name", "a"}, {"description", long_text}}};
+  int pages = 0;
+  while (all.on_page(page) && pages < 100) ++pages;
+  CHECK(pages == 31);
+}

@@ -71,6 +71,15 @@ expected<introduction> read_discovery(const json& x) {
   return out;
 }
 
+/// Whether a form has what it must have.
+bool is_complete(const json& content, const json& schema) {
+  const auto required = schema.value("required", json::array());
+  return !required.is_array() ||
+         std::ranges::all_of(required, [&](const json& x) {
+           return x.is_string() && content.contains(x.get<std::string>());
+         });
+}
+
 /// An item of a list without what nobody looks at.
 json what_is_read(const json& x) {
   constexpr std::array members{"name",        "title",        "description",
@@ -154,10 +163,11 @@ std::variant<json, rpc_error> respond(const identity& me,
     return json{{"roots", std::move(roots)}};
   }
   if (method == "elicitation/create") {
-    if (!me.fills_forms) return json{{"action", "decline"}};
-    return json{
-        {"action", "accept"},
-        {"content", defaults_of_form(object_at(params, "requestedSchema"))}};
+    const auto schema = object_at(params, "requestedSchema");
+    auto content = defaults_of_form(schema);
+    if (!me.fills_forms || !is_complete(content, schema))
+      return json{{"action", "decline"}};
+    return json{{"action", "accept"}, {"content", std::move(content)}};
   }
   return rpc_error{code::method_not_found,
                    "this client does not answer " + with_dots(method, 100),

@@ -49,7 +49,7 @@ json call_result(const call_end& x);
 std::string failed_call_text(const std::string& why, const std::string& output);
 
 /// What a client is told of an event, by its line; empty: nothing. Steps,
-/// calls and their progress are told.
+/// calls, their progress and what waits for a person are told.
 std::string task_news(std::string_view type, std::string_view line);
 
 }  // namespace riffle::mcp

@@ -19,6 +19,7 @@ using std::chrono::steady_clock;
 
 /// Changes of a list that come together are read once.
 constexpr auto gather = std::chrono::milliseconds{50};
+constexpr auto least_between_lists = std::chrono::milliseconds{500};
 constexpr auto list_limit = std::chrono::seconds{30};
 
 /// A server says what it likes, and says it at each start.
@@ -154,7 +155,8 @@ link_events server::events_of(std::uint64_t generation) {
     if (generation != generation_) return;
     // Between two subscriptions nobody listened.
     if (stands(x) && !std::exchange(listened_, true)) return;
-    list_due_ = steady_clock::now() + gather;
+    list_due_ =
+        std::max(steady_clock::now() + gather, listed_ + least_between_lists);
     changed_.notify_all();
   };
   out.on_broken = [this, generation](const std::string& why) {
@@ -282,6 +284,7 @@ void server::keep(std::unique_lock<std::mutex>& lock, listing x) {
 void server::list_again(std::unique_lock<std::mutex>& lock,
                         const std::stop_token& stop) {
   list_due_.reset();
+  listed_ = steady_clock::now();
   auto now = *listing_;
   const auto to = link_;
   request like;

@@ -144,6 +144,7 @@ class server {
   std::string last_error_;
   std::uint32_t restarts_ = 0;
   std::optional<time_point> list_due_;
+  time_point listed_{};  ///< when it was read because it had changed
   bool suspected_ = false;
   bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;

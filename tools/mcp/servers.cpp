@@ -39,7 +39,7 @@ bool wait_for(server& x, time_point began, const std::stop_token& stop,
 servers::servers(servers_options options) : options_{std::move(options)} {
   for (const auto& x : options_.all) {
     const auto& name = x.how.name;
-    entry one{x, {}, {}, {}, {}, {}, false};
+    entry one{x, {}, {}, {}, {}, {}};
     if (!options_.memory.empty()) one.known = recall(options_.memory, name);
     if (one.known.identity != x.identity) {
       if (one.known.approved)
@@ -163,14 +163,21 @@ void servers::note(entry& x, const listing& has) const {
            });
   };
   const auto add = [&](const std::string& as, const auto& make) {
-    if (std::ranges::find(x.order, as) == x.order.end()) x.order.push_back(as);
-    if (std::ranges::any_of(
-            x.tools, [&](const auto& y) { return y->spec().name == as; }))
+    if (x.names.contains(as)) return;
+    // A server that lives long may have ever new ones.
+    if (x.names.size() >= page_reader::most_items) {
+      if (x.told_held.insert(std::string{}).second)
+        log_warn("mcp." + name,
+                 "it has had 5000 tools: no further one is used");
       return;
+    }
+    x.names.insert(as);
+    x.order.push_back(as);
     x.tools.push_back(make());
   };
   for (const auto& tool : has.tools) {
     if (is_held(tool.name)) {
+      if (!x.told_held.insert(tool.name).second) continue;
       log_warn("mcp." + name,
                "its tool " + tool.name +
                    " is not as it was approved and is not used: 'riffle mcp "

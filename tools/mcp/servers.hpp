@@ -81,7 +81,9 @@ class servers {
     std::vector<std::string> order;  ///< names of tools of the last list
     std::vector<change> held;
     std::shared_ptr<server> at;
-    bool told = false;  ///< that nobody has looked at it
+    bool told = false;                  ///< that nobody has looked at it
+    std::set<std::string> names{};      ///< of `tools`
+    std::set<std::string> told_held{};  ///< those of `held` that were logged
   };
 
   void on_listing(const std::string& name, const listing& has);

@@ -19,6 +19,7 @@
 #include "tools/mcp/line_reader.hpp"
 #include "tools/mcp/run_task.hpp"
 #include "tools/mcp/serving.hpp"
+#include "tools/schema.hpp"
 
 namespace riffle::cli {
 
@@ -40,6 +41,19 @@ mcp::json result_of(const run_outcome& x) {
   end.steps = x.steps;
   end.tool_calls = x.tool_calls;
   return mcp::task_result(end);
+}
+
+/// What is wrong with the arguments of `run_task`, or nothing.
+std::string task_mistake(const mcp::json& arguments) {
+  auto schema = mcp::run_task_tool().at("inputSchema");
+  schema["additionalProperties"] = false;
+  static const auto known = tools::schema::compile(schema.dump());
+  std::string out;
+  if (known)
+    for (const auto& x : known->check(arguments))
+      out += (out.empty() ? "" : "; ") +
+             (x.pointer.empty() ? "" : x.pointer + ": ") + x.message;
+  return out;
 }
 
 class mcp_service {
@@ -124,6 +138,8 @@ class mcp_service {
       return x != call.arguments.end() && x->is_string() ? x->get<std::string>()
                                                          : std::string{};
     };
+    if (auto wrong = task_mistake(call.arguments); !wrong.empty())
+      return mcp::task_refusal(wrong);
     request.task = text("task");
     if (request.task.empty()) return mcp::task_refusal("there is no task");
     if (auto id = text("session_id"); !id.empty())
