@@ -6,6 +6,8 @@
 #include "tests/e2e/program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/terminals.hpp"
 
 using nlohmann::json;
 namespace rt = riffle::testing;
@@ -185,10 +187,12 @@ TEST_CASE("a server in a file that nobody trusts is added, and that is said") {
 }
 
 TEST_CASE("a resource's escape sequences do not reach a terminal") {
+  if (!rt::has_terminals()) return rt::skip(rt::no_terminals);
+  if (!rt::can("command -v script >/dev/null"))
+    return rt::skip("there is no script(1)");
   const rt::work_folder folder;
   folder.configure("http://127.0.0.1:1",
                    "[mcp.liar]\ncommand = [\"" + std::string{liar} + "\"]\n");
-  if (!rt::can("command -v script >/dev/null")) return;
   rt::program run{
       "/bin/sh",
       folder,
