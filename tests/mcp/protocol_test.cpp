@@ -307,3 +307,23 @@ TEST_CASE("of a list only what is read is kept, and not without end") {
   while (all.on_page(page) && pages < 100) ++pages;
   CHECK(pages == 31);
 }
+
+TEST_CASE("who learns the era of a server takes back no approval") {
+  const riffle::testing::temp_folder folder;
+  remembered approved;
+  approved.identity = "this one";
+  approved.approved = true;
+  approved.tools["echo"] = {"digest", "shown"};
+  // By another process, after this one has read what there was.
+  REQUIRE(remember(folder.path(), "files", approved));
+  const auto learn = [&](const std::string& identity) {
+    REQUIRE(change_memory(folder.path(), "files", identity,
+                          [](remembered& x) { x.speaks = era::modern; }));
+    return recall(folder.path(), "files");
+  };
+  const auto now = learn("this one");
+  CHECK(now.approved);
+  CHECK(now.tools == approved.tools);
+  CHECK(now.speaks == era::modern);
+  CHECK_FALSE(learn("another one").approved);
+}

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/mcp/memory.hpp"
 
+#include <chrono>
+#include <fcntl.h>
+
 #include "messages/json_strict.hpp"
+#include "runtime/base/file_lock.hpp"
 #include "runtime/base/read_within.hpp"
 #include "tools/mcp/private_file.hpp"
 
@@ -45,6 +49,25 @@ expected<void> remember(const std::filesystem::path& folder,
   for (const auto& [name, tool] : x.tools)
     out["tools"][name] = {{"digest", tool.digest}, {"shown", tool.shown}};
   return write_private_file(folder / (server + ".json"), out.dump(1) + "\n");
+}
+
+expected<void> change_memory(const std::filesystem::path& folder,
+                             const std::string& server,
+                             const std::string& identity,
+                             const std::function<void(remembered&)>& change) {
+  constexpr auto patience = std::chrono::seconds{5};
+  make_private_folder(folder);
+  const auto name = folder / (server + ".lock");
+  const unique_fd fd{::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  if (!fd || !lock_until(fd, lock_kind::exclusive,
+                         std::chrono::steady_clock::now() + patience))
+    return unexpected{error{.code = errc::storage_unavailable,
+                            .op = "mcp",
+                            .message = name.string() + " cannot be locked"}};
+  auto known = recall(folder, server);
+  if (known.identity != identity) known = {.identity = identity};
+  change(known);
+  return remember(folder, server, known);
 }
 
 approved_tool approval_of(const tool_def& x) {

@@ -5,6 +5,7 @@
 // that a person has looked at. One small file for each server.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,13 @@ remembered recall(const std::filesystem::path& folder,
 /// Whole or not at all, mode 0600; the folder is made.
 expected<void> remember(const std::filesystem::path& folder,
                         const std::string& server, const remembered& x);
+
+/// Changes what is remembered, as it stands now: other processes of the data
+/// folder remember things, too. `identity`: another one's is forgotten.
+expected<void> change_memory(const std::filesystem::path& folder,
+                             const std::string& server,
+                             const std::string& identity,
+                             const std::function<void(remembered&)>& change);
 
 /// What a person must look at before a tool is used.
 struct change {

@@ -65,8 +65,14 @@ server_status server::status() const {
 void server::want() {
   const std::lock_guard lock{mutex_};
   if (std::exchange(wanted_, true)) return;
+  since_ = steady_clock::now();
   if (state_ == server_state::idle) state_ = server_state::starting;
   changed_.notify_all();
+}
+
+time_point server::waited_since() const {
+  const std::lock_guard lock{mutex_};
+  return since_;
 }
 
 bool server::wait_ready(time_point until, std::stop_token stop) {
@@ -163,7 +169,10 @@ link_events server::events_of(std::uint64_t generation) {
     const std::lock_guard lock{mutex_};
     if (generation != generation_) return;
     broken_ = redact(why);
-    if (state_ == server_state::ready) state_ = server_state::resting;
+    if (state_ == server_state::ready) {
+      state_ = server_state::resting;
+      since_ = steady_clock::now();
+    }
     changed_.notify_all();
   };
   return out;

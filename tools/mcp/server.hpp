@@ -84,6 +84,9 @@ class server {
   /// Starts it, if nobody has. Returns at once.
   void want();
 
+  /// Since when somebody waits for it, without it having been there meanwhile.
+  [[nodiscard]] time_point waited_since() const;
+
   /// Starts it and waits for its list of tools, at most until `until`. False:
   /// it is out of service, or not ready by then.
   bool wait_ready(time_point until, std::stop_token stop = {});
@@ -148,6 +151,7 @@ class server {
   bool suspected_ = false;
   bool listened_ = false;  ///< to news, over this connection
   bool wanted_ = false;
+  time_point since_{};  ///< see `waited_since`
   core::circuit_breaker breaker_;
   std::mt19937_64 random_{std::random_device{}()};
   std::jthread thread_;

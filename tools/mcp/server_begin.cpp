@@ -89,6 +89,11 @@ expected<introduction> server::introduce(link& to, request x) {
                              "it did not answer within startup_timeout");
   if (auto* result = std::get_if<json>(&said))
     return judge_initialize(answer{std::move(*result)});
+  // It may speak the newer era by now: it is asked at the next start.
+  if (std::holds_alternative<rpc_error>(said) && known == era::legacy) {
+    lock.lock();
+    era_.reset();
+  }
   return failure_of_server(errc::tool_unavailable, why_of(said));
 }
 

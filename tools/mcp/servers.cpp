@@ -17,9 +17,8 @@ namespace {
 bool wait_for(server& x, time_point began, const std::stop_token& stop,
               duration limit) {
   constexpr auto patience = std::chrono::seconds{2};
-  const auto longest = x.options().startup_timeout;
-  const auto until =
-      began + (limit > duration{} ? std::min(longest, limit) : longest);
+  auto until = std::min(began, x.waited_since()) + x.options().startup_timeout;
+  if (limit > duration{}) until = std::min(until, began + limit);
   if (x.wait_ready(std::min<time_point>(began + patience, until), stop))
     return true;
   const auto now = x.status().state;
@@ -197,8 +196,10 @@ void servers::note(entry& x, const listing& has) const {
     });
   if (options_.memory.empty() || x.known.speaks == has.about.speaks) return;
   x.known.speaks = has.about.speaks;
-  if (auto done = remember(options_.memory, name, x.known); !done)
-    log_warn("mcp." + name, done.error().message);
+  const auto done =
+      change_memory(options_.memory, name, x.setup.identity,
+                    [&](remembered& y) { y.speaks = has.about.speaks; });
+  if (!done) log_warn("mcp." + name, done.error().message);
 }
 
 }  // namespace riffle::mcp

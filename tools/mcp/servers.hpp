@@ -54,9 +54,10 @@ class servers {
   [[nodiscard]] server* find(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Starts these, all at once, and waits for each up to its start-up timeout,
-  /// not beyond a stop, nor longer than `limit` (0: none). Why some are not
-  /// ready, a line each.
+  /// Starts these, all at once, and waits for each up to its start-up timeout
+  /// (which counts once for all who wait, as long as it is not there), not
+  /// beyond a stop, nor longer than `limit` (0: none). Why some are not ready,
+  /// a line each.
   std::vector<std::string> ready(const std::set<std::string>& names,
                                  const std::stop_token& stop = {},
                                  duration limit = {});

@@ -149,15 +149,16 @@ int call(const mcp_command& x, console& io) {
 int keep_approval(const mcp_command& x, const opened& servers,
                   const mcp::listing& has, console& io) {
   const auto folder = mcp_memory(servers.settings);
-  auto known = mcp::recall(folder, x.name);
-  known.identity = mcp_identity(servers.settings.mcp.at(x.name));
-  known.speaks = has.about.speaks;
-  known.approved = true;
-  known.tools.clear();
-  for (const auto& tool : has.tools)
-    known.tools[tool.name] = mcp::approval_of(tool);
-  if (auto done = mcp::remember(folder, x.name, known); !done)
-    return report(done.error(), io);
+  const auto done = mcp::change_memory(
+      folder, x.name, mcp_identity(servers.settings.mcp.at(x.name)),
+      [&](mcp::remembered& known) {
+        known.speaks = has.about.speaks;
+        known.approved = true;
+        known.tools.clear();
+        for (const auto& tool : has.tools)
+          known.tools[tool.name] = mcp::approval_of(tool);
+      });
+  if (!done) return report(done.error(), io);
   if (x.common.output != output_kind::text)
     io.out.write(
         mcp::json{{"server", x.name}, {"approved", has.tools.size()}}.dump() +
