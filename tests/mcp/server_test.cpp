@@ -64,7 +64,7 @@ TEST_CASE("who waits for a server that hangs waits once, and for others not") {
   servers_options how;
   server_setup one;
   one.how.name = "mute";
-  one.how.startup_timeout = milliseconds{600};
+  one.how.startup_timeout = seconds{3};
   const testing::temp_folder folder;
   one.how.connect = [&](link_events events) {
     stdio_options x;
@@ -83,10 +83,10 @@ TEST_CASE("who waits for a server that hangs waits once, and for others not") {
   };
   std::stop_source stopped;
   stopped.request_stop();
-  CHECK(took(stopped.get_token(), {}) < milliseconds{500});
-  CHECK(took({}, milliseconds{1}) < milliseconds{500});
+  CHECK(took(stopped.get_token(), {}) < seconds{2});
+  CHECK(took({}, milliseconds{1}) < seconds{2});
   took({}, {});
-  CHECK(took({}, {}) < milliseconds{500});
+  CHECK(took({}, {}) < seconds{2});
 }
 
 TEST_CASE("nothing starts before it is wanted") {
